@@ -1,0 +1,27 @@
+# A room is one static library, doetune::<name>, whose link line states the rooms it may include.
+
+# The settings every target of the tree is compiled with.
+function(doetune_compile_settings target)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                           -Wno-sign-conversion -Werror)
+endfunction()
+
+# doetune_room(<name> SOURCES a.cpp ... [ROOMS doe ...] [LIBRARIES ext ...])
+function(doetune_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  add_library(doetune_${name} STATIC ${ROOM_SOURCES})
+  add_library(doetune::${name} ALIAS doetune_${name})
+  doetune_compile_settings(doetune_${name})
+  list(TRANSFORM ROOM_ROOMS PREPEND doetune::)
+  target_link_libraries(doetune_${name} PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES})
+endfunction()
+
+# doetune_test(<name> SOURCES a.cpp ... LIBRARIES ...): one Catch2 program, one ctest entry a case.
+function(doetune_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(test_${name} ${TEST_SOURCES})
+  doetune_compile_settings(test_${name})
+  target_link_libraries(test_${name} PRIVATE doetune_test_main ${TEST_LIBRARIES})
+  catch_discover_tests(test_${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 600)
+endfunction()
