@@ -1,0 +1,129 @@
+#include "doe/design.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "doe/nearest_name.h"
+
+namespace doetune::doe {
+namespace {
+
+constexpr std::array kDesignTypes{
+    DesignType{"fccd",
+               "face-centred central composite: corners, face centres and centre runs; three levels "
+               "a factor, fits a full quadratic",
+               "Box & Wilson (1951), alpha = 1", face_centred_ccd},
+    DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design},
+};
+
+constexpr std::array<std::string_view, 5> kPointTypeNames{"factorial", "axial", "center", "table",
+                                                          "confirmation"};
+
+void snap_points(const DesignRequest& request, Design& design) {
+  std::vector<bool> moved(request.factors.size(), false);
+  for (DesignPoint& point : design.points) {
+    for (std::size_t f = 0; f < request.factors.size(); ++f) {
+      const Factor& factor = request.factors[f];
+      const double coded = factor.to_coded(factor.snap(factor.to_natural(point.coded[f])));
+      if (std::abs(coded - point.coded[f]) > 0.01) moved[f] = true;
+      point.coded[f] = coded;
+    }
+  }
+  for (std::size_t f = 0; f < request.factors.size(); ++f) {
+    if (!moved[f]) continue;
+    design.notes.push_back(
+        fmt::format("{}: some settings of the design moved to the nearest usable ones",
+                    request.factors[f].name));
+  }
+}
+
+void drop_excluded(const DesignRequest& request, Design& design) {
+  const std::size_t before = design.points.size();
+  std::string example;
+  std::erase_if(design.points, [&](const DesignPoint& point) {
+    const auto reason =
+        request.region.excluded_by(natural_settings(request.factors, point.coded));
+    if (reason) example = *reason;
+    return reason.has_value();
+  });
+  const std::size_t dropped = before - design.points.size();
+  if (dropped == 0) return;
+  design.notes.push_back(
+      fmt::format("{} of {} points left out: not allowed ({})", dropped, before, example));
+}
+
+Design replicated(Design design, int replicates) {
+  const std::vector<DesignPoint> once = design.points;
+  for (int replicate = 2; replicate <= replicates; ++replicate) {
+    for (DesignPoint point : once) {
+      point.replicate = replicate;
+      design.points.push_back(std::move(point));
+    }
+  }
+  return design;
+}
+
+}  // namespace
+
+std::string_view point_type_name(PointType type) {
+  return kPointTypeNames.at(static_cast<std::size_t>(type));
+}
+
+PointType point_type_from_name(std::string_view name) {
+  const auto found = std::find(kPointTypeNames.begin(), kPointTypeNames.end(), name);
+  if (found == kPointTypeNames.end()) {
+    throw std::invalid_argument(fmt::format("no point type is named '{}'", name));
+  }
+  return static_cast<PointType>(found - kPointTypeNames.begin());
+}
+
+Eigen::MatrixXd Design::coded() const {
+  Eigen::MatrixXd x(points.size(), points.empty() ? 0 : points.front().coded.size());
+  for (std::size_t i = 0; i < points.size(); ++i) x.row(i) = points[i].coded.transpose();
+  return x;
+}
+
+std::span<const DesignType> design_types() { return kDesignTypes; }
+
+std::vector<std::string> design_type_names() {
+  std::vector<std::string> names;
+  for (const DesignType& type : kDesignTypes) names.emplace_back(type.name);
+  return names;
+}
+
+Design build_design(std::string_view name, const DesignRequest& request) {
+  const auto type = std::find_if(kDesignTypes.begin(), kDesignTypes.end(),
+                                 [&](const DesignType& t) { return t.name == name; });
+  if (type == kDesignTypes.end()) {
+    throw DesignError(fmt::format("no design type is named '{}'{}", name,
+                                  did_you_mean(name, design_type_names())));
+  }
+  Design design = type->build(request);
+  snap_points(request, design);
+  drop_excluded(request, design);
+  if (design.points.empty()) throw DesignError("the design has no runs that are allowed");
+  return replicated(std::move(design), request.replicates);
+}
+
+std::vector<double> natural_settings(const std::vector<Factor>& factors,
+                                     const Eigen::Ref<const Eigen::VectorXd>& coded) {
+  std::vector<double> natural(factors.size());
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const double x = factors[f].to_natural(coded[f]);
+    const double snapped = factors[f].snap(x);
+    // Coding and back may lose the last digit of a usable setting; give it back.
+    natural[f] = std::abs(factors[f].to_coded(snapped) - coded[f]) < 1e-12 ? snapped : x;
+  }
+  return natural;
+}
+
+Eigen::VectorXd coded_point(const std::vector<Factor>& factors,
+                            const std::vector<double>& natural) {
+  Eigen::VectorXd coded(factors.size());
+  for (std::size_t f = 0; f < factors.size(); ++f) coded[f] = factors[f].to_coded(natural[f]);
+  return coded;
+}
+
+}  // namespace doetune::doe

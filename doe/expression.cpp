@@ -1,0 +1,60 @@
+#include "doe/expression.h"
+
+#include <fmt/format.h>
+#include <muParser.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "doe/nearest_name.h"
+
+namespace doetune::doe {
+
+struct Expression::Compiled {
+  mu::Parser parser;
+  std::vector<std::string> names;
+  std::vector<double> values;
+};
+
+Expression::Expression(const std::string& text, std::vector<std::string> variables)
+    : text_(text), compiled_(std::make_unique<Compiled>()) {
+  compiled_->values.resize(variables.size());
+  compiled_->names = std::move(variables);
+  try {
+    for (std::size_t i = 0; i < compiled_->names.size(); ++i) {
+      compiled_->parser.DefineVar(compiled_->names[i], &compiled_->values[i]);
+    }
+    compiled_->parser.SetExpr(text);
+    compiled_->parser.Eval();  // parses; the value is of no interest
+  } catch (const mu::ParserError& error) {
+    const int position = error.GetPos() + 1;
+    if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
+      throw ExpressionError(fmt::format("'{}' is not known here{}", error.GetToken(),
+                                        did_you_mean(error.GetToken(), compiled_->names)),
+                            position);
+    }
+    throw ExpressionError(error.GetMsg(), position);
+  }
+}
+
+Expression::~Expression() = default;
+Expression::Expression(Expression&&) noexcept = default;
+Expression& Expression::operator=(Expression&&) noexcept = default;
+
+double Expression::value(std::span<const double> variables) const {
+  assert(variables.size() == compiled_->values.size());
+  std::copy(variables.begin(), variables.end(), compiled_->values.begin());
+  return compiled_->parser.Eval();
+}
+
+std::vector<int> Expression::used() const {
+  std::vector<int> used;
+  for (std::size_t i = 0; i < compiled_->names.size(); ++i) {
+    if (compiled_->parser.GetUsedVar().count(compiled_->names[i]) > 0) {
+      used.push_back(static_cast<int>(i));
+    }
+  }
+  return used;
+}
+
+}  // namespace doetune::doe

@@ -1,0 +1,85 @@
+// Face-centred central composite design: 2^k corners, 2k face centres, and centre runs.
+//
+// Box & Wilson (1951), with alpha = 1; three levels a factor. With L combinations of categorical
+// levels the design over the numeric factors is run at each combination:
+// L (2^k + 2k + center_runs) runs. Two blocks hold the corners and the face centres, each with half
+// of the centre runs.
+#include <fmt/format.h>
+
+#include "doe/design.h"
+
+namespace doetune::doe {
+namespace {
+
+constexpr int kMostNumericFactors = 10;
+
+using Points = std::vector<DesignPoint>;
+
+Points numeric_points(int k, const DesignRequest& request) {
+  Points points;
+  const int axial_block = request.blocks == 2 ? 2 : 1;
+  for (int corner = 0; corner < 1 << k; ++corner) {
+    Eigen::VectorXd x(k);
+    for (int f = 0; f < k; ++f) x[f] = (corner >> f & 1) != 0 ? 1 : -1;
+    points.push_back({x, PointType::kFactorial});
+  }
+  for (int f = 0; f < k; ++f) {
+    for (const double side : {-1.0, 1.0}) {
+      points.push_back({side * Eigen::VectorXd::Unit(k, f), PointType::kAxial, axial_block});
+    }
+  }
+  for (int run = 0; run < request.center_runs; ++run) {
+    const bool first_half = run < (request.center_runs + 1) / 2;
+    points.push_back({Eigen::VectorXd::Zero(k), PointType::kCenter, first_half ? 1 : axial_block});
+  }
+  return points;
+}
+
+/// Every combination of categorical levels, as full coded points whose numeric entries are 0.
+std::vector<Eigen::VectorXd> categorical_combinations(const std::vector<Factor>& factors) {
+  std::vector<Eigen::VectorXd> combinations{Eigen::VectorXd::Zero(factors.size())};
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (!factors[f].is_categorical()) continue;
+    std::vector<Eigen::VectorXd> extended;
+    for (const Eigen::VectorXd& combination : combinations) {
+      for (std::size_t level = 0; level < factors[f].level_names.size(); ++level) {
+        extended.push_back(combination);
+        extended.back()[f] = static_cast<double>(level);
+      }
+    }
+    combinations = std::move(extended);
+  }
+  return combinations;
+}
+
+}  // namespace
+
+Design face_centred_ccd(const DesignRequest& request) {
+  std::vector<std::size_t> numeric;
+  for (std::size_t f = 0; f < request.factors.size(); ++f) {
+    if (!request.factors[f].is_categorical()) numeric.push_back(f);
+  }
+  if (numeric.empty()) throw DesignError("fccd needs at least one numeric factor");
+  if (numeric.size() > kMostNumericFactors) {
+    throw DesignError(fmt::format("fccd with {} numeric factors has over {} runs; at most {} factors",
+                                  numeric.size(), 1 << numeric.size(), kMostNumericFactors));
+  }
+  if (request.blocks > 2) {
+    throw DesignError("fccd can be run in 1 block, or in 2: corners, then face centres");
+  }
+  Design design;
+  const Points base = numeric_points(static_cast<int>(numeric.size()), request);
+  for (const Eigen::VectorXd& combination : categorical_combinations(request.factors)) {
+    for (const DesignPoint& numeric_point : base) {
+      DesignPoint point = numeric_point;
+      point.coded = combination;
+      for (std::size_t i = 0; i < numeric.size(); ++i) {
+        point.coded[numeric[i]] = numeric_point.coded[i];
+      }
+      design.points.push_back(std::move(point));
+    }
+  }
+  return design;
+}
+
+}  // namespace doetune::doe

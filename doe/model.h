@@ -1,0 +1,79 @@
+// The terms of a polynomial model, and from coded points the model matrix.
+#pragma once
+
+#include <Eigen/Core>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doe/factor.h"
+
+namespace doetune::doe {
+
+/// A product of factor powers: powers[f] is the exponent of factor f; all 0 is the intercept.
+/// A categorical factor's exponent is 0 or 1.
+struct Term {
+  std::vector<int> powers;
+
+  int order() const;
+  bool operator==(const Term&) const = default;
+};
+
+/// The name of a term as study files write it: "1", "a", "a*b", "a^2".
+std::string term_name(const Term& term, const std::vector<Factor>& factors);
+
+/// Thrown for a term or model that cannot be understood; the message says what was expected.
+struct ModelError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One column of the model matrix. A term without categorical factors has one column; with a
+/// categorical factor of L levels it has L - 1, the sum-to-zero contrasts
+/// z_j(level) = 1 if level == j, -1 if level == L - 1, else 0, for j = 0 .. L - 2.
+struct ModelColumn {
+  int term = 0;
+  std::vector<int> contrasts;  ///< per factor: the contrast j, or -1 where it is not categorical
+  std::string name;            ///< the term's name; contrasts as "precision[fp32]"
+};
+
+/// A polynomial model over factors.
+class Model {
+ public:
+  Model() = default;
+
+  /// Throws ModelError if a term is listed twice or squares a categorical factor.
+  Model(std::vector<Factor> factors, std::vector<Term> terms);
+
+  /// The model of a name in model_names(), in the order 1, linear, interactions, squares, cubes:
+  ///   linear        1, a
+  ///   interactions  linear and a*b
+  ///   quadratic     interactions and a^2 (of factors with more than two usable settings)
+  ///   cubic         quadratic and a*b*c, a^2*b, a^3
+  static Model named(std::string_view name, std::vector<Factor> factors);
+
+  /// A model from term texts like "1", "a", "a*b", "a^2". Throws ModelError, with the nearest
+  /// valid factor name for one that is unknown.
+  static Model parse(const std::vector<std::string>& terms, std::vector<Factor> factors);
+
+  static const std::vector<std::string>& names();
+
+  const std::vector<Factor>& factors() const { return factors_; }
+  const std::vector<Term>& terms() const { return terms_; }
+  const std::vector<ModelColumn>& columns() const { return columns_; }
+  int column_count() const { return static_cast<int>(columns_.size()); }
+  std::vector<std::string> term_names() const;
+
+  /// The row of the model matrix at one coded point (one entry a factor): 1 x p.
+  Eigen::RowVectorXd row(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
+
+  /// n x p model matrix of n x k coded points.
+  Eigen::MatrixXd matrix(const Eigen::MatrixXd& coded) const;
+
+ private:
+  std::vector<Factor> factors_;
+  std::vector<Term> terms_;
+  std::vector<ModelColumn> columns_;
+};
+
+}  // namespace doetune::doe

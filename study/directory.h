@@ -1,0 +1,65 @@
+// The study directory: all of a study's state, as plain files.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "study/plan.h"
+#include "study/study.h"
+
+namespace doetune::study {
+
+/// A study directory that cannot be used: missing, half-deleted, read-only, locked by another
+/// process, or written by a newer doetune. The message names the file and the remedy. Exit code 4.
+struct DirectoryError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A study and its plan on disk.
+struct StudyDirectory {
+  std::filesystem::path path;
+  Study study;
+  Plan plan;
+  std::string plan_hash;  ///< of study.yaml and plan.csv; ties the journal to the plan
+
+  std::filesystem::path journal() const { return path / "runs.jsonl"; }
+  std::filesystem::path results_csv() const { return path / "results.csv"; }
+  std::filesystem::path attempt(int run, int attempt_number) const;  ///< runs/0007.1
+  std::filesystem::path report() const { return path / "report"; }
+};
+
+/// Writes study.yaml, plan.csv and plan.json. A directory that holds runs is never replaced; one
+/// that holds a plan only if `force`. Throws DirectoryError.
+StudyDirectory create_directory(const std::filesystem::path& path, const Study& study,
+                                const Plan& plan, bool force);
+
+/// Opens a study directory. Throws DirectoryError, or StudyError for a damaged study.yaml.
+StudyDirectory open_directory(const std::filesystem::path& path);
+
+/// The study directory meant by an optional argument: that one, or the only one in or under the
+/// current directory. Throws DirectoryError, listing them where there are several.
+std::filesystem::path find_directory(const std::optional<std::filesystem::path>& argument);
+
+/// Holds the study directory for one writer; released with the process, however it ends.
+class DirectoryLock {
+ public:
+  /// Throws DirectoryError naming the process and host that hold it.
+  explicit DirectoryLock(const StudyDirectory& directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Writes a file so that a reader sees the old content or the new, never a part.
+/// Throws DirectoryError.
+void write_file_atomically(const std::filesystem::path& file, const std::string& content);
+
+/// A whole file as text. Throws DirectoryError.
+std::string read_file(const std::filesystem::path& file);
+
+}  // namespace doetune::study

@@ -1,0 +1,47 @@
+// The journal: every finished attempt, append-only, one writer, the single source of truth.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "study/run_record.h"
+
+namespace doetune::study {
+
+/// What reading a journal found.
+struct JournalContent {
+  std::vector<RunRecord> records;      ///< in the order written
+  std::vector<std::string> warnings;   ///< one for each line that was damaged and left out
+};
+
+/// runs.jsonl: one JSON object a line; the first is {"doetune_journal":1,"study":...,"plan":hash},
+/// every line's last field is "crc", the CRC-32 of the text before it, as 8 hexadecimal digits.
+///
+/// A last line without its end or checksum is the trace of a crash during append: reading leaves it
+/// out, opening for append cuts it off. A damaged line elsewhere is left out with a warning.
+class Journal {
+ public:
+  /// Opens for append, making the file with its header if there is none. `plan_hash` must equal
+  /// that of the header. Throws DirectoryError: a journal of another plan, of a newer version, or
+  /// one that cannot be written.
+  Journal(const std::filesystem::path& file, const std::string& study, const std::string& plan_hash);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  const JournalContent& content() const { return content_; }
+
+  /// Returns when the record is on the disk (fdatasync): the run is acknowledged. Throws
+  /// DirectoryError; the file is then as before.
+  void append(const RunRecord& record);
+
+ private:
+  int descriptor_ = -1;
+  JournalContent content_;
+};
+
+/// Reads a journal without touching it; a file that is not there has no records.
+JournalContent read_journal(const std::filesystem::path& file);
+
+}  // namespace doetune::study

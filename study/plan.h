@@ -1,0 +1,44 @@
+// The run sheet: every planned run, in run order, and how it was made.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doe/design.h"
+#include "doe/evaluation.h"
+#include "study/study.h"
+
+namespace doetune::study {
+
+struct PlannedRun {
+  int run = 0;             ///< place in the run order, from 1
+  int standard_order = 0;  ///< place in the design's standard order, from 1
+  doe::PointType type = doe::PointType::kFactorial;
+  int block = 1;
+  int replicate = 1;
+  std::vector<double> settings;  ///< one a factor, natural units
+};
+
+struct Plan {
+  std::vector<PlannedRun> runs;
+  doe::Evaluation evaluation;
+  std::vector<std::string> notes;  ///< what the design's builder had to say
+
+  /// n x k coded points, in run order.
+  Eigen::MatrixXd coded(const std::vector<doe::Factor>& factors) const;
+};
+
+/// Builds the study's design and puts it in random run order (type `table`: in the order given).
+/// Throws StudyError for a design that cannot be made or does not support the model.
+Plan make_plan(const Study& study);
+
+/// The run sheet as CSV: run,standard_order,point_type,block,replicate,<factors...>.
+std::string plan_csv(const Study& study, const Plan& plan);
+
+/// Reads plan_csv's text back. Throws StudyError with line and column name.
+std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,
+                                      const std::filesystem::path& file);
+
+}  // namespace doetune::study

@@ -1,0 +1,22 @@
+// The table of results: the plan's runs with what was measured.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "study/directory.h"
+#include "study/run_record.h"
+
+namespace doetune::study {
+
+/// Fills derived responses (formula) from the measured ones, in the study's order. One whose value
+/// is not finite is left out. A formula may also use factors.
+void add_derived_responses(const Study& study, const PlannedRun& run,
+                           std::map<std::string, double>& responses);
+
+/// plan.csv's columns, then attempt,status,host,gpu,start,duration_s,<responses...>; empty where
+/// there is no value.
+std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records);
+
+}  // namespace doetune::study

@@ -1,0 +1,40 @@
+// What became of one attempt at one planned run.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace doetune::study {
+
+/// completed   exit 0, every declared response present and finite
+/// infeasible  the settings cannot run (out of memory, exit code 77): a fact, never retried
+/// failed      anything else; retried up to the study's limit
+/// timed_out   stopped at the time limit
+/// cancelled   stopped by the user
+/// lost        the machine it ran on went away
+enum class RunStatus { kCompleted, kInfeasible, kFailed, kTimedOut, kCancelled, kLost };
+
+std::string_view run_status_name(RunStatus status);
+std::optional<RunStatus> run_status_from_name(std::string_view name);
+
+struct RunRecord {
+  int run = 0;                              ///< the plan's run number
+  int attempt = 1;                          ///< from 1
+  RunStatus status = RunStatus::kFailed;
+  std::string reason;                       ///< why it did not complete; empty if it did
+  std::optional<int> exit_code;
+  std::string host;
+  std::string gpu;                          ///< assigned GPUs, comma separated; may be empty
+  std::string start;                        ///< UTC, ISO 8601, e.g. 2026-11-21T07:38:18.123Z
+  double duration_s = 0;
+  std::map<std::string, double> responses;  ///< measured and derived, finite
+  std::map<std::string, std::string> notes; ///< the workload's own remarks
+};
+
+/// The last record of each run, by run number: what the table of results shows.
+std::map<int, RunRecord> final_records(const std::vector<RunRecord>& records);
+
+}  // namespace doetune::study

@@ -1,0 +1,96 @@
+// The study file as a typed value: what to vary, what to run, what is wanted.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "doe/factor.h"
+#include "doe/model.h"
+#include "doe/region.h"
+
+namespace doetune::study {
+
+/// A mistake in a file the user wrote. The message begins with file:line:column and says what was
+/// expected. Exit code 3.
+struct StudyError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class GoalKind { kNone, kMaximize, kMinimize, kTarget, kWithin, kAtMost, kAtLeast };
+
+/// A measured or derived quantity, and what is wanted of it.
+struct Response {
+  std::string name;
+  std::string unit;
+  GoalKind goal = GoalKind::kNone;
+  std::optional<double> low;     ///< within, at_least; for maximize: worthless at or below
+  std::optional<double> high;    ///< within, at_most; for minimize: worthless at or above
+  std::optional<double> target;  ///< target
+  double weight = 1;             ///< exponent of the desirability ramp
+  double importance = 1;         ///< exponent of this response in the overall desirability
+  std::string transform = "none";  ///< fitted as: none, log, sqrt, inverse
+  std::string formula;             ///< derived from other responses; empty where measured
+  std::string pattern;             ///< regular expression that reads it from the output; may be empty
+};
+
+struct DesignSettings {
+  std::string type = "fccd";
+  int center_runs = 0;
+  int replicates = 1;
+  int blocks = 1;
+  std::filesystem::path table;  ///< type `table`: the CSV file, relative to the study file
+};
+
+struct RunSettings {
+  std::string launcher = "local";
+  int jobs = 1;                             ///< runs at once
+  double timeout_s = 600;                   ///< of one attempt
+  double stop_grace_s = 5;                  ///< from SIGTERM to SIGKILL
+  int retries = 1;                          ///< further attempts after failed or timed_out
+  int repeats = 1;                          ///< measurements inside a run; told to the workload
+  std::optional<double> warmup_s;           ///< told to the workload
+  int gpus_per_run = 0;
+  std::optional<double> expected_s;         ///< the user's estimate of one run
+  std::map<std::string, std::string> environment;  ///< set for every run
+};
+
+/// Fixed for every run: numbers stay numbers, words are strings.
+struct Setting {
+  std::string name;
+  std::string text;              ///< as written
+  std::optional<double> number;  ///< where the text is one
+};
+
+struct Study {
+  std::filesystem::path file;         ///< as the user named it
+  std::string name;
+  std::uint64_t seed = 1;
+  std::string workload;               ///< a bundled workload; empty where `command` is given
+  std::vector<std::string> command;   ///< argument vector with {factor} placeholders
+  std::vector<Setting> settings;
+  std::vector<doe::Factor> factors;
+  doe::Region region;
+  doe::Model model;
+  std::string model_name;             ///< "quadratic", ..., or "listed"
+  DesignSettings design;
+  std::vector<Response> responses;
+  RunSettings run;
+  int confirmation_runs = 0;
+
+  const Response* find_response(const std::string& name) const;
+  std::vector<std::string> factor_names() const;
+};
+
+/// Reads and checks a study file (yaml-cpp). Throws StudyError for the first mistake.
+/// Files over 1 MiB, binary files and files nested deeper than yaml-cpp allows are refused.
+Study load_study(const std::filesystem::path& file);
+
+/// The same from text; `file` names it in messages and anchors relative paths.
+Study parse_study(const std::string& text, const std::filesystem::path& file);
+
+}  // namespace doetune::study
