@@ -1,0 +1,101 @@
+// Least-squares fit of a polynomial response surface, and what it says about itself.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "doe/model.h"
+#include "surfaces/surface.h"
+
+namespace doetune::surfaces {
+
+/// One coefficient in coded units. What needs an error estimate is empty where there is none.
+struct Coefficient {
+  std::string term;  ///< a column of the model matrix, "1", "a", "a*b", "precision[fp32]"
+  double estimate = 0;
+  std::optional<double> std_error, t, p, vif;
+};
+
+struct NaturalCoefficient {
+  std::string term;  ///< in natural units; a log-scaled factor appears as "log2(a)"
+  double estimate = 0;
+};
+
+/// A row of the analysis of variance. Sources: "model" and its parts "first order", "two-way
+/// interactions", "pure quadratic", "cubic" (sequential sums of squares), "residual" and its parts
+/// "lack of fit" and "pure error", "total" (about the mean).
+struct AnovaRow {
+  std::string source;
+  int df = 0;
+  double sum_of_squares = 0;
+  std::optional<double> mean_square, f, p;
+};
+
+/// Lack of fit against pure error from replicated points: f = (SS_lof / df) / (SS_pe / df_pure).
+struct LackOfFit {
+  int df = 0;
+  int df_pure_error = 0;
+  double f = 0;
+  double p = 0;
+};
+
+/// Where the gradient of a quadratic vanishes, and the shape there (numeric factors only).
+/// Source: Myers, Montgomery & Anderson-Cook, Response Surface Methodology, ch. 6.
+struct StationaryPoint {
+  Eigen::VectorXd coded;
+  std::vector<double> settings;  ///< natural units, not snapped
+  double value = 0;              ///< predicted response there
+  std::string kind;              ///< maximum, minimum, saddle or ridge
+  Eigen::VectorXd eigenvalues;   ///< of the matrix of second-order coefficients, ascending
+  Eigen::MatrixXd eigenvectors;  ///< columns, in the order of the eigenvalues
+  bool inside_region = false;    ///< within the coded cube
+};
+
+/// A fit of z = T(y) by z = X b + e, X in coded units; b minimises ||z - X b||^2,
+/// s^2 = RSS / (n - p).
+struct Fit final : Surface {
+  doe::Model model;
+  Transform transform = Transform::kNone;
+  int n = 0;
+  int df_residual = 0;
+  std::optional<double> sigma;               ///< empty when n == p
+  double r2 = 0;                             ///< on the scale of the fit, as all below
+  std::optional<double> adjusted_r2;
+  std::optional<double> press, predicted_r2; ///< empty where a run has leverage 1
+  std::optional<double> aicc;                ///< n ln(2 pi RSS/n) + n + 2K + 2K(K+1)/(n-K-1), K = p+1
+  std::optional<double> adequate_precision;  ///< range of fitted values over their mean std error
+  std::vector<Coefficient> coefficients;     ///< one a column of the model
+  std::vector<NaturalCoefficient> natural_coefficients;
+  std::vector<AnovaRow> anova;
+  std::optional<LackOfFit> lack_of_fit;      ///< empty without replicates or without residual df
+  std::optional<StationaryPoint> stationary_point;
+
+  Eigen::VectorXd beta;                      ///< p estimates
+  Eigen::MatrixXd unscaled_covariance;       ///< (X'X)^-1; covariance of b is s^2 times it
+  Eigen::MatrixXd coded;                     ///< n x k points that were fitted
+  Eigen::VectorXd observed;                  ///< n responses, own unit
+  Eigen::VectorXd fitted;                    ///< n, scale of the fit
+  Eigen::VectorXd residuals;                 ///< n, scale of the fit
+  Eigen::VectorXd leverage;                  ///< n, diagonal of the hat matrix
+  Eigen::VectorXd studentised_residuals;     ///< n, internally studentised; 0 where undefined
+
+  Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
+};
+
+/// Thrown where the runs cannot support the fit; the message names the aliased terms or the value.
+struct FitError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Column-pivoted QR in coded, centred columns.
+///
+/// coded  n x k points, one row a run     y  n responses, in the response's own unit
+/// Throws FitError if X has rank below p (naming the aliased terms), n < p, a y is not finite, or
+/// the transform has no value for one.
+Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
+                      const Eigen::VectorXd& y, Transform transform = Transform::kNone);
+
+}  // namespace doetune::surfaces

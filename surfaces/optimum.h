@@ -1,0 +1,68 @@
+// The settings that meet the goals best, over everything that can really be set.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doe/factor.h"
+#include "doe/region.h"
+#include "surfaces/goal.h"
+#include "surfaces/surface.h"
+
+namespace doetune::surfaces {
+
+struct GoalResponse {
+  std::string name;
+  const Surface* surface = nullptr;
+  std::optional<Goal> goal;  ///< empty: predicted at the optimum, but not sought
+};
+
+struct OptimumRequest {
+  std::vector<doe::Factor> factors;
+  doe::Region region;
+  std::vector<GoalResponse> responses;
+  std::map<std::string, double> hold;  ///< factors fixed at a natural setting
+  double confidence = 0.95;
+};
+
+/// What is to be expected of one response at some settings.
+struct Outlook {
+  std::string name;
+  double mean = 0;
+  std::optional<Interval> confidence_interval;
+  std::optional<Interval> prediction_interval;
+  bool goal_met = true;                           ///< by the mean
+  std::optional<double> goal_met_probability;     ///< by the next run; empty without goal or error
+};
+
+struct Candidate {
+  std::vector<double> settings;  ///< natural units, usable
+  double violation = 0;          ///< sum over limits, 0 where all are met
+  double desirability = 0;       ///< (prod d_i^importance_i)^(1 / sum importance_i)
+  std::vector<Outlook> outlooks;
+  /// Product over responses, as if their errors were independent.
+  std::optional<double> all_goals_met_probability;
+};
+
+struct Optimum {
+  bool feasible = false;  ///< the mean predictions meet every limit
+  Candidate best;
+  std::vector<Candidate> alternatives;  ///< good settings that differ from the best, best first
+  std::optional<Candidate> baseline;    ///< where every factor has one
+  std::vector<std::string> at_bound;    ///< numeric factors whose best setting ends their range
+  bool global = false;                  ///< every usable setting was looked at
+};
+
+/// Candidates are compared by violation of limits, then desirability, then the probability that
+/// the next run meets all goals. Up to 2,000,000 usable settings are all evaluated; beyond that a
+/// coarse grid is, and its best points are improved factor by factor.
+/// Settings are snapped before they are predicted.
+/// Throws std::invalid_argument if no usable setting lies in the region.
+Optimum find_optimum(const OptimumRequest& request);
+
+/// The prediction of every response at given settings.
+Candidate assess(const OptimumRequest& request, const std::vector<double>& settings);
+
+}  // namespace doetune::surfaces
