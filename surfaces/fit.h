@@ -83,6 +83,7 @@ struct Fit final : Surface {
   Eigen::VectorXd studentised_residuals;     ///< n, internally studentised; 0 where undefined
 
   Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
+  double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
 };
 
 /// Thrown where the runs cannot support the fit; the message names the aliased terms or the value.

@@ -62,6 +62,11 @@ struct Optimum {
 /// Throws std::invalid_argument if no usable setting lies in the region.
 Optimum find_optimum(const OptimumRequest& request);
 
+/// The lowest and highest prediction of each response over the settings that find_optimum would
+/// look at, in the order of request.responses: the natural ends of a ramp.
+/// Throws like find_optimum.
+std::vector<Interval> predicted_ranges(const OptimumRequest& request);
+
 /// The prediction of every response at given settings.
 Candidate assess(const OptimumRequest& request, const std::vector<double>& settings);
 

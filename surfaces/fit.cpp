@@ -1,0 +1,180 @@
+#include "surfaces/fit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <numbers>
+
+#include "doe/evaluation.h"
+#include "surfaces/distributions.h"
+#include "surfaces/fit_parts.h"
+
+namespace doetune::surfaces {
+namespace {
+
+Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transform) {
+  Eigen::VectorXd z(y.size());
+  for (Eigen::Index i = 0; i < y.size(); ++i) {
+    if (!std::isfinite(y[i])) throw FitError("a response is not a finite number");
+    try {
+      z[i] = transformed(transform, y[i]);
+    } catch (const std::domain_error& error) {
+      throw FitError(error.what());
+    }
+  }
+  return z;
+}
+
+/// Columns other than the intercept with their means taken off, if there is an intercept.
+struct CentredMatrix {
+  Eigen::MatrixXd x;
+  Eigen::RowVectorXd means;
+  int intercept = -1;
+};
+
+CentredMatrix centred(const doe::Model& model, Eigen::MatrixXd x) {
+  CentredMatrix result{std::move(x), Eigen::RowVectorXd::Zero(model.column_count())};
+  for (int c = 0; c < model.column_count(); ++c) {
+    if (model.columns()[c].name == "1") result.intercept = c;
+  }
+  if (result.intercept < 0) return result;
+  for (int c = 0; c < model.column_count(); ++c) {
+    if (c == result.intercept) continue;
+    result.means[c] = result.x.col(c).mean();
+    result.x.col(c).array() -= result.means[c];
+  }
+  return result;
+}
+
+using Decomposition = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>;
+
+/// b of the uncentred model from that of the centred one.
+Eigen::VectorXd uncentred(const CentredMatrix& centred, Eigen::VectorXd b) {
+  if (centred.intercept >= 0) b[centred.intercept] -= centred.means * b;
+  return b;
+}
+
+/// (X'X)^-1 of the uncentred model: M (Xc'Xc)^-1 M' with b = M b_centred.
+Eigen::MatrixXd unscaled_covariance(const CentredMatrix& centred, const Decomposition& qr) {
+  const Eigen::Index p = centred.x.cols();
+  const Eigen::MatrixXd r_inverse = qr.matrixR().topLeftCorner(p, p).triangularView<Eigen::Upper>()
+                                        .solve(Eigen::MatrixXd::Identity(p, p));
+  Eigen::MatrixXd root = qr.colsPermutation() * r_inverse;
+  if (centred.intercept >= 0) root.row(centred.intercept) -= centred.means * root;
+  return root * root.transpose();
+}
+
+void check_rank(const doe::Model& model, const Eigen::MatrixXd& coded, const Decomposition& qr) {
+  if (coded.rows() < model.column_count()) {
+    throw FitError(fmt::format("{} runs cannot determine {} model terms", coded.rows(),
+                               model.column_count()));
+  }
+  if (qr.rank() == model.column_count()) return;
+  const std::vector<std::string> aliases = doe::evaluate(model, coded).aliases;
+  throw FitError(fmt::format("the runs do not determine the model: {} {} aliased with other terms",
+                             fmt::join(aliases, ", "), aliases.size() == 1 ? "is" : "are"));
+}
+
+void summarise(Fit& fit, const Eigen::VectorXd& z) {
+  const int p = fit.model.column_count();
+  const double rss = fit.residuals.squaredNorm();
+  const double total = (z.array() - z.mean()).square().sum();
+  // What is left of a constant response is rounding: it explains nothing.
+  const bool varies = total > 1e-24 * z.squaredNorm();
+  fit.df_residual = fit.n - p;
+  fit.r2 = varies ? 1 - rss / total : 0;
+  if (fit.df_residual == 0) return;
+  fit.sigma = std::sqrt(rss / fit.df_residual);
+  if (varies) fit.adjusted_r2 = 1 - (rss / fit.df_residual) / (total / (fit.n - 1));
+  const double k = p + 1;
+  if (fit.n - k - 1 > 0 && rss > 0) {
+    fit.aicc = fit.n * std::log(2 * std::numbers::pi * rss / fit.n) + fit.n + 2 * k +
+               2 * k * (k + 1) / (fit.n - k - 1);
+  }
+  if (*fit.sigma > 0) {
+    fit.adequate_precision = (fit.fitted.maxCoeff() - fit.fitted.minCoeff()) /
+                             (*fit.sigma * std::sqrt(static_cast<double>(p) / fit.n));
+  }
+  if (fit.leverage.maxCoeff() > 1 - 1e-10) return;
+  fit.press = (fit.residuals.array() / (1 - fit.leverage.array())).square().sum();
+  if (varies) fit.predicted_r2 = 1 - *fit.press / total;
+}
+
+Eigen::VectorXd studentised(const Fit& fit) {
+  Eigen::VectorXd r = Eigen::VectorXd::Zero(fit.n);
+  if (!fit.sigma || *fit.sigma == 0) return r;
+  for (int i = 0; i < fit.n; ++i) {
+    if (fit.leverage[i] < 1 - 1e-10) {
+      r[i] = fit.residuals[i] / (*fit.sigma * std::sqrt(1 - fit.leverage[i]));
+    }
+  }
+  return r;
+}
+
+std::vector<Coefficient> coefficient_table(const Fit& fit) {
+  const std::vector<std::pair<std::string, double>> vif = doe::evaluate(fit.model, fit.coded).vif;
+  std::vector<Coefficient> table;
+  for (int c = 0; c < fit.model.column_count(); ++c) {
+    Coefficient row{fit.model.columns()[c].name, fit.beta[c], {}, {}, {}, {}};
+    for (const auto& [name, value] : vif) {
+      if (name == row.term) row.vif = value;
+    }
+    if (fit.sigma) row.std_error = *fit.sigma * std::sqrt(fit.unscaled_covariance(c, c));
+    if (row.std_error && *row.std_error > 0) {
+      row.t = row.estimate / *row.std_error;
+      row.p = t_p_value(*row.t, fit.df_residual);
+    }
+    table.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
+                      const Eigen::VectorXd& y, Transform transform) {
+  const Eigen::VectorXd z = transformed_responses(y, transform);
+  const Eigen::MatrixXd x = model.matrix(coded);
+  const CentredMatrix matrix = centred(model, x);
+  const Decomposition qr(matrix.x);
+  check_rank(model, coded, qr);
+
+  Fit fit;
+  fit.model = model;
+  fit.transform = transform;
+  fit.n = static_cast<int>(y.size());
+  fit.coded = coded;
+  fit.observed = y;
+  const Eigen::VectorXd b = qr.solve(z);
+  fit.beta = uncentred(matrix, b);
+  fit.fitted = matrix.x * b;
+  fit.residuals = z - fit.fitted;
+  fit.unscaled_covariance = unscaled_covariance(matrix, qr);
+  const Eigen::MatrixXd q =
+      qr.householderQ() * Eigen::MatrixXd::Identity(x.rows(), model.column_count());
+  fit.leverage = q.rowwise().squaredNorm();
+  summarise(fit, z);
+  fit.studentised_residuals = studentised(fit);
+  fit.coefficients = coefficient_table(fit);
+  fit.natural_coefficients = natural_coefficients(fit);
+  fit.anova = analysis_of_variance(fit, z);
+  fit.lack_of_fit = lack_of_fit(fit, z);
+  fit.stationary_point = stationary_point(fit);
+  return fit;
+}
+
+Prediction Fit::predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
+  const Eigen::RowVectorXd row = model.row(coded_point);
+  const double variance_factor = (row * unscaled_covariance).dot(row);
+  const double s = sigma.value_or(0);
+  return {row.dot(beta), s * std::sqrt(std::max(0.0, variance_factor)), s,
+          sigma ? df_residual : 0, transform};
+}
+
+double Fit::response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
+  return back_transformed(transform, model.row(coded_point).dot(beta));
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,52 @@
+#include "surfaces/goal.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace doetune::surfaces {
+namespace {
+
+/// 0 at or below `from`, 1 at or above `to`, straight between, raised to the weight.
+double ramp(double y, double from, double to, double weight) {
+  if (from == to) return y >= to ? 1 : 0;
+  return std::pow(std::clamp((y - from) / (to - from), 0.0, 1.0), weight);
+}
+
+}  // namespace
+
+bool Goal::is_limit() const {
+  return type == GoalType::kWithin || type == GoalType::kAtMost || type == GoalType::kAtLeast;
+}
+
+double Goal::met_low() const {
+  return type == GoalType::kAtMost || type == GoalType::kMinimize
+             ? -std::numeric_limits<double>::infinity()
+             : low;
+}
+
+double Goal::met_high() const {
+  return type == GoalType::kAtLeast || type == GoalType::kMaximize
+             ? std::numeric_limits<double>::infinity()
+             : high;
+}
+
+bool Goal::is_met(double y) const {
+  return is_limit() ? y >= met_low() && y <= met_high() : desirability(y) > 0;
+}
+
+double Goal::violation(double y) const {
+  if (!is_limit()) return 0;
+  return std::max({0.0, met_low() - y, y - met_high()}) / scale;
+}
+
+double Goal::desirability(double y) const {
+  switch (type) {
+    case GoalType::kMaximize: return ramp(y, low, high, weight);
+    case GoalType::kMinimize: return ramp(-y, -high, -low, weight);
+    case GoalType::kTarget:
+      return std::min(ramp(y, low, target, weight), ramp(-y, -high, -target, weight));
+    default: return std::pow(std::max(0.0, 1 - violation(y)), weight);
+  }
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,59 @@
+#include "surfaces/surface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "surfaces/distributions.h"
+
+namespace doetune::surfaces {
+namespace {
+
+/// mean +- half_width, in the response's own unit; `inverse` turns the ends around.
+Interval back(const Prediction& prediction, double half_width) {
+  const double a = back_transformed(prediction.transform, prediction.mean - half_width);
+  const double b = back_transformed(prediction.transform, prediction.mean + half_width);
+  return {std::min(a, b), std::max(a, b)};
+}
+
+double next_run_error(const Prediction& prediction) {
+  return std::hypot(prediction.standard_error, prediction.sigma);
+}
+
+/// The bound of a range of responses on the scale of the fit.
+double scaled_bound(Transform transform, double y) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (transform == Transform::kNone || y == kInfinity) {
+    return transform == Transform::kInverse ? 0 : y;
+  }
+  if (transform == Transform::kSqrt && y < 0) return -kInfinity;
+  if (transform == Transform::kSqrt) return std::sqrt(y);
+  if (y > 0) return transformed(transform, y);
+  return transform == Transform::kLog ? -kInfinity : kInfinity;
+}
+
+}  // namespace
+
+double Prediction::response() const { return back_transformed(transform, mean); }
+
+std::optional<Interval> Prediction::confidence_interval(double level) const {
+  if (df == 0) return std::nullopt;
+  return back(*this, t_quantile(level, df) * standard_error);
+}
+
+std::optional<Interval> Prediction::prediction_interval(double level) const {
+  if (df == 0) return std::nullopt;
+  return back(*this, t_quantile(level, df) * next_run_error(*this));
+}
+
+std::optional<double> Prediction::probability_within(double low, double high) const {
+  if (df == 0) return std::nullopt;
+  double z_low = scaled_bound(transform, low);
+  double z_high = scaled_bound(transform, high);
+  if (z_low > z_high) std::swap(z_low, z_high);
+  const double error = next_run_error(*this);
+  if (error == 0) return mean >= z_low && mean <= z_high ? 1.0 : 0.0;
+  return t_probability((z_high - mean) / error, df) - t_probability((z_low - mean) / error, df);
+}
+
+}  // namespace doetune::surfaces
