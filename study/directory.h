@@ -22,7 +22,8 @@ struct StudyDirectory {
   std::filesystem::path path;
   Study study;
   Plan plan;
-  std::string plan_hash;  ///< of study.yaml and plan.csv; ties the journal to the plan
+  std::string plan_hash;  ///< of the run sheet and what a run executes; ties the journal to them
+  std::filesystem::path working_directory;  ///< of commands: where the study file was
 
   std::filesystem::path journal() const { return path / "runs.jsonl"; }
   std::filesystem::path results_csv() const { return path / "results.csv"; }

@@ -1,6 +1,7 @@
 // The journal: every finished attempt, append-only, one writer, the single source of truth.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct JournalContent {
 /// every line's last field is "crc", the CRC-32 of the text before it, as 8 hexadecimal digits.
 ///
 /// A last line without its end or checksum is the trace of a crash during append: reading leaves it
-/// out, opening for append cuts it off. A damaged line elsewhere is left out with a warning.
+/// out, opening for append cuts it off. A damaged line elsewhere is left out with a warning; so is
+/// a damaged first line where records follow, for no record is lost for the sake of the header.
 class Journal {
  public:
   /// Opens for append, making the file with its header if there is none. `plan_hash` must equal
@@ -37,11 +39,16 @@ class Journal {
   void append(const RunRecord& record);
 
  private:
+  void append_line(const std::string& line);
+
+  std::filesystem::path file_;
   int descriptor_ = -1;
+  std::int64_t size_ = 0;  ///< end of the last good line
   JournalContent content_;
 };
 
-/// Reads a journal without touching it; a file that is not there has no records.
+/// Reads a journal without touching it; a file that is not there has no records. Throws
+/// DirectoryError for a file that cannot be read, is no journal or is of a newer version.
 JournalContent read_journal(const std::filesystem::path& file);
 
 }  // namespace doetune::study

@@ -37,6 +37,9 @@ Plan make_plan(const Study& study);
 /// The run sheet as CSV: run,standard_order,point_type,block,replicate,<factors...>.
 std::string plan_csv(const Study& study, const Plan& plan);
 
+/// The cells of one run of the sheet.
+std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run);
+
 /// Reads plan_csv's text back. Throws StudyError with line and column name.
 std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,
                                       const std::filesystem::path& file);

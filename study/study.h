@@ -68,6 +68,7 @@ struct Setting {
 
 struct Study {
   std::filesystem::path file;         ///< as the user named it
+  std::string text;                   ///< the file's content
   std::string name;
   std::uint64_t seed = 1;
   std::string workload;               ///< a bundled workload; empty where `command` is given

@@ -1,0 +1,154 @@
+#include "reports/analysis.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "study/journal.h"
+
+namespace doetune::reports {
+namespace {
+
+using surfaces::Goal;
+using surfaces::GoalType;
+
+doe::Model model_of(const study::Study& study, const AnalysisOptions& options) {
+  return options.model ? doe::Model::named(*options.model, study.factors) : study.model;
+}
+
+ResponseAnalysis analyse_response(const Analysis& analysis, const study::Response& response,
+                                  const AnalysisOptions& options) {
+  ResponseAnalysis result{response, {}, "", {}};
+  const study::StudyDirectory& directory = *analysis.directory;
+  std::vector<Eigen::VectorXd> points;
+  std::vector<double> values;
+  for (const study::PlannedRun& run : directory.plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record == analysis.records.end()) continue;
+    if (record->second.status != study::RunStatus::kCompleted) continue;
+    const auto value = record->second.responses.find(response.name);
+    if (value == record->second.responses.end()) continue;
+    points.push_back(doe::coded_point(directory.study.factors, run.settings));
+    values.push_back(value->second);
+    result.runs.push_back(run.run);
+  }
+  Eigen::MatrixXd coded(points.size(), directory.study.factors.size());
+  for (std::size_t i = 0; i < points.size(); ++i) coded.row(i) = points[i].transpose();
+  const Eigen::VectorXd y =
+      Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  try {
+    const auto transform =
+        surfaces::transform_from_name(options.transform.value_or(response.transform));
+    result.fit =
+        surfaces::fit_least_squares(model_of(directory.study, options), coded, y, transform);
+  } catch (const surfaces::FitError& error) {
+    result.problem = error.what();
+  }
+  return result;
+}
+
+/// The study's goal; a ramp's open ends are infinite until the surface is known.
+std::optional<Goal> goal_of(const study::Response& response) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Goal goal;
+  switch (response.goal) {
+    case study::GoalKind::kNone: return std::nullopt;
+    case study::GoalKind::kMaximize: goal.type = GoalType::kMaximize; break;
+    case study::GoalKind::kMinimize: goal.type = GoalType::kMinimize; break;
+    case study::GoalKind::kTarget: goal.type = GoalType::kTarget; break;
+    case study::GoalKind::kWithin: goal.type = GoalType::kWithin; break;
+    case study::GoalKind::kAtMost: goal.type = GoalType::kAtMost; break;
+    case study::GoalKind::kAtLeast: goal.type = GoalType::kAtLeast; break;
+  }
+  goal.low = response.low.value_or(-kInfinity);
+  goal.high = response.high.value_or(kInfinity);
+  goal.target = response.target.value_or(0);
+  goal.weight = response.weight;
+  goal.importance = response.importance;
+  return goal;
+}
+
+/// Ramps end at the lowest and highest prediction in the region unless the study says otherwise;
+/// a ramp to a target is as wide on either side as the target is far from the worse end.
+void close_ramp(Goal& goal, surfaces::Interval predicted) {
+  const double range = predicted.high - predicted.low;
+  goal.scale = range > 0 ? range : std::max(1.0, std::abs(predicted.high));
+  if (goal.is_limit()) return;
+  double low = predicted.low;
+  double high = predicted.high;
+  if (goal.type == GoalType::kTarget) {
+    const double reach = std::max({goal.target - low, high - goal.target, goal.scale});
+    low = goal.target - reach;
+    high = goal.target + reach;
+  }
+  if (std::isinf(goal.low)) goal.low = std::min(low, goal.high - goal.scale);
+  if (std::isinf(goal.high)) goal.high = std::max(high, goal.low + goal.scale);
+}
+
+surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOptions& options) {
+  const study::Study& study = analysis.directory->study;
+  surfaces::OptimumRequest request{study.factors, study.region, {}, options.hold};
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fit) continue;
+    std::optional<Goal> goal = goal_of(response.response);
+    const auto given = options.goals.find(response.response.name);
+    if (given != options.goals.end()) goal = given->second;
+    request.responses.push_back({response.response.name, &*response.fit, goal});
+  }
+  return request;
+}
+
+/// Why no optimum can be sought; empty if one can.
+std::string missing_for_optimum(const Analysis& analysis,
+                                const surfaces::OptimumRequest& request,
+                                const AnalysisOptions& options) {
+  for (const ResponseAnalysis& response : analysis.responses) {
+    const bool wanted = response.response.goal != study::GoalKind::kNone ||
+                        options.goals.count(response.response.name) > 0;
+    if (wanted && !response.fit) {
+      return response.response.name + " has a goal but no surface: " + response.problem;
+    }
+  }
+  const bool has_goal = std::any_of(request.responses.begin(), request.responses.end(),
+                                    [](const auto& response) { return response.goal.has_value(); });
+  return has_goal ? "" : "no response has a goal";
+}
+
+void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
+  surfaces::OptimumRequest request = request_of(analysis, options);
+  analysis.optimum_problem = missing_for_optimum(analysis, request, options);
+  if (!analysis.optimum_problem.empty()) return;
+  try {
+    const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
+    for (std::size_t r = 0; r < ranges.size(); ++r) {
+      if (!request.responses[r].goal) continue;
+      close_ramp(*request.responses[r].goal, ranges[r]);
+      analysis.goals[request.responses[r].name] = *request.responses[r].goal;
+    }
+    analysis.optimum = surfaces::find_optimum(request);
+  } catch (const std::invalid_argument& error) {
+    analysis.optimum_problem = error.what();
+  }
+}
+
+}  // namespace
+
+int Analysis::completed() const {
+  return static_cast<int>(std::count_if(records.begin(), records.end(), [](const auto& entry) {
+    return entry.second.status == study::RunStatus::kCompleted;
+  }));
+}
+
+Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+  Analysis analysis;
+  analysis.directory = &directory;
+  const study::JournalContent journal = study::read_journal(directory.journal());
+  analysis.records = study::final_records(journal.records);
+  analysis.warnings = journal.warnings;
+  for (const study::Response& response : directory.study.responses) {
+    analysis.responses.push_back(analyse_response(analysis, response, options));
+  }
+  seek_optimum(analysis, options);
+  return analysis;
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,72 @@
+#include "study/csv.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace doetune::study {
+namespace {
+
+bool must_quote(const std::string& cell) {
+  return cell.find_first_of(",\"\r\n") != std::string::npos;
+}
+
+std::string quoted(const std::string& cell) {
+  std::string text = "\"";
+  for (const char c : cell) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + '"';
+}
+
+}  // namespace
+
+std::vector<CsvRow> parse_csv(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::vector<CsvRow> rows;
+  CsvRow row{1, {""}};
+  int line = 1;
+  bool in_quotes = false;
+  const auto end_row = [&] {
+    if (row.cells.size() > 1 || !row.cells[0].empty()) rows.push_back(row);
+    row = {line, {""}};
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') ++line;
+    if (in_quotes) {
+      const bool doubled = c == '"' && i + 1 < text.size() && text[i + 1] == '"';
+      if (doubled) ++i;
+      if (c == '"' && !doubled) {
+        in_quotes = false;
+      } else {
+        row.cells.back() += c;
+      }
+    } else if (c == '"' && row.cells.back().empty()) {
+      in_quotes = true;
+    } else if (c == ',') {
+      row.cells.emplace_back();
+    } else if (c == '\n') {
+      end_row();
+    } else if (c != '\r') {
+      row.cells.back() += c;
+    }
+  }
+  if (in_quotes) {
+    throw std::invalid_argument(fmt::format("line {}: a quote is opened and never closed", row.line));
+  }
+  end_row();
+  return rows;
+}
+
+std::string csv_row(const std::vector<std::string>& cells) {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) text += ',';
+    text += must_quote(cells[i]) ? quoted(cells[i]) : cells[i];
+  }
+  return text + '\n';
+}
+
+}  // namespace doetune::study

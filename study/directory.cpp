@@ -1,0 +1,208 @@
+#include "study/directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "study/journal.h"
+#include "study/plan_json.h"
+
+namespace doetune::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& message) {
+  throw DirectoryError(fmt::format("{}: {}", path.string(), message));
+}
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// What a run executes, as text: two studies with the same text have interchangeable runs.
+std::string run_definition(const Study& study) {
+  std::string text = fmt::format("seed {}\nworkload {}\n", study.seed, study.workload);
+  for (const std::string& argument : study.command) text += fmt::format("argument {}\n", argument);
+  for (const Setting& setting : study.settings) {
+    text += fmt::format("setting {} {}\n", setting.name, setting.text);
+  }
+  return text;
+}
+
+/// Fowler-Noll-Vo hash, variant 1a, 64 bits, as hexadecimal digits.
+std::string fnv1a(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+std::string hash_of(const Study& study, const std::string& csv) {
+  return fnv1a(run_definition(study) + csv);
+}
+
+bool has_runs(const fs::path& directory) {
+  return !read_journal(directory / "runs.jsonl").records.empty();
+}
+
+void prepare(const fs::path& path, bool force) {
+  std::error_code error;
+  if (fs::exists(path, error)) {
+    if (!fs::is_directory(path)) fail(path, "exists and is no directory");
+    if (has_runs(path)) fail(path, "holds runs, which a new plan would orphan; choose another -o DIR");
+    const bool empty = fs::is_empty(path, error);
+    if (!empty && !fs::exists(path / "plan.json") && !fs::exists(path / "study.yaml")) {
+      fail(path, "exists and is no study directory; choose another -o DIR");
+    }
+    if (!empty && !force) fail(path, "holds a plan already; --force replaces it");
+    fs::remove(path / "plan.json", error);
+    fs::remove(path / "runs.jsonl", error);
+  }
+  fs::create_directories(path, error);
+  if (error) fail(path, fmt::format("cannot be made: {}", error.message()));
+}
+
+nlohmann::json load_plan_json(const fs::path& path) {
+  const fs::path file = path / "plan.json";
+  if (!fs::exists(file)) {
+    fail(path, fs::exists(path / "study.yaml")
+                   ? "the plan is incomplete (no plan.json); make it again with `doetune plan --force`"
+                   : "is no study directory (no plan.json); `doetune plan STUDY.yaml` makes one");
+  }
+  try {
+    nlohmann::json json = nlohmann::json::parse(read_file(file));
+    if (json.at("format").get<int>() > kPlanFormat) {
+      fail(file, fmt::format("was made by a newer doetune ({}); this one is {}",
+                             json.value("doetune", "?"), DOETUNE_VERSION));
+    }
+    return json;
+  } catch (const nlohmann::json::exception& error) {
+    fail(file, fmt::format("is damaged: {}", error.what()));
+  }
+}
+
+std::vector<fs::path> study_directories_below(const fs::path& path) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    if (entry.is_directory(error) && fs::exists(entry.path() / "plan.json", error)) {
+      found.push_back(entry.path().lexically_relative(path));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+fs::path StudyDirectory::attempt(int run, int attempt_number) const {
+  return path / "runs" / fmt::format("{:04}.{}", run, attempt_number);
+}
+
+StudyDirectory create_directory(const fs::path& path, const Study& study, const Plan& plan,
+                                bool force) {
+  prepare(path, force);
+  const std::string csv = plan_csv(study, plan);
+  StudyDirectory directory{path, study, plan, hash_of(study, csv),
+                           fs::absolute(study.file).parent_path()};
+  write_file_atomically(path / "study.yaml", study.text);
+  write_file_atomically(path / "plan.csv", csv);
+  write_file_atomically(path / "plan.json", plan_json(directory));
+  return directory;
+}
+
+StudyDirectory open_directory(const fs::path& path) {
+  if (!fs::is_directory(path)) fail(path, "there is no such study directory");
+  const nlohmann::json json = load_plan_json(path);
+  for (const char* file : {"study.yaml", "plan.csv"}) {
+    if (!fs::exists(path / file)) fail(path, fmt::format("{} is missing; restore it or plan again", file));
+  }
+  StudyDirectory directory;
+  directory.path = path;
+  directory.study = parse_study(read_file(path / "study.yaml"), path / "study.yaml");
+  const std::string csv = read_file(path / "plan.csv");
+  directory.plan.runs = read_plan_csv(directory.study, csv, path / "plan.csv");
+  directory.plan_hash = hash_of(directory.study, csv);
+  try {
+    if (json.at("hash").get<std::string>() != directory.plan_hash) {
+      fail(path, "study.yaml or plan.csv was changed after planning in what runs execute "
+                 "(factors, workload, settings, seed); undo that, or plan anew elsewhere");
+    }
+    directory.study.name = json.at("study").get<std::string>();
+    directory.working_directory = json.at("working_directory").get<std::string>();
+    directory.plan.notes = json.at("notes").get<std::vector<std::string>>();
+  } catch (const nlohmann::json::exception& error) {
+    fail(path / "plan.json", fmt::format("is damaged: {}", error.what()));
+  }
+  directory.plan.evaluation =
+      doe::evaluate(directory.study.model, directory.plan.coded(directory.study.factors));
+  return directory;
+}
+
+fs::path find_directory(const std::optional<fs::path>& argument) {
+  if (argument) return *argument;
+  const fs::path here = fs::current_path();
+  if (fs::exists(here / "plan.json")) return ".";
+  const std::vector<fs::path> found = study_directories_below(here);
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    throw DirectoryError("no study directory in or under the current directory; "
+                         "`doetune plan STUDY.yaml` makes one");
+  }
+  std::string list;
+  for (const fs::path& path : found) list += "\n  " + path.string();
+  throw DirectoryError("several study directories here; name one of them:" + list);
+}
+
+DirectoryLock::DirectoryLock(const StudyDirectory& directory) {
+  const fs::path file = directory.path / "lock";
+  descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (descriptor_ < 0) fail(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    std::string owner = read_file(file);
+    while (!owner.empty() && owner.back() == '\n') owner.pop_back();
+    close(descriptor_);
+    fail(directory.path, fmt::format("is in use by another doetune ({}); wait for it or stop it",
+                                     owner.empty() ? "owner unknown" : owner));
+  }
+  const std::string owner = fmt::format("process {} on {}\n", getpid(), host_name());
+  if (ftruncate(descriptor_, 0) != 0 ||
+      pwrite(descriptor_, owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size())) {
+    close(descriptor_);
+    fail(file, fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+}
+
+DirectoryLock::~DirectoryLock() { close(descriptor_); }
+
+void write_file_atomically(const fs::path& file, const std::string& content) {
+  const fs::path partial = file.string() + ".partial";
+  {
+    std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    stream.close();
+    if (!stream) fail(partial, fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  std::error_code error;
+  fs::rename(partial, file, error);
+  if (error) fail(file, fmt::format("cannot be replaced: {}", error.message()));
+}
+
+std::string read_file(const fs::path& file) {
+  if (!fs::is_regular_file(file)) fail(file, "there is no such file");
+  std::ifstream stream(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) fail(file, fmt::format("cannot be read: {}", std::strerror(errno)));
+  return text;
+}
+
+}  // namespace doetune::study

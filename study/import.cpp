@@ -1,0 +1,43 @@
+#include "study/import.h"
+
+#include "study/journal.h"
+#include "study/results.h"
+#include "study/table_file.h"
+
+namespace doetune::study {
+namespace {
+
+std::vector<std::string> measured_responses(const Study& study) {
+  std::vector<std::string> names;
+  for (const Response& response : study.responses) {
+    if (response.formula.empty()) names.push_back(response.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+StudyDirectory import_runs(const Study& study, const std::filesystem::path& data,
+                           const std::filesystem::path& path, bool force) {
+  Study as_table = study;
+  as_table.design = {"table", 0, 1, 1, data};
+  const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
+  StudyDirectory directory = create_directory(path, study, make_plan(as_table), force);
+  Journal journal(directory.journal(), study.name, directory.plan_hash);
+  for (const PlannedRun& run : directory.plan.runs) {
+    RunRecord record;
+    record.run = run.run;
+    record.status = RunStatus::kCompleted;
+    record.host = "imported";
+    record.exit_code = 0;
+    record.responses = rows[run.run - 1].responses;
+    add_derived_responses(study, run, record.responses);
+    record.notes["source"] = data.filename().string() + ":" + std::to_string(rows[run.run - 1].line);
+    journal.append(record);
+  }
+  write_file_atomically(directory.results_csv(),
+                        results_csv(directory, final_records(read_journal(directory.journal()).records)));
+  return directory;
+}
+
+}  // namespace doetune::study

@@ -1,0 +1,240 @@
+#include "study/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/crc.hpp>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "study/directory.h"
+
+namespace doetune::study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+constexpr std::string_view kChecksumField = ",\"crc\":\"";
+constexpr std::size_t kChecksumLength = kChecksumField.size() + 8 + 2;  // digits, then "}
+constexpr std::string_view kRecordStart = "{\"run\":";
+
+[[noreturn]] void fail(const std::filesystem::path& file, std::string_view what) {
+  throw DirectoryError(fmt::format("{}: {}", file.string(), what));
+}
+
+std::string checksum(std::string_view text) {
+  boost::crc_32_type crc;
+  crc.process_bytes(text.data(), text.size());
+  return fmt::format("{:08x}", crc.checksum());
+}
+
+/// The object as a line of the journal: its text, the checksum of that, the closing brace.
+std::string sealed(const Json& object) {
+  std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.pop_back();
+  return fmt::format("{}{}{}\"}}\n", text, kChecksumField, checksum(text));
+}
+
+/// The object of a line without its line end; empty where the checksum does not hold.
+std::optional<Json> unsealed(std::string_view line) {
+  if (line.size() <= kChecksumLength || !line.ends_with("\"}")) return std::nullopt;
+  const std::string_view text = line.substr(0, line.size() - kChecksumLength);
+  const std::string_view seal = line.substr(text.size());
+  if (!seal.starts_with(kChecksumField)) return std::nullopt;
+  if (seal.substr(kChecksumField.size(), 8) != checksum(text)) return std::nullopt;
+  Json object = Json::parse(std::string(text) + "}", nullptr, false);
+  if (!object.is_object()) return std::nullopt;
+  return object;
+}
+
+Json header(const std::string& study, const std::string& plan_hash) {
+  return {{"doetune_journal", kVersion}, {"study", study}, {"plan", plan_hash}};
+}
+
+Json to_json(const RunRecord& record) {
+  Json object{{"run", record.run},
+              {"attempt", record.attempt},
+              {"status", run_status_name(record.status)}};
+  if (!record.reason.empty()) object["reason"] = record.reason;
+  if (record.exit_code) object["exit_code"] = *record.exit_code;
+  object["host"] = record.host;
+  if (!record.gpu.empty()) object["gpu"] = record.gpu;
+  object["start"] = record.start;
+  object["duration_s"] = record.duration_s;
+  object["responses"] = record.responses;
+  if (!record.notes.empty()) object["notes"] = record.notes;
+  return object;
+}
+
+/// Throws Json::exception for an object that is no record.
+RunRecord record_from_json(const Json& object) {
+  RunRecord record;
+  record.run = object.at("run").get<int>();
+  record.attempt = object.at("attempt").get<int>();
+  const auto status = run_status_from_name(object.at("status").get_ref<const std::string&>());
+  if (!status) throw Json::other_error::create(501, "unknown status", &object);
+  record.status = *status;
+  record.reason = object.value("reason", "");
+  if (object.contains("exit_code")) record.exit_code = object.at("exit_code").get<int>();
+  record.host = object.value("host", "");
+  record.gpu = object.value("gpu", "");
+  record.start = object.value("start", "");
+  record.duration_s = object.value("duration_s", 0.0);
+  for (const auto& [name, value] : object.at("responses").items()) {
+    record.responses[name] = value.get<double>();
+  }
+  if (object.contains("notes")) {
+    for (const auto& [name, value] : object.at("notes").items()) {
+      record.notes[name] = value.get<std::string>();
+    }
+  }
+  return record;
+}
+
+bool add_record(std::string_view line, std::vector<RunRecord>& records) {
+  const auto object = unsealed(line);
+  if (!object) return false;
+  try {
+    records.push_back(record_from_json(*object));
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
+/// A damaged line may be two whose line end was hit: what in it is a whole record counts.
+void salvage(std::string_view line, std::vector<RunRecord>& records) {
+  for (std::size_t begin = line.find(kRecordStart); begin != std::string_view::npos;) {
+    const std::size_t next = line.find(kRecordStart, begin + 1);
+    const std::string_view piece = line.substr(begin, next - begin);
+    if (const std::size_t end = piece.rfind("\"}"); end != std::string_view::npos) {
+      add_record(piece.substr(0, end + 2), records);
+    }
+    begin = next;
+  }
+}
+
+/// A journal as read, and what append needs to know of it.
+struct Loaded {
+  JournalContent content;
+  std::optional<Json> header;
+  std::size_t good_size = 0;  ///< without a torn last line
+};
+
+/// Reads the first line. A damaged one is no reason to give up the records after it.
+void load_header(const std::filesystem::path& file, std::string_view line, Loaded& loaded) {
+  loaded.header = unsealed(line);
+  if (!loaded.header) {
+    loaded.content.warnings.push_back(fmt::format("{}:1: damaged header", file.string()));
+    salvage(line, loaded.content.records);
+    return;
+  }
+  const Json version = loaded.header->value("doetune_journal", Json());
+  if (!version.is_number_integer()) fail(file, "not a doetune journal");
+  if (version.get<int>() > kVersion) {
+    fail(file, fmt::format("journal of version {}, written by a newer doetune; this one reads "
+                           "version {}. Use the newer doetune",
+                           version.get<int>(), kVersion));
+  }
+}
+
+Loaded load(const std::filesystem::path& file, std::string_view text) {
+  Loaded loaded;
+  int number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) break;  // torn
+    const std::string_view line = text.substr(begin, end - begin);
+    begin = loaded.good_size = end + 1;
+    if (++number == 1) {
+      load_header(file, line, loaded);
+    } else if (!add_record(line, loaded.content.records)) {
+      loaded.content.warnings.push_back(
+          fmt::format("{}:{}: damaged line, left out", file.string(), number));
+      salvage(line, loaded.content.records);
+    }
+  }
+  if (number > 0 && !loaded.header && loaded.content.records.empty()) {
+    fail(file, "not a doetune journal; move it away");
+  }
+  return loaded;
+}
+
+/// A flush makes a new file's name durable only together with its directory.
+void sync_directory_of(const std::filesystem::path& file) {
+  const auto parent = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  const int descriptor = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+Journal::Journal(const std::filesystem::path& file, const std::string& study,
+                 const std::string& plan_hash)
+    : file_(file) {
+  const std::string text = std::filesystem::exists(file) ? read_file(file) : "";
+  Loaded loaded = load(file, text);
+  const std::string first_line = sealed(header(study, plan_hash));
+  if (loaded.good_size == 0 && !first_line.starts_with(text)) {
+    fail(file, "not a doetune journal of this plan; move it away");
+  }
+  if (loaded.header && loaded.header->value("plan", "") != plan_hash) {
+    fail(file, "its runs belong to another plan than study.yaml and plan.csv say; put those back "
+               "as they were planned, or plan into a new directory");
+  }
+  content_ = std::move(loaded.content);
+  size_ = static_cast<std::int64_t>(loaded.good_size);
+  descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(file, fmt::format("cannot be written: {}", std::strerror(errno)));
+  try {
+    if (::ftruncate(descriptor_, size_) != 0) {
+      fail(file, fmt::format("cannot be written: {}", std::strerror(errno)));
+    }
+    if (size_ == 0) {
+      append_line(first_line);
+      sync_directory_of(file);
+    }
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+Journal::~Journal() { ::close(descriptor_); }
+
+void Journal::append(const RunRecord& record) {
+  append_line(sealed(to_json(record)));
+  content_.records.push_back(record);
+}
+
+void Journal::append_line(const std::string& line) {
+  ssize_t written = 0;
+  do {
+    written = ::write(descriptor_, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  if (written == static_cast<ssize_t>(line.size()) && ::fdatasync(descriptor_) == 0) {
+    size_ += written;
+    return;
+  }
+  const int error = written >= 0 && written < static_cast<ssize_t>(line.size()) ? ENOSPC : errno;
+  if (::ftruncate(descriptor_, size_) != 0) {
+    fail(file_, fmt::format("cannot be written ({}), nor cut back to its last record",
+                            std::strerror(error)));
+  }
+  fail(file_, fmt::format("cannot be written: {}", std::strerror(error)));
+}
+
+JournalContent read_journal(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return {};
+  return load(file, read_file(file)).content;
+}
+
+}  // namespace doetune::study

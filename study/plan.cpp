@@ -1,0 +1,146 @@
+#include "study/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <charconv>
+#include <numeric>
+
+#include "study/csv.h"
+#include "study/table_file.h"
+
+namespace doetune::study {
+namespace {
+
+constexpr std::array kPlanColumns{"run", "standard_order", "point_type", "block", "replicate"};
+
+doe::DesignRequest request_of(const Study& study) {
+  doe::DesignRequest request{study.factors,           study.region,        study.design.center_runs,
+                             study.design.replicates, study.design.blocks, study.seed,
+                             {}};
+  if (!study.design.table.empty()) {
+    for (const TableRow& row : read_table(study, study.design.table, {})) {
+      request.table.push_back(row.settings);
+    }
+  }
+  return request;
+}
+
+[[noreturn]] void fail_model(const Study& study, const doe::Evaluation& evaluation) {
+  throw StudyError(fmt::format(
+      "{}: design {} ({} runs) does not determine the model ({} terms): {} {} aliased with other "
+      "terms; choose a smaller model or more runs",
+      study.file.string(), study.design.type, evaluation.runs, evaluation.terms,
+      fmt::join(evaluation.aliases, ", "), evaluation.aliases.size() == 1 ? "is" : "are"));
+}
+
+int whole_number(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw std::invalid_argument(fmt::format("expected a whole number, found '{}'", text));
+  }
+  return value;
+}
+
+PlannedRun read_run(const Study& study, const std::vector<std::string>& cells) {
+  PlannedRun run;
+  run.run = whole_number(cells[0]);
+  run.standard_order = whole_number(cells[1]);
+  run.type = doe::point_type_from_name(cells[2]);
+  run.block = whole_number(cells[3]);
+  run.replicate = whole_number(cells[4]);
+  for (std::size_t f = 0; f < study.factors.size(); ++f) {
+    const std::string& text = cells[kPlanColumns.size() + f];
+    const auto setting = study.factors[f].parse(text);
+    if (!setting) {
+      throw std::invalid_argument(
+          fmt::format("'{}' is no setting of {}", text, study.factors[f].name));
+    }
+    run.settings.push_back(*setting);
+  }
+  return run;
+}
+
+}  // namespace
+
+Eigen::MatrixXd Plan::coded(const std::vector<doe::Factor>& factors) const {
+  Eigen::MatrixXd x(runs.size(), factors.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    x.row(i) = doe::coded_point(factors, runs[i].settings).transpose();
+  }
+  return x;
+}
+
+Plan make_plan(const Study& study) {
+  doe::Design design;
+  try {
+    design = doe::build_design(study.design.type, request_of(study));
+  } catch (const doe::DesignError& error) {
+    throw StudyError(fmt::format("{}: design: {}", study.file.string(), error.what()));
+  }
+  Plan plan;
+  plan.notes = design.notes;
+  plan.evaluation = doe::evaluate(study.model, design.coded());
+  if (!plan.evaluation.d_efficiency) fail_model(study, plan.evaluation);
+  std::vector<int> order(design.points.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (study.design.type != "table") order = doe::random_run_order(design, study.seed);
+  for (const int i : order) {
+    const doe::DesignPoint& point = design.points[i];
+    plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, i + 1, point.type, point.block,
+                         point.replicate, doe::natural_settings(study.factors, point.coded)});
+  }
+  return plan;
+}
+
+std::string plan_csv(const Study& study, const Plan& plan) {
+  std::vector<std::string> cells(kPlanColumns.begin(), kPlanColumns.end());
+  for (const doe::Factor& factor : study.factors) cells.push_back(factor.name);
+  std::string csv = csv_row(cells);
+  for (const PlannedRun& run : plan.runs) {
+    csv += csv_row(plan_cells(study, run));
+  }
+  return csv;
+}
+
+std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run) {
+  std::vector<std::string> cells{std::to_string(run.run), std::to_string(run.standard_order),
+                                 std::string(doe::point_type_name(run.type)),
+                                 std::to_string(run.block), std::to_string(run.replicate)};
+  for (std::size_t f = 0; f < study.factors.size(); ++f) {
+    cells.push_back(study.factors[f].format(run.settings[f]));
+  }
+  return cells;
+}
+
+std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,
+                                      const std::filesystem::path& file) {
+  std::vector<std::string> header(kPlanColumns.begin(), kPlanColumns.end());
+  for (const doe::Factor& factor : study.factors) header.push_back(factor.name);
+  std::vector<PlannedRun> runs;
+  try {
+    const std::vector<CsvRow> rows = parse_csv(csv);
+    if (rows.empty() || rows.front().cells != header) {
+      throw std::invalid_argument(
+          fmt::format("line 1: expected the columns {}", fmt::join(header, ",")));
+    }
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      try {
+        if (rows[i].cells.size() != header.size()) {
+          throw std::invalid_argument(fmt::format("{} cells, expected {}", rows[i].cells.size(),
+                                                  header.size()));
+        }
+        runs.push_back(read_run(study, rows[i].cells));
+      } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(fmt::format("line {}: {}", rows[i].line, error.what()));
+      }
+    }
+  } catch (const std::invalid_argument& error) {
+    throw StudyError(fmt::format("{}: {}", file.string(), error.what()));
+  }
+  return runs;
+}
+
+}  // namespace doetune::study

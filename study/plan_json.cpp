@@ -1,0 +1,53 @@
+#include "study/plan_json.h"
+
+#include <fmt/chrono.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+namespace doetune::study {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json optional_number(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json evaluation_document(const doe::Evaluation& evaluation) {
+  ordered_json vif = ordered_json::object();
+  for (const auto& [term, value] : evaluation.vif) vif[term] = value;
+  return {{"runs", evaluation.runs},
+          {"terms", evaluation.terms},
+          {"d_efficiency", optional_number(evaluation.d_efficiency)},
+          {"a_efficiency", optional_number(evaluation.a_efficiency)},
+          {"log_det", optional_number(evaluation.log_det)},
+          {"condition_number", optional_number(evaluation.condition_number)},
+          {"vif", vif},
+          {"aliases", evaluation.aliases}};
+}
+
+}  // namespace
+
+std::string evaluation_json(const doe::Evaluation& evaluation) {
+  return evaluation_document(evaluation).dump(2);
+}
+
+std::string plan_json(const StudyDirectory& directory) {
+  const Study& study = directory.study;
+  const ordered_json json{
+      {"format", kPlanFormat},
+      {"doetune", DOETUNE_VERSION},
+      {"study", study.name},
+      {"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+      {"seed", study.seed},
+      {"design", study.design.type},
+      {"model", study.model.term_names()},
+      {"hash", directory.plan_hash},
+      {"working_directory", directory.working_directory.string()},
+      {"evaluation", evaluation_document(directory.plan.evaluation)},
+      {"notes", directory.plan.notes}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace doetune::study

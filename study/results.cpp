@@ -1,0 +1,91 @@
+#include "study/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "doe/expression.h"
+#include "study/csv.h"
+
+namespace doetune::study {
+namespace {
+
+std::string number(double value) { return fmt::format("{}", value); }
+
+std::vector<std::string> header(const Study& study) {
+  std::vector<std::string> cells{"run", "standard_order", "point_type", "block", "replicate"};
+  for (const doe::Factor& factor : study.factors) cells.push_back(factor.name);
+  for (const char* name : {"attempt", "status", "host", "gpu", "start", "duration_s"}) {
+    cells.push_back(name);
+  }
+  for (const Response& response : study.responses) cells.push_back(response.name);
+  return cells;
+}
+
+std::vector<std::string> planned_cells(const Study& study, const PlannedRun& run) {
+  std::vector<std::string> cells{fmt::format("{}", run.run), fmt::format("{}", run.standard_order),
+                                 std::string(doe::point_type_name(run.type)),
+                                 fmt::format("{}", run.block), fmt::format("{}", run.replicate)};
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    cells.push_back(study.factors[i].format(run.settings[i]));
+  }
+  return cells;
+}
+
+void add_measured_cells(const Study& study, const RunRecord& record,
+                        std::vector<std::string>& cells) {
+  cells.push_back(fmt::format("{}", record.attempt));
+  cells.push_back(std::string(run_status_name(record.status)));
+  cells.push_back(record.host);
+  cells.push_back(record.gpu);
+  cells.push_back(record.start);
+  cells.push_back(number(record.duration_s));
+  for (const Response& response : study.responses) {
+    const auto measured = record.responses.find(response.name);
+    cells.push_back(measured == record.responses.end() ? "" : number(measured->second));
+  }
+}
+
+}  // namespace
+
+void add_derived_responses(const Study& study, const PlannedRun& run,
+                           std::map<std::string, double>& responses) {
+  std::vector<std::string> names = study.factor_names();
+  std::vector<double> values = run.settings;
+  for (const Response& response : study.responses) {
+    const auto measured = responses.find(response.name);
+    names.push_back(response.name);
+    values.push_back(measured == responses.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                 : measured->second);
+  }
+  for (std::size_t i = 0; i < study.responses.size(); ++i) {
+    const Response& response = study.responses[i];
+    if (response.formula.empty()) continue;
+    const doe::Expression formula(response.formula, names);
+    const auto used = formula.used();
+    const bool known = std::all_of(used.begin(), used.end(),
+                                   [&](int variable) { return std::isfinite(values[variable]); });
+    const double value = known ? formula.value(values) : std::numeric_limits<double>::quiet_NaN();
+    values[study.factors.size() + i] = value;
+    responses.erase(response.name);
+    if (std::isfinite(value)) responses[response.name] = value;
+  }
+}
+
+std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records) {
+  const std::vector<std::string> columns = header(directory.study);
+  std::string text = csv_row(columns);
+  for (const PlannedRun& run : directory.plan.runs) {
+    std::vector<std::string> cells = planned_cells(directory.study, run);
+    if (const auto record = records.find(run.run); record != records.end()) {
+      add_measured_cells(directory.study, record->second, cells);
+    }
+    cells.resize(columns.size());
+    text += csv_row(cells);
+  }
+  return text;
+}
+
+}  // namespace doetune::study

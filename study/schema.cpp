@@ -1,0 +1,199 @@
+#include "study/schema.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "doe/design.h"
+
+namespace doetune::study {
+namespace {
+
+using Kind = Schema::Kind;
+using nlohmann::ordered_json;
+
+Schema text() { return {Kind::kText, {}, {}, {}}; }
+Schema scalar() { return {Kind::kScalar, {}, {}, {}}; }
+Schema boolean() { return {Kind::kBoolean, {}, {}, {}}; }
+Schema duration() { return {Kind::kDuration, {}, {}, {}}; }
+Schema words(std::vector<std::string> allowed) { return {Kind::kEnum, {}, {}, std::move(allowed)}; }
+Schema list(Schema item) { return {Kind::kList, {}, {std::move(item)}, {}}; }
+Schema object(std::vector<SchemaKey> keys) { return {Kind::kObject, std::move(keys), {}, {}}; }
+Schema one_of(std::vector<Schema> alternatives) {
+  return {Kind::kOneOf, {}, std::move(alternatives), {}};
+}
+
+Schema map_of(Schema value, bool identifier_names = true) {
+  Schema schema{Kind::kMap, {}, {std::move(value)}, {}};
+  schema.identifier_names = identifier_names;
+  return schema;
+}
+
+Schema number(double minimum = -std::numeric_limits<double>::infinity()) {
+  Schema schema{Kind::kNumber, {}, {}, {}};
+  schema.minimum = minimum;
+  return schema;
+}
+
+Schema integer(double minimum, double maximum) {
+  Schema schema{Kind::kInteger, {}, {}, {}};
+  schema.minimum = minimum;
+  schema.maximum = maximum;
+  return schema;
+}
+
+Schema factor_schema() {
+  return object({
+      {"low", number(), "lowest setting, natural units"},
+      {"high", number(), "highest setting, natural units"},
+      {"levels", list(scalar()), "the allowed settings; words make the factor categorical"},
+      {"type", words({"continuous", "integer", "categorical"}),
+       "continuous unless levels or this say otherwise"},
+      {"scale", words({"linear", "log2", "log10", "log"}),
+       "the scale on which the factor is coded; log is log10"},
+      {"step", number(), "continuous: the spacing of settings that can be used"},
+      {"unit", text(), "unit of the settings"},
+      {"baseline", scalar(), "today's setting, to compare with"},
+      {"hard_to_change", boolean(), "whether changing it between runs is expensive"},
+  });
+}
+
+Schema response_schema() {
+  return object({
+      {"unit", text(), "unit of the response"},
+      {"goal", words({"maximize", "minimize", "target", "within", "at_most", "at_least"}),
+       "what is wanted"},
+      {"low", number(), "within, at_least: the limit; maximize: worthless at or below"},
+      {"high", number(), "within, at_most: the limit; minimize: worthless at or above"},
+      {"target", number(), "the wanted value"},
+      {"weight", number(0), "exponent of the desirability ramp (1)"},
+      {"importance", number(0), "weight of this response among all (1)"},
+      {"transform", words({"none", "log", "sqrt", "inverse"}), "fitted on this scale"},
+      {"formula", text(), "derived from other responses and factors"},
+      {"pattern", text(),
+       "regular expression whose first group is the value in the program's output"},
+  });
+}
+
+Schema run_schema() {
+  return object({
+      {"launcher", text(), "where runs are executed (local)"},
+      {"jobs", integer(1, 4096), "runs at once (1)"},
+      {"timeout", duration(), "time limit of one attempt (10 min)"},
+      {"stop_grace", duration(), "from the request to stop to the forced stop (5 s)"},
+      {"retries", integer(0, 100), "further attempts after a failure (1)"},
+      {"repeats", integer(1, 10000), "measurements inside one run (1)"},
+      {"warmup", duration(), "before measuring, as far as the workload heeds it"},
+      {"gpus_per_run", integer(0, 1024), "GPUs that a run is given (0)"},
+      {"expected", duration(), "what one run takes, to tell the time before the first has run"},
+      {"environment", map_of(scalar(), false), "environment variables of every run"},
+  });
+}
+
+Schema design_schema() {
+  return object({
+      {"type", words(doe::design_type_names()), "which design", true},
+      {"center_runs", integer(0, 10000), "runs at the centre"},
+      {"replicates", integer(1, 10000), "how often the whole design is run (1)"},
+      {"blocks", integer(1, 10000), "groups that are run one after the other (1)"},
+      {"file", text(), "type table: the CSV file with the runs"},
+  });
+}
+
+Schema whole_file() {
+  return object({
+      {"study", text(), "name of the study; the file's name unless given"},
+      {"seed", integer(0, 9007199254740992.0), "fixes run order and workload data (1)"},
+      {"workload", text(), "a bundled workload: `doetune workloads` lists them"},
+      {"command", list(text()), "any program, as a list of arguments with {factor} placeholders"},
+      {"settings", map_of(scalar()), "fixed for every run"},
+      {"factors", map_of(factor_schema()), "what is varied", true},
+      {"constraints", list(text()), "expressions over natural units that every run must meet"},
+      {"forbidden", list(map_of(scalar())), "combinations that must not be run"},
+      {"model", one_of({words(doe::Model::names()), list(text())}),
+       "the terms to fit (quadratic): a name, or a list such as [\"1\", \"a\", \"a*b\", \"a^2\"]"},
+      {"design", design_schema(), "which runs (fccd with 6 centre runs)"},
+      {"responses", map_of(response_schema()), "what is measured, and what is wanted", true},
+      {"run", run_schema(), "how runs are executed"},
+      {"confirm", object({{"runs", integer(1, 10000), "runs that check the optimum"}}),
+       "confirmation"},
+  });
+}
+
+ordered_json json_schema(const Schema& schema);
+
+ordered_json json_object(const Schema& schema) {
+  ordered_json properties = ordered_json::object();
+  ordered_json required = ordered_json::array();
+  for (const SchemaKey& key : schema.keys) {
+    properties[key.name] = json_schema(key.value);
+    properties[key.name]["description"] = key.description;
+    if (key.required) required.push_back(key.name);
+  }
+  ordered_json json{
+      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+  if (!required.empty()) json["required"] = required;
+  return json;
+}
+
+ordered_json json_number(const char* type, const Schema& schema) {
+  ordered_json json{{"type", type}};
+  if (schema.minimum > -std::numeric_limits<double>::infinity()) json["minimum"] = schema.minimum;
+  if (schema.maximum < std::numeric_limits<double>::infinity()) json["maximum"] = schema.maximum;
+  return json;
+}
+
+ordered_json json_map(const Schema& schema) {
+  ordered_json json{{"type", "object"},
+                    {"additionalProperties", json_schema(schema.alternatives.front())}};
+  if (schema.identifier_names) json["propertyNames"] = {{"pattern", "^[A-Za-z][A-Za-z0-9_]*$"}};
+  return json;
+}
+
+ordered_json json_schema(const Schema& schema) {
+  switch (schema.kind) {
+    case Kind::kText: return {{"type", ordered_json::array({"string", "number", "boolean"})}};
+    case Kind::kNumber: return json_number("number", schema);
+    case Kind::kInteger: return json_number("integer", schema);
+    case Kind::kBoolean: return {{"type", "boolean"}};
+    case Kind::kDuration:
+      return {{"type", ordered_json::array({"number", "string"})},
+              {"pattern", "^[0-9.eE+-]+ *(ms|s|min|h)?$"}};
+    case Kind::kEnum: return {{"enum", schema.words}};
+    case Kind::kScalar: return {{"type", ordered_json::array({"number", "string", "boolean"})}};
+    case Kind::kList:
+      return {{"type", "array"}, {"items", json_schema(schema.alternatives.front())}};
+    case Kind::kObject: return json_object(schema);
+    case Kind::kMap: return json_map(schema);
+    case Kind::kOneOf: break;
+  }
+  ordered_json alternatives = ordered_json::array();
+  for (const Schema& alternative : schema.alternatives) {
+    alternatives.push_back(json_schema(alternative));
+  }
+  return {{"anyOf", alternatives}};
+}
+
+}  // namespace
+
+const Schema& study_schema() {
+  static const Schema schema = whole_file();
+  return schema;
+}
+
+std::string study_json_schema() {
+  ordered_json json{{"$schema", "http://json-schema.org/draft-07/schema#"},
+                    {"title", "doetune study file"}};
+  json.update(json_schema(study_schema()));
+  return json.dump(2) + "\n";
+}
+
+bool is_identifier(const std::string& name) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 && c < 128; };
+  return !name.empty() && name.size() <= 64 && is_letter(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), [&](unsigned char c) {
+           return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+}  // namespace doetune::study

@@ -1,0 +1,315 @@
+// Reads the study file: first its structure (yaml.cpp), then what its values mean together.
+#include "study/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <set>
+
+#include "doe/expression.h"
+#include "doe/nearest_name.h"
+#include "study/factor_section.h"
+#include "study/schema.h"
+#include "study/yaml.h"
+
+namespace doetune::study {
+namespace {
+
+constexpr std::uintmax_t kMostBytes = 1 << 20;
+
+/// Columns of plan.csv and results.csv, which factors and responses cannot be named after.
+constexpr std::array kReserved{"run",    "standard_order", "point_type", "block", "replicate", "attempt",
+                               "status", "host",           "gpu",        "start", "duration_s"};
+
+std::string text_or(const YAML::Node& node, const char* key, const std::string& otherwise) {
+  return node[key] ? node[key].Scalar() : otherwise;
+}
+
+std::optional<double> number_at(const YAML::Node& node, const char* key) {
+  return node[key] ? parse_number(node[key].Scalar()) : std::nullopt;
+}
+
+int integer_or(const YAML::Node& node, const char* key, int otherwise) {
+  return static_cast<int>(number_at(node, key).value_or(otherwise));
+}
+
+std::vector<std::string> texts(const YAML::Node& list) {
+  std::vector<std::string> result;
+  for (const YAML::Node& item : list) result.push_back(item.Scalar());
+  return result;
+}
+
+class Reader {
+ public:
+  Reader(const YAML::Node& root, const std::filesystem::path& file, const std::string& text)
+      : root_(root), file_(file) {
+    study_.file = file;
+    study_.text = text;
+  }
+
+  Study read() {
+    study_.name = text_or(root_, "study", file_.stem().string());
+    study_.seed = static_cast<std::uint64_t>(number_at(root_, "seed").value_or(1));
+    read_program();
+    read_factors();
+    read_settings();
+    read_region();
+    read_model();
+    read_design();
+    read_responses();
+    read_run();
+    if (const YAML::Node confirm = root_["confirm"]) {
+      study_.confirmation_runs = integer_or(confirm, "runs", 0);
+    }
+    return std::move(study_);
+  }
+
+ private:
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& message) const {
+    fail_at(file_, node, message);
+  }
+
+  void check_name(const YAML::Node& key, const char* what) {
+    const std::string& name = key.Scalar();
+    if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) {
+      fail(key, fmt::format("{} '{}': the name is a column of the run sheet; choose another", what, name));
+    }
+    if (!names_.insert(name).second) {
+      fail(key, fmt::format("{} '{}': the name stands for something else already", what, name));
+    }
+  }
+
+  void read_program() {
+    study_.workload = text_or(root_, "workload", "");
+    const YAML::Node command = root_["command"];
+    if (!command) return;
+    if (root_["workload"]) fail(command, "a study has a workload or a command, not both");
+    study_.command = texts(command);
+    if (study_.command.empty()) fail(command, "command: the list is empty");
+  }
+
+  void read_factors() {
+    const YAML::Node factors = root_["factors"];
+    if (factors.size() == 0) fail(factors, "factors: a study varies at least one factor");
+    for (const auto& entry : factors) {
+      check_name(entry.first, "factor");
+      study_.factors.push_back(read_factor(entry.first.Scalar(), entry.second, file_));
+    }
+  }
+
+  void read_settings() {
+    for (const auto& entry : root_["settings"]) {
+      check_name(entry.first, "setting");
+      const std::string& text = entry.second.Scalar();
+      study_.settings.push_back({entry.first.Scalar(), text, parse_number(text)});
+    }
+  }
+
+  void read_region() {
+    std::vector<std::shared_ptr<const doe::Expression>> constraints;
+    for (const YAML::Node& node : root_["constraints"]) {
+      constraints.push_back(std::make_shared<const doe::Expression>(
+          expression(node, "constraints", study_.factor_names())));
+    }
+    std::vector<doe::Forbidden> forbidden;
+    for (const YAML::Node& node : root_["forbidden"]) {
+      forbidden.push_back(read_forbidden(node, study_.factors, file_));
+    }
+    study_.region = doe::Region(study_.factors, std::move(constraints), std::move(forbidden));
+  }
+
+  doe::Expression expression(const YAML::Node& node, const std::string& what,
+                             const std::vector<std::string>& names) const {
+    try {
+      return doe::Expression(node.Scalar(), names);
+    } catch (const doe::ExpressionError& error) {
+      fail(node, fmt::format("{}: '{}', character {}: {}", what, node.Scalar(), error.position,
+                             error.what()));
+    }
+  }
+
+  void read_model() {
+    const YAML::Node node = root_["model"];
+    try {
+      if (node && node.IsSequence()) {
+        study_.model = doe::Model::parse(texts(node), study_.factors);
+        study_.model_name = "listed";
+        if (study_.model.terms().empty()) fail(node, "model: the list is empty");
+      } else {
+        study_.model_name = node ? node.Scalar() : "quadratic";
+        study_.model = doe::Model::named(study_.model_name, study_.factors);
+      }
+    } catch (const doe::ModelError& error) {
+      fail(node, fmt::format("model: {}", error.what()));
+    }
+  }
+
+  void read_design() {
+    const YAML::Node node = root_["design"];
+    study_.design.center_runs = 6;
+    if (!node) return;
+    study_.design.type = node["type"].Scalar();
+    study_.design.center_runs = integer_or(node, "center_runs", 6);
+    study_.design.replicates = integer_or(node, "replicates", 1);
+    study_.design.blocks = integer_or(node, "blocks", 1);
+    const bool needs_file = study_.design.type == "table";
+    if (needs_file && !node["file"]) fail(node, "design: type table needs file: runs.csv");
+    if (!needs_file && node["file"]) fail(node["file"], "design.file: only type table reads a file");
+    if (needs_file) study_.design.table = file_.parent_path() / node["file"].Scalar();
+  }
+
+  void read_responses() {
+    const YAML::Node responses = root_["responses"];
+    if (responses.size() == 0) fail(responses, "responses: a study measures at least one response");
+    for (const auto& entry : responses) {
+      check_name(entry.first, "response");
+      study_.responses.push_back(read_response(entry.first.Scalar(), entry.second));
+    }
+  }
+
+  Response read_response(const std::string& name, const YAML::Node& node) {
+    Response response;
+    response.name = name;
+    response.unit = text_or(node, "unit", "");
+    response.low = number_at(node, "low");
+    response.high = number_at(node, "high");
+    response.target = number_at(node, "target");
+    response.weight = number_at(node, "weight").value_or(1);
+    response.importance = number_at(node, "importance").value_or(1);
+    response.transform = text_or(node, "transform", "none");
+    response.formula = text_or(node, "formula", "");
+    response.pattern = text_or(node, "pattern", "");
+    if (node["goal"]) response.goal = goal_kind(node["goal"].Scalar());
+    check_goal(response, node);
+    if (node["formula"]) check_formula(response, node["formula"]);
+    if (node["pattern"]) check_pattern(response, node["pattern"]);
+    return response;
+  }
+
+  static GoalKind goal_kind(const std::string& word) {
+    if (word == "maximize") return GoalKind::kMaximize;
+    if (word == "minimize") return GoalKind::kMinimize;
+    if (word == "target") return GoalKind::kTarget;
+    if (word == "within") return GoalKind::kWithin;
+    return word == "at_most" ? GoalKind::kAtMost : GoalKind::kAtLeast;
+  }
+
+  void check_goal(const Response& response, const YAML::Node& node) const {
+    const auto need = [&](bool given, const char* key) {
+      if (!given) {
+        fail(node, fmt::format("response '{}': goal {} needs '{}'", response.name,
+                               node["goal"].Scalar(), key));
+      }
+    };
+    const GoalKind goal = response.goal;
+    if (goal == GoalKind::kWithin || goal == GoalKind::kAtLeast) need(!!response.low, "low");
+    if (goal == GoalKind::kWithin || goal == GoalKind::kAtMost) need(!!response.high, "high");
+    if (goal == GoalKind::kTarget) need(!!response.target, "target");
+    if (goal == GoalKind::kNone && (response.low || response.high || response.target)) {
+      fail(node, fmt::format("response '{}': limits without a goal; add goal: within, at_most or "
+                             "at_least", response.name));
+    }
+    if (response.low && response.high && *response.low >= *response.high) {
+      fail(node, fmt::format("response '{}': low ({}) must be below high ({})", response.name,
+                             *response.low, *response.high));
+    }
+    const bool outside = response.target && ((response.low && *response.target <= *response.low) ||
+                                             (response.high && *response.target >= *response.high));
+    if (outside) fail(node, fmt::format("response '{}': target must lie between low and high", response.name));
+    if (response.weight == 0 || response.importance == 0) {
+      fail(node, fmt::format("response '{}': weight and importance must be above 0", response.name));
+    }
+  }
+
+  void check_formula(const Response& response, const YAML::Node& node) const {
+    std::vector<std::string> names = study_.factor_names();
+    for (const Response& earlier : study_.responses) names.push_back(earlier.name);
+    for (const auto& entry : root_["responses"]) {
+      const bool measured = entry.second.IsMap() && !entry.second["formula"];
+      if (measured && std::find(names.begin(), names.end(), entry.first.Scalar()) == names.end()) {
+        names.push_back(entry.first.Scalar());
+      }
+    }
+    expression(node, fmt::format("response '{}': formula", response.name), names);
+  }
+
+  void check_pattern(const Response& response, const YAML::Node& node) const {
+    try {
+      const std::regex pattern(response.pattern);
+      if (pattern.mark_count() >= 1) return;
+    } catch (const std::regex_error& error) {
+      fail(node, fmt::format("response '{}': pattern is no regular expression: {}", response.name,
+                             error.what()));
+    }
+    fail(node, fmt::format("response '{}': pattern needs a group (...) around the value", response.name));
+  }
+
+  void read_run() {
+    const YAML::Node node = root_["run"];
+    if (!node) return;
+    const auto seconds = [&](const char* key) {
+      return node[key] ? parse_duration(node[key].Scalar()) : std::nullopt;
+    };
+    RunSettings& run = study_.run;
+    run.launcher = text_or(node, "launcher", run.launcher);
+    run.jobs = integer_or(node, "jobs", run.jobs);
+    run.timeout_s = seconds("timeout").value_or(run.timeout_s);
+    run.stop_grace_s = seconds("stop_grace").value_or(run.stop_grace_s);
+    run.retries = integer_or(node, "retries", run.retries);
+    run.repeats = integer_or(node, "repeats", run.repeats);
+    run.warmup_s = seconds("warmup");
+    run.gpus_per_run = integer_or(node, "gpus_per_run", run.gpus_per_run);
+    run.expected_s = seconds("expected");
+    for (const auto& entry : node["environment"]) {
+      run.environment[entry.first.Scalar()] = entry.second.Scalar();
+    }
+  }
+
+  const YAML::Node root_;
+  const std::filesystem::path& file_;
+  Study study_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+const Response* Study::find_response(const std::string& response_name) const {
+  const auto found = std::find_if(responses.begin(), responses.end(),
+                                  [&](const Response& r) { return r.name == response_name; });
+  return found == responses.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Study::factor_names() const {
+  std::vector<std::string> names;
+  for (const doe::Factor& factor : factors) names.push_back(factor.name);
+  return names;
+}
+
+Study parse_study(const std::string& text, const std::filesystem::path& file) {
+  return Reader(load_checked_yaml(text, file, study_schema()), file, text).read();
+}
+
+Study load_study(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) {
+    throw StudyError(fmt::format("{}: there is no such file", file.string()));
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    throw StudyError(fmt::format("{}: this is no file", file.string()));
+  }
+  if (const auto size = std::filesystem::file_size(file, error); size > kMostBytes) {
+    throw StudyError(fmt::format("{}: {:.1f} MB is too large for a study file (at most 1 MB)",
+                                 file.string(), static_cast<double>(size) / 1e6));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) throw StudyError(fmt::format("{}: cannot be read", file.string()));
+  return parse_study(text, file);
+}
+
+}  // namespace doetune::study

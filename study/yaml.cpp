@@ -1,0 +1,251 @@
+#include "study/yaml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "doe/nearest_name.h"
+#include "study/study.h"
+
+namespace doetune::study {
+namespace {
+
+using Kind = Schema::Kind;
+
+/// Aliases can make a small file visit very many nodes.
+constexpr int kMostNodes = 100'000;
+
+std::string shown(const std::string& text) {
+  constexpr std::size_t kMost = 60;
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+std::string quoted_or_type(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Scalar: return "'" + shown(node.Scalar()) + "'";
+    case YAML::NodeType::Sequence: return "a list";
+    case YAML::NodeType::Map: return "a mapping";
+    default: return "nothing";
+  }
+}
+
+std::string expectation(const Schema& schema) {
+  switch (schema.kind) {
+    case Kind::kText: return "text";
+    case Kind::kNumber:
+      return std::isfinite(schema.minimum) ? fmt::format("a number of at least {}", schema.minimum)
+                                           : "a number";
+    case Kind::kInteger:
+      return fmt::format("a whole number from {} to {}", schema.minimum, schema.maximum);
+    case Kind::kBoolean: return "true or false";
+    case Kind::kDuration: return "a time such as 30 s, 10 min or 2 h";
+    case Kind::kEnum: return fmt::format("one of {}", fmt::join(schema.words, ", "));
+    case Kind::kScalar: return "a number or a word";
+    case Kind::kList: return "a list";
+    case Kind::kObject:
+    case Kind::kMap: return "a mapping (key: value)";
+    case Kind::kOneOf: break;
+  }
+  return fmt::format("{} or {}", expectation(schema.alternatives.front()),
+                     expectation(schema.alternatives.back()));
+}
+
+/// The YAML type that a kind of value has.
+YAML::NodeType::value yaml_type(Kind kind) {
+  switch (kind) {
+    case Kind::kList: return YAML::NodeType::Sequence;
+    case Kind::kObject:
+    case Kind::kMap: return YAML::NodeType::Map;
+    default: return YAML::NodeType::Scalar;
+  }
+}
+
+class Checker {
+ public:
+  explicit Checker(const std::filesystem::path& file) : file_(file) {}
+
+  void check(const YAML::Node& node, const Schema& schema, const std::string& what) {
+    if (++visited_ > kMostNodes) {
+      fail_at(file_, node, fmt::format("more than {} values", kMostNodes));
+    }
+    if (schema.kind == Kind::kOneOf) return check_one_of(node, schema, what);
+    if (node.Type() != yaml_type(schema.kind)) unexpected(node, schema, what);
+    switch (schema.kind) {
+      case Kind::kList: return check_list(node, schema, what);
+      case Kind::kObject: return check_object(node, schema, what);
+      case Kind::kMap: return check_map(node, schema, what);
+      default: return check_scalar(node, schema, what);
+    }
+  }
+
+ private:
+  [[noreturn]] void unexpected(const YAML::Node& node, const Schema& schema,
+                               const std::string& what) {
+    fail_at(file_, node,
+            fmt::format("{}: expected {}, found {}", what, expectation(schema),
+                        quoted_or_type(node)));
+  }
+
+  void check_one_of(const YAML::Node& node, const Schema& schema, const std::string& what) {
+    for (const Schema& alternative : schema.alternatives) {
+      if (node.Type() == yaml_type(alternative.kind)) return check(node, alternative, what);
+    }
+    unexpected(node, schema, what);
+  }
+
+  void check_list(const YAML::Node& node, const Schema& schema, const std::string& what) {
+    int index = 0;
+    for (const YAML::Node& item : node) {
+      check(item, schema.alternatives.front(), fmt::format("{}[{}]", what, ++index));
+    }
+  }
+
+  /// A key's text, after checking that it is one and stands only once.
+  std::string key_text(const YAML::Node& key, std::set<std::string>& seen, const std::string& what) {
+    if (!key.IsScalar()) fail_at(file_, key, fmt::format("{}: a key must be one word", what));
+    if (!seen.insert(key.Scalar()).second) {
+      fail_at(file_, key, fmt::format("{}: '{}' is there twice", what, shown(key.Scalar())));
+    }
+    return key.Scalar();
+  }
+
+  void check_object(const YAML::Node& node, const Schema& schema, const std::string& what) {
+    std::set<std::string> seen;
+    for (const auto& entry : node) {
+      const std::string name = key_text(entry.first, seen, what);
+      const auto key = std::find_if(schema.keys.begin(), schema.keys.end(),
+                                    [&](const SchemaKey& k) { return k.name == name; });
+      if (key == schema.keys.end()) unknown_key(entry.first, schema, what);
+      check(entry.second, key->value, what == "study file" ? name : what + "." + name);
+    }
+    for (const SchemaKey& key : schema.keys) {
+      if (key.required && seen.count(key.name) == 0) {
+        fail_at(file_, node, fmt::format("{}: '{}' is missing ({})", what, key.name, key.description));
+      }
+    }
+  }
+
+  [[noreturn]] void unknown_key(const YAML::Node& key, const Schema& schema,
+                                const std::string& what) {
+    std::vector<std::string> names;
+    for (const SchemaKey& known : schema.keys) names.push_back(known.name);
+    fail_at(file_, key, fmt::format("{}: unknown key '{}'{}", what, shown(key.Scalar()),
+                                    doe::did_you_mean(key.Scalar(), names)));
+  }
+
+  void check_map(const YAML::Node& node, const Schema& schema, const std::string& what) {
+    std::set<std::string> seen;
+    for (const auto& entry : node) {
+      const std::string name = key_text(entry.first, seen, what);
+      if (schema.identifier_names && !is_identifier(name)) {
+        fail_at(file_, entry.first,
+                fmt::format("{}: '{}' is no valid name (a letter, then letters, digits and _)", what,
+                            shown(name)));
+      }
+      check(entry.second, schema.alternatives.front(), what + "." + shown(name));
+    }
+  }
+
+  void check_scalar(const YAML::Node& node, const Schema& schema, const std::string& what) {
+    const std::string& text = node.Scalar();
+    const auto number = parse_number(text);
+    bool fits = true;
+    switch (schema.kind) {
+      case Kind::kNumber:
+        fits = number && *number >= schema.minimum && *number <= schema.maximum;
+        break;
+      case Kind::kInteger:
+        fits = number && *number == std::floor(*number) && *number >= schema.minimum &&
+               *number <= schema.maximum;
+        break;
+      case Kind::kBoolean: fits = text == "true" || text == "false"; break;
+      case Kind::kDuration: fits = parse_duration(text).has_value(); break;
+      case Kind::kEnum: return check_word(node, schema, what);
+      default: break;
+    }
+    if (!fits) unexpected(node, schema, what);
+  }
+
+  void check_word(const YAML::Node& node, const Schema& schema, const std::string& what) {
+    const std::string& text = node.Scalar();
+    if (std::find(schema.words.begin(), schema.words.end(), text) != schema.words.end()) return;
+    fail_at(file_, node, fmt::format("{}: '{}' is not known{}", what, shown(text),
+                                     doe::did_you_mean(text, schema.words)));
+  }
+
+  const std::filesystem::path& file_;
+  int visited_ = 0;
+};
+
+/// Valid UTF-8 without control characters.
+bool is_text(const std::string& content) {
+  const bool controlled = std::any_of(content.begin(), content.end(), [](unsigned char c) {
+    return c < 32 && c != '\n' && c != '\r' && c != '\t';
+  });
+  if (controlled) return false;
+  try {
+    nlohmann::json(content).dump();  // throws for bytes that are not UTF-8
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+[[noreturn]] void fail_at(const std::filesystem::path& file, const YAML::Node& node,
+                          const std::string& message) {
+  const YAML::Mark mark = node.Mark();
+  throw StudyError(
+      fmt::format("{}:{}:{}: {}", file.string(), mark.line + 1, mark.column + 1, message));
+}
+
+std::optional<double> parse_number(const std::string& text) {
+  double value = 0;
+  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_duration(const std::string& text) {
+  const auto digits = text.find_last_of("0123456789.");
+  if (digits == std::string::npos) return std::nullopt;
+  const auto number = parse_number(text.substr(0, digits + 1));
+  const auto unit_at = text.find_first_not_of(' ', digits + 1);
+  const std::string unit = unit_at == std::string::npos ? "s" : text.substr(unit_at);
+  if (!number || *number <= 0) return std::nullopt;
+  if (unit == "ms") return *number / 1000;
+  if (unit == "s") return *number;
+  if (unit == "min") return *number * 60;
+  if (unit == "h") return *number * 3600;
+  return std::nullopt;
+}
+
+YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::path& file,
+                             const Schema& schema) {
+  if (!is_text(text)) {
+    throw StudyError(fmt::format("{}:1:1: this is no text file (UTF-8 without control characters)",
+                                 file.string()));
+  }
+  YAML::Node root;
+  try {
+    root = YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    throw StudyError(fmt::format("{}:{}:{}: {}", file.string(), error.mark.line + 1,
+                                 error.mark.column + 1, error.msg));
+  }
+  if (!root.IsDefined() || root.IsNull()) {
+    throw StudyError(fmt::format("{}:1:1: the file is empty; `doetune init` writes one to start from",
+                                 file.string()));
+  }
+  Checker(file).check(root, schema, "study file");
+  return root;
+}
+
+}  // namespace doetune::study
