@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command_list.h"
+#include "cli/program_check.h"
 #include "cli/terminal.h"
 #include "reports/format.h"
-#include "runner/workload.h"
 #include "study/directory.h"
 #include "study/plan_json.h"
 
@@ -77,10 +77,11 @@ int command_plan(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const std::filesystem::path file = options.required("STUDY.yaml");
   const study::Study study = study::load_study(file);
-  runner::check_program(study, std::filesystem::absolute(file).parent_path());
+  const std::filesystem::path path = options.text("output", file.stem().string());
+  const study::Plan plan = study::make_plan(study);
+  check_program({path, study, plan, "", std::filesystem::absolute(file).parent_path()});
   const study::StudyDirectory directory =
-      study::create_directory(options.text("output", file.stem().string()), study,
-                              study::make_plan(study), options.has("force"));
+      study::create_directory(path, study, plan, options.has("force"));
   if (options.json()) {
     print_json(directory);
   } else {
