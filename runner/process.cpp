@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 #include <vector>
+
+#include "runner/process_table.h"
 
 extern char** environ;
 
@@ -157,7 +158,7 @@ StartResult start_process(const Attempt& attempt) {
     ::waitpid(pid, nullptr, 0);
     return {std::nullopt, explain(error, attempt)};
   }
-  Process process{pid, Descriptor(::pidfd_open(pid, 0)), std::move(output->read),
+  Process process{pid, open_process(pid), std::move(output->read),
                   std::move(errors->read)};
   if (!process.handle.is_open()) {
     const StartResult failure = no_process("watch a process");

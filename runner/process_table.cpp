@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-
-#include "runner/descriptor.h"
 
 namespace doetune::runner {
 namespace {
@@ -107,8 +105,13 @@ std::vector<pid_t> processes_of(const std::filesystem::path& result) {
   return found;
 }
 
+Descriptor open_process(pid_t pid) {
+  // glibc 2.36 declares pidfd_open for C only.
+  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
 void kill_and_wait(pid_t pid, double timeout_s) {
-  const Descriptor handle(::pidfd_open(pid, 0));
+  const Descriptor handle = open_process(pid);
   if (!handle.is_open()) return;
   ::kill(pid, SIGKILL);
   pollfd ended{handle.get(), POLLIN, 0};

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/descriptor.h"
+
 namespace doetune::runner {
 
 /// Set in the environment of every attempt's program: the path of its result, and with it the
@@ -22,6 +24,9 @@ std::optional<std::string> result_of(pid_t pid);
 
 /// Every process of this machine that belongs to the attempt with this result path.
 std::vector<pid_t> processes_of(const std::filesystem::path& result);
+
+/// A pidfd: readable once the process is dead. Not open where there is no such process.
+Descriptor open_process(pid_t pid);
 
 /// Sends SIGKILL and waits until the process is dead, at most `timeout_s`.
 void kill_and_wait(pid_t pid, double timeout_s);
