@@ -18,8 +18,7 @@ std::optional<std::vector<double>> baseline(const std::vector<doe::Factor>& fact
 }
 
 double margin(const surfaces::Goal& goal, double y) {
-  const double inside = std::min(y - goal.met_low(), goal.met_high() - y) / goal.scale;
-  return goal.is_met(y) ? std::max(inside, 0.0) : std::min(inside, -1e-12);
+  return std::min(y - goal.met_low(), goal.met_high() - y) / goal.scale;
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ std::optional<double> goal_margin(const Analysis& analysis, const Eigen::VectorX
   std::optional<double> least;
   for (const ResponseAnalysis& response : analysis.responses) {
     const surfaces::Goal* goal = goal_of(analysis, response.response.name);
-    if (goal == nullptr || !response.fit) continue;
+    if (goal == nullptr || !goal->is_limit() || !response.fit) continue;
     const double m = margin(*goal, response.fit->response(coded));
     least = least ? std::min(*least, m) : m;
   }

@@ -27,9 +27,9 @@ std::string setting_text(const doe::Factor& factor, double natural);
 std::string settings_text(const std::vector<doe::Factor>& factors,
                           const std::vector<double>& settings, const std::vector<int>& except = {});
 
-/// How far the mean predictions are inside all goals, in units of each goal's scale: the least
-/// over the responses with goal and fit, negative where one is missed; settings that the region
-/// excludes count as -1. Empty where no response has both.
+/// How far the mean predictions are inside all limits, in units of each goal's scale: the least
+/// over the fitted responses whose goal is a limit, negative where one is missed; settings that the
+/// region excludes count as -1. Empty where there is no such response.
 std::optional<double> goal_margin(const Analysis& analysis, const Eigen::VectorXd& coded);
 
 /// Numeric factors by index.

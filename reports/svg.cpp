@@ -12,6 +12,7 @@
 namespace doetune::reports {
 namespace {
 
+constexpr double kTowardsWhite = 0.35;
 constexpr double kTolerance = 0.15;  // pixels that a simplified line may be off
 
 std::string px(double value) {
@@ -204,8 +205,8 @@ std::string viridis(double share) {
   const double part = place - static_cast<double>(i);
   std::array<int, 3> rgb{};
   for (std::size_t c = 0; c < 3; ++c) {
-    rgb[c] = static_cast<int>(
-        std::lround(kAnchors[i][c] + part * (kAnchors[i + 1][c] - kAnchors[i][c])));
+    const double pure = kAnchors[i][c] + part * (kAnchors[i + 1][c] - kAnchors[i][c]);
+    rgb[c] = static_cast<int>(std::lround(pure + (255 - pure) * kTowardsWhite));
   }
   return fmt::format("#{:02x}{:02x}{:02x}", rgb[0], rgb[1], rgb[2]);
 }

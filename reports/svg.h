@@ -71,7 +71,7 @@ class Chart {
 };
 
 /// The colour at share 0..1 of viridis, "#rrggbb": even to the eye, legible to the colour-blind and
-/// in greyscale. Source: van der Walt & Smith, matplotlib, CC0.
+/// in greyscale; a third of the way to white, so that dark labels stay legible on all of it. Source: van der Walt & Smith, matplotlib, CC0.
 std::string viridis(double share);
 
 /// One colour for each of several series, told apart by the colour-blind.

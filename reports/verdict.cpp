@@ -29,9 +29,17 @@ bool any_fit(const Analysis& analysis) {
                      [](const ResponseAnalysis& response) { return response.fit.has_value(); });
 }
 
+bool has_goal(const Analysis& analysis) {
+  return !analysis.goals.empty() ||
+         std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                     [](const ResponseAnalysis& response) {
+                       return response.response.goal != study::GoalKind::kNone;
+                     });
+}
+
 Status status_of(const Analysis& analysis) {
   if (!any_fit(analysis) || not_run(analysis) > 0) return Status::kPartial;
-  if (analysis.goals.empty()) return Status::kNoGoals;
+  if (!has_goal(analysis)) return Status::kNoGoals;
   if (!analysis.optimum) return Status::kPartial;
   return analysis.optimum->feasible ? Status::kUnconfirmed : Status::kInfeasible;
 }
@@ -69,7 +77,7 @@ std::string headline(const Analysis& analysis) {
                      : fmt::format("{} completed; that is not enough to fit the model.",
                                    count_of(done, "run"));
   }
-  if (analysis.goals.empty()) {
+  if (!has_goal(analysis)) {
     return "The surfaces are fitted, but the study sets no goal, so no settings are best. Explore "
            "the surfaces below, or give a response a goal.";
   }
