@@ -21,7 +21,7 @@ struct ExecutorConfig {
   StreamPlan plan;
   int weights_fd = -1;
   int clip_fd = -1;
-  float confidence_threshold = 0.24F;
+  float confidence_threshold = 0.15F;
   float overlap_threshold = 0.45F;
 };
 

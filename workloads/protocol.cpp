@@ -150,8 +150,10 @@ void answer(const Workload& workload, const std::vector<std::string>& arguments)
 Inputs check_inputs(const Workload& workload, const Json& factors, const Json& settings) {
   std::map<std::string, Json> values;
   for (const Input& input : workload.inputs) values[input.name] = input.default_value;
-  for (const Json* given : {&settings, &factors})
+  for (const Json* given : {&settings, &factors}) {
+    if (!given->is_object()) throw UsageError("factors and settings are objects: {name: value}");
     for (const auto& [name, value] : given->items()) values[name] = check_value(find_input(workload, name), value);
+  }
   return Inputs(std::move(values));
 }
 

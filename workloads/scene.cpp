@@ -9,7 +9,7 @@ namespace doetune::workloads {
 namespace {
 
 constexpr int kThings = 12;
-constexpr int kNoise = 8;  // grey levels, peak to peak
+constexpr int kNoise = 16;  // grey levels, peak to peak
 
 /// Where a point that started at `start` is when it is reflected at 0 and `length`.
 float bounced(float start, float speed, int frame, float length) {

@@ -49,7 +49,7 @@ std::vector<Input> inputs() {
       {"warmup", continuous, 1.0, "stream time before the measurement", "s", 0, 3600},
       {"duration", continuous, 5.0, "least time to measure", "s", 0, 86400},
       {"batches", integer, 3, "least number of micro-batches to measure", "", 1, 1000000},
-      {"confidence_threshold", continuous, 0.24, "least confidence of a box", "", 0, 1},
+      {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
       {"overlap_threshold", continuous, 0.45, "overlap above which the less confident of two boxes is dropped", "", 0, 1},
   };
 }
