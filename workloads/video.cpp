@@ -40,7 +40,7 @@ struct Codec {
     if (codec == nullptr) throw VideoError("this libavcodec has no Motion JPEG");
     context.reset(avcodec_alloc_context3(codec));
     if (!context || !frame || !packet) throw std::bad_alloc();
-    av_log_set_level(AV_LOG_ERROR);
+    av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
     context->thread_count = 1;
   }
 };

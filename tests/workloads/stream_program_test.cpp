@@ -132,7 +132,7 @@ TEST_CASE("the number of executors and the batch size do not change what is dete
   const Workplace place;
   // The first two micro-batches, whatever their speed.
   const Arguments two = with(kSmall, {"--arrival", "immediate", "--warmup", "0", "--duration", "0",
-                                      "--confidence_threshold", "0.05"});
+                                      "--confidence_threshold", "0.01"});
   const double alone = answer(place, two)["responses"]["detections_per_image"];
   CHECK(alone > 0);
   CHECK(answer(place, with(two, {"--executors_per_gpu", "3", "--batch_size", "2"}))["responses"]["detections_per_image"] == alone);
