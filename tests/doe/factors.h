@@ -6,7 +6,7 @@
 
 #include "doe/factor.h"
 
-namespace doetune {
+namespace doetune::tests {
 
 inline doe::Factor continuous(const std::string& name, double low = -1, double high = 1) {
   doe::Factor factor;
@@ -38,4 +38,4 @@ inline doe::Factor words(const std::string& name, std::vector<std::string> level
   return factor;
 }
 
-}  // namespace doetune
+}  // namespace doetune::tests

@@ -8,6 +8,7 @@
 #include "tests/doe/factors.h"
 
 using namespace doetune;
+using namespace doetune::tests;
 using doe::PointType;
 
 namespace {

@@ -6,6 +6,7 @@
 #include "tests/doe/factors.h"
 
 using namespace doetune;
+using namespace doetune::tests;
 using doe::Expression;
 
 TEST_CASE("Expressions compute over named numbers", "[doe][expression]") {

@@ -4,6 +4,7 @@
 #include "tests/doe/factors.h"
 
 using namespace doetune;
+using namespace doetune::tests;
 
 TEST_CASE("Coding maps the range to [-1, 1] on the factor's scale", "[doe][factor]") {
   // NIST/SEMATECH e-Handbook 5.3.3.2: the centre of the range is 0.

@@ -4,6 +4,7 @@
 #include "tests/doe/factors.h"
 
 using namespace doetune;
+using namespace doetune::tests;
 using doe::Model;
 
 TEST_CASE("Named models have the terms of their name", "[doe][model]") {

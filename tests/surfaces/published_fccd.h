@@ -10,7 +10,7 @@
 #include "doe/design.h"
 #include "tests/doe/factors.h"
 
-namespace doetune {
+namespace doetune::tests {
 
 inline constexpr std::array<std::array<double, 5>, 20> kPublishedRuns{{
     {1, 8, 5, 1315, 4.00},  {3, 8, 5, 2640, 2.00},  {2, 8, 5, 2565, 2.07},  {2, 8, 1, 1396, 0.75},
@@ -41,4 +41,4 @@ inline Eigen::VectorXd published_response(int column) {
   return y;
 }
 
-}  // namespace doetune
+}  // namespace doetune::tests

@@ -9,6 +9,7 @@
 #include "tests/surfaces/published_fccd.h"
 
 using namespace doetune;
+using namespace doetune::tests;
 using surfaces::Fit;
 using surfaces::fit_least_squares;
 using surfaces::Transform;

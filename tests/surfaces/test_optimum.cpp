@@ -8,6 +8,7 @@
 #include "tests/surfaces/published_fccd.h"
 
 using namespace doetune;
+using namespace doetune::tests;
 using surfaces::Goal;
 using surfaces::GoalType;
 

@@ -7,6 +7,7 @@
 #include "tests/doe/factors.h"
 
 using namespace doetune;
+using namespace doetune::tests;
 using surfaces::Prediction;
 using surfaces::Transform;
 
