@@ -242,6 +242,23 @@ TEST_CASE("An attempt that was cut off is recorded as lost and made anew", "[run
   }
 }
 
+TEST_CASE("The journal cut at any byte, no run is executed again", "[runner][run]") {
+  // What the cut takes from the journal the attempt directories give back.
+  World world;
+  world.directory = tests::fake_study(world.temporary / "study", 2, {"true"});
+  world.run();
+  REQUIRE(world.launcher.submitted.size() == 2);
+  const std::string whole = study::read_file(world.directory.journal());
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    CAPTURE(length);
+    std::ofstream(world.directory.journal(), std::ios::trunc) << whole.substr(0, length);
+    REQUIRE(world.run().counts.completed == 2);
+    REQUIRE(world.records().size() == 2);
+  }
+  CHECK(world.launcher.submitted.size() == 2);
+  CHECK(world.launcher.resumed.empty());
+}
+
 TEST_CASE("An attempt that goes on without its runner is waited for", "[runner][run]") {
   World world;
   world.leave_attempt(2, 1);
