@@ -1,0 +1,40 @@
+// Numbers as people read them, by the rules of reports/format.h.
+"use strict";
+(function (doetune) {
+  function short(x) {
+    const size = Math.abs(x);
+    if (!Number.isFinite(x)) return x > 0 ? "inf" : x < 0 ? "-inf" : "nan";
+    if (size >= 1000 && size < 1e7) return x.toFixed(0);
+    if (size !== 0 && (size < 1e-4 || size >= 1e7)) return x.toExponential(3);
+    return String(Number(x.toPrecision(4)));
+  }
+
+  // x to two significant digits of its uncertainty.
+  function numberTo(x, resolution) {
+    if (!(resolution > 0) || !Number.isFinite(resolution) || Math.abs(x) >= 1e7) return short(x);
+    const decimals = 1 - Math.floor(Math.log10(resolution));
+    return decimals > 6 ? short(x) : x.toFixed(Math.max(decimals, 0)).replace(/^-(0(\.0*)?)$/, "$1");
+  }
+
+  function percent(p) {
+    if (p > 0.99 && p < 1) return "> 99 %";
+    if (p < 0.01 && p > 0) return "< 1 %";
+    return (100 * p).toFixed(0) + " %";
+  }
+
+  const halfWidth = (interval) => (interval ? (interval[1] - interval[0]) / 2 : 0);
+
+  function interval(ends) {
+    if (!ends) return "not available";
+    return numberTo(ends[0], halfWidth(ends)) + " to " + numberTo(ends[1], halfWidth(ends));
+  }
+
+  const withUnit = (text, unit) => (unit ? text + " " + unit : text);
+
+  // A setting as the user writes it: the exact number or the level's name.
+  function setting(factor, natural) {
+    return factor.kind === "categorical" ? factor.level_names[natural] : String(natural);
+  }
+
+  doetune.format = { short, numberTo, percent, interval, halfWidth, withUnit, setting };
+})((window.doetune = window.doetune || {}));

@@ -1,0 +1,97 @@
+// Profiles: each response along each factor through the sliders' settings.
+"use strict";
+(function (doetune) {
+  const steps = 40;
+  const height = 230;
+
+  // Plotly numbers axes x, x2, x3.
+  const suffix = (f) => (f === 0 ? "" : f + 1);
+
+  // Coded places along factor f: its levels, or evenly over its range.
+  function places(factor) {
+    return factor.kind === "categorical"
+      ? factor.level_names.map((_, i) => i)
+      : Array.from({ length: steps + 1 }, (_, i) => -1 + (2 * i) / steps);
+  }
+
+  function curve(data, response, point, f) {
+    const along = places(data.factors[f]);
+    const predictions = along.map((c) => {
+      const moved = point.slice();
+      moved[f] = c;
+      return doetune.predictOne(data.factors, response, moved);
+    });
+    return { along, predictions };
+  }
+
+  function axisValues(factor, along) {
+    return factor.kind === "categorical" ? along.map((i) => factor.level_names[i])
+                                         : along.map((c) => doetune.natural(factor, c));
+  }
+
+  // Four traces a factor: the two ends of the interval, the mean, and where the slider stands.
+  function traces(data, response, settings) {
+    const point = data.factors.map((factor, f) => doetune.coded(factor, settings[f]));
+    const colours = doetune.colours();
+    return data.factors.flatMap((factor, f) => {
+      const { along, predictions } = curve(data, response, point, f);
+      const x = axisValues(factor, along);
+      const axes = { xaxis: "x" + suffix(f), yaxis: "y", hoverinfo: "skip", showlegend: false };
+      const end = (i) => predictions.map((p) => (p.confidence_interval || [p.mean, p.mean])[i]);
+      const here = doetune.predictOne(data.factors, response, point);
+      return [
+        { ...axes, x, y: end(0), mode: "lines", line: { width: 0 } },
+        { ...axes, x, y: end(1), mode: "lines", line: { width: 0 }, fill: "tonexty",
+          fillcolor: colours.band },
+        { ...axes, x, y: predictions.map((p) => p.mean), mode: "lines", hoverinfo: "x+y",
+          line: { color: colours.series, width: 2 } },
+        { ...axes, x: axisValues(factor, [point[f]]), y: [here.mean], mode: "markers",
+          hoverinfo: "x+y", marker: { color: colours.optimum, size: 10 } },
+      ];
+    });
+  }
+
+  function limits(response, colours) {
+    if (!response.goal || !response.goal.is_limit) return [];
+    return [response.goal.low, response.goal.high].filter((y) => y !== null).map((y) => ({
+      type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: y, y1: y,
+      line: { color: colours.ink, width: 1, dash: "dot" },
+    }));
+  }
+
+  // The range over which the response moves anywhere near the settings; fixed while a slider moves
+  // within it, so that the eye can follow.
+  function range(data, response, settings) {
+    const point = data.factors.map((factor, f) => doetune.coded(factor, settings[f]));
+    const means = data.factors.flatMap((_, f) =>
+      curve(data, response, point, f).predictions.map((p) => p.mean)).filter(Number.isFinite);
+    const low = Math.min(response.observed_low, ...means);
+    const high = Math.max(response.observed_high, ...means);
+    const room = 0.05 * (high - low || Math.abs(high) || 1);
+    return [low - room, high + room];
+  }
+
+  function layout(data, response, settings) {
+    const colours = doetune.colours();
+    const count = data.factors.length;
+    const result = { ...doetune.baseLayout(), height, margin: { l: 62, r: 8, t: 8, b: 46 },
+                     shapes: limits(response, colours) };
+    result.yaxis = { ...doetune.baseAxis(), range: range(data, response, settings),
+                     title: { text: doetune.format.withUnit(response.name,
+                              response.unit && "[" + response.unit + "]"), standoff: 4 } };
+    data.factors.forEach((factor, f) => {
+      result["xaxis" + suffix(f)] = {
+        ...doetune.baseAxis(), domain: [(f + (f ? 0.06 : 0)) / count, (f + 1) / count],
+        anchor: "y", ...doetune.factorAxis(factor) };
+    });
+    return result;
+  }
+
+  // Registers a figure; returns the function that draws it at settings.
+  doetune.profileFigure = function (figure, data) {
+    const response = data.responses.find((r) => r.name === figure.dataset.response);
+    return (target, settings) => Plotly.react(
+      target, traces(data, response, settings), layout(data, response, settings),
+      doetune.plotConfig());
+  };
+})((window.doetune = window.doetune || {}));

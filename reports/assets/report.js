@@ -1,0 +1,78 @@
+// Puts the page together: sliders drive predictions, profiles and contours. Without this file the
+// page shows the same figures as static drawings at the optimum.
+"use strict";
+(function (doetune) {
+  const data = JSON.parse(document.getElementById("report-data").textContent);
+  const fitted = data.responses.filter((response) => response.fitted);
+
+  // Predictions of every fitted response at settings: a list in the order of data.factors (natural
+  // units; a level's index where categorical), or an object by name (levels by name).
+  doetune.predict = function (settings) {
+    const value = (factor, f) => {
+      if (Array.isArray(settings)) return settings[f];
+      const given = settings[factor.name];
+      return typeof given === "string" ? factor.level_names.indexOf(given) : given;
+    };
+    const point = data.factors.map((factor, f) => doetune.coded(factor, value(factor, f)));
+    return Object.fromEntries(fitted.map((response) =>
+      [response.name, doetune.predictOne(data.factors, response, point)]));
+  };
+  doetune.data = data;
+
+  const kinds = { profile: doetune.profileFigure, contour: doetune.contourFigure };
+  const contourDelay = 120; // ms of rest before contours follow a slider
+  let settings = data.reference.settings;
+  const visible = new Set();
+
+  // The figures that scripts draw; each takes the place of its static drawing once it is near.
+  const figures = Array.from(document.querySelectorAll("figure[data-figure]")).map((figure) => ({
+    figure, kind: figure.dataset.figure, stale: true,
+    drawing: figure.querySelector(".drawing"),
+    draw: kinds[figure.dataset.figure](figure, data),
+  }));
+
+  function refresh(item) {
+    if (!item.stale || !visible.has(item)) return;
+    if (item.drawing.firstElementChild.tagName === "svg") item.drawing.replaceChildren();
+    item.stale = false;
+    item.draw(item.drawing, settings);
+  }
+
+  function refreshKind(kind) {
+    figures.filter((item) => item.kind === kind).forEach(refresh);
+  }
+
+  let frame = 0;
+  let timer = 0;
+  function changed(moved) {
+    settings = moved;
+    figures.forEach((item) => { item.stale = true; });
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => refreshKind("profile"));
+    clearTimeout(timer);
+    timer = setTimeout(() => refreshKind("contour"), contourDelay);
+  }
+
+  function watch() {
+    const items = new Map(figures.map((item) => [item.figure, item]));
+    const observer = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        const item = items.get(entry.target);
+        if (entry.isIntersecting) visible.add(item); else visible.delete(item);
+        refresh(item);
+      }
+    }, { rootMargin: "200px" });
+    figures.forEach((item) => observer.observe(item.figure));
+  }
+
+  function redrawAll() {
+    figures.forEach((item) => { item.stale = true; refresh(item); });
+  }
+
+  const panel = document.getElementById("settings");
+  if (panel === null || fitted.length === 0) return;
+  document.documentElement.classList.add("interactive");
+  doetune.buildSettings(panel, data, changed);
+  watch();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+})((window.doetune = window.doetune || {}));

@@ -1,0 +1,128 @@
+// The sliders, and the table of what is predicted at their settings.
+"use strict";
+(function (doetune) {
+  const format = doetune.format;
+
+  // An element with attributes and text; text is never read as markup.
+  function element(tag, attributes = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  }
+
+  function nearestStop(factor, natural) {
+    const at = doetune.coded(factor, natural);
+    const distance = (stop) => Math.abs(doetune.coded(factor, stop) - at);
+    let best = 0;
+    factor.usable.forEach((stop, i) => {
+      if (distance(stop) < distance(factor.usable[best])) best = i;
+    });
+    return best;
+  }
+
+  // One slider; its stops are the settings that can be used.
+  function slider(factor, changed) {
+    const id = "slider-" + factor.name;
+    const input = element("input", { type: "range", id, min: 0, max: factor.usable.length - 1,
+                                     step: 1, "data-factor": factor.name });
+    const output = element("output", { for: id });
+    const row = element("div", { class: "slider" },
+                        element("label", { for: id }, factor.name), output, input);
+    const show = () => {
+      const text = format.withUnit(format.setting(factor, factor.usable[input.value]), factor.unit);
+      output.textContent = text;
+      input.setAttribute("aria-valuetext", text);
+    };
+    input.addEventListener("input", () => { show(); changed(); });
+    return {
+      row,
+      value: () => factor.usable[input.value],
+      set: (natural) => { input.value = nearestStop(factor, natural); show(); },
+    };
+  }
+
+  function goalText(response, prediction) {
+    if (!response.goal) return "no goal";
+    if (!response.goal.is_limit) return response.goal.text;
+    const probability = prediction.goal_met_probability;
+    return (prediction.goal_met ? "✓ met: " : "✗ missed: ") + response.goal.text +
+           (probability === null ? "" : ", next run " + format.percent(probability));
+  }
+
+  // A card a response, with a function that fills it.
+  function card(response) {
+    const mean = element("strong", { class: "mean" });
+    const ci = element("span", { class: "ci" });
+    const pi = element("span", { class: "pi" });
+    const goal = element("span", { class: "goal" });
+    const node = element("div", { class: "prediction", "data-response": response.name },
+                         element("span", { class: "name" }, response.name), mean,
+                         element("span", {}, "mean, 95 %: ", ci),
+                         element("span", {}, "next run, 95 %: ", pi), goal);
+    const fill = (prediction) => {
+      const half = format.halfWidth(prediction.confidence_interval);
+      mean.textContent = format.withUnit(format.numberTo(prediction.mean, half), response.unit);
+      mean.title = prediction.mean;
+      mean.dataset.value = prediction.mean;
+      ci.textContent = format.interval(prediction.confidence_interval);
+      pi.textContent = format.interval(prediction.prediction_interval);
+      goal.textContent = goalText(response, prediction);
+      node.classList.toggle("missed", prediction.goal_met === false);
+    };
+    return { node, fill };
+  }
+
+  // Settings in the address after #, "a=1&b=2", so that a view can be shared.
+  function fromAddress(factors) {
+    const given = new URLSearchParams(location.hash.slice(1));
+    return factors.map((factor) => {
+      const text = given.get(factor.name);
+      if (text === null) return null;
+      if (factor.kind !== "categorical") return Number.isFinite(Number(text)) ? Number(text) : null;
+      return factor.level_names.includes(text) ? factor.level_names.indexOf(text) : null;
+    });
+  }
+
+  function toAddress(factors, settings) {
+    const parts = new URLSearchParams();
+    factors.forEach((factor, f) => parts.set(factor.name, format.setting(factor, settings[f])));
+    try {
+      history.replaceState(null, "", "#" + parts);
+    } catch (refused) {
+      // A page shown inside another may not change its address; nothing else depends on it.
+    }
+  }
+
+  // Builds the panel. `changed(settings)` is called after every move, the numbers already shown.
+  doetune.buildSettings = function (panel, data, changed) {
+    const responses = data.responses.filter((response) => response.fitted);
+    const cards = responses.map(card);
+    const sliders = data.factors.map((factor) => slider(factor, update));
+    const settings = () => sliders.map((s) => s.value());
+
+    function update() {
+      const predictions = doetune.predict(settings());
+      responses.forEach((response, r) => cards[r].fill(predictions[response.name]));
+      changed(settings());
+    }
+    function setAll(values) {
+      values.forEach((value, f) => { if (value !== null) sliders[f].set(value); });
+      update();
+    }
+    function reset() {
+      setAll(data.reference.settings);
+      toAddress(data.factors, settings());
+    }
+
+    const button = element("button", { type: "button", id: "reset" },
+                           "Reset to " + data.reference.name);
+    button.addEventListener("click", reset);
+    panel.addEventListener("change", () => toAddress(data.factors, settings()));
+    panel.replaceChildren(element("h3", {}, "Settings"), ...sliders.map((s) => s.row), button,
+                          element("h3", {}, "Predictions"), ...cards.map((c) => c.node));
+    data.reference.settings.forEach((value, f) => sliders[f].set(value));
+    setAll(fromAddress(data.factors));
+    return { settings };
+  };
+})((window.doetune = window.doetune || {}));

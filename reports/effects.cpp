@@ -1,0 +1,62 @@
+#include "reports/effects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/format.h"
+
+namespace doetune::reports {
+
+bool Effect::is_clear() const { return interval && (interval->low > 0 || interval->high < 0); }
+
+double t_quantile_95(int df) {
+  return surfaces::Prediction{0, 1, 0, df, surfaces::Transform::kNone}.confidence_interval()->high;
+}
+
+std::vector<Effect> effects_of(const surfaces::Fit& fit) {
+  std::vector<Effect> effects;
+  for (const surfaces::Coefficient& coefficient : fit.coefficients) {
+    if (coefficient.term == "1") continue;
+    Effect effect{coefficient.term, coefficient.estimate, {},           coefficient.std_error,
+                  coefficient.t,    coefficient.p,        coefficient.vif};
+    if (effect.std_error && fit.df_residual > 0) {
+      const double half = t_quantile_95(fit.df_residual) * *effect.std_error;
+      effect.interval = {effect.estimate - half, effect.estimate + half};
+    }
+    effects.push_back(std::move(effect));
+  }
+  std::stable_sort(effects.begin(), effects.end(), [](const Effect& a, const Effect& b) {
+    return std::abs(a.estimate) > std::abs(b.estimate);
+  });
+  return effects;
+}
+
+std::string scale_unit(const surfaces::Fit& fit, const std::string& unit) {
+  switch (fit.transform) {
+    case surfaces::Transform::kNone: return unit;
+    case surfaces::Transform::kLog: return "ln(" + unit + ")";
+    case surfaces::Transform::kSqrt: return "sqrt(" + unit + ")";
+    case surfaces::Transform::kInverse: return "1/(" + unit + ")";
+  }
+  return unit;
+}
+
+std::string effects_conclusion(const ResponseAnalysis& response) {
+  const std::vector<Effect> effects = effects_of(*response.fit);
+  const std::string& name = response.response.name;
+  const auto clear =
+      std::count_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });
+  if (clear == 0) return fmt::format("No term moves {} clearly more than the scatter of runs.", name);
+  const Effect& first = *std::find_if(effects.begin(), effects.end(),
+                                      [](const Effect& e) { return e.is_clear(); });
+  const double half = (first.interval->high - first.interval->low) / 2;
+  return fmt::format("{} moves {} most: {}{} ({}); {} of {} terms stand clear of the scatter.",
+                     first.term, name, first.estimate > 0 ? "+" : "",
+                     with_unit(number_to(first.estimate, half),
+                               scale_unit(*response.fit, response.response.unit)),
+                     interval_text(*first.interval), clear, effects.size());
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,35 @@
+// What moves a response: the coefficients of its fit with their intervals.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/analysis.h"
+
+namespace doetune::reports {
+
+/// A coefficient in coded units: the change of the response (on the scale of the fit) from the
+/// middle of a factor's range to its high end, other factors in the middle.
+struct Effect {
+  std::string term;
+  double estimate = 0;
+  std::optional<surfaces::Interval> interval;  ///< 95 %
+  std::optional<double> std_error, t, p, vif;
+
+  bool is_clear() const;  ///< the interval exists and excludes 0
+};
+
+/// All terms but the intercept, the largest in size first.
+std::vector<Effect> effects_of(const surfaces::Fit& fit);
+
+/// The unit of the scale of the fit: "images/s", "ln(s)", "1/(s)".
+std::string scale_unit(const surfaces::Fit& fit, const std::string& unit);
+
+/// The most important term in one sentence.
+std::string effects_conclusion(const ResponseAnalysis& response);
+
+/// Half the width of a 95 % interval in units of the standard error: Student's t.
+double t_quantile_95(int df);
+
+}  // namespace doetune::reports

@@ -1,0 +1,47 @@
+#include "reports/figures.h"
+
+#include <fmt/format.h>
+
+#include "reports/format.h"
+#include "reports/svg.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kMostTicks = 7;
+
+/// Natural settings to mark on an axis.
+std::vector<double> marked_settings(const doe::Factor& factor) {
+  std::vector<double> settings =
+      factor.kind == doe::FactorKind::kContinuous && factor.scale == doe::Scale::kLinear
+          ? round_levels(factor.low, factor.high, 5)
+          : factor.usable_settings();
+  if (settings.size() <= kMostTicks) return settings;
+  std::vector<double> even;  // evenly spaced on the factor's own scale
+  for (std::size_t i = 0; i < 5; ++i) {
+    even.push_back(factor.snap(factor.to_natural(-1 + static_cast<double>(i) / 2)));
+  }
+  return even;
+}
+
+}  // namespace
+
+std::string file_part(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       c == '_';
+    out += plain ? std::string(1, c) : fmt::format("_x{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+Axis factor_axis(const doe::Factor& factor) {
+  Axis axis{with_unit(factor.name, factor.unit.empty() ? "" : "[" + factor.unit + "]"), -1, 1, {}};
+  for (const double setting : marked_settings(factor)) {
+    axis.ticks.push_back({factor.to_coded(setting), short_number(setting)});
+  }
+  return axis;
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,42 @@
+// The figures of a report as static SVG, each with its conclusion in one sentence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/analysis.h"
+#include "reports/markup.h"
+
+namespace doetune::reports {
+
+struct Figure {
+  std::string name;     ///< unique; the file name without ".svg", and the id in the page
+  std::string title;    ///< the conclusion, computed from the data
+  std::string caption;  ///< what is drawn, and what is held where
+  std::string svg;
+  Attributes data;      ///< data- attributes by which the page's scripts draw it interactively
+};
+
+/// One a response and pair of numeric factors, the other factors at the reference settings: filled
+/// and labelled contours of the mean, the measured runs (faded the farther from the slice), the
+/// optimum, and hatched the region that misses a goal.
+std::vector<Figure> contour_figures(const Analysis& analysis);
+
+/// One a response: its mean along every factor through the reference settings, with the 95 %
+/// interval of the mean.
+std::vector<Figure> profile_figures(const Analysis& analysis);
+
+/// One a response: coefficients in coded units with their 95 % intervals, largest first.
+std::vector<Figure> effect_figures(const Analysis& analysis);
+
+/// Three a response: predicted against observed, residuals in run order, normal plot.
+std::vector<Figure> diagnostic_figures(const Analysis& analysis);
+
+/// A name as part of a file name and an id: letters, digits and _ stay, others become _xHH.
+std::string file_part(std::string_view name);
+
+/// The axis of a numeric factor in coded units, marked at settings that can be used.
+struct Axis;
+Axis factor_axis(const doe::Factor& factor);
+
+}  // namespace doetune::reports

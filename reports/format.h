@@ -1,0 +1,41 @@
+// Numbers as people read them. The exact value always stands beside, in a title or in the data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "surfaces/goal.h"
+#include "surfaces/surface.h"
+
+namespace doetune::reports {
+
+/// Four significant digits, more only for whole numbers: 0.5812, 17.43, 12346, 1.5e-07.
+std::string short_number(double x);
+
+/// The shortest text that reads back as the same number.
+std::string exact_number(double x);
+
+/// x to the digit that its uncertainty leaves meaningful: two significant digits of `resolution`
+/// (half the width of an interval, say); short_number where that is 0 or not finite.
+std::string number_to(double x, double resolution);
+
+/// "12.1 to 14.3", both ends to the digits that their distance leaves meaningful.
+std::string interval_text(const surfaces::Interval& interval);
+
+/// A p-value: "0.031", "< 0.0001".
+std::string p_text(double p);
+
+/// A probability in whole percent, never a false certainty: "62 %", "> 99 %", "< 1 %".
+std::string percent(double probability);
+
+/// "0.75 s", or the number alone without a unit.
+std::string with_unit(std::string_view number, std::string_view unit);
+
+/// "within 1800 to 2500 images/s", "at most 1 s", "maximize".
+std::string goal_text(const surfaces::Goal& goal, std::string_view unit);
+
+/// "1 run", "20 runs".
+std::string count_of(int n, std::string_view noun);
+
+}  // namespace doetune::reports

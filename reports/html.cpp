@@ -1,0 +1,108 @@
+#include "reports/html.h"
+
+#include <algorithm>
+#include <array>
+
+#include "reports/assets.h"
+#include "reports/report_data.h"
+#include "reports/section.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::array kSections{
+    Section{"answer", "Answer", false, write_answer},
+    Section{"explore", "Explore", true, write_explore},
+    Section{"effects", "What matters", true, write_effects},
+    Section{"trust", "Can I trust it?", true, write_trust},
+    Section{"runs", "Runs", false, write_runs},
+    Section{"provenance", "Provenance", false, write_provenance},
+};
+
+// No request leaves the page, whatever stands in it.
+constexpr const char* kContentPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
+
+std::vector<Section> shown_sections(const Analysis& analysis) {
+  const bool any_fit = std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                                   [](const ResponseAnalysis& r) { return r.fit.has_value(); });
+  std::vector<Section> shown;
+  for (const Section& section : sections()) {
+    if (any_fit || !section.needs_fit) shown.push_back(section);
+  }
+  return shown;
+}
+
+void write_head(const Page& page, Markup& out) {
+  out.open("head");
+  out.empty("meta", {{"charset", "utf-8"}});
+  out.empty("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", kContentPolicy}});
+  out.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  out.empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+  out.element("title", page.analysis.directory->study.name + " – doetune report");
+  out.open("style").raw(assets::style).close();
+  out.close();
+}
+
+void write_header(const Page& page, const std::vector<Section>& shown, Markup& out) {
+  out.open("header").element("h1", page.analysis.directory->study.name);
+  out.open("nav", {{"aria-label", "Sections"}});
+  for (const Section& section : shown) {
+    out.element("a", section.title, {{"href", "#" + std::string(section.id)}});
+  }
+  out.close().close();
+}
+
+void write_scripts(const Page& page, Markup& out) {
+  const std::string data = report_data(page.analysis)
+                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  out.open("script", {{"type", "application/json"}, {"id", "report-data"}});
+  out.raw(escape_json_for_script(data)).close();
+  for (const std::string_view script :
+       {assets::plotly, assets::format, assets::student, assets::evaluate, assets::theme,
+        assets::settings, assets::profiles, assets::contours, assets::report}) {
+    out.open("script").raw(script).close();
+  }
+}
+
+std::string write_page(const Page& page) {
+  const std::vector<Section> shown = shown_sections(page.analysis);
+  Markup out;
+  out.raw("<!DOCTYPE html>\n").open("html", {{"lang", "en"}});
+  write_head(page, out);
+  out.open("body");
+  write_header(page, shown, out);
+  out.open("main");
+  for (const Section& section : shown) {
+    out.open("section", {{"id", std::string(section.id)}}).element("h2", section.title);
+    section.write(page, out);
+    out.close();
+  }
+  out.close();
+  write_scripts(page, out);
+  out.close().close();
+  return out.take();
+}
+
+}  // namespace
+
+std::span<const Section> sections() { return kSections; }
+
+Report make_report(const Analysis& analysis) {
+  Page page{analysis,
+            verdict(analysis),
+            profile_figures(analysis),
+            contour_figures(analysis),
+            effect_figures(analysis),
+            diagnostic_figures(analysis)};
+  Report report{write_page(page), {}};
+  for (std::vector<Figure>* figures :
+       {&page.profiles, &page.contours, &page.effects, &page.diagnostics}) {
+    std::move(figures->begin(), figures->end(), std::back_inserter(report.figures));
+  }
+  return report;
+}
+
+std::string report_html(const Analysis& analysis) { return make_report(analysis).html; }
+
+}  // namespace doetune::reports

@@ -1,0 +1,42 @@
+// The sections of the page, and what they are written from.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "reports/analysis.h"
+#include "reports/figures.h"
+#include "reports/markup.h"
+#include "reports/verdict.h"
+
+namespace doetune::reports {
+
+/// All that a page is written from: the analysis and what follows from it, worked out once.
+struct Page {
+  const Analysis& analysis;
+  Verdict verdict;
+  std::vector<Figure> profiles;
+  std::vector<Figure> contours;
+  std::vector<Figure> effects;
+  std::vector<Figure> diagnostics;
+};
+
+/// A part of the page under its own heading. A new one is a source file and a line in html.cpp.
+struct Section {
+  std::string_view id;     ///< the anchor
+  std::string_view title;
+  bool needs_fit;          ///< left out where no response has a fit
+  void (*write)(const Page&, Markup&);
+};
+
+std::span<const Section> sections();
+
+void write_answer(const Page& page, Markup& out);
+void write_explore(const Page& page, Markup& out);
+void write_effects(const Page& page, Markup& out);
+void write_trust(const Page& page, Markup& out);
+void write_runs(const Page& page, Markup& out);
+void write_provenance(const Page& page, Markup& out);
+
+}  // namespace doetune::reports

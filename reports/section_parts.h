@@ -1,0 +1,35 @@
+// Pieces that several sections are made of.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/figures.h"
+#include "reports/markup.h"
+
+namespace doetune::reports {
+
+/// A drawing under its conclusion.
+void write_figure(const Figure& figure, Markup& out);
+void write_figures(const std::vector<Figure>& figures, Markup& out);
+
+/// A cell of a table: what is read, and in its title the exact value where that says more.
+struct Cell {
+  std::string text;
+  std::string exact = {};
+  bool is_number = true;
+};
+
+Cell text_cell(std::string text);
+Cell number_cell(double value);                        ///< short_number
+Cell number_cell(const std::optional<double>& value);  ///< "–" where there is none
+
+/// A table that scrolls sideways inside the page where it is too wide.
+void write_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
+                 Markup& out);
+
+/// What opens and closes under a summary line.
+void open_details(std::string_view summary, Markup& out);
+
+}  // namespace doetune::reports

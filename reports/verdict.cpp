@@ -1,0 +1,215 @@
+#include "reports/verdict.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "reports/format.h"
+#include "reports/slice.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr double kSignificant = 0.05;
+constexpr double kGoodPrediction = 0.8;
+constexpr double kPoorPrediction = 0.5;
+constexpr std::size_t kMostCaveats = 3;
+
+int planned(const Analysis& analysis) {
+  return static_cast<int>(analysis.directory->plan.runs.size());
+}
+
+int not_run(const Analysis& analysis) {
+  return planned(analysis) - static_cast<int>(analysis.records.size());
+}
+
+bool any_fit(const Analysis& analysis) {
+  return std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                     [](const ResponseAnalysis& response) { return response.fit.has_value(); });
+}
+
+bool has_goal(const Analysis& analysis) {
+  return !analysis.goals.empty() ||
+         std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                     [](const ResponseAnalysis& response) {
+                       return response.response.goal != study::GoalKind::kNone;
+                     });
+}
+
+Status status_of(const Analysis& analysis) {
+  if (!any_fit(analysis) || not_run(analysis) > 0) return Status::kPartial;
+  if (!has_goal(analysis)) return Status::kNoGoals;
+  if (!analysis.optimum) return Status::kPartial;
+  return analysis.optimum->feasible ? Status::kUnconfirmed : Status::kInfeasible;
+}
+
+std::vector<std::string> missed_goals(const Analysis& analysis) {
+  std::vector<std::string> names;
+  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
+    if (!outlook.goal_met) names.push_back(outlook.name);
+  }
+  return names;
+}
+
+std::string optimum_headline(const Analysis& analysis) {
+  const surfaces::Optimum& optimum = *analysis.optimum;
+  if (!optimum.feasible) {
+    return fmt::format(
+        "No usable settings are predicted to meet every goal; the settings below come nearest and "
+        "miss {}.",
+        fmt::join(missed_goals(analysis), ", "));
+  }
+  const int goals = static_cast<int>(analysis.goals.size());
+  const std::string subject = goals == 1 ? "the goal" : fmt::format("all {} goals", goals);
+  std::string text = fmt::format("These settings are predicted to meet {} on average", subject);
+  if (optimum.best.all_goals_met_probability) {
+    text += fmt::format("; a single run meets {} with a probability of {}", goals == 1 ? "it" : "them",
+                        percent(*optimum.best.all_goals_met_probability));
+  }
+  return text + ".";
+}
+
+std::string headline(const Analysis& analysis) {
+  const int done = analysis.completed();
+  if (!any_fit(analysis)) {
+    return done == 0 ? "No run has completed yet, so there is nothing to predict from."
+                     : fmt::format("{} completed; that is not enough to fit the model.",
+                                   count_of(done, "run"));
+  }
+  if (!has_goal(analysis)) {
+    return "The surfaces are fitted, but the study sets no goal, so no settings are best. Explore "
+           "the surfaces below, or give a response a goal.";
+  }
+  if (!analysis.optimum) {
+    return "There is no optimum: " +
+           (analysis.optimum_problem.empty() ? std::string("a response with a goal has no fit")
+                                             : analysis.optimum_problem) + ".";
+  }
+  return optimum_headline(analysis);
+}
+
+void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  const int missing = not_run(analysis);
+  if (missing > 0) {
+    caveats.push_back(fmt::format("{} of {} planned runs {} not been made: the answer can still change.",
+                                  missing, planned(analysis), missing == 1 ? "has" : "have"));
+  }
+  const int incomplete = static_cast<int>(analysis.records.size()) - analysis.completed();
+  if (incomplete > 0) {
+    caveats.push_back(fmt::format("{} did not complete and {} left out of the fits; see Runs.",
+                                  count_of(incomplete, "run"), incomplete == 1 ? "is" : "are"));
+  }
+}
+
+void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  for (const ResponseAnalysis& response : analysis.responses) {
+    const std::string& name = response.response.name;
+    if (!response.fit) {
+      caveats.push_back(fmt::format("{} has no fit: {}.", name, response.problem));
+      continue;
+    }
+    const Trust judged = trust(*response.fit);
+    if (judged.level != Trust::Level::kGood) caveats.push_back(name + ": " + judged.sentence);
+  }
+}
+
+void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  if (!analysis.optimum || analysis.optimum->at_bound.empty()) return;
+  const std::vector<std::string>& names = analysis.optimum->at_bound;
+  caveats.push_back(fmt::format(
+      "The best setting of {} lies at the end of its range: still better settings may lie outside.",
+      fmt::join(names, ", ")));
+}
+
+void add_next(const Analysis& analysis, Verdict& verdict) {
+  switch (verdict.status) {
+    case Status::kPartial:
+      if (not_run(analysis) > 0) {
+        verdict.next_command = "doetune run";
+        verdict.next_reason = "makes the runs that are missing";
+      } else {
+        verdict.next_command = "doetune status";
+        verdict.next_reason = "shows why runs did not complete";
+      }
+      break;
+    case Status::kNoGoals:
+      verdict.next_command = "doetune optimize --goal \"RESPONSE=maximize\"";
+      verdict.next_reason = "finds the best settings once it is known what is wanted";
+      break;
+    case Status::kInfeasible:
+      verdict.next_command = "doetune optimize --goal \"RESPONSE=at_most:LIMIT\"";
+      verdict.next_reason = "tries other limits on the same surfaces, without new runs";
+      break;
+    case Status::kUnconfirmed:
+      verdict.next_command = "doetune confirm";
+      verdict.next_reason = "runs these settings again and judges the prediction";
+      break;
+  }
+}
+
+std::string lack_of_fit_words(const surfaces::Fit& fit) {
+  if (!fit.lack_of_fit) return "lack of fit cannot be tested (no replicated runs)";
+  const double p = fit.lack_of_fit->p;
+  const std::string value = p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p);
+  return p < kSignificant ? fmt::format("lack of fit is significant ({}): the surface misses more "
+                                        "than replicated runs scatter", value)
+                          : fmt::format("no sign of lack of fit ({})", value);
+}
+
+}  // namespace
+
+std::string_view status_name(Status status) {
+  switch (status) {
+    case Status::kPartial: return "PARTIAL";
+    case Status::kNoGoals: return "NO GOALS";
+    case Status::kInfeasible: return "INFEASIBLE";
+    case Status::kUnconfirmed: return "UNCONFIRMED";
+  }
+  return {};
+}
+
+Verdict verdict(const Analysis& analysis) {
+  Verdict result;
+  result.status = status_of(analysis);
+  result.headline = headline(analysis);
+  add_run_caveats(analysis, result.caveats);
+  add_fit_caveats(analysis, result.caveats);
+  add_optimum_caveats(analysis, result.caveats);
+  if (result.caveats.size() > kMostCaveats) result.caveats.resize(kMostCaveats);
+  add_next(analysis, result);
+  return result;
+}
+
+std::string_view trust_name(Trust::Level level) {
+  switch (level) {
+    case Trust::Level::kGood: return "reliable";
+    case Trust::Level::kCare: return "take care";
+    case Trust::Level::kPoor: return "do not rely on it";
+    case Trust::Level::kUnknown: return "cannot be judged";
+  }
+  return {};
+}
+
+Trust trust(const surfaces::Fit& fit) {
+  if (!fit.predicted_r2) {
+    return {Trust::Level::kUnknown,
+            fit.df_residual == 0
+                ? "the model has as many terms as there are runs, so nothing is left to judge it by."
+                : "a run determines the fit at its own point alone, so predictions cannot be judged."};
+  }
+  const double r2 = *fit.predicted_r2;
+  const bool lacking = fit.lack_of_fit && fit.lack_of_fit->p < kSignificant;
+  Trust result;
+  result.level = r2 < kPoorPrediction               ? Trust::Level::kPoor
+                 : r2 < kGoodPrediction || lacking ? Trust::Level::kCare
+                                                   : Trust::Level::kGood;
+  const char* opening = r2 < kPoorPrediction   ? "predicts new runs poorly"
+                        : r2 < kGoodPrediction ? "predicts new runs roughly"
+                                               : "predicts new runs well";
+  result.sentence =
+      fmt::format("{} (predicted R² {:.2f}); {}.", opening, r2, lack_of_fit_words(fit));
+  return result;
+}
+
+}  // namespace doetune::reports
