@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runner/program.h"
 #include "runner/request.h"
 #include "runner/run_error.h"
 #include "runner/slots.h"
