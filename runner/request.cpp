@@ -1,7 +1,6 @@
 #include "runner/request.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <functional>
@@ -72,11 +71,6 @@ std::map<std::string, std::string> placeholders(const study::Study& study,
   return values;
 }
 
-bool is_program(const std::filesystem::path& file) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
-}
-
 }  // namespace
 
 std::uint64_t run_seed(std::uint64_t study_seed, int run) {
@@ -124,29 +118,6 @@ std::vector<std::string> fill_command(const study::Study& study, const study::Pl
   std::vector<std::string> arguments;
   for (const std::string& argument : study.command) arguments.push_back(filled(argument, value));
   return arguments;
-}
-
-std::filesystem::path find_program(const std::string& name,
-                                   const std::filesystem::path& working_directory,
-                                   const std::string& search_path) {
-  if (name.find('/') != std::string::npos) {
-    const auto file = (working_directory / name).lexically_normal();
-    if (is_program(file)) return file;
-    throw RunError(fmt::format("cannot run '{}': {} {}", name, file.string(),
-                               std::filesystem::exists(file) ? "is not an executable file"
-                                                             : "does not exist"));
-  }
-  for (std::size_t begin = 0; begin <= search_path.size();) {
-    const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
-    const auto file = working_directory / search_path.substr(begin, end - begin) / name;
-    if (!name.empty() && is_program(file)) return file;
-    begin = end + 1;
-  }
-  throw RunError(fmt::format("cannot run '{}': there is no such program in PATH ({}){}", name,
-                             search_path,
-                             is_program(working_directory / name)
-                                 ? fmt::format("; did you mean './{}'?", name)
-                                 : ""));
 }
 
 std::map<std::string, std::string> attempt_environment(const study::Study& study,

@@ -33,13 +33,6 @@ std::string request_text(const study::Study& study, const study::PlannedRun& run
 std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
                                       int attempt, const std::filesystem::path& directory);
 
-/// The program that a command's first word means: a path with a slash is taken from the working
-/// directory, any other is searched in `search_path` (colon separated).
-/// Throws RunError saying where it was looked for.
-std::filesystem::path find_program(const std::string& name,
-                                   const std::filesystem::path& working_directory,
-                                   const std::string& search_path);
-
 /// The variables of an attempt: DOETUNE_REQUEST, DOETUNE_RESULT, CUDA_VISIBLE_DEVICES where GPUs
 /// are assigned, and the study's own.
 std::map<std::string, std::string> attempt_environment(const study::Study& study,

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <system_error>
 #include <utility>
 
+#include "runner/attempt_maker.h"
 #include "runner/outcome.h"
 #include "runner/request.h"
-#include "runner/run_error.h"
 #include "runner/slots.h"
-#include "runner/workload.h"
 #include "study/journal.h"
 #include "study/results.h"
 
@@ -26,65 +24,6 @@ using study::StudyDirectory;
 
 constexpr double kResultsEvery_s = 1;
 constexpr double kResultsShare = 0.05;  ///< at most this part of the time goes into results.csv
-
-std::string search_path(const study::Study& study) {
-  const auto own = study.run.environment.find("PATH");
-  if (own != study.run.environment.end()) return own->second;
-  const char* path = std::getenv("PATH");
-  return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-}
-
-/// Makes attempts of planned runs; finds each program once.
-class AttemptMaker {
- public:
-  explicit AttemptMaker(const StudyDirectory& directory)
-      : directory_(directory) {
-    if (study().command.empty()) workload_ = find_workload(study().workload);
-  }
-
-  std::filesystem::path path(int run, int number) const {
-    return std::filesystem::absolute(directory_.attempt(run, number));
-  }
-
-  /// Throws RunError.
-  Attempt make(const PlannedRun& run, int number, const Slot& slot) {
-    Attempt attempt;
-    attempt.name = fmt::format("{}.{}.{}", study().name, run.run, number);
-    attempt.directory = path(run.run, number);
-    attempt.working_directory = directory_.working_directory;
-    if (study().command.empty()) {
-      attempt.arguments = {workload_.string()};
-      attempt.program = workload_;
-    } else {
-      attempt.arguments = fill_command(study(), run, number, attempt.directory);
-      attempt.program = program(attempt.arguments.front());
-    }
-    attempt.environment = attempt_environment(study(), attempt.directory, slot);
-    attempt.gpus = slot.gpus;
-    attempt.cpus = slot.cpus;
-    attempt.time_limit_s = study().run.timeout_s;
-    attempt.stop_grace_s = study().run.stop_grace_s;
-    return attempt;
-  }
-
- private:
-  const study::Study& study() const { return directory_.study; }
-
-  const std::filesystem::path& program(const std::string& name) {
-    auto found = programs_.find(name);
-    if (found == programs_.end()) {
-      found = programs_
-                  .emplace(name, find_program(name, directory_.working_directory,
-                                              search_path(study())))
-                  .first;
-    }
-    return found->second;
-  }
-
-  const StudyDirectory& directory_;
-  std::filesystem::path workload_;
-  std::map<std::string, std::filesystem::path> programs_;
-};
 
 Selection selection_of(const StudyDirectory& directory, const RunOptions& options) {
   return {options.only, options.again, directory.study.run.retries};

@@ -22,7 +22,9 @@ std::vector<Slot> share_out(int jobs, int gpus_per_run, std::vector<std::string>
                             const std::vector<int>& cpus) {
   if (jobs < 1) throw RunError(fmt::format("{} jobs: there must be one at least", jobs));
   const int needed = jobs * gpus_per_run;
-  for (int gpu = 0; gpus.empty() && gpu < needed; ++gpu) gpus.push_back(fmt::format("{}", gpu));
+  if (gpus.empty()) {
+    for (int gpu = 0; gpu < needed; ++gpu) gpus.push_back(fmt::format("{}", gpu));
+  }
   if (static_cast<int>(gpus.size()) < needed) {
     throw RunError(fmt::format("{} runs at once with {} GPUs each need {} GPUs; given are {}", jobs,
                                gpus_per_run, needed, gpus.size()));

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 #include "doe/nearest_name.h"
 #include "runner/clock.h"
 #include "runner/process.h"
+#include "runner/program.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
 
@@ -25,11 +25,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostDescriptionBytes = 1 << 20;
-
-bool is_program(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
-}
 
 /// Reads until the end, the deadline or the limit. False at the deadline.
 bool read_until(const Descriptor& pipe, double deadline_s, std::string& text) {
@@ -181,7 +176,7 @@ std::vector<std::string> workload_names() {
   for (const fs::path& directory : workload_directories()) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-      if (is_program(entry.path())) names.insert(entry.path().filename().string());
+      if (is_executable(entry.path())) names.insert(entry.path().filename().string());
     }
   }
   return {names.begin(), names.end()};
@@ -191,7 +186,7 @@ fs::path find_workload(const std::string& name) {
   const auto directories = workload_directories();
   if (name.find('/') == std::string::npos && !name.empty()) {
     for (const fs::path& directory : directories) {
-      if (is_program(directory / name)) return directory / name;
+      if (is_executable(directory / name)) return directory / name;
     }
   }
   const auto names = workload_names();

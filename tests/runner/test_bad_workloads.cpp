@@ -96,7 +96,7 @@ TEST_CASE("A workload that gives no usable response has failed, with the reason"
       {R"(echo '{{"y": -Infinity}}')", "not a finite number"},
       {R"(echo '{{"y": "fast"}}')", "not a finite number"},
       {R"(echo '{{"y": []}}')", "not a finite number"},
-      {R"(echo '{{"yy": 1}}')", "has no 'y'; did you mean 'yy'?"},
+      {R"(echo '{{"yy": 1}}')", "last JSON object has no 'y'; expected one of yy"},
       {R"(echo '{{"y": 1' > $2)", "result.json is not a JSON object"},
       {R"(echo '[1]' > $2)", "result.json is not a JSON object"},
       {R"(head -c 100000 /dev/urandom > $2)", "result.json is not a JSON object"},

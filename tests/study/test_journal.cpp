@@ -1,3 +1,6 @@
+#include <signal.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -173,6 +176,30 @@ TEST_CASE("A journal is refused where it is not this plan's", "[study][journal]"
     std::filesystem::create_directory(file);
     CHECK_THROWS_AS(Journal(file, "demo", "abc"), DirectoryError);
   }
+}
+
+TEST_CASE("A record that does not fit on the disk leaves the journal as it was",
+          "[study][journal]") {
+  const TemporaryDirectory directory;
+  const auto file = directory / "runs.jsonl";
+  const std::string before = journal_text(file, 2);
+  Journal journal(file, "demo", "abc");
+
+  // A limit on the size of files does what a full disk does: the write comes up short.
+  const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit old_limit{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
+  rlimit limit = old_limit;
+  limit.rlim_cur = before.size() + 20;
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK_THROWS_WITH(journal.append(record_of(3)), Catch::Contains("cannot be written"));
+  CHECK_THROWS_AS(journal.append(record_of(3)), DirectoryError);
+  ::setrlimit(RLIMIT_FSIZE, &old_limit);
+  ::signal(SIGXFSZ, old_handler);
+
+  CHECK(read_file(file) == before);
+  journal.append(record_of(3));
+  CHECK(read_journal(file).records.size() == 3);
 }
 
 TEST_CASE("A file that is not there has no records", "[study][journal]") {

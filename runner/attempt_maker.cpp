@@ -1,0 +1,60 @@
+#include "runner/attempt_maker.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "runner/program.h"
+#include "runner/workload.h"
+
+namespace doetune::runner {
+namespace {
+
+std::string search_path(const study::Study& study) {
+  const auto own = study.run.environment.find("PATH");
+  if (own != study.run.environment.end()) return own->second;
+  const char* path = std::getenv("PATH");
+  return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+}  // namespace
+
+AttemptMaker::AttemptMaker(const study::StudyDirectory& directory)
+    : directory_(directory), study_(directory.study) {
+  if (study_.command.empty()) workload_ = find_workload(study_.workload);
+}
+
+std::filesystem::path AttemptMaker::path(int run, int number) const {
+  return std::filesystem::absolute(directory_.attempt(run, number));
+}
+
+Attempt AttemptMaker::make(const study::PlannedRun& run, int number, const Slot& slot) {
+  Attempt attempt;
+  attempt.name = fmt::format("{}.{}.{}", study_.name, run.run, number);
+  attempt.directory = path(run.run, number);
+  attempt.working_directory = directory_.working_directory;
+  if (study_.command.empty()) {
+    attempt.arguments = {workload_.string()};
+    attempt.program = workload_;
+  } else {
+    attempt.arguments = fill_command(study_, run, number, attempt.directory);
+    attempt.program = program(attempt.arguments.front());
+  }
+  attempt.environment = attempt_environment(study_, attempt.directory, slot);
+  attempt.gpus = slot.gpus;
+  attempt.cpus = slot.cpus;
+  attempt.time_limit_s = study_.run.timeout_s;
+  attempt.stop_grace_s = study_.run.stop_grace_s;
+  return attempt;
+}
+
+const std::filesystem::path& AttemptMaker::program(const std::string& name) {
+  auto found = programs_.find(name);
+  if (found == programs_.end()) {
+    const auto file = find_program(name, directory_.working_directory, search_path(study_));
+    found = programs_.emplace(name, file).first;
+  }
+  return found->second;
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,35 @@
+// From planned runs to attempts that a launcher can start.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "runner/attempt.h"
+#include "runner/request.h"
+#include "study/directory.h"
+
+namespace doetune::runner {
+
+/// Makes the attempts of one study; looks for each program once.
+class AttemptMaker {
+ public:
+  /// Throws RunError for a bundled workload that is not there.
+  explicit AttemptMaker(const study::StudyDirectory& directory);
+
+  /// The directory of an attempt, absolute.
+  std::filesystem::path path(int run, int number) const;
+
+  /// Throws RunError for an unknown placeholder or a missing program.
+  Attempt make(const study::PlannedRun& run, int number, const Slot& slot);
+
+ private:
+  const std::filesystem::path& program(const std::string& name);
+
+  const study::StudyDirectory& directory_;
+  const study::Study& study_;
+  std::filesystem::path workload_;
+  std::map<std::string, std::filesystem::path> programs_;
+};
+
+}  // namespace doetune::runner

@@ -1,0 +1,19 @@
+// Programs in the file system.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace doetune::runner {
+
+/// Whether a file can be executed by this user.
+bool is_executable(const std::filesystem::path& file);
+
+/// The program that a command's first word means: a path with a slash is taken from the working
+/// directory, any other is searched in `search_path` (colon separated).
+/// Throws RunError saying where it was looked for.
+std::filesystem::path find_program(const std::string& name,
+                                   const std::filesystem::path& working_directory,
+                                   const std::string& search_path);
+
+}  // namespace doetune::runner

@@ -1,0 +1,171 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "runner/clock.h"
+#include "runner/interrupts.h"
+#include "runner/local_launcher.h"
+#include "runner/process_table.h"
+#include "runner/run_error.h"
+#include "study/directory.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using runner::Attempt;
+using runner::EndCause;
+using runner::LocalLauncher;
+
+namespace {
+
+constexpr double kHang_s = 30;
+
+Attempt attempt_of(const tests::TemporaryDirectory& temporary, const std::string& name,
+                   const std::string& script) {
+  Attempt attempt;
+  attempt.name = name;
+  attempt.directory = temporary / name;
+  attempt.program = "/bin/sh";
+  attempt.arguments = {"sh", "-c", script};
+  attempt.working_directory = attempt.directory;
+  attempt.environment["DOETUNE_RESULT"] = attempt.result();
+  attempt.time_limit_s = 60;
+  attempt.stop_grace_s = 1;
+  std::filesystem::create_directories(attempt.directory);
+  return attempt;
+}
+
+/// Waits for the ends of that many attempts.
+std::set<std::string> wait_for(LocalLauncher& launcher, std::size_t attempts) {
+  std::set<std::string> ended;
+  const double until_s = runner::monotonic_s() + kHang_s;
+  while (ended.size() < attempts && runner::monotonic_s() < until_s) {
+    const auto hints = launcher.wait(1, -1);
+    REQUIRE(hints);
+    for (const auto& hint : *hints) ended.insert(hint.attempt);
+  }
+  return ended;
+}
+
+void wait_for_file(const std::filesystem::path& file) {
+  const double until_s = runner::monotonic_s() + kHang_s;
+  while (!std::filesystem::exists(file) && runner::monotonic_s() < until_s) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+pid_t pid_in(const std::filesystem::path& file) {
+  pid_t pid = 0;
+  std::ifstream(file) >> pid;
+  REQUIRE(pid > 0);
+  return pid;
+}
+
+}  // namespace
+
+TEST_CASE("An attempt is started once, whoever asks how often", "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  const Attempt attempt = attempt_of(temporary, "a", "echo x >> count");
+  LocalLauncher launcher;
+  launcher.submit(attempt);
+  launcher.submit(attempt);
+  CHECK(wait_for(launcher, 1).count("a") == 1);
+  launcher.submit(attempt);  // its claim stands
+  CHECK(wait_for(launcher, 1).count("a") == 1);
+  CHECK(study::read_file(attempt.directory / "count") == "x\n");
+  CHECK(runner::read_end(attempt.directory)->exit_code == 0);
+}
+
+TEST_CASE("What one attempt left behind is killed, not what another goes on with",
+          "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  const std::string leave = "setsid sleep 1000 & echo $! > pid.part; mv pid.part pid; ";
+  const Attempt brief = attempt_of(temporary, "brief", leave);
+  const Attempt lasting = attempt_of(
+      temporary, "lasting", "(" + leave + ")\nwhile ! test -e done; do sleep 0.01; done");
+  LocalLauncher launcher;
+  launcher.submit(lasting);
+  wait_for_file(lasting.directory / "pid");
+  launcher.submit(brief);
+  CHECK(wait_for(launcher, 1).count("brief") == 1);
+  CHECK_FALSE(runner::result_of(pid_in(brief.directory / "pid")));
+  const pid_t escaped = pid_in(lasting.directory / "pid");
+  CHECK(runner::result_of(escaped) == lasting.result().string());
+  std::ofstream(lasting.directory / "done") << "";
+  CHECK(wait_for(launcher, 1).count("lasting") == 1);
+  CHECK_FALSE(runner::result_of(escaped));
+}
+
+TEST_CASE("A cancelled attempt ends as cancelled", "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  const Attempt attempt = attempt_of(temporary, "a", "sleep 1000");
+  LocalLauncher launcher;
+  launcher.submit(attempt);
+  launcher.cancel("a");
+  launcher.cancel("a");
+  launcher.cancel("unknown");
+  CHECK(wait_for(launcher, 1).size() == 1);
+  CHECK(runner::read_end(attempt.directory)->cause == EndCause::kCancelled);
+  CHECK(runner::read_end(attempt.directory)->signal == SIGTERM);
+}
+
+TEST_CASE("Attempts die with their launcher", "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  const Attempt attempt =
+      attempt_of(temporary, "a", "setsid sleep 1000 & echo $! > pid.part; mv pid.part pid; wait");
+  {
+    LocalLauncher launcher;
+    launcher.submit(attempt);
+    wait_for_file(attempt.directory / "pid");
+  }
+  CHECK(runner::processes_of(attempt.result()).empty());
+  CHECK_FALSE(runner::read_end(attempt.directory));  // nobody saw how it ended
+}
+
+TEST_CASE("What an earlier runner left is killed", "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  const Attempt attempt = attempt_of(temporary, "a", "");
+  ::setenv("DOETUNE_RESULT", attempt.result().c_str(), 1);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::execl("/bin/sleep", "sleep", "1000", nullptr);
+    ::_exit(127);
+  }
+  ::unsetenv("DOETUNE_RESULT");
+  while (runner::processes_of(attempt.result()).empty()) std::this_thread::yield();
+  LocalLauncher launcher;
+  CHECK_FALSE(launcher.resume(attempt));
+  CHECK(runner::processes_of(attempt.result()).empty());
+}
+
+TEST_CASE("A program is bound to the processors it was given", "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  Attempt attempt = attempt_of(temporary, "a", "grep Cpus_allowed_list /proc/self/status");
+  attempt.cpus = {0};
+  LocalLauncher launcher;
+  launcher.submit(attempt);
+  wait_for(launcher, 1);
+  CHECK(study::read_file(attempt.directory / "stdout") == "Cpus_allowed_list:\t0\n");
+}
+
+TEST_CASE("A launcher's name may be misspelt", "[runner][launcher]") {
+  CHECK(runner::make_launcher("local") != nullptr);
+  CHECK_THROWS_WITH(runner::make_launcher("locla"), Catch::Contains("did you mean 'local'?"));
+}
+
+TEST_CASE("Waiting ends with an interrupt, and each one counts", "[runner][launcher]") {
+  runner::SignalInterrupts interrupts;
+  LocalLauncher launcher;
+  CHECK(interrupts.count() == 0);
+  ::kill(::getpid(), SIGINT);
+  const double began_s = runner::monotonic_s();
+  CHECK(launcher.wait(kHang_s, interrupts.descriptor())->empty());
+  CHECK(runner::monotonic_s() - began_s < kHang_s / 2);
+  CHECK(interrupts.count() == 1);
+  ::kill(::getpid(), SIGTERM);
+  CHECK(interrupts.count() == 2);
+  CHECK(interrupts.count() == 2);
+}

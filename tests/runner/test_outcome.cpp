@@ -1,0 +1,150 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runner/outcome.h"
+#include "runner/run_error.h"
+#include "runner/untrusted_json.h"
+
+using namespace doetune;
+using runner::AttemptEnd;
+using runner::AttemptOutput;
+using runner::EndCause;
+using study::RunStatus;
+
+namespace {
+
+study::Study study_of(const std::vector<std::string>& names) {
+  study::Study study;
+  for (const std::string& name : names) {
+    study.responses.emplace_back();
+    study.responses.back().name = name;
+  }
+  return study;
+}
+
+study::RunRecord judge(const study::Study& study, const AttemptOutput& output, int exit_code = 0,
+                       EndCause cause = EndCause::kExited) {
+  AttemptEnd end;
+  end.cause = cause;
+  end.exit_code = exit_code;
+  end.host = "node1";
+  end.duration_s = 2;
+  return runner::judge(study, study::PlannedRun(), 1, end, output);
+}
+
+AttemptOutput printed(std::string text) { return {{}, "", std::move(text), ""}; }
+
+}  // namespace
+
+TEST_CASE("Every declared response is needed, and the missing ones are named", "[runner][outcome]") {
+  const auto study = study_of({"throughput", "power"});
+  CHECK(judge(study, printed(R"({"throughput": 1, "power": 2})")).status == RunStatus::kCompleted);
+  const auto record = judge(study, printed(R"({"throughput": 1, "pwoer": 2})"));
+  CHECK(record.status == RunStatus::kFailed);
+  CHECK_THAT(record.reason, Catch::Contains("has no 'power'; did you mean 'pwoer'?"));
+  CHECK(record.responses.at("throughput") == 1);  // what was measured is kept
+}
+
+TEST_CASE("A derived response need not be measured", "[runner][outcome]") {
+  auto study = study_of({"throughput", "twice"});
+  study.responses[1].formula = "2 * throughput";
+  const auto record = judge(study, printed(R"({"throughput": 4})"));
+  CHECK(record.status == RunStatus::kCompleted);
+  CHECK(record.responses.at("twice") == 8);
+}
+
+TEST_CASE("result.json counts before the output", "[runner][outcome]") {
+  const auto study = study_of({"y"});
+  CHECK(judge(study, {R"({"y": 1})", "", R"({"y": 2})", ""}).responses.at("y") == 1);
+}
+
+TEST_CASE("A pattern reads a response from the last line that matches", "[runner][outcome]") {
+  auto study = study_of({"y"});
+  study.responses[0].pattern = "throughput: ([-+.e0-9]+) images/s";
+  SECTION("of standard output") {
+    const auto record = judge(study, printed("throughput: 1 images/s\nthroughput: +2.5e1 images/s\nx"));
+    CHECK(record.responses.at("y") == 25);
+  }
+  SECTION("or of standard error") {
+    CHECK(judge(study, {{}, "", "", "throughput: 3 images/s"}).responses.at("y") == 3);
+  }
+  SECTION("without a group: the whole match") {
+    study.responses[0].pattern = "[0-9]+$";
+    CHECK(judge(study, printed("took 17")).responses.at("y") == 17);
+  }
+  SECTION("no line matches") {
+    CHECK_THAT(judge(study, printed("nothing")).reason, Catch::Contains("matches the pattern of 'y'"));
+  }
+  SECTION("no number") {
+    CHECK_THAT(judge(study, printed("throughput: e.e images/s")).reason,
+               Catch::Contains("'e.e', which is no finite number"));
+  }
+  SECTION("a line of any length does not blow the stack") {
+    study.responses[0].pattern = "(.*)*x";
+    CHECK(judge(study, printed(std::string(1 << 20, 'x'))).status == RunStatus::kFailed);
+  }
+  SECTION("no regular expression") {
+    study.responses[0].pattern = "(";
+    CHECK_THROWS_WITH(runner::check_patterns(study), Catch::Contains("response 'y'"));
+  }
+}
+
+TEST_CASE("How an attempt ended decides its status", "[runner][outcome]") {
+  const auto study = study_of({"y"});
+  const auto good = printed(R"({"y": 1})");
+  CHECK(judge(study, good, 0, EndCause::kTimeLimit).status == RunStatus::kTimedOut);
+  CHECK(judge(study, good, 0, EndCause::kCancelled).status == RunStatus::kCancelled);
+  CHECK(judge(study, good, 0, EndCause::kLost).status == RunStatus::kLost);
+  CHECK(judge(study, good, 0, EndCause::kNotStarted).status == RunStatus::kFailed);
+  CHECK(judge(study, good, 1).status == RunStatus::kFailed);
+  CHECK(judge(study, good, 77).status == RunStatus::kInfeasible);
+}
+
+TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runner][outcome]") {
+  const auto words = GENERATE(as<std::string>(),  // as the named programs print them
+                              "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB",
+                              "torch.cuda.OutOfMemoryError: CUDA out of memory.",
+                              "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
+                              "terminate called after throwing an instance of 'std::bad_alloc'",
+                              "MemoryError", "RESOURCE_EXHAUSTED: OOM when allocating tensor",
+                              "CUBLAS_STATUS_ALLOC_FAILED",
+                              "fork: Cannot allocate memory");
+  const auto study = study_of({"y"});
+  const AttemptOutput output{{}, "", "", "loading\n" + words + "\ntraceback\n"};
+  const auto record = judge(study, output, 1);
+  CHECK(record.status == RunStatus::kInfeasible);
+  CHECK(record.reason == "out of memory: " + words);
+  // A program that gets by with less memory and measures has completed.
+  CHECK(judge(study, {R"({"y": 1})", "", "", words}, 0).status == RunStatus::kCompleted);
+}
+
+TEST_CASE("A reason is one printable line", "[runner][outcome]") {
+  const AttemptOutput output{{}, "", "", "first\n\x1b[31mlast\twords\r\n \n"};
+  CHECK(judge(study_of({"y"}), output, 3).reason == "exit code 3:  [31mlast words");
+  const AttemptOutput endless{{}, "", "", std::string(100000, 'x')};
+  CHECK(judge(study_of({"y"}), endless, 3).reason.size() < 400);
+}
+
+TEST_CASE("JSON of untrusted programs is bounded", "[runner][json]") {
+  using runner::parse_untrusted;
+  CHECK(parse_untrusted("  {\"a\": 1}\n")->at("a") == 1);
+  CHECK(parse_untrusted(R"({"a": NaN, "b": [Infinity, -inf], "c": "NaN \" nan"})")->dump() ==
+        R"({"a":null,"b":[null,null],"c":"NaN \" nan"})");
+  CHECK_FALSE(parse_untrusted(""));
+  CHECK_FALSE(parse_untrusted("[1]"));
+  CHECK_FALSE(parse_untrusted("{} {}"));
+  CHECK_FALSE(parse_untrusted("{\"a\":" + std::string(100, '[') + std::string(100, ']') + "}"));
+  CHECK_FALSE(parse_untrusted("{\"" + std::string(runner::kMostJsonBytes, 'a') + "\": 1}"));
+}
+
+TEST_CASE("The last JSON object of an output may span lines and be followed by others",
+          "[runner][json]") {
+  using runner::last_object;
+  CHECK(last_object("{\"a\": 1}\n{\"a\": 2}\n")->at("a") == 2);
+  CHECK(last_object("log\n{\"a\": 2}\nbye\n")->at("a") == 2);
+  CHECK(last_object("log\n{\n  \"a\": {\n    \"b\": 3\n  }\n}\n\n")->at("a").at("b") == 3);
+  CHECK(last_object("{\"a\": 1}")->at("a") == 1);
+  CHECK_FALSE(last_object(""));
+  CHECK_FALSE(last_object("\n\n"));
+  CHECK_FALSE(last_object("{\n{\n{\n"));
+}

@@ -1,0 +1,343 @@
+// The run loop with a launcher, a clock and a user that are all fake: no processes, no waiting.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include "runner/run_error.h"
+#include "runner/run_study.h"
+#include "study/journal.h"
+#include "tests/runner/fake_study.h"
+#include "tests/runner/silent.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using runner::Attempt;
+using runner::AttemptEnd;
+using runner::EndCause;
+using runner::Hint;
+using runner::RunOptions;
+using runner::RunSummary;
+using study::RunStatus;
+
+namespace {
+
+/// How a fake attempt ends, and after how long.
+struct Script {
+  double duration_s = 1;
+  EndCause cause = EndCause::kExited;
+  int exit_code = 0;
+  bool leaves_exit = true;
+};
+
+/// Attempts end at their time on a clock that jumps from event to event.
+struct FakeLauncher : runner::Launcher {
+  explicit FakeLauncher(tests::FakeInterrupts& user) : interrupts(user) {}
+
+  tests::FakeInterrupts& interrupts;  ///< wake up wait
+  std::function<Script(const std::string&)> script = [](const std::string&) { return Script(); };
+  std::function<void(double)> at_wait = [](double) {};  ///< the world, at the time given
+  double now_s = 0;
+  std::size_t most_at_once = 0;
+  std::vector<std::string> submitted;
+  std::vector<std::string> resumed;
+  bool goes_on = false;
+
+  struct Running {
+    Attempt attempt;
+    Script script;
+    double end_s;
+  };
+  std::map<std::string, Running> running;
+
+  void submit(const Attempt& attempt) override {
+    submitted.push_back(attempt.name);
+    begin(attempt);
+  }
+
+  bool resume(const Attempt& attempt) override {
+    resumed.push_back(attempt.name);
+    if (goes_on) begin(attempt);
+    return goes_on;
+  }
+
+  std::optional<std::vector<Hint>> wait(double timeout_s, int) override {
+    const int before = interrupts.seen;
+    at_wait(now_s);
+    if (interrupts.seen != before) return std::vector<Hint>();
+    double until_s = now_s + timeout_s;
+    for (const auto& [name, entry] : running) until_s = std::min(until_s, entry.end_s);
+    now_s = until_s;
+    std::vector<Hint> hints;
+    for (const auto& [name, entry] : running) {
+      if (entry.end_s <= now_s) hints.push_back({name, "the node went away"});
+    }
+    for (const Hint& hint : hints) end(hint.attempt);
+    return hints;
+  }
+
+  void cancel(const std::string& name) override {
+    running.at(name).script.cause = EndCause::kCancelled;
+    running.at(name).end_s = now_s;
+  }
+
+  void begin(const Attempt& attempt) {
+    const Script how = script(attempt.name);
+    running.insert({attempt.name, {attempt, how, now_s + how.duration_s}});
+    most_at_once = std::max(most_at_once, running.size());
+  }
+
+  void end(const std::string& name) {
+    const Running ended = running.at(name);
+    running.erase(name);
+    if (!ended.script.leaves_exit) return;
+    AttemptEnd file;
+    file.cause = ended.script.cause;
+    file.exit_code = ended.script.exit_code;
+    file.duration_s = ended.script.duration_s;
+    runner::write_end(ended.attempt.directory, file);
+    std::ofstream(ended.attempt.result()) << "{\"y\": 1}";
+  }
+};
+
+struct World {
+  tests::TemporaryDirectory temporary;
+  study::StudyDirectory directory = tests::fake_study(temporary / "study", 4, {"true"});
+  tests::FakeInterrupts interrupts;
+  FakeLauncher launcher{interrupts};
+  tests::SilentSink sink;
+
+  RunSummary run(const RunOptions& options = {}) {
+    return runner::run_study(directory, options, launcher, sink, interrupts,
+                             [this] { return launcher.now_s; });
+  }
+
+  std::vector<study::RunRecord> records() {
+    return study::read_journal(directory.journal()).records;
+  }
+
+  /// An attempt directory as an earlier runner left it.
+  std::filesystem::path leave_attempt(int run, int number) {
+    const auto path = directory.attempt(run, number);
+    std::filesystem::create_directories(path);
+    return path;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Every run of the plan is executed once, in run order", "[runner][run]") {
+  World world;
+  const auto summary = world.run();
+  CHECK(world.launcher.submitted ==
+        std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.3.1", "fake.4.1"});
+  CHECK(world.launcher.most_at_once == 1);
+  CHECK(world.launcher.now_s == 4);  // no time between the runs
+  CHECK(summary.counts.completed == 4);
+  CHECK(summary.counts.remaining == 0);
+  CHECK_FALSE(summary.interrupted);
+
+  SECTION("and a second call has nothing to do") {
+    CHECK(world.run().counts.completed == 4);
+    CHECK(world.launcher.submitted.size() == 4);
+  }
+}
+
+TEST_CASE("Several runs at once keep all slots busy", "[runner][run]") {
+  World world;
+  world.launcher.script = [](const std::string& name) {
+    Script script;
+    script.duration_s = name == "fake.1.1" ? 3 : 1;
+    return script;
+  };
+  RunOptions options;
+  options.jobs = 2;
+  world.run(options);
+  CHECK(world.launcher.most_at_once == 2);
+  CHECK(world.launcher.now_s == 3);  // 2, 3 and 4 beside 1
+}
+
+TEST_CASE("GPUs are dealt out to the runs under way, each to one at a time", "[runner][run]") {
+  World world;
+  world.directory.study.run.gpus_per_run = 1;
+  RunOptions options;
+  options.jobs = 2;
+  options.gpus = {"3", "GPU-abc"};
+  world.launcher.at_wait = [&](double) {
+    std::vector<std::string> devices;
+    for (const auto& [name, entry] : world.launcher.running) {
+      devices.push_back(entry.attempt.environment.at("CUDA_VISIBLE_DEVICES"));
+    }
+    std::sort(devices.begin(), devices.end());
+    CHECK(std::adjacent_find(devices.begin(), devices.end()) == devices.end());
+  };
+  CHECK(world.run(options).counts.completed == 4);
+
+  SECTION("too few of them are refused before anything is run") {
+    options.jobs = 3;
+    CHECK_THROWS_AS(world.run(options), runner::RunError);
+  }
+}
+
+TEST_CASE("The first interrupt finishes the runs under way, and the study resumes",
+          "[runner][run]") {
+  World world;
+  world.launcher.at_wait = [&](double now_s) { world.interrupts.seen = now_s >= 1 ? 1 : 0; };
+  const auto summary = world.run();
+  CHECK(summary.interrupted);
+  CHECK(summary.counts.completed == 2);
+  CHECK(summary.counts.remaining == 2);
+  REQUIRE(world.sink.notes.size() == 1);
+  CHECK_THAT(world.sink.notes[0], Catch::Contains("Ctrl-C again"));
+
+  world.launcher.at_wait = [](double) {};
+  world.interrupts.seen = 0;
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted.size() == 4);
+}
+
+TEST_CASE("The second interrupt stops the runs under way, and they are done anew",
+          "[runner][run]") {
+  World world;
+  world.launcher.at_wait = [&](double now_s) { world.interrupts.seen = now_s >= 1 ? 2 : 0; };
+  const auto summary = world.run();
+  CHECK(summary.interrupted);
+  CHECK(summary.counts.completed == 1);
+  CHECK(summary.counts.cancelled == 1);
+  CHECK(world.records().back().status == RunStatus::kCancelled);
+
+  world.launcher.at_wait = [](double) {};
+  world.interrupts.seen = 0;
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted.back() == "fake.4.1");
+  CHECK(world.launcher.submitted[2] == "fake.2.2");  // a new attempt, a new directory
+}
+
+TEST_CASE("An attempt that ended without being recorded is taken into the journal",
+          "[runner][run]") {
+  World world;
+  const auto path = world.leave_attempt(2, 1);
+  runner::write_end(path, {EndCause::kExited, 0, {}, "", "node1", "", "then", 5});
+  std::ofstream(path / "result.json") << "{\"y\": 42}";
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted ==
+        std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
+  CHECK(world.records().front().responses.at("y") == 42);
+}
+
+TEST_CASE("An attempt that was cut off is recorded as lost and made anew", "[runner][run]") {
+  World world;
+  world.leave_attempt(2, 1);
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.resumed == std::vector<std::string>{"fake.2.1"});
+  CHECK(world.records().front().status == RunStatus::kLost);
+  CHECK(world.launcher.submitted[1] == "fake.2.2");
+
+  SECTION("an exit file that a power cut left empty is none") {
+    std::ofstream(world.leave_attempt(3, 2) / "exit") << "";
+    world.run();
+    CHECK(world.launcher.resumed.back() == "fake.3.2");
+    CHECK(world.records().back().run == 3);
+  }
+}
+
+TEST_CASE("The journal cut at any byte, no run is executed again", "[runner][run]") {
+  // What the cut takes from the journal the attempt directories give back.
+  World world;
+  world.directory = tests::fake_study(world.temporary / "study", 2, {"true"});
+  world.run();
+  REQUIRE(world.launcher.submitted.size() == 2);
+  const std::string whole = study::read_file(world.directory.journal());
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    CAPTURE(length);
+    std::ofstream(world.directory.journal(), std::ios::trunc) << whole.substr(0, length);
+    REQUIRE(world.run().counts.completed == 2);
+    REQUIRE(world.records().size() == 2);
+  }
+  CHECK(world.launcher.submitted.size() == 2);
+  CHECK(world.launcher.resumed.empty());
+}
+
+TEST_CASE("An attempt that goes on without its runner is waited for", "[runner][run]") {
+  World world;
+  world.leave_attempt(2, 1);
+  world.launcher.goes_on = true;
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted ==
+        std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
+  CHECK(world.launcher.most_at_once == 1);  // it takes a slot
+}
+
+TEST_CASE("An attempt without an exit file is lost, and why is recorded", "[runner][run]") {
+  World world;
+  world.launcher.script = [](const std::string& name) {
+    Script script;
+    script.leaves_exit = name != "fake.1.1";
+    return script;
+  };
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.records().front().status == RunStatus::kLost);
+  CHECK(world.records().front().reason == "the node went away");
+}
+
+TEST_CASE("Failures are recorded and stop nothing", "[runner][run]") {
+  World world;
+  world.directory.study.run.retries = 1;
+  world.launcher.script = [](const std::string& name) {
+    Script script;
+    if (name.starts_with("fake.2.")) script.exit_code = 1;
+    if (name.starts_with("fake.3.")) script.exit_code = 77;
+    if (name.starts_with("fake.4.")) script.cause = EndCause::kTimeLimit;
+    return script;
+  };
+  const auto summary = world.run();
+  CHECK(summary.counts.completed == 1);
+  CHECK(summary.counts.failed == 1);
+  CHECK(summary.counts.infeasible == 1);
+  CHECK(summary.counts.timed_out == 1);
+  CHECK(world.records().size() == 6);  // 2 and 4 twice
+}
+
+TEST_CASE("The table of results is there when the call ends, however it ends", "[runner][run]") {
+  World world;
+  world.launcher.at_wait = [&](double now_s) { world.interrupts.seen = now_s >= 1 ? 1 : 0; };
+  world.run();
+  const std::string csv = study::read_file(world.directory.results_csv());
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
+  CHECK_THAT(csv, Catch::Contains(",completed,"));
+}
+
+TEST_CASE("A study that another doetune runs is refused", "[runner][run]") {
+  World world;
+  const study::DirectoryLock other(world.directory);
+  CHECK_THROWS_AS(world.run(), study::DirectoryError);
+  CHECK(world.launcher.submitted.empty());
+}
+
+TEST_CASE("A journal that cannot be written ends the call; what was acknowledged stays",
+          "[runner][run]") {
+  World world;
+  world.launcher.at_wait = [&](double now_s) {
+    if (now_s >= 2) std::filesystem::remove_all(world.directory.path / "runs");
+  };
+  CHECK_THROWS_AS(world.run(), study::DirectoryError);
+  CHECK(world.records().size() >= 2);
+}
+
+TEST_CASE("What would be run can be seen beforehand", "[runner][run]") {
+  World world;
+  world.directory.study.command = {"true", "--x", "{x}"};
+  RunOptions options;
+  options.only = {3};
+  const auto attempts = runner::planned_attempts(world.directory, options);
+  REQUIRE(attempts.size() == 1);
+  CHECK(attempts[0].run == 3);
+  CHECK(attempts[0].arguments == std::vector<std::string>{"true", "--x", "3"});
+  CHECK(attempts[0].program.filename() == "true");
+  CHECK_FALSE(std::filesystem::exists(world.directory.journal()));
+
+  world.directory.study.command = {"true", "{y}"};
+  CHECK_THROWS_WITH(world.run(), Catch::Contains("'{y}'"));
+  CHECK(world.launcher.submitted.empty());
+}
