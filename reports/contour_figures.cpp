@@ -175,13 +175,14 @@ std::string share_met(const Grid& margin) {
                      percent(met / static_cast<double>(margin.z.size())));
 }
 
-std::string title_of(const Slice& slice, const Surfaces& surfaces, double low, double high) {
+std::string title_of(const Slice& slice, const Reference& at, const Surfaces& surfaces, double low,
+                     double high) {
   const std::string& name = slice.response.response.name;
   const std::string range = fmt::format("{} to {}", short_number(low),
                                         with_unit(short_number(high), slice.response.response.unit));
   const std::string where = where_highest(slice, surfaces.mean, low, high);
-  return (where.empty() ? fmt::format("{} lies between {}.", name, range)
-                        : fmt::format("{} is highest at {}: {}.", name, where, range)) +
+  return (where.empty() ? fmt::format("At {}, {} lies between {}.", at.name, name, range)
+                        : fmt::format("At {}, {} is highest with {}: {}.", at.name, name, where, range)) +
          (surfaces.margin ? share_met(*surfaces.margin) : "");
 }
 
@@ -206,7 +207,7 @@ Figure contour_figure(const Slice& slice, const Reference& at) {
   figure.name = fmt::format("contour-{}-{}-{}", file_part(slice.response.response.name),
                             file_part(slice.factor(slice.x).name),
                             file_part(slice.factor(slice.y).name));
-  figure.title = title_of(slice, surfaces, low, high);
+  figure.title = title_of(slice, at, surfaces, low, high);
   figure.caption = caption_of(slice, at, surfaces.margin.has_value());
   Chart chart(figure.name, factor_axis(slice.factor(slice.x)), factor_axis(slice.factor(slice.y)));
   draw_bands(chart, surfaces.mean, levels, low, high);

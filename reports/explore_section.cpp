@@ -15,7 +15,7 @@ void write_explore(const Page& page, Markup& out) {
   out.open("div", {{"class", "figures wide"}});
   for (const Figure& figure : page.profiles) write_figure(figure, out);
   out.close().close();
-  write_figures(page.contours, out);
+  write_figures(page.contours, out, "figures pairs");
 }
 
 }  // namespace doetune::reports

@@ -89,7 +89,8 @@ void draw_levels(Chart& chart, const Profile& profile) {
       chart.line({{profile.at[i], profile.interval[i]->low},
                   {profile.at[i], profile.interval[i]->high}}, style);
     }
-    chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}});
+    chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}},
+                 exact_number(profile.mean[i]));
   }
 }
 
@@ -131,7 +132,7 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
   Figure figure;
   const std::string& name = response.response.name;
   figure.name = "profile-" + file_part(name);
-  figure.title = fmt::format("{} changes most with {}: by {} over its range.", name,
+  figure.title = fmt::format("Through {}, {} changes most with {}: by {}.", at.name, name,
                              factors[strongest].name,
                              with_unit(short_number(change(profiles[strongest])),
                                        response.response.unit));

@@ -42,7 +42,7 @@ std::string remark(const Analysis& analysis, const study::RunRecord* record, int
     const double r = response.fit->studentised_residuals[found - response.runs.begin()];
     if (std::abs(r) <= 3) continue;
     text += (text.empty() ? "" : "; ") + response.response.name + ": studentised residual " +
-            short_number(r);
+            number_to(r, 0.1);
   }
   return text;
 }

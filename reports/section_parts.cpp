@@ -24,8 +24,8 @@ void write_figure(const Figure& figure, Markup& out) {
   out.close();
 }
 
-void write_figures(const std::vector<Figure>& figures, Markup& out) {
-  out.open("div", {{"class", "figures"}});
+void write_figures(const std::vector<Figure>& figures, Markup& out, const char* layout) {
+  out.open("div", {{"class", layout}});
   for (const Figure& figure : figures) write_figure(figure, out);
   out.close();
 }
@@ -49,7 +49,9 @@ void write_table(const std::vector<std::string>& header, const std::vector<std::
   out.close().close().open("tbody");
   for (const std::vector<Cell>& row : rows) {
     out.open("tr");
-    for (const Cell& cell : row) out.element("td", cell.text, cell_attributes(cell));
+    for (const Cell& cell : row) {
+      out.open("td", cell_attributes(cell)).text(cell.text).raw(cell.markup).close();
+    }
     out.close();
   }
   out.close().close().close();

@@ -12,13 +12,17 @@ namespace doetune::reports {
 
 /// A drawing under its conclusion.
 void write_figure(const Figure& figure, Markup& out);
-void write_figures(const std::vector<Figure>& figures, Markup& out);
 
-/// A cell of a table: what is read, and in its title the exact value where that says more.
+/// Figures side by side; `layout` is a class of report.css: "figures", "figures pairs".
+void write_figures(const std::vector<Figure>& figures, Markup& out, const char* layout = "figures");
+
+/// A cell of a table: what is read, in its title the exact value where that says more, and after
+/// it a drawing, if any.
 struct Cell {
   std::string text;
   std::string exact = {};
   bool is_number = true;
+  std::string markup = {};
 };
 
 Cell text_cell(std::string text);

@@ -61,7 +61,9 @@ std::string optimum_headline(const Analysis& analysis) {
         fmt::join(missed_goals(analysis), ", "));
   }
   const int goals = static_cast<int>(analysis.goals.size());
-  const std::string subject = goals == 1 ? "the goal" : fmt::format("all {} goals", goals);
+  const std::string subject = goals == 1   ? "the goal"
+                              : goals == 2 ? "both goals"
+                                           : fmt::format("all {} goals", goals);
   std::string text = fmt::format("These settings are predicted to meet {} on average", subject);
   if (optimum.best.all_goals_met_probability) {
     text += fmt::format("; a single run meets {} with a probability of {}", goals == 1 ? "it" : "them",

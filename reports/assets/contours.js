@@ -27,18 +27,18 @@
                             "<extra></extra>" };
   }
 
-  // Grey where the mean misses a limit. A filled contour with one level: colours below and above
-  // it are the two ends of the scale. (Plotly's own constraint contours shade the other side.)
+  // Grey where the mean misses a limit: a filled contour with one level, of the amount by which it
+  // is missed. Plotly paints all of the plot in the colour below the level, then what lies above.
   function missedLayer(data, point, x, y, axes) {
     const limited = data.responses.filter((r) => r.fitted && r.goal && r.goal.is_limit);
     if (limited.length === 0) return [];
-    const margin = (p) => Math.min(1, ...limited.map((r) =>
-      doetune.goalMargin(r.goal, doetune.mean(data.factors, r, p))));
-    const grey = "rgba(110,110,110,0.72)";
-    const clear = "rgba(110,110,110,0)";
-    return [{ ...axes, type: "contour", z: over(point.slice(), x, y, (p) => Math.max(-1, margin(p))),
+    const missed = (p) => Math.max(-1, ...limited.map((r) =>
+      -doetune.goalMargin(r.goal, doetune.mean(data.factors, r, p))));
+    const grey = "rgba(128,128,128,0.72)";
+    const clear = "rgba(128,128,128,0)";
+    return [{ ...axes, type: "contour", z: over(point.slice(), x, y, (p) => Math.min(1, missed(p))),
               autocontour: false, contours: { start: 0, end: 0, size: 1, coloring: "fill" },
-              colorscale: [[0, grey], [0.5, grey], [0.5, clear], [1, clear]],
+              colorscale: [[0, clear], [0.5, clear], [0.5, grey], [1, grey]],
               line: { color: "#111", width: 2 }, showscale: false, hoverinfo: "skip" }];
   }
 
@@ -47,7 +47,7 @@
       f === x || f === y ? 0 : Math.abs(c - point[f])));
     const measured = data.runs.filter((run) => run.responses && response.name in run.responses);
     const layer = (runs, size, opacity) => ({
-      type: "scatter", mode: "markers", showlegend: false,
+      type: "scatter", mode: "markers", showlegend: false, cliponaxis: false,
       x: runs.map((run) => run.settings[x]), y: runs.map((run) => run.settings[y]),
       marker: { size, opacity, color: "#fff", line: { color: "#111", width: 1.3 } },
       text: runs.map((run) => "run " + run.run + ": " + doetune.plainText(doetune.format.withUnit(
@@ -58,7 +58,7 @@
   }
 
   function mark(name, x, y, symbol, size, colour) {
-    return { type: "scatter", mode: "markers", showlegend: false, x: [x], y: [y],
+    return { type: "scatter", mode: "markers", showlegend: false, cliponaxis: false, x: [x], y: [y],
              marker: { symbol, size, color: colour, line: { color: "#fff", width: 1.5 } },
              hovertemplate: name + "<extra></extra>" };
   }
@@ -78,7 +78,7 @@
   }
 
   function layout(data, x, y) {
-    return { ...doetune.baseLayout(), height: 330, margin: { l: 62, r: 12, t: 8, b: 46 },
+    return { ...doetune.baseLayout(), height: 380, margin: { l: 62, r: 12, t: 8, b: 46 },
              xaxis: { ...doetune.baseAxis(), ...doetune.factorAxis(data.factors[x]) },
              yaxis: { ...doetune.baseAxis(), ...doetune.factorAxis(data.factors[y]) } };
   }

@@ -90,6 +90,10 @@
   // Registers a figure; returns the function that draws it at settings.
   doetune.profileFigure = function (figure, data) {
     const response = data.responses.find((r) => r.name === figure.dataset.response);
+    const limited = response.goal && response.goal.is_limit;
+    figure.querySelector("figcaption").textContent =
+      "Predicted mean of " + response.name + " along each factor through the sliders' settings " +
+      "(dot), with its 95 % interval." + (limited ? " Dotted: the limits of its goal." : "");
     return (target, settings) => Plotly.react(
       target, traces(data, response, settings), layout(data, response, settings),
       doetune.plotConfig());
