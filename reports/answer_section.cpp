@@ -91,7 +91,7 @@ void write_predictions(const Page& page, Markup& out) {
   for (const ResponseAnalysis& response : page.analysis.responses) {
     rows.push_back(outlook_row(page, response));
   }
-  write_table(header, rows, out);
+  write_table(header, rows, out, WhenNarrow::kList);
 }
 
 /// A setting as a YAML scalar; words are quoted, for YAML would read `no` or `1e3` as other things.

@@ -190,10 +190,7 @@ std::string caption_of(const Slice& slice, const Reference& at, bool goals) {
   const std::string held = settings_text(factors_of(slice.analysis), at.settings, {slice.x, slice.y});
   return fmt::format("Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
                      "slice.{}{}",
-                     with_unit(slice.response.response.name,
-                               slice.response.response.unit.empty()
-                                   ? ""
-                                   : "[" + slice.response.response.unit + "]"),
+                     name_with_unit(slice.response.response.name, slice.response.response.unit),
                      held.empty() ? "" : ", with " + held + " (" + at.name + ")",
                      slice.analysis.optimum ? " Star: the optimum." : "",
                      goals ? " Hatched: a goal is missed." : "");

@@ -37,7 +37,7 @@ std::string file_part(std::string_view name) {
 }
 
 Axis factor_axis(const doe::Factor& factor) {
-  Axis axis{with_unit(factor.name, factor.unit.empty() ? "" : "[" + factor.unit + "]"), -1, 1, {}};
+  Axis axis{name_with_unit(factor.name, factor.unit), -1, 1, {}};
   for (const double setting : marked_settings(factor)) {
     axis.ticks.push_back({factor.to_coded(setting), short_number(setting)});
   }

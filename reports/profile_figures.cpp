@@ -62,10 +62,7 @@ Axis response_axis(const ResponseAnalysis& response, const std::vector<Profile>&
       high = std::max(high, mean);
     }
   }
-  return linear_axis(with_unit(response.response.name, response.response.unit.empty()
-                                                           ? ""
-                                                           : "[" + response.response.unit + "]"),
-                     low, high);
+  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high);
 }
 
 void draw_curve(Chart& chart, const Profile& profile) {

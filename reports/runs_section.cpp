@@ -16,11 +16,10 @@ const study::RunRecord* record_of(const Analysis& analysis, int run) {
 std::vector<std::string> header(const Analysis& analysis) {
   std::vector<std::string> titles = {"Run", "Point"};
   for (const doe::Factor& factor : factors_of(analysis)) {
-    titles.push_back(factor.name + (factor.unit.empty() ? "" : " [" + factor.unit + "]"));
+    titles.push_back(name_with_unit(factor.name, factor.unit));
   }
   for (const ResponseAnalysis& response : analysis.responses) {
-    const study::Response& r = response.response;
-    titles.push_back(r.name + (r.unit.empty() ? "" : " [" + r.unit + "]"));
+    titles.push_back(name_with_unit(response.response.name, response.response.unit));
   }
   titles.insert(titles.end(), {"Status", "Remark"});
   return titles;

@@ -29,9 +29,11 @@ Cell text_cell(std::string text);
 Cell number_cell(double value);                        ///< short_number
 Cell number_cell(const std::optional<double>& value);  ///< "–" where there is none
 
-/// A table that scrolls sideways inside the page where it is too wide.
+/// Too wide for a page, a table either scrolls sideways or shows each row as a list.
+enum class WhenNarrow { kScroll, kList };
+
 void write_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
-                 Markup& out);
+                 Markup& out, WhenNarrow narrow = WhenNarrow::kScroll);
 
 /// What opens and closes under a summary line.
 void open_details(std::string_view summary, Markup& out);

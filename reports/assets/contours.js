@@ -15,16 +15,19 @@
     }));
   }
 
-  function meanLayer(data, response, point, x, y, axes) {
+  // Below the mask the filled bands, above it lines and labels.
+  function meanLayers(data, response, point, x, y, axes) {
     const span = response.observed_high - response.observed_low || 1;
     const clamp = (z) => Math.min(Math.max(z, response.observed_low - 5 * span),
                                   response.observed_high + 5 * span);
     const z = over(point.slice(), x, y, (p) => clamp(doetune.mean(data.factors, response, p)));
-    return { ...axes, type: "contour", z, colorscale: doetune.viridis(), ncontours: 10,
-             contours: { showlabels: true, labelfont: { size: 11, color: "#111" } },
-             line: { color: "rgba(255,255,255,0.75)", width: 1 }, showscale: false,
-             hovertemplate: "%{x}, %{y}: %{z:.4g} " + doetune.plainText(response.unit) +
-                            "<extra></extra>" };
+    const shared = { ...axes, type: "contour", z, ncontours: 10, showscale: false };
+    return [{ ...shared, colorscale: doetune.viridis(), line: { width: 0 },
+              hovertemplate: "%{x}, %{y}: %{z:.4g} " + doetune.plainText(response.unit) +
+                             "<extra></extra>" },
+            { ...shared, hoverinfo: "skip", line: { color: "#fff", width: 1 },
+              contours: { coloring: "none", showlabels: true,
+                          labelfont: { size: 11, color: "#111" } } }];
   }
 
   // Grey where the mean misses a limit: a filled contour with one level, of the amount by which it
@@ -72,9 +75,9 @@
       marks.push(mark("optimum", data.optimum.settings[x], data.optimum.settings[y], "star", 18,
                       doetune.colours().optimum));
     }
-    return [meanLayer(data, response, point, x, y, axes),
-            ...missedLayer(data, point, x, y, axes), ...runLayers(data, response, point, x, y),
-            ...marks];
+    const [bands, lines] = meanLayers(data, response, point, x, y, axes);
+    return [bands, ...missedLayer(data, point, x, y, axes), lines,
+            ...runLayers(data, response, point, x, y), ...marks];
   }
 
   function layout(data, x, y) {
@@ -83,18 +86,18 @@
              yaxis: { ...doetune.baseAxis(), ...doetune.factorAxis(data.factors[y]) } };
   }
 
-  function caption(figure, data, response, settings, x, y) {
+  function caption(data, response, settings, x, y) {
     const held = data.factors.map((factor, f) => f === x || f === y ? "" : factor.name + " = " +
       doetune.format.withUnit(doetune.format.setting(factor, settings[f]), factor.unit))
       .filter((text) => text !== "").join(", ");
-    figure.querySelector("figcaption").textContent =
-      "Predicted mean of " + doetune.format.withUnit(response.name,
-        response.unit && "[" + response.unit + "]") + (held && ", with " + held) +
-      ". Circles: measured runs, small where they lie off this slice." +
-      (data.optimum ? " Star: the optimum." : "") + " Cross: the sliders. Grey: a goal is missed.";
+    const limited = data.responses.some((r) => r.fitted && r.goal && r.goal.is_limit);
+    return "Predicted mean of " + doetune.format.nameWithUnit(response) +
+      (held && ", with " + held) + ". Circles: measured runs, small where they lie off this " +
+      "slice." + (data.optimum ? " Star: the optimum." : "") + " Cross: the sliders." +
+      (limited ? " Grey: a goal is missed." : "");
   }
 
-  // Registers a figure; returns the function that draws it at settings.
+  // Registers a figure; returns the function that draws it at settings and says what is drawn.
   doetune.contourFigure = function (figure, data) {
     const response = data.responses.find((r) => r.name === figure.dataset.response);
     const index = (name) => data.factors.findIndex((factor) => factor.name === name);
@@ -103,7 +106,7 @@
     return (target, settings) => {
       Plotly.react(target, traces(data, response, settings, x, y), layout(data, x, y),
                    doetune.plotConfig());
-      caption(figure, data, response, settings, x, y);
+      return caption(data, response, settings, x, y);
     };
   };
 })((window.doetune = window.doetune || {}));

@@ -24,18 +24,27 @@
   let settings = data.reference.settings;
   const visible = new Set();
 
-  // The figures that scripts draw; each takes the place of its static drawing once it is near.
+  // The figures that scripts draw. On the screen a plot takes the place of the static drawing once
+  // it is near; on paper the drawing stays.
   const figures = Array.from(document.querySelectorAll("figure[data-figure]")).map((figure) => ({
-    figure, kind: figure.dataset.figure, stale: true,
-    drawing: figure.querySelector(".drawing"),
+    figure, kind: figure.dataset.figure, stale: true, plot: null, caption: null,
     draw: kinds[figure.dataset.figure](figure, data),
   }));
 
+  function addPlot(item) {
+    item.plot = document.createElement("div");
+    item.plot.className = "plot";
+    item.caption = document.createElement("figcaption");
+    item.caption.className = "live";
+    item.figure.append(item.plot, item.caption);
+    item.figure.classList.add("drawn");
+  }
+
   function refresh(item) {
     if (!item.stale || !visible.has(item)) return;
-    if (item.drawing.firstElementChild.tagName === "svg") item.drawing.replaceChildren();
+    if (item.plot === null) addPlot(item);
     item.stale = false;
-    item.draw(item.drawing, settings);
+    item.caption.textContent = item.draw(item.plot, settings);
   }
 
   function refreshKind(kind) {

@@ -27,9 +27,10 @@
   doetune.plainText = (text) =>
     String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
+  doetune.axisTitle = (of) => doetune.plainText(doetune.format.nameWithUnit(of));
+
   doetune.factorAxis = (factor) => {
-    const title = { text: doetune.plainText(doetune.format.withUnit(factor.name,
-                    factor.unit && "[" + factor.unit + "]")), standoff: 6 };
+    const title = { text: doetune.axisTitle(factor), standoff: 6 };
     if (factor.kind === "categorical") return { title, type: "category" };
     const log = factor.scale !== "linear";
     const bound = (x) => (log ? Math.log10(x) : x);
