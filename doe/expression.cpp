@@ -9,6 +9,21 @@
 #include "doe/nearest_name.h"
 
 namespace doetune::doe {
+namespace {
+
+/// muParser would take "a = 3" as an assignment; in a condition it is a slip for "==".
+void refuse_assignment(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '=') continue;
+    if (i + 1 < text.size() && text[i + 1] == '=') {
+      ++i;
+    } else if (i == 0 || std::string_view("<>!").find(text[i - 1]) == std::string_view::npos) {
+      throw ExpressionError("'=' does not compare; write '=='", static_cast<int>(i) + 1);
+    }
+  }
+}
+
+}  // namespace
 
 struct Expression::Compiled {
   mu::Parser parser;
@@ -18,6 +33,7 @@ struct Expression::Compiled {
 
 Expression::Expression(const std::string& text, std::vector<std::string> variables)
     : text_(text), compiled_(std::make_unique<Compiled>()) {
+  refuse_assignment(text);
   compiled_->values.resize(variables.size());
   compiled_->names = std::move(variables);
   try {

@@ -39,7 +39,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
           return edit_distance(name, a) < edit_distance(name, b);
         });
     const int limit = std::max<int>(1, static_cast<int>(std::max(name.size(), nearest->size())) / 3);
-    if (edit_distance(name, *nearest) <= limit) return fmt::format("; did you mean '{}'?", *nearest);
+    const int distance = edit_distance(name, *nearest);
+    if (distance <= limit && distance < static_cast<int>(name.size())) return fmt::format("; did you mean '{}'?", *nearest);
   }
   constexpr std::size_t kMostListed = 12;
   const bool all = valid.size() <= kMostListed;

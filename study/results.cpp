@@ -24,16 +24,6 @@ std::vector<std::string> header(const Study& study) {
   return cells;
 }
 
-std::vector<std::string> planned_cells(const Study& study, const PlannedRun& run) {
-  std::vector<std::string> cells{fmt::format("{}", run.run), fmt::format("{}", run.standard_order),
-                                 std::string(doe::point_type_name(run.type)),
-                                 fmt::format("{}", run.block), fmt::format("{}", run.replicate)};
-  for (std::size_t i = 0; i < study.factors.size(); ++i) {
-    cells.push_back(study.factors[i].format(run.settings[i]));
-  }
-  return cells;
-}
-
 void add_measured_cells(const Study& study, const RunRecord& record,
                         std::vector<std::string>& cells) {
   cells.push_back(fmt::format("{}", record.attempt));
@@ -78,7 +68,7 @@ std::string results_csv(const StudyDirectory& directory, const std::map<int, Run
   const std::vector<std::string> columns = header(directory.study);
   std::string text = csv_row(columns);
   for (const PlannedRun& run : directory.plan.runs) {
-    std::vector<std::string> cells = planned_cells(directory.study, run);
+    std::vector<std::string> cells = plan_cells(directory.study, run);
     if (const auto record = records.find(run.run); record != records.end()) {
       add_measured_cells(directory.study, record->second, cells);
     }

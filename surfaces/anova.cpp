@@ -75,7 +75,9 @@ std::vector<AnovaRow> part_rows(const Fit& fit, const Eigen::VectorXd& z, double
     if (df == 0) continue;
     const double next = residual_sum_of_squares(fitted_so_far, z);
     if (part >= 0) {
-      rows.push_back(tested(kParts[part], df, residual - next, error_mean_square, fit.df_residual));
+      // Where a part explains nothing the difference is rounding, of either sign.
+      const double explained = std::max(0.0, residual - next);
+      rows.push_back(tested(kParts[part], df, explained, error_mean_square, fit.df_residual));
     }
     residual = next;
   }
@@ -90,7 +92,7 @@ std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd
   const double error = fit.df_residual > 0 ? rss / fit.df_residual : 0;
   std::vector<AnovaRow> rows;
   const int model_df = fit.n - 1 - fit.df_residual;
-  rows.push_back(tested("model", model_df, total - rss, error, fit.df_residual));
+  rows.push_back(tested("model", model_df, std::max(0.0, total - rss), error, fit.df_residual));
   for (AnovaRow& row : part_rows(fit, z, error)) rows.push_back(std::move(row));
   rows.push_back(tested("residual", fit.df_residual, rss, 0, 0));
   if (const auto lack = lack_of_fit(fit, z)) {

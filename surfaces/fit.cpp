@@ -67,10 +67,6 @@ Eigen::MatrixXd unscaled_covariance(const CentredMatrix& centred, const Decompos
 }
 
 void check_rank(const doe::Model& model, const Eigen::MatrixXd& coded, const Decomposition& qr) {
-  if (coded.rows() < model.column_count()) {
-    throw FitError(fmt::format("{} runs cannot determine {} model terms", coded.rows(),
-                               model.column_count()));
-  }
   if (qr.rank() == model.column_count()) return;
   const std::vector<std::string> aliases = doe::evaluate(model, coded).aliases;
   throw FitError(fmt::format("the runs do not determine the model: {} {} aliased with other terms",
@@ -135,6 +131,10 @@ std::vector<Coefficient> coefficient_table(const Fit& fit) {
 
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
                       const Eigen::VectorXd& y, Transform transform) {
+  if (coded.rows() < model.column_count()) {
+    throw FitError(fmt::format("{} runs cannot determine {} model terms", coded.rows(),
+                               model.column_count()));
+  }
   const Eigen::VectorXd z = transformed_responses(y, transform);
   const Eigen::MatrixXd x = model.matrix(coded);
   const CentredMatrix matrix = centred(model, x);

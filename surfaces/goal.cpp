@@ -6,6 +6,9 @@
 namespace doetune::surfaces {
 namespace {
 
+/// A limit missed by less is met: predictions carry rounding.
+constexpr double kRounding = 1e-9;
+
 /// 0 at or below `from`, 1 at or above `to`, straight between, raised to the weight.
 double ramp(double y, double from, double to, double weight) {
   if (from == to) return y >= to ? 1 : 0;
@@ -31,12 +34,13 @@ double Goal::met_high() const {
 }
 
 bool Goal::is_met(double y) const {
-  return is_limit() ? y >= met_low() && y <= met_high() : desirability(y) > 0;
+  return is_limit() ? violation(y) == 0 : desirability(y) > 0;
 }
 
 double Goal::violation(double y) const {
   if (!is_limit()) return 0;
-  return std::max({0.0, met_low() - y, y - met_high()}) / scale;
+  const double outside = std::max(met_low() - y, y - met_high()) / scale;
+  return outside > kRounding ? outside : 0;
 }
 
 double Goal::desirability(double y) const {

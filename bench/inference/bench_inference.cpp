@@ -1,0 +1,70 @@
+// Times inference of one network on the CPU engine, at the request of compare.py.
+//
+//   bench_inference MODEL INPUT_SIZE BATCH PRECISION THREADS DUMP_DIR
+//
+// Writes weights.f32, input.f32 and output.f32 (raw floats) to DUMP_DIR, so that a peer can run the
+// same numbers, then answers each line "N" on standard input with the seconds that N batches took.
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "workloads/engine.h"
+#include "workloads/random.h"
+#include "workloads/weights.h"
+
+namespace {
+
+using namespace doetune::workloads;
+
+void write_floats(const std::string& path, std::span<const float> values) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+  if (!out) throw std::runtime_error("cannot write " + path);
+}
+
+double seconds_for(CompiledNetwork& network, int batch, int repetitions) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < repetitions; ++i) network.infer(batch);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void serve(const std::vector<std::string>& arguments) {
+  const Network network = make_network(arguments.at(0), std::stoi(arguments.at(1)));
+  const int batch = std::stoi(arguments.at(2));
+  const Precision precision = arguments.at(3) == "bf16" ? Precision::bf16 : Precision::fp32;
+  const int threads = std::stoi(arguments.at(4));
+  const std::string& dump = arguments.at(5);
+
+  std::vector<float> weights(weight_count(network));
+  random_weights(network, 1, weights);
+  const auto compiled = make_engine("cpu")->compile(network, weights, {batch, precision, threads});
+  const auto input = compiled->input();
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = random_unit(2, i);
+  compiled->infer(batch);
+  write_floats(dump + "/weights.f32", weights);
+  write_floats(dump + "/input.f32", input);
+  write_floats(dump + "/output.f32", compiled->output());
+
+  std::cout << "ready" << std::endl;
+  for (int repetitions = 0; std::cin >> repetitions;)
+    std::cout << seconds_for(*compiled, batch, repetitions) << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 7) {
+    std::fprintf(stderr, "usage: bench_inference MODEL INPUT_SIZE BATCH fp32|bf16 THREADS DUMP_DIR\n");
+    return 2;
+  }
+  try {
+    serve({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_inference: %s\n", error.what());
+    return 1;
+  }
+}

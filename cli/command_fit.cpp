@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "cli/command_list.h"
+#include "cli/study_argument.h"
+#include "cli/terminal.h"
+#include "reports/format.h"
+#include "reports/verdict.h"
+
+namespace doetune::cli {
+namespace {
+
+using reports::short_number;
+
+std::string number(const std::optional<double>& value) {
+  return value ? short_number(*value) : "-";
+}
+
+void print_coefficients(const surfaces::Fit& fit) {
+  TextTable table({"term (coded)", "estimate", "std error", "t", "p", "VIF"});
+  for (const surfaces::Coefficient& c : fit.coefficients) {
+    table.add({c.term, short_number(c.estimate), number(c.std_error), number(c.t),
+               c.p ? reports::p_text(*c.p) : "-", number(c.vif)});
+  }
+  fmt::print("{}", table.str());
+}
+
+void print_anova(const surfaces::Fit& fit) {
+  TextTable table({"source", "df", "sum of squares", "mean square", "F", "p"});
+  for (const surfaces::AnovaRow& row : fit.anova) {
+    table.add({row.source, std::to_string(row.df), short_number(row.sum_of_squares),
+               number(row.mean_square), number(row.f), row.p ? reports::p_text(*row.p) : "-"});
+  }
+  fmt::print("{}", table.str());
+}
+
+void print_fit(const reports::ResponseAnalysis& response) {
+  const std::string unit = response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
+  fmt::print("{}\n", coloured(response.response.name + unit, Colour::kStrong));
+  if (!response.fit) {
+    fmt::print("  no surface: {}\n\n", response.problem);
+    return;
+  }
+  const surfaces::Fit& fit = *response.fit;
+  print_coefficients(fit);
+  fmt::print("\n");
+  print_anova(fit);
+  fmt::print("\n  {} runs, sigma {}, R² {:.4f}, adjusted {}, predicted {}{}\n", fit.n,
+             number(fit.sigma), fit.r2, number(fit.adjusted_r2), number(fit.predicted_r2),
+             fit.transform == surfaces::Transform::kNone
+                 ? ""
+                 : fmt::format(" (on the scale of {})", surfaces::transform_name(fit.transform)));
+  fmt::print("  {}\n\n", reports::trust(fit).sentence);
+}
+
+}  // namespace
+
+int command_fit(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  add_fit_options(options);
+  add_directory(options);
+  if (!options.parse(arguments)) return kDone;
+  const study::StudyDirectory directory = open_study(options);
+  const reports::Analysis analysis =
+      reports::analyse(directory, analysis_options(options, directory.study));
+  const std::string json = reports::fit_json(analysis);
+  study::write_file_atomically(directory.path / "fit.json", json);
+  if (options.json()) {
+    fmt::print("{}", json);
+  } else {
+    for (const reports::ResponseAnalysis& response : analysis.responses) print_fit(response);
+  }
+  if (analysis.completed() == 0) {
+    say_next(fmt::format("doetune run {}", directory.path.string()));
+    return kRunsMissing;
+  }
+  say_next(fmt::format("doetune optimize {}", directory.path.string()));
+  return kDone;
+}
+
+}  // namespace doetune::cli

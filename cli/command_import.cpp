@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/terminal.h"
+#include "reports/format.h"
+#include "study/import.h"
+
+namespace doetune::cli {
+
+int command_import(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  options.add()("output,o", boost::program_options::value<std::string>(),
+                "the study directory to make (default: the study file's name)")(
+      "force", "replace a plan that has no runs yet");
+  options.add_positional("FILES", 2);
+  if (!options.parse(arguments)) return kDone;
+  const std::vector<std::string> files = options.list("FILES");
+  if (files.size() != 2) {
+    throw UsageError("doetune import: needs a study file and a table: doetune import STUDY.yaml DATA.csv");
+  }
+  const std::filesystem::path file = files[0];
+  const study::Study study = study::load_study(file);
+  const study::StudyDirectory directory = study::import_runs(
+      study, files[1], options.text("output", file.stem().string()), options.has("force"));
+  const int runs = static_cast<int>(directory.plan.runs.size());
+  if (options.json()) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
+                                              {"directory", directory.path.string()},
+                                              {"runs", runs}}
+                           .dump(2));
+  } else {
+    fmt::print("{} taken from {} into {}\n", reports::count_of(runs, "run"), files[1],
+               directory.path.string());
+  }
+  say_next(fmt::format("doetune report {}", directory.path.string()));
+  return kDone;
+}
+
+}  // namespace doetune::cli

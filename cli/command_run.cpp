@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/run_numbers.h"
+#include "cli/study_argument.h"
+#include "cli/terminal.h"
+#include "runner/progress_printer.h"
+#include "runner/run_study.h"
+
+namespace po = boost::program_options;
+
+namespace doetune::cli {
+namespace {
+
+void print_dry_run(const study::StudyDirectory& directory, const runner::RunOptions& options) {
+  for (const runner::PlannedAttempt& attempt : runner::planned_attempts(directory, options)) {
+    std::string line = fmt::format("#{} {}", attempt.run, attempt.program.string());
+    for (std::size_t i = 1; i < attempt.arguments.size(); ++i) line += " " + attempt.arguments[i];
+    fmt::print("{}\n", line);
+    for (const auto& [name, value] : attempt.environment) fmt::print("     {}={}\n", name, value);
+  }
+}
+
+void print_json(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
+  const runner::RunCounts& counts = summary.counts;
+  fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
+                                            {"directory", directory.path.string()},
+                                            {"planned", counts.planned},
+                                            {"completed", counts.completed},
+                                            {"infeasible", counts.infeasible},
+                                            {"failed", counts.failed},
+                                            {"timed_out", counts.timed_out},
+                                            {"cancelled", counts.cancelled},
+                                            {"lost", counts.lost},
+                                            {"remaining", counts.remaining},
+                                            {"interrupted", summary.interrupted}}
+                         .dump(2));
+}
+
+int conclude(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
+  const runner::RunCounts& counts = summary.counts;
+  if (summary.interrupted) {
+    say_next(fmt::format("doetune run {} (goes on where it stopped)", directory.path.string()));
+    return kInterrupted;
+  }
+  const bool all_done = counts.completed + counts.infeasible == counts.planned;
+  say_next(fmt::format("doetune {} {}", counts.completed > 0 ? "report" : "status",
+                       directory.path.string()));
+  return all_done ? kDone : kRunsMissing;
+}
+
+}  // namespace
+
+int command_run(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  options.add()("jobs,j", po::value<int>(), "runs at once, instead of the study's")(
+      "launcher", po::value<std::string>(), "where runs are executed, instead of the study's")(
+      "gpus", po::value<std::string>(), "the GPUs to use, e.g. 0,1")(
+      "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
+      "dry-run,n", "print what would be executed");
+  add_directory(options);
+  if (!options.parse(arguments)) return kDone;
+  const study::StudyDirectory directory = open_study(options);
+  runner::RunOptions run;
+  if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
+  if (run.jobs.value_or(1) < 1) throw UsageError("doetune run: --jobs must be at least 1");
+  run.gpus = split_list(options.text("gpus"));
+  run.only = parse_run_numbers(options.text("only"), static_cast<int>(directory.plan.runs.size()));
+  if (options.has("dry-run")) {
+    print_dry_run(directory, run);
+    return kDone;
+  }
+  const auto launcher =
+      runner::make_launcher(options.text("launcher", directory.study.run.launcher));
+  runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
+  runner::SignalInterrupts interrupts;
+  const runner::RunSummary summary =
+      runner::run_study(directory, run, *launcher, printer, interrupts);
+  if (options.json()) print_json(directory, summary);
+  return conclude(directory, summary);
+}
+
+}  // namespace doetune::cli

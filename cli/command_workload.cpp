@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/command_list.h"
+#include "runner/run_error.h"
+#include "runner/workload.h"
+
+namespace doetune::cli {
+
+int command_workload(const Command& command, const Arguments& arguments) {
+  // All but the name belongs to the workload's own program, --help included.
+  if (arguments.empty() || arguments[0].starts_with("-")) {
+    Options options(command);
+    options.add_positional("NAME", -1);
+    if (options.parse(arguments)) options.required("NAME");
+    return kDone;
+  }
+  const std::filesystem::path program = runner::find_workload(arguments[0]);
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    argv.push_back(const_cast<char*>(arguments[i].c_str()));
+  }
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  throw runner::RunError(
+      fmt::format("{}: cannot be started: {}", program.string(), std::strerror(errno)));
+}
+
+}  // namespace doetune::cli

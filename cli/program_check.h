@@ -1,0 +1,13 @@
+// Whether what a study wants to run is there and can do it, asked before anything is planned.
+#pragma once
+
+#include "study/directory.h"
+
+namespace doetune::cli {
+
+/// Throws study::StudyError or runner::RunError: an unknown workload, a factor, setting or response
+/// that the workload does not know (with the nearest it does), an unknown placeholder, a program
+/// that is not there. A study without workload and command (its runs are imported) passes.
+void check_program(const study::StudyDirectory& planned);
+
+}  // namespace doetune::cli

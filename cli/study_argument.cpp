@@ -1,0 +1,161 @@
+#include "cli/study_argument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "doe/nearest_name.h"
+#include "study/yaml.h"
+#include "surfaces/transform.h"
+
+namespace po = boost::program_options;
+
+namespace doetune::cli {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct GoalWord {
+  const char* word;
+  surfaces::GoalType type;
+  std::size_t fewest_values, most_values;
+};
+
+constexpr std::array kGoalWords{
+    GoalWord{"maximize", surfaces::GoalType::kMaximize, 0, 2},
+    GoalWord{"minimize", surfaces::GoalType::kMinimize, 0, 2},
+    GoalWord{"target", surfaces::GoalType::kTarget, 1, 1},
+    GoalWord{"within", surfaces::GoalType::kWithin, 2, 2},
+    GoalWord{"at_most", surfaces::GoalType::kAtMost, 1, 1},
+    GoalWord{"at_least", surfaces::GoalType::kAtLeast, 1, 1},
+};
+
+std::pair<std::string, std::string> split(const std::string& text, char at, const std::string& what) {
+  const auto position = text.find(at);
+  if (position == std::string::npos) {
+    throw UsageError(fmt::format("{}: expected '{}' in '{}'", what, at, text));
+  }
+  return {text.substr(0, position), text.substr(position + 1)};
+}
+
+std::vector<double> numbers(const std::string& text, const std::string& option) {
+  std::vector<double> values;
+  std::size_t begin = 0;
+  while (begin <= text.size() && !text.empty()) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    const auto value = study::parse_number(text.substr(begin, end - begin));
+    if (!value) throw UsageError(fmt::format("{}: '{}' is no list of numbers", option, text));
+    values.push_back(*value);
+    begin = end + 1;
+  }
+  return values;
+}
+
+surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
+  const auto colon = text.find(':');
+  const std::string word = text.substr(0, colon);
+  const auto found = std::find_if(kGoalWords.begin(), kGoalWords.end(),
+                                  [&](const GoalWord& known) { return known.word == word; });
+  if (found == kGoalWords.end()) {
+    std::vector<std::string> words;
+    for (const GoalWord& known : kGoalWords) words.emplace_back(known.word);
+    throw UsageError(fmt::format("{}: no goal is named '{}'{}", option, word,
+                                 doe::did_you_mean(word, words)));
+  }
+  const std::vector<double> values =
+      numbers(colon == std::string::npos ? "" : text.substr(colon + 1), option);
+  if (values.size() < found->fewest_values || values.size() > found->most_values) {
+    throw UsageError(fmt::format("{}: {} needs {} number(s), for example within:1800,2500", option,
+                                 word, found->most_values));
+  }
+  surfaces::Goal goal;
+  goal.type = found->type;
+  if (goal.type == surfaces::GoalType::kTarget) {
+    goal.target = values[0];
+  } else if (goal.type == surfaces::GoalType::kAtMost) {
+    goal.high = values[0];
+  } else {
+    goal.low = values.empty() ? -kInfinity : values[0];
+    goal.high = values.size() < 2 ? kInfinity : values[1];
+  }
+  if (goal.low >= goal.high) throw UsageError(fmt::format("{}: {} must be below {}", option, goal.low, goal.high));
+  return goal;
+}
+
+void read_goal(const std::string& text, const study::Study& study,
+               reports::AnalysisOptions& options) {
+  const auto [name, goal] = split(text, '=', "--goal");
+  if (study.find_response(name) == nullptr) {
+    std::vector<std::string> names;
+    for (const study::Response& response : study.responses) names.push_back(response.name);
+    throw UsageError(fmt::format("--goal: no response is named '{}'{}", name,
+                                 doe::did_you_mean(name, names)));
+  }
+  options.goals[name] = parse_goal(goal, "--goal " + name);
+}
+
+void read_hold(const std::string& text, const study::Study& study,
+               reports::AnalysisOptions& options) {
+  const auto [name, setting] = split(text, '=', "--hold");
+  const std::vector<std::string> names = study.factor_names();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) {
+    throw UsageError(fmt::format("--hold: no factor is named '{}'{}", name,
+                                 doe::did_you_mean(name, names)));
+  }
+  const doe::Factor& factor = study.factors[at - names.begin()];
+  const auto value = factor.parse(setting);
+  if (!value || !factor.allows(*value)) {
+    throw UsageError(fmt::format("--hold: '{}' is no setting of {}", setting, name));
+  }
+  options.hold[name] = *value;
+}
+
+}  // namespace
+
+void add_directory(Options& options) { options.add_positional("DIR", 1); }
+
+study::StudyDirectory open_study(const Options& options) {
+  const std::vector<std::string> given = options.list("DIR");
+  return study::open_directory(study::find_directory(
+      given.empty() ? std::nullopt : std::optional<std::filesystem::path>(given.front())));
+}
+
+void add_fit_options(Options& options) {
+  options.add()("model", po::value<std::string>(), "fit linear, interactions, quadratic or cubic")(
+      "transform", po::value<std::string>(), "fit on the scale of none, log, sqrt or inverse");
+}
+
+void add_goal_options(Options& options) {
+  options.add()("goal", po::value<std::vector<std::string>>(),
+                "RESPONSE=GOAL instead of the study's, e.g. throughput=within:1800,2500")(
+      "hold", po::value<std::vector<std::string>>(), "FACTOR=SETTING that is not to be varied");
+}
+
+reports::AnalysisOptions analysis_options(const Options& options, const study::Study& study) {
+  reports::AnalysisOptions analysis;
+  if (options.has("model")) {
+    const std::string model = options.text("model");
+    const auto& names = doe::Model::names();
+    if (std::find(names.begin(), names.end(), model) == names.end()) {
+      throw UsageError(fmt::format("--model: '{}' is not known{}", model,
+                                   doe::did_you_mean(model, names)));
+    }
+    analysis.model = model;
+  }
+  if (options.has("transform")) {
+    analysis.transform = options.text("transform");
+    try {
+      surfaces::transform_from_name(*analysis.transform);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("--transform: {}", error.what()));
+    }
+  }
+  for (const std::string& goal : options.list("goal")) read_goal(goal, study, analysis);
+  for (const std::string& hold : options.list("hold")) read_hold(hold, study, analysis);
+  return analysis;
+}
+
+}  // namespace doetune::cli

@@ -1,0 +1,26 @@
+// The study directory a command is about, and the options that change its analysis.
+#pragma once
+
+#include "cli/command.h"
+#include "reports/analysis.h"
+#include "study/directory.h"
+
+namespace doetune::cli {
+
+/// Declares the optional positional argument DIR.
+void add_directory(Options& options);
+
+/// Opens the study directory that DIR names, or the one in or under the current directory.
+study::StudyDirectory open_study(const Options& options);
+
+/// Declares --model and --transform.
+void add_fit_options(Options& options);
+
+/// Declares --goal and --hold.
+void add_goal_options(Options& options);
+
+/// The analysis options as given. Throws UsageError for an unknown name or a goal that cannot be
+/// read, with the nearest valid name.
+reports::AnalysisOptions analysis_options(const Options& options, const study::Study& study);
+
+}  // namespace doetune::cli

@@ -1,0 +1,91 @@
+#include "cli/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace doetune::cli {
+namespace {
+
+bool wants_colour() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
+         (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+bool is_number_like(const std::string& cell) {
+  return cell.empty() || cell == "-" || (cell[0] >= '0' && cell[0] <= '9') ||
+         ((cell[0] == '-' || cell[0] == '<' || cell[0] == '>') && cell.size() > 1);
+}
+
+std::string padded(const std::string& cell, std::size_t to, bool right) {
+  const std::string space(to - std::min(to, width(cell)), ' ');
+  return right ? space + cell : cell + space;
+}
+
+}  // namespace
+
+TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+
+void TextTable::add(std::vector<std::string> cells) {
+  cells.resize(rows_.front().size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::str() const {
+  std::string text;
+  const std::size_t columns = rows_.front().size();
+  std::vector<std::size_t> widths(columns, 0);
+  std::vector<bool> right(columns, true);
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      widths[c] = std::max(widths[c], width(rows_[r][c]));
+      if (r > 0) right[c] = right[c] && is_number_like(rows_[r][c]);
+    }
+  }
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line;
+    for (std::size_t c = 0; c < columns; ++c) line += "  " + padded(row[c], widths[c], right[c]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string coloured(const std::string& text, Colour colour) {
+  if (!wants_colour()) return text;
+  const char* code = "0";
+  switch (colour) {
+    case Colour::kGood: code = "32"; break;
+    case Colour::kBad: code = "31"; break;
+    case Colour::kCaution: code = "33"; break;
+    case Colour::kStrong: code = "1"; break;
+    case Colour::kFaint: code = "2"; break;
+  }
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::size_t width(const std::string& text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (seconds < 10) return fmt::format("{:.2g} s", seconds);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+void say_next(const std::string& command) {
+  fmt::print(stderr, "Next: {}\n", command);
+}
+
+}  // namespace doetune::cli

@@ -1,0 +1,38 @@
+// What a person sees: aligned tables, colour where it helps.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace doetune::cli {
+
+/// Rows of cells under a header, columns as wide as their widest cell. A column whose cells below
+/// the header all begin like numbers is aligned to the right.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header);
+  void add(std::vector<std::string> cells);
+
+  /// The lines, each ended by a line feed; no cell is cut.
+  std::string str() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+enum class Colour { kGood, kBad, kCaution, kStrong, kFaint };
+
+/// The text in a colour where standard output is a terminal that wants it: not with NO_COLOR set,
+/// nor TERM=dumb.
+std::string coloured(const std::string& text, Colour colour);
+
+/// Characters that a UTF-8 text takes on a terminal, as far as code points tell.
+std::size_t width(const std::string& text);
+
+/// 45 s, 2 min 10 s, 1 h 5 min.
+std::string duration_text(double seconds);
+
+/// "Next: doetune run fccd", on standard error, so that standard output holds results alone.
+void say_next(const std::string& command);
+
+}  // namespace doetune::cli

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Installs the Debian packages that are missing, after saying which in one line.
+#   cmake/install-packages.sh build          to build and use doetune
+#   cmake/install-packages.sh build test     to test it as well
+set -eu
+
+build="g++ cmake ninja-build pkg-config python3 python3-pip
+  libboost-dev libboost-program-options-dev libdnnl-dev libeigen3-dev libfmt-dev libmuparser-dev
+  libyaml-cpp-dev nlohmann-json3-dev libavcodec-dev libavutil-dev"
+test="catch2 chromium chromium-driver python3-selenium python3-jsonschema python3-yaml"
+
+wanted=""
+for group in "$@"; do
+  case $group in
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $test" ;;
+    *) echo "install-packages.sh: no group is named '$group'; expected build, test" >&2; exit 2 ;;
+  esac
+done
+
+missing=""
+for package in $wanted; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing="$missing $package"
+done
+if [ -z "$missing" ]; then
+  echo "Installs nothing: all packages are there."
+  exit 0
+fi
+echo "Installs from Debian:$missing"
+
+as_root=""
+[ "$(id -u)" = 0 ] || as_root="sudo"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get -qq update
+# shellcheck disable=SC2086  # a list of words
+$as_root apt-get -qq install -y --no-install-recommends $missing >/dev/null

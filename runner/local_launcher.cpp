@@ -1,0 +1,241 @@
+#include "runner/local_launcher.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "runner/clock.h"
+#include "runner/process_table.h"
+
+namespace doetune::runner {
+namespace {
+
+constexpr double kUnkillableAfter_s = 10;  ///< a program that SIGKILL does not end in this time
+constexpr double kDescendantsTimeout_s = 2;
+
+/// Who runs the attempt, for people who look.
+std::string owner_text() {
+  const nlohmann::ordered_json owner{
+      {"launcher", "local"}, {"host", host_name()}, {"pid", ::getpid()}, {"start", utc_now()}};
+  return owner.dump() + "\n";
+}
+
+/// Reads what is in the pipe now. False at its end.
+bool drain_pipe(const Descriptor& pipe, CappedOutput& file) {
+  constexpr int kMostReads = 64;  // then it is another attempt's turn
+  std::array<char, 1 << 16> buffer;
+  for (int i = 0; i < kMostReads; ++i) {
+    const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
+    if (got == 0) return false;
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    file.write({buffer.data(), static_cast<std::size_t>(got)});
+  }
+  return true;
+}
+
+AttemptEnd end_of(const Attempt& attempt, EndCause cause, const std::string& start) {
+  AttemptEnd end;
+  end.cause = cause;
+  end.host = host_name();
+  end.gpu = fmt::format("{}", fmt::join(attempt.gpus, ","));
+  end.start = start;
+  return end;
+}
+
+int milliseconds(double seconds) {
+  return static_cast<int>(std::clamp(std::ceil(seconds * 1000), 0.0, 1e9));
+}
+
+}  // namespace
+
+LocalLauncher::LocalLauncher() : events_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!events_.is_open()) throw std::system_error(errno, std::generic_category(), "epoll");
+  int subreaper = 0;
+  ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
+  was_subreaper_ = subreaper != 0;
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+LocalLauncher::~LocalLauncher() {
+  for (auto& [name, running] : running_) {
+    ::kill(-running.process.pid, SIGKILL);
+    kill_and_wait(running.process.pid, kUnkillableAfter_s);
+    kill_descendants(running);
+    ::waitpid(running.process.pid, nullptr, WNOHANG);
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
+}
+
+void LocalLauncher::watch(int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = descriptor;
+  ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event);
+}
+
+void LocalLauncher::submit(const Attempt& attempt) {
+  if (running_.count(attempt.name) > 0) return;
+  if (!claim(attempt.directory, owner_text())) {
+    hints_.push_back({attempt.name, "claimed by another runner"});
+    return;
+  }
+  const std::string start = utc_now();
+  const double started_s = monotonic_s();
+  StartResult started = start_process(attempt);
+  if (!started.process) {
+    AttemptEnd end = end_of(attempt, EndCause::kNotStarted, start);
+    end.detail = started.error;
+    write_end(attempt.directory, end);
+    hints_.push_back({attempt.name, ""});
+    return;
+  }
+  const auto [entry, added] = running_.emplace(
+      attempt.name, Running{attempt, std::move(*started.process),
+                            CappedOutput(attempt.directory / "stdout"),
+                            CappedOutput(attempt.directory / "stderr"), start, started_s,
+                            started_s + attempt.time_limit_s});
+  const Process& process = entry->second.process;
+  for (const Descriptor* source : {&process.handle, &process.output, &process.errors}) {
+    watch(source->get());
+  }
+}
+
+bool LocalLauncher::resume(const Attempt& attempt) {
+  // The runner's death killed the program itself; what it started may live on, known by its
+  // environment. Their number is finite but may grow while they are being killed.
+  const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
+  for (auto left = processes_of(attempt.result()); !left.empty() && monotonic_s() < deadline_s;
+       left = processes_of(attempt.result())) {
+    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    for (const pid_t pid : left) kill_and_wait(pid, kDescendantsTimeout_s);
+  }
+  return false;
+}
+
+std::optional<std::vector<Hint>> LocalLauncher::wait(double timeout_s, int wake) {
+  double until_s = monotonic_s() + timeout_s;
+  for (const auto& [name, running] : running_) until_s = std::min(until_s, running.deadline_s);
+  if (!hints_.empty()) until_s = 0;
+
+  if (wake >= 0) watch(wake);
+  std::array<epoll_event, 64> events;
+  const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()),
+                                 milliseconds(until_s - monotonic_s()));
+  if (wake >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, wake, nullptr);
+
+  std::vector<std::string> ended;
+  for (auto& [name, running] : running_) {
+    const auto ready = [&](const Descriptor& source) {
+      return std::any_of(events.begin(), events.begin() + std::max(count, 0),
+                         [&](const epoll_event& event) { return event.data.fd == source.get(); });
+    };
+    if (ready(running.process.output) || ready(running.process.errors)) drain(running);
+    if (monotonic_s() >= running.deadline_s) stop_further(running, monotonic_s());
+    if (ready(running.process.handle) || running.cause == EndCause::kLost) ended.push_back(name);
+  }
+  for (const std::string& name : ended) finish(name);
+  return std::exchange(hints_, {});
+}
+
+void LocalLauncher::cancel(const std::string& attempt) {
+  const auto found = running_.find(attempt);
+  if (found == running_.end() || found->second.stop != Stop::kNone) return;
+  found->second.cause = EndCause::kCancelled;
+  stop_further(found->second, monotonic_s());
+}
+
+/// One step further: SIGTERM, after the grace SIGKILL, and for what does not die of that, nothing.
+void LocalLauncher::stop_further(Running& running, double now_s) {
+  switch (running.stop) {
+    case Stop::kNone:
+      if (running.cause == EndCause::kExited) running.cause = EndCause::kTimeLimit;
+      ::kill(-running.process.pid, SIGTERM);
+      running.stop = Stop::kTerminated;
+      running.deadline_s = now_s + running.attempt.stop_grace_s;
+      return;
+    case Stop::kTerminated:
+      ::kill(-running.process.pid, SIGKILL);
+      running.stop = Stop::kKilled;
+      running.deadline_s = now_s + kUnkillableAfter_s;
+      return;
+    case Stop::kKilled: break;
+  }
+  running.cause = EndCause::kLost;
+  running.deadline_s = std::numeric_limits<double>::infinity();
+}
+
+void LocalLauncher::drain(Running& running) {
+  if (running.process.output.is_open() && !drain_pipe(running.process.output, running.output)) {
+    running.process.output.close();
+  }
+  if (running.process.errors.is_open() && !drain_pipe(running.process.errors, running.errors)) {
+    running.process.errors.close();
+  }
+}
+
+/// Ends an attempt whose program has ended, or cannot be ended.
+void LocalLauncher::finish(const std::string& name) {
+  Running& running = running_.at(name);
+  const double duration_s = monotonic_s() - running.started_s;
+  AttemptEnd end = end_of(running.attempt, running.cause, running.start);
+  end.duration_s = duration_s;
+
+  // The group first, while the dead program's number still stands for it.
+  ::kill(-running.process.pid, SIGKILL);
+  int status = 0;
+  if (::waitpid(running.process.pid, &status, WNOHANG) == running.process.pid) {
+    if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  } else {
+    end.detail = fmt::format("process {} does not die of SIGKILL", running.process.pid);
+  }
+  if (!kill_descendants(running)) end.detail = "processes that it started are still being killed";
+  drain(running);
+  running.output.finish();
+  running.errors.finish();
+
+  const std::filesystem::path directory = running.attempt.directory;
+  running_.erase(name);
+  write_end(directory, end);
+  hints_.push_back({name, ""});
+}
+
+/// Kills what the attempt started outside its group. Such processes became this one's children;
+/// one that wiped its environment is known only when no other attempt can have started it.
+bool LocalLauncher::kill_descendants(const Running& running) {
+  const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
+  const std::string result = running.attempt.result().string();
+  const bool alone = running_.size() == 1;
+  for (;;) {
+    std::vector<pid_t> found;
+    for (const pid_t pid : children()) {
+      if (is_program(pid) || ::waitpid(pid, nullptr, WNOHANG) == pid) continue;
+      const auto of = result_of(pid);
+      if (of ? *of == result : alone) found.push_back(pid);
+    }
+    if (found.empty()) return true;
+    if (monotonic_s() > deadline_s) return false;
+    for (const pid_t pid : found) {
+      kill_and_wait(pid, kDescendantsTimeout_s);
+      ::waitpid(pid, nullptr, WNOHANG);
+    }
+  }
+}
+
+bool LocalLauncher::is_program(pid_t pid) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const auto& entry) { return entry.second.process.pid == pid; });
+}
+
+}  // namespace doetune::runner

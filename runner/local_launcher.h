@@ -1,0 +1,62 @@
+// Attempts as processes on this machine.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runner/capped_output.h"
+#include "runner/descriptor.h"
+#include "runner/launcher.h"
+#include "runner/process.h"
+
+namespace doetune::runner {
+
+/// Each attempt is a process group. At its end, of whatever kind, everything that it started is
+/// killed: its group, and descendants that left the group, which become children of this process
+/// (PR_SET_CHILD_SUBREAPER). If this process is killed, so are the attempts' programs.
+///
+/// Use it from one thread: an attempt's program dies with the thread that submitted it. Between
+/// events the runner sleeps; it never polls.
+class LocalLauncher : public Launcher {
+ public:
+  LocalLauncher();
+  ~LocalLauncher() override;
+  LocalLauncher(const LocalLauncher&) = delete;
+  LocalLauncher& operator=(const LocalLauncher&) = delete;
+
+  void submit(const Attempt& attempt) override;
+  bool resume(const Attempt& attempt) override;
+  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  void cancel(const std::string& attempt) override;
+
+ private:
+  /// How far an attempt has been stopped.
+  enum class Stop { kNone, kTerminated, kKilled };
+
+  struct Running {
+    Attempt attempt;
+    Process process;
+    CappedOutput output;
+    CappedOutput errors;
+    std::string start;
+    double started_s;        ///< monotonic
+    double deadline_s;       ///< monotonic: when to stop it further
+    Stop stop = Stop::kNone;
+    EndCause cause = EndCause::kExited;
+  };
+
+  void watch(int descriptor);
+  void stop_further(Running& running, double now_s);
+  void drain(Running& running);
+  void finish(const std::string& name);
+  bool kill_descendants(const Running& running);
+  bool is_program(pid_t pid) const;
+
+  Descriptor events_;
+  std::map<std::string, Running> running_;
+  std::vector<Hint> hints_;
+  bool was_subreaper_ = false;
+};
+
+}  // namespace doetune::runner

@@ -1,0 +1,182 @@
+#include "runner/progress_printer.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace doetune::runner {
+namespace {
+
+constexpr double kRedrawEvery_s = 1;
+constexpr double kRedrawAtMostEvery_s = 0.1;
+constexpr double kHeartbeatEvery_s = 60;
+constexpr int kDefaultWidth = 80;
+constexpr std::string_view kSeparator = " · ";
+constexpr std::string_view kEllipsis = "…";
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+int columns(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(),
+                                        [](char c) { return !continues_character(c); }));
+}
+
+/// At most `width` columns of the text, with an ellipsis as the last where it was longer.
+std::string cut(const std::string& text, int width) {
+  if (columns(text) <= width) return text;
+  if (width < 1) return "";
+  std::size_t end = 0;
+  for (int seen = 0; end < text.size(); ++end) {
+    if (!continues_character(text[end]) && ++seen == width) break;
+  }
+  return text.substr(0, end) + std::string(kEllipsis);
+}
+
+int terminal_width(int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kDefaultWidth;
+  return size.ws_col;
+}
+
+std::string tally(const RunCounts& counts) {
+  return fmt::format("[{}/{}]", counts.completed + counts.infeasible, counts.planned);
+}
+
+std::string times(const Progress& progress, double now_s) {
+  const std::string elapsed = clock_text(progress.elapsed_s(now_s));
+  const auto left_s = progress.time_left_s(now_s);
+  return left_s ? fmt::format("{}{}{} left", elapsed, kSeparator, clock_text(*left_s)) : elapsed;
+}
+
+std::string unsuccessful(const RunCounts& counts) {
+  return counts.unsuccessful() > 0 ? fmt::format("{}{} failed", kSeparator, counts.unsuccessful())
+                                   : "";
+}
+
+}  // namespace
+
+ProgressOutput ProgressOutput::of(std::FILE* stream) {
+  ProgressOutput output;
+  const int descriptor = ::fileno(stream);
+  output.write = [stream](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stream);
+    std::fflush(stream);
+  };
+  const char* term = std::getenv("TERM");
+  const bool dumb = term == nullptr || std::string_view(term) == "dumb";
+  if (::isatty(descriptor) == 1 && !dumb) {
+    output.width = [descriptor] { return terminal_width(descriptor); };
+    const char* no_color = std::getenv("NO_COLOR");
+    output.color = no_color == nullptr || *no_color == '\0';
+  }
+  return output;
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<long>(std::lround(std::clamp(seconds, 0.0, 1e9)));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string fitted(const std::string& front, const std::string& middle, const std::string& back,
+                   int width) {
+  const int room = width - columns(front) - columns(back);
+  return cut(front + cut(middle, std::max(room, 1)) + back, width);
+}
+
+ProgressPrinter::ProgressPrinter(const study::Study& study, ProgressOutput output)
+    : study_(study), output_(std::move(output)) {}
+
+ProgressPrinter::~ProgressPrinter() {
+  if (line_shown_) output_.write(kClearLine);
+}
+
+void ProgressPrinter::started(const Progress&, const study::PlannedRun& run, int) {
+  current_ = fmt::format("#{} {}", run.run, settings(run));
+  changed_ = true;
+}
+
+void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& run,
+                            const study::RunRecord& record,
+                            const std::filesystem::path& attempt_directory, bool again) {
+  changed_ = true;
+  const std::string_view status = study::run_status_name(record.status);
+  const std::string subject = fmt::format("{} run {}", tally(progress.counts()), run.run);
+  if (record.status == study::RunStatus::kCompleted) {
+    last_response_ = first_response(record);
+    if (on_terminal()) return;
+    line(fmt::format("{} completed in {:.1f} s: {}{}{}", subject, record.duration_s, settings(run),
+                     last_response_.empty() ? "" : kSeparator, last_response_),
+         false);
+    return;
+  }
+  const bool alarming = record.status != study::RunStatus::kInfeasible;
+  line(fmt::format("{} {} after {:.1f} s: {}{}{}; output in {}{}", subject, status,
+                   record.duration_s, settings(run), kSeparator, record.reason,
+                   attempt_directory.lexically_proximate(std::filesystem::current_path()).string(),
+                   again ? "; trying again" : ""),
+       alarming);
+}
+
+void ProgressPrinter::note(const std::string& text) { line(text, false); }
+
+double ProgressPrinter::tick(const Progress& progress, double now_s) {
+  const double since_s = now_s - drawn_s_;
+  const std::string back = unsuccessful(progress.counts());
+  if (!on_terminal()) {
+    if (drawn_s_ == 0) drawn_s_ = now_s;
+    if (std::exchange(changed_, false)) drawn_s_ = now_s;
+    if (now_s - drawn_s_ < kHeartbeatEvery_s) return kHeartbeatEvery_s - (now_s - drawn_s_);
+    drawn_s_ = now_s;
+    line(fmt::format("{} {} under way{}{}{}", tally(progress.counts()), progress.under_way(),
+                     kSeparator, times(progress, now_s), back),
+         false);
+    return kHeartbeatEvery_s;
+  }
+  const double due_s = changed_ ? kRedrawAtMostEvery_s : kRedrawEvery_s;
+  if (since_s < due_s) return due_s - since_s;
+  const std::string measured = last_response_.empty() ? "" : std::string(kSeparator) + last_response_;
+  output_.write(fmt::format(
+      "{}{}", kClearLine,
+      fitted(tally(progress.counts()) + " ", current_,
+             fmt::format("{}{}{}{}", measured, kSeparator, times(progress, now_s), back),
+             output_.width() - 1)));
+  drawn_s_ = now_s;
+  changed_ = false;
+  line_shown_ = true;
+  return kRedrawEvery_s;
+}
+
+std::string ProgressPrinter::settings(const study::PlannedRun& run) const {
+  std::string text;
+  for (std::size_t i = 0; i < study_.factors.size(); ++i) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", study_.factors[i].name,
+                        study_.factors[i].format(run.settings[i]));
+  }
+  return text;
+}
+
+std::string ProgressPrinter::first_response(const study::RunRecord& record) const {
+  for (const study::Response& response : study_.responses) {
+    const auto value = record.responses.find(response.name);
+    if (value == record.responses.end()) continue;
+    const std::string& label = response.unit.empty() ? response.name : response.unit;
+    return fmt::format("{:.4g} {}", value->second, label);
+  }
+  return "";
+}
+
+/// A line that stays, above the status line where there is one.
+void ProgressPrinter::line(const std::string& text, bool alarming) {
+  const std::string_view before = std::exchange(line_shown_, false) ? kClearLine : "";
+  output_.write(alarming && output_.color ? fmt::format("{}\x1b[31m{}\x1b[0m\n", before, text)
+                                          : fmt::format("{}{}\n", before, text));
+}
+
+}  // namespace doetune::runner

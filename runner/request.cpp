@@ -1,0 +1,164 @@
+#include "runner/request.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "doe/nearest_name.h"
+#include "doe/random.h"
+#include "runner/process_table.h"
+#include "runner/run_error.h"
+
+namespace doetune::runner {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kRunSeeds = 0x72756e73;  // "runs": a stream family of its own
+
+Json json_number(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (value == std::floor(value) && std::abs(value) < kExact) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+Json factor_value(const doe::Factor& factor, double setting) {
+  return factor.is_categorical() ? Json(factor.format(setting)) : json_number(setting);
+}
+
+Json setting_value(const study::Setting& setting) {
+  return setting.number ? json_number(*setting.number) : Json(setting.text);
+}
+
+/// Replaces every {name} in a template by what `value` makes of the name.
+std::string filled(const std::string& text,
+                   const std::function<std::string(const std::string&)>& value) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool doubled = i + 1 < text.size() && text[i + 1] == text[i];
+    if ((text[i] == '{' || text[i] == '}') && doubled) {
+      result += text[i++];
+    } else if (text[i] == '{') {
+      const std::size_t end = text.find('}', i);
+      if (end == std::string::npos) {
+        throw RunError(fmt::format("command: '{}' has a {{ without its }}; write {{{{ for a "
+                                   "literal brace", text));
+      }
+      result += value(text.substr(i + 1, end - i - 1));
+      i = end;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+std::map<std::string, std::string> placeholders(const study::Study& study,
+                                                const study::PlannedRun& run, int attempt,
+                                                const std::filesystem::path& directory) {
+  std::map<std::string, std::string> values{
+      {"run", fmt::format("{}", run.run)},
+      {"attempt", fmt::format("{}", attempt)},
+      {"seed", fmt::format("{}", run_seed(study.seed, run.run))},
+      {"request", (directory / "request.json").string()},
+      {"result", (directory / "result.json").string()}};
+  for (const study::Setting& setting : study.settings) values[setting.name] = setting.text;
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    values[study.factors[i].name] = study.factors[i].format(run.settings[i]);
+  }
+  return values;
+}
+
+bool is_program(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+std::uint64_t run_seed(std::uint64_t study_seed, int run) {
+  return doe::RandomStream(study_seed, (kRunSeeds << 32) + static_cast<std::uint64_t>(run)).next() >>
+         11;
+}
+
+std::string request_text(const study::Study& study, const study::PlannedRun& run, int attempt,
+                         const Slot& slot) {
+  Json factors = Json::object();
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    factors[study.factors[i].name] = factor_value(study.factors[i], run.settings[i]);
+  }
+  Json settings = Json::object();
+  for (const study::Setting& setting : study.settings) {
+    settings[setting.name] = setting_value(setting);
+  }
+  Json request{{"study", study.name},
+               {"run", run.run},
+               {"attempt", attempt},
+               {"replicate", run.replicate},
+               {"seed", run_seed(study.seed, run.run)}};
+  request["factors"] = factors;
+  request["settings"] = settings;
+  request["gpus"] = slot.gpus;
+  request["cpus"] = slot.cpus;
+  request["time_limit_s"] = json_number(study.run.timeout_s);
+  request["warmup_s"] = study.run.warmup_s ? json_number(*study.run.warmup_s) : Json();
+  request["repeats"] = study.run.repeats;
+  return request.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
+                                      int attempt, const std::filesystem::path& directory) {
+  const auto values = placeholders(study, run, attempt, directory);
+  const auto value = [&](const std::string& name) {
+    const auto found = values.find(name);
+    if (found != values.end()) return found->second;
+    std::vector<std::string> names;
+    for (const auto& entry : values) names.push_back(entry.first);
+    throw RunError(fmt::format("command: '{{{}}}' is no factor or setting{} (a literal brace is "
+                               "written {{{{)",
+                               name, doe::did_you_mean(name, names)));
+  };
+  std::vector<std::string> arguments;
+  for (const std::string& argument : study.command) arguments.push_back(filled(argument, value));
+  return arguments;
+}
+
+std::filesystem::path find_program(const std::string& name,
+                                   const std::filesystem::path& working_directory,
+                                   const std::string& search_path) {
+  if (name.find('/') != std::string::npos) {
+    const auto file = (working_directory / name).lexically_normal();
+    if (is_program(file)) return file;
+    throw RunError(fmt::format("cannot run '{}': {} {}", name, file.string(),
+                               std::filesystem::exists(file) ? "is not an executable file"
+                                                             : "does not exist"));
+  }
+  for (std::size_t begin = 0; begin <= search_path.size();) {
+    const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
+    const auto file = working_directory / search_path.substr(begin, end - begin) / name;
+    if (!name.empty() && is_program(file)) return file;
+    begin = end + 1;
+  }
+  throw RunError(fmt::format("cannot run '{}': there is no such program in PATH ({}){}", name,
+                             search_path,
+                             is_program(working_directory / name)
+                                 ? fmt::format("; did you mean './{}'?", name)
+                                 : ""));
+}
+
+std::map<std::string, std::string> attempt_environment(const study::Study& study,
+                                                       const std::filesystem::path& directory,
+                                                       const Slot& slot) {
+  std::map<std::string, std::string> environment = study.run.environment;
+  environment["DOETUNE_REQUEST"] = (directory / "request.json").string();
+  environment[kResultVariable] = (directory / "result.json").string();
+  if (study.run.gpus_per_run > 0) {
+    environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slot.gpus, ","));
+  }
+  return environment;
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,175 @@
+#include "runner/responses.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <regex>
+
+#include "doe/nearest_name.h"
+#include "runner/run_error.h"
+#include "runner/untrusted_json.h"
+
+namespace doetune::runner {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kPatternBytes = 64 << 10;
+constexpr std::size_t kMostLineBytes = 2048;  // std::regex recurses for each character
+constexpr std::size_t kMostNotes = 64;
+constexpr std::size_t kMostNoteBytes = 1024;
+
+/// The measured responses' JSON object, and what messages call the place.
+struct Source {
+  std::optional<Json> object;
+  std::string place;
+};
+
+Source find_object(const AttemptOutput& output) {
+  if (output.result) return {parse_untrusted(*output.result), "result.json"};
+  return {last_object(output.output), "the output's last JSON object"};
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object.items()) names.push_back(name);
+  return names;
+}
+
+/// A number, or the mean of a list of them; NaN for anything else.
+double number_in(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_array() || value.empty()) return std::nan("");
+  double sum = 0;
+  for (const Json& repeat : value) sum += repeat.is_number() ? repeat.get<double>() : std::nan("");
+  return sum / static_cast<double>(value.size());
+}
+
+std::string shortened(std::string text) {
+  if (text.size() > kMostNoteBytes) text.resize(kMostNoteBytes);
+  return text;
+}
+
+std::map<std::string, std::string> notes_in(const Json& object) {
+  std::map<std::string, std::string> notes;
+  const auto found = object.find("notes");
+  if (found == object.end() || !found->is_object()) return notes;
+  for (const auto& [name, value] : found->items()) {
+    if (notes.size() == kMostNotes) break;
+    const bool text = value.is_string();
+    notes[shortened(name)] = shortened(
+        text ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return notes;
+}
+
+std::optional<double> number_of(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// The text of the last line that matches; its first group where there is one.
+std::optional<std::string> last_match(const std::regex& pattern, std::string_view text) {
+  if (text.size() > kPatternBytes) text.remove_prefix(text.size() - kPatternBytes);
+  std::optional<std::string> last;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line(text.substr(0, std::min(end, kMostLineBytes)));
+    std::smatch match;
+    if (std::regex_search(line, match, pattern)) last = match[match.size() > 1 ? 1 : 0];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return last;
+}
+
+void read_by_pattern(const study::Response& response, const AttemptOutput& output,
+                     ReadResponses& read) {
+  try {
+    const std::regex pattern(response.pattern);
+    auto text = last_match(pattern, output.output);
+    if (!text) text = last_match(pattern, output.errors);
+    if (!text) {
+      read.problems.push_back(fmt::format("no line of the output matches the pattern of '{}'",
+                                          response.name));
+      return;
+    }
+    const auto value = number_of(*text);
+    if (value && std::isfinite(*value)) {
+      read.values[response.name] = *value;
+    } else {
+      read.problems.push_back(fmt::format("the pattern of '{}' found '{}', which is no finite number",
+                                          response.name, *text));
+    }
+  } catch (const std::regex_error& error) {  // matching too may give up
+    read.problems.push_back(
+        fmt::format("the pattern of '{}' cannot be used: {}", response.name, error.what()));
+  }
+}
+
+void read_from_object(const study::Response& response, const Json& responses,
+                      const std::string& place, ReadResponses& read) {
+  const auto found = responses.find(response.name);
+  if (found == responses.end()) {
+    read.problems.push_back(fmt::format("{} has no '{}'{}", place, response.name,
+                                        doe::did_you_mean(response.name, keys(responses))));
+    return;
+  }
+  const double value = number_in(*found);
+  if (std::isfinite(value)) {
+    read.values[response.name] = value;
+  } else {
+    read.problems.push_back(fmt::format("'{}' in {} is not a finite number", response.name, place));
+  }
+}
+
+std::string no_object(const AttemptOutput& output) {
+  if (!output.result_problem.empty()) return output.result_problem;
+  if (output.result) return "result.json is not a JSON object";
+  return "it wrote no result.json, and no JSON object on standard output";
+}
+
+}  // namespace
+
+ReadResponses read_responses(const study::Study& study, const AttemptOutput& output) {
+  ReadResponses read;
+  const Source source = find_object(output);
+  const Json* responses = source.object ? &*source.object : nullptr;
+  if (responses != nullptr) {
+    read.notes = notes_in(*responses);
+    if (const auto inner = responses->find("responses");
+        inner != responses->end() && inner->is_object()) {
+      responses = &*inner;
+    }
+  }
+  bool said = false;
+  for (const study::Response& response : study.responses) {
+    if (!response.formula.empty()) continue;
+    if (!response.pattern.empty()) {
+      read_by_pattern(response, output, read);
+    } else if (responses != nullptr) {
+      read_from_object(response, *responses, source.place, read);
+    } else if (!std::exchange(said, true)) {
+      read.problems.push_back(no_object(output));
+    }
+  }
+  return read;
+}
+
+void check_patterns(const study::Study& study) {
+  for (const study::Response& response : study.responses) {
+    try {
+      const std::regex pattern(response.pattern);
+    } catch (const std::regex_error& error) {
+      throw RunError(fmt::format("response '{}': the pattern '{}' is no regular expression: {}",
+                                 response.name, response.pattern, error.what()));
+    }
+  }
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,340 @@
+#include "runner/run_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "runner/outcome.h"
+#include "runner/request.h"
+#include "runner/run_error.h"
+#include "runner/slots.h"
+#include "runner/workload.h"
+#include "study/journal.h"
+#include "study/results.h"
+
+namespace doetune::runner {
+namespace {
+
+using study::PlannedRun;
+using study::RunRecord;
+using study::RunStatus;
+using study::StudyDirectory;
+
+constexpr double kResultsEvery_s = 1;
+constexpr double kResultsShare = 0.05;  ///< at most this part of the time goes into results.csv
+
+std::string search_path(const study::Study& study) {
+  const auto own = study.run.environment.find("PATH");
+  if (own != study.run.environment.end()) return own->second;
+  const char* path = std::getenv("PATH");
+  return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+/// Makes attempts of planned runs; finds each program once.
+class AttemptMaker {
+ public:
+  explicit AttemptMaker(const StudyDirectory& directory)
+      : directory_(directory) {
+    if (study().command.empty()) workload_ = find_workload(study().workload);
+  }
+
+  std::filesystem::path path(int run, int number) const {
+    return std::filesystem::absolute(directory_.attempt(run, number));
+  }
+
+  /// Throws RunError.
+  Attempt make(const PlannedRun& run, int number, const Slot& slot) {
+    Attempt attempt;
+    attempt.name = fmt::format("{}.{}.{}", study().name, run.run, number);
+    attempt.directory = path(run.run, number);
+    attempt.working_directory = directory_.working_directory;
+    if (study().command.empty()) {
+      attempt.arguments = {workload_.string()};
+      attempt.program = workload_;
+    } else {
+      attempt.arguments = fill_command(study(), run, number, attempt.directory);
+      attempt.program = program(attempt.arguments.front());
+    }
+    attempt.environment = attempt_environment(study(), attempt.directory, slot);
+    attempt.gpus = slot.gpus;
+    attempt.cpus = slot.cpus;
+    attempt.time_limit_s = study().run.timeout_s;
+    attempt.stop_grace_s = study().run.stop_grace_s;
+    return attempt;
+  }
+
+ private:
+  const study::Study& study() const { return directory_.study; }
+
+  const std::filesystem::path& program(const std::string& name) {
+    auto found = programs_.find(name);
+    if (found == programs_.end()) {
+      found = programs_
+                  .emplace(name, find_program(name, directory_.working_directory,
+                                              search_path(study())))
+                  .first;
+    }
+    return found->second;
+  }
+
+  const StudyDirectory& directory_;
+  std::filesystem::path workload_;
+  std::map<std::string, std::filesystem::path> programs_;
+};
+
+Selection selection_of(const StudyDirectory& directory, const RunOptions& options) {
+  return {options.only, options.again, directory.study.run.retries};
+}
+
+std::vector<Slot> slots_of(const StudyDirectory& directory, const RunOptions& options) {
+  return share_out(options.jobs.value_or(directory.study.run.jobs),
+                   directory.study.run.gpus_per_run, options.gpus, usable_cpus());
+}
+
+/// One call of run_study.
+class StudyRun {
+ public:
+  StudyRun(const StudyDirectory& directory, const RunOptions& options, Launcher& launcher,
+           ProgressSink& sink, Interrupts& interrupts, const std::function<double()>& now_s)
+      : directory_(directory),
+        launcher_(launcher),
+        sink_(sink),
+        interrupts_(interrupts),
+        now_s_(now_s),
+        lock_(directory),
+        journal_(directory.journal(), directory.study.name, directory.plan_hash),
+        maker_(directory),
+        free_slots_(slots_of(directory, options)),
+        progress_(static_cast<int>(free_slots_.size()), directory.study.run.expected_s, now_s()) {
+    std::reverse(free_slots_.begin(), free_slots_.end());  // the first is taken first
+    for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
+    final_ = study::final_records(journal_.content().records);
+    check_commands(selection_of(directory, options));
+    load_history();
+    schedule_.emplace(directory.plan, final_, selection_of(directory, options));
+    take_up_under_way();
+    progress_.set_waiting(schedule_->waiting());
+    progress_.set_counts(count_runs(directory.plan, final_));
+  }
+
+  RunSummary run() {
+    write_results();
+    while (!under_way_.empty() || (schedule_->waiting() > 0 && !stopping())) {
+      start_runs();
+      wait();
+    }
+    write_results();
+    return {progress_.counts(), stopping() && schedule_->waiting() + cancelled_ > 0};
+  }
+
+ private:
+  struct UnderWay {
+    std::size_t index;  ///< in the plan
+    int number;
+    std::optional<Slot> slot;  ///< none where an earlier call had more jobs
+    std::filesystem::path directory;
+  };
+
+  bool stopping() const { return interrupts_seen_ > 0; }
+
+  /// Whatever cannot work is found before anything is run.
+  void check_commands(const Selection& selection) {
+    Schedule schedule(directory_.plan, final_, selection);
+    while (const auto index = schedule.next()) {
+      maker_.make(directory_.plan.runs[*index], 1, free_slots_.front());
+    }
+  }
+
+  /// What earlier calls did: records, and attempt directories without a record.
+  void load_history() {
+    std::map<int, std::set<int>> recorded;
+    for (const RunRecord& record : journal_.content().records) {
+      recorded[record.run].insert(record.attempt);
+      last_attempt_[record.run] = std::max(last_attempt_[record.run], record.attempt);
+    }
+    auto directories = attempt_directories(directory_.path / "runs");
+    for (std::size_t i = 0; i < directory_.plan.runs.size(); ++i) {
+      const int run = directory_.plan.runs[i].run;
+      auto& numbers = directories[run];
+      std::sort(numbers.begin(), numbers.end());
+      for (const int number : numbers) {
+        last_attempt_[run] = std::max(last_attempt_[run], number);
+        if (recorded[run].count(number) == 0) adopt(i, number);
+      }
+    }
+  }
+
+  /// An attempt of an earlier call that the journal does not know: it ended, goes on, or was lost.
+  void adopt(std::size_t index, int number) {
+    const PlannedRun& run = directory_.plan.runs[index];
+    const auto path = maker_.path(run.run, number);
+    if (!read_end(path) && launcher_.resume(maker_.make(run, number, {}))) {
+      going_on_.push_back({index, number, {}, path});
+      return;
+    }
+    append(record_of(index, number, path, "doetune was stopped while it ran"));
+  }
+
+  void take_up_under_way() {
+    for (UnderWay& found : going_on_) {
+      schedule_->take(found.index);
+      if (!free_slots_.empty()) {
+        found.slot = std::move(free_slots_.back());
+        free_slots_.pop_back();
+      }
+      const PlannedRun& run = directory_.plan.runs[found.index];
+      const std::string name = maker_.make(run, found.number, found.slot.value_or(Slot())).name;
+      progress_.started(run.run, now_s_());
+      under_way_.emplace(name, std::move(found));
+    }
+  }
+
+  void start_runs() {
+    while (!free_slots_.empty() && !stopping()) {
+      const auto index = schedule_->next();
+      if (!index) return;
+      start(*index);
+    }
+  }
+
+  void start(std::size_t index) {
+    const PlannedRun& run = directory_.plan.runs[index];
+    const int number = ++last_attempt_[run.run];
+    const Attempt attempt = maker_.make(run, number, free_slots_.back());
+    std::error_code error;
+    std::filesystem::create_directories(attempt.directory, error);
+    if (error) {
+      throw study::DirectoryError(
+          fmt::format("{}: cannot be made: {}", attempt.directory.string(), error.message()));
+    }
+    study::write_file_atomically(attempt.request(),
+                                 request_text(directory_.study, run, number, free_slots_.back()));
+    launcher_.submit(attempt);
+    under_way_.emplace(attempt.name, UnderWay{index, number, std::move(free_slots_.back()),
+                                              attempt.directory});
+    free_slots_.pop_back();
+    progress_.started(run.run, now_s_());
+    progress_.set_waiting(schedule_->waiting());
+    sink_.started(progress_, run, number);
+  }
+
+  void wait() {
+    const double tick_s = sink_.tick(progress_, now_s_());
+    const double results_s = results_stale_ ? results_due_s_ - now_s_()
+                                            : std::numeric_limits<double>::infinity();
+    const auto hints = launcher_.wait(std::max(0.0, std::min(tick_s, results_s)),
+                                      interrupts_.descriptor());
+    heed_interrupts();
+    for (const Hint& hint : hints.value_or(std::vector<Hint>())) end(hint);
+    if (results_stale_ && now_s_() >= results_due_s_) write_results();
+  }
+
+  void heed_interrupts() {
+    const int count = interrupts_.count();
+    if (count == interrupts_seen_) return;
+    if (interrupts_seen_ == 0 && count == 1) {
+      sink_.note(fmt::format("stopping: {} under way will finish; Ctrl-C again stops {} now",
+                             under_way_.size() == 1 ? "the run" : "the runs",
+                             under_way_.size() == 1 ? "it" : "them"));
+    } else if (interrupts_seen_ < 2) {
+      for (const auto& [name, attempt] : under_way_) launcher_.cancel(name);
+    }
+    interrupts_seen_ = count;
+  }
+
+  void end(const Hint& hint) {
+    const auto found = under_way_.find(hint.attempt);
+    if (found == under_way_.end()) return;
+    UnderWay ended = std::move(found->second);
+    under_way_.erase(found);
+    const PlannedRun& run = directory_.plan.runs[ended.index];
+    const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint.remark);
+    const auto before = final_.find(run.run);
+    const auto status_before = before == final_.end() ? std::nullopt
+                                                      : std::optional(before->second.status);
+    append(record);
+    cancelled_ += record.status == RunStatus::kCancelled ? 1 : 0;
+    const bool again = schedule_->ended(ended.index, record.status);
+    if (ended.slot) free_slots_.push_back(std::move(*ended.slot));
+    progress_.ended(record, status_before);
+    progress_.set_waiting(schedule_->waiting());
+    sink_.ended(progress_, run, record, ended.directory, again);
+  }
+
+  /// The record of an attempt that is over, by its directory; `remark` says why it has no `exit`.
+  RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
+                      const std::string& remark) const {
+    AttemptEnd lost;
+    lost.detail = remark;
+    lost.host = host_name();
+    return judge(directory_.study, directory_.plan.runs[index], number,
+                 read_end(path).value_or(lost), read_output(path));
+  }
+
+  void append(const RunRecord& record) {
+    journal_.append(record);
+    final_[record.run] = record;
+    results_stale_ = true;
+  }
+
+  void write_results() {
+    const double began_s = now_s_();
+    study::write_file_atomically(directory_.results_csv(), study::results_csv(directory_, final_));
+    const double ended_s = now_s_();
+    results_due_s_ = ended_s + std::max(kResultsEvery_s, (ended_s - began_s) / kResultsShare);
+    results_stale_ = false;
+  }
+
+  const StudyDirectory& directory_;
+  Launcher& launcher_;
+  ProgressSink& sink_;
+  Interrupts& interrupts_;
+  std::function<double()> now_s_;
+  study::DirectoryLock lock_;
+  study::Journal journal_;
+  AttemptMaker maker_;
+  std::vector<Slot> free_slots_;
+  Progress progress_;
+  std::map<int, RunRecord> final_;
+  std::map<int, int> last_attempt_;           ///< highest number used, by run
+  std::optional<Schedule> schedule_;
+  std::vector<UnderWay> going_on_;            ///< left by an earlier call
+  std::map<std::string, UnderWay> under_way_; ///< by attempt name
+  int interrupts_seen_ = 0;
+  std::size_t cancelled_ = 0;
+  bool results_stale_ = false;
+  double results_due_s_ = 0;
+};
+
+}  // namespace
+
+RunSummary run_study(const StudyDirectory& directory, const RunOptions& options, Launcher& launcher,
+                     ProgressSink& progress, Interrupts& interrupts,
+                     const std::function<double()>& now_s) {
+  check_patterns(directory.study);
+  return StudyRun(directory, options, launcher, progress, interrupts, now_s).run();
+}
+
+std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
+                                             const RunOptions& options) {
+  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  Schedule schedule(directory.plan, records, selection_of(directory, options));
+  const auto slots = slots_of(directory, options);
+  AttemptMaker maker(directory);
+  std::vector<PlannedAttempt> attempts;
+  while (const auto index = schedule.next()) {
+    const PlannedRun& run = directory.plan.runs[*index];
+    const auto record = records.find(run.run);
+    const int number = record == records.end() ? 1 : record->second.attempt + 1;
+    Attempt attempt = maker.make(run, number, slots[attempts.size() % slots.size()]);
+    attempts.push_back({run.run, std::move(attempt.arguments), std::move(attempt.environment),
+                        attempt.program, attempt.working_directory});
+  }
+  return attempts;
+}
+
+}  // namespace doetune::runner

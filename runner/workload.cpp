@@ -1,0 +1,253 @@
+#include "runner/workload.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "doe/nearest_name.h"
+#include "runner/clock.h"
+#include "runner/process.h"
+#include "runner/run_error.h"
+#include "runner/untrusted_json.h"
+
+namespace doetune::runner {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostDescriptionBytes = 1 << 20;
+
+bool is_program(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
+}
+
+/// Reads until the end, the deadline or the limit. False at the deadline.
+bool read_until(const Descriptor& pipe, double deadline_s, std::string& text) {
+  std::array<char, 4096> buffer;
+  while (text.size() < kMostDescriptionBytes) {
+    const double left_s = deadline_s - monotonic_s();
+    pollfd readable{pipe.get(), POLLIN, 0};
+    if (left_s <= 0 || ::poll(&readable, 1, static_cast<int>(left_s * 1000) + 1) == 0) return false;
+    const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
+    if (got == 0) return true;
+    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+/// Standard output of `program --describe`; whatever it leaves running is killed.
+std::string ask(const fs::path& program, double timeout_s) {
+  Attempt attempt;
+  attempt.program = program;
+  attempt.arguments = {program.string(), "--describe"};
+  attempt.working_directory = "/";
+  StartResult started = start_process(attempt);
+  if (!started.process) throw RunError(started.error);
+  std::string text;
+  const bool ended = read_until(started.process->output, monotonic_s() + timeout_s, text);
+  ::kill(-started.process->pid, SIGKILL);
+  ::waitpid(started.process->pid, nullptr, 0);
+  if (!ended) {
+    throw RunError(fmt::format("{} --describe did not answer in {} s", program.string(), timeout_s));
+  }
+  return text;
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::optional<double> number_at(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return found->get<double>();
+}
+
+WorkloadFactor factor_of(const Json& object) {
+  WorkloadFactor factor;
+  factor.name = object.at("name").get<std::string>();
+  factor.kind = object.value("kind", "continuous");
+  factor.unit = object.value("unit", "");
+  factor.description = object.value("description", "");
+  factor.low = number_at(object, "low");
+  factor.high = number_at(object, "high");
+  for (const Json& level : object.value("levels", Json::array())) {
+    factor.levels.push_back(text_of(level));
+  }
+  if (object.contains("default")) factor.default_text = text_of(object.at("default"));
+  return factor;
+}
+
+std::string range_of(const WorkloadFactor& known) {
+  if (known.low && known.high) return fmt::format("{} to {}", *known.low, *known.high);
+  return known.low ? fmt::format("{} or more", *known.low) : fmt::format("{} or less", *known.high);
+}
+
+void check_number(const std::string& subject, double value, const WorkloadFactor& known,
+                  std::vector<std::string>& problems) {
+  const bool below = known.low && value < *known.low;
+  const bool above = known.high && value > *known.high;
+  if (below || above) {
+    problems.push_back(fmt::format("{} is {}; the workload takes {}", subject, value,
+                                   range_of(known)));
+  }
+}
+
+void check_text(const std::string& subject, const std::string& text, const WorkloadFactor& known,
+                std::vector<std::string>& problems) {
+  if (known.levels.empty() ||
+      std::find(known.levels.begin(), known.levels.end(), text) != known.levels.end()) {
+    return;
+  }
+  problems.push_back(fmt::format("{}: the workload knows no '{}'{}", subject, text,
+                                 doe::did_you_mean(text, known.levels)));
+}
+
+void check_factor(const doe::Factor& factor, const WorkloadFactor& known,
+                  std::vector<std::string>& problems) {
+  const std::string subject = fmt::format("factor '{}'", factor.name);
+  if (factor.is_categorical()) {
+    for (const std::string& level : factor.level_names) check_text(subject, level, known, problems);
+    return;
+  }
+  if (known.kind == "categorical") {
+    problems.push_back(fmt::format("{} is a word: {}", subject, fmt::join(known.levels, ", ")));
+    return;
+  }
+  check_number(subject + ": low", factor.low, known, problems);
+  check_number(subject + ": high", factor.high, known, problems);
+  for (const double level : factor.levels) {
+    check_text(subject, factor.format(level), known, problems);
+  }
+}
+
+void check_setting(const study::Setting& setting, const WorkloadFactor& known,
+                   std::vector<std::string>& problems) {
+  const std::string subject = fmt::format("setting '{}'", setting.name);
+  if (setting.number) {
+    check_number(subject, *setting.number, known, problems);
+  } else if (known.kind != "categorical" && known.levels.empty()) {
+    problems.push_back(fmt::format("{} is '{}'; the workload takes a number", subject,
+                                   setting.text));
+  }
+  check_text(subject, setting.text, known, problems);
+}
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+  std::vector<std::string> names;
+  for (const Named& entry : list) names.push_back(entry.name);
+  return names;
+}
+
+template <class Named>
+const Named* find_named(const std::vector<Named>& list, const std::string& name) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Named& entry) { return entry.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<fs::path> workload_directories() {
+  std::vector<fs::path> directories;
+  if (const char* given = std::getenv("DOETUNE_WORKLOADS")) {
+    const std::string text(given);
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find(':', begin), text.size());
+      if (end > begin) directories.push_back(fs::absolute(text.substr(begin, end - begin)));
+      begin = end + 1;
+    }
+  }
+  std::error_code ignored;
+  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  directories.push_back(here / "workloads");
+  directories.push_back((here / "../libexec/doetune/workloads").lexically_normal());
+  return directories;
+}
+
+std::vector<std::string> workload_names() {
+  std::set<std::string> names;
+  for (const fs::path& directory : workload_directories()) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+      if (is_program(entry.path())) names.insert(entry.path().filename().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+fs::path find_workload(const std::string& name) {
+  const auto directories = workload_directories();
+  if (name.find('/') == std::string::npos && !name.empty()) {
+    for (const fs::path& directory : directories) {
+      if (is_program(directory / name)) return directory / name;
+    }
+  }
+  const auto names = workload_names();
+  std::vector<std::string> looked;
+  for (const fs::path& directory : directories) looked.push_back(directory.string());
+  throw RunError(fmt::format("there is no workload '{}'{} (looked in {})", name,
+                             doe::did_you_mean(name, names), fmt::join(looked, ", ")));
+}
+
+WorkloadDescription describe_workload(const fs::path& program, double timeout_s) {
+  const auto object = last_object(ask(program, timeout_s));
+  if (!object) throw RunError(fmt::format("{} --describe printed no JSON object", program.string()));
+  try {
+    WorkloadDescription description;
+    description.name = object->at("name").get<std::string>();
+    description.summary = object->value("summary", "");
+    for (const Json& factor : object->at("factors")) {
+      description.factors.push_back(factor_of(factor));
+    }
+    for (const Json& response : object->at("responses")) {
+      description.responses.push_back({response.at("name").get<std::string>(),
+                                       response.value("unit", ""),
+                                       response.value("description", "")});
+    }
+    return description;
+  } catch (const Json::exception& error) {
+    throw RunError(fmt::format("{} --describe: {}", program.string(), error.what()));
+  }
+}
+
+std::vector<std::string> check_names(const study::Study& study,
+                                     const WorkloadDescription& description) {
+  std::vector<std::string> problems;
+  const auto known_names = names_of(description.factors);
+  const auto unknown = [&](std::string_view what, const std::string& name,
+                           const std::vector<std::string>& valid) {
+    problems.push_back(fmt::format("{} '{}': the workload {} has none of this name{}", what, name,
+                                   description.name, doe::did_you_mean(name, valid)));
+  };
+  for (const doe::Factor& factor : study.factors) {
+    const auto* known = find_named(description.factors, factor.name);
+    known == nullptr ? unknown("factor", factor.name, known_names)
+                     : check_factor(factor, *known, problems);
+  }
+  for (const study::Setting& setting : study.settings) {
+    const auto* known = find_named(description.factors, setting.name);
+    known == nullptr ? unknown("setting", setting.name, known_names)
+                     : check_setting(setting, *known, problems);
+  }
+  for (const study::Response& response : study.responses) {
+    const bool measured = response.formula.empty() && response.pattern.empty();
+    if (measured && find_named(description.responses, response.name) == nullptr) {
+      unknown("response", response.name, names_of(description.responses));
+    }
+  }
+  return problems;
+}
+
+}  // namespace doetune::runner

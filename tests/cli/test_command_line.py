@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""The command line as a user types it: files, exit codes, messages, JSON.
+
+usage: test_command_line.py DOETUNE SOURCE_TREE
+"""
+import csv
+import json
+import os
+import pathlib
+import signal
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+DOETUNE = pathlib.Path(sys.argv[1]).resolve()
+TREE = pathlib.Path(sys.argv[2]).resolve()
+
+# A program with a known quadratic surface: y = 10 - a^2 - (b - 1)^2, plus a small ripple.
+BENCH = """#!/bin/sh
+a=$1 b=$2
+[ -z "$SLOW" ] || sleep "$SLOW"
+awk -v a="$a" -v b="$b" 'BEGIN {
+  printf "{\\"y\\": %.17g}\\n", 10 - a * a - (b - 1) * (b - 1) + 0.01 * sin(100 * a + 7 * b) }'
+"""
+
+STUDY = """seed: 5
+command: [./bench, "{a}", "{b}"]
+factors:
+  a: {low: -2, high: 2, baseline: 1}
+  b: {low: 0, high: 4, baseline: 3}
+responses:
+  y: {unit: points, goal: maximize}
+run: {retries: 0, timeout: 1 min, expected: 0.1 s}
+"""
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="doetune-cli-"))
+        os.chmod(self.directory, 0o755)
+        self.addCleanup(shutil.rmtree, self.directory, True)
+        bench = self.directory / "bench"
+        bench.write_text(BENCH)
+        bench.chmod(0o755)
+        (self.directory / "tune.yaml").write_text(STUDY)
+
+    def doetune(self, *arguments, expect=0, env=None, prefix=()):
+        done = subprocess.run([*prefix, str(DOETUNE), *map(str, arguments)], cwd=self.directory,
+                              capture_output=True, text=True, env={**os.environ, **(env or {})},
+                              stdin=subprocess.DEVNULL, timeout=300)
+        self.assertEqual(done.returncode, expect,
+                         f"doetune {arguments}:\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def json_of(self, *arguments, expect=0):
+        document = json.loads(self.doetune(*arguments, "--json", expect=expect).stdout)
+        self.assertIn("schema_version", document)
+        return document
+
+    def test_from_plan_to_report(self):
+        plan = self.doetune("plan", "tune.yaml")
+        self.assertIn("D-efficiency", plan.stdout)
+        self.assertIn("14 runs", plan.stdout)
+        self.assertIn("Next: doetune run tune", plan.stderr)
+        self.doetune("fit", expect=5)  # nothing has run yet
+        self.doetune("optimize", expect=5)
+        self.assertIn("14 to do", self.doetune("status").stdout)
+        run = self.doetune("run")
+        self.assertNotIn("\x1b", run.stdout + run.stderr)
+        status = self.json_of("status")
+        self.assertEqual((status["completed"], status["remaining"]), (14, 0))
+        optimum = self.json_of("optimize")
+        self.assertAlmostEqual(optimum["settings"]["a"], 0, delta=0.05)
+        self.assertAlmostEqual(optimum["settings"]["b"], 1, delta=0.05)
+        self.assertAlmostEqual(optimum["responses"]["y"]["mean"], 10, delta=0.05)
+        self.assertTrue(optimum["global"])
+        self.assertAlmostEqual(optimum["baseline"]["responses"]["y"]["mean"], 5, delta=0.05)
+        self.doetune("report")
+        page = (self.directory / "tune/report/report.html").read_text()
+        self.assertIn("tune", page)
+        before = (self.directory / "tune/runs.jsonl").read_bytes()
+        self.doetune("run")  # nothing is left to do
+        self.assertEqual(before, (self.directory / "tune/runs.jsonl").read_bytes())
+
+    def test_results_open_as_a_plain_table(self):
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        with open(self.directory / "tune/results.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0])[:7],
+                         ["run", "standard_order", "point_type", "block", "replicate", "a", "b"])
+        self.assertEqual([int(row["run"]) for row in rows], list(range(1, 15)))
+        for row in rows:
+            a, b = float(row["a"]), float(row["b"])
+            self.assertAlmostEqual(float(row["y"]), 10 - a * a - (b - 1) ** 2, delta=0.011)
+            self.assertEqual(row["status"], "completed")
+
+    def test_published_fccd(self):
+        # Reference: normal equations in 60-digit arithmetic over the same 20 published runs.
+        example = TREE / "examples/published-fccd"
+        self.doetune("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv")
+        fit = self.json_of("fit")["responses"]["throughput"]
+        reference = [2507.8909090909091, 569.8, -56.3, 499.7, -82.375, 285.875, 71.375,
+                     -424.72727272727273, 192.77272727272727, -489.22727272727273]
+        for row, value in zip(fit["coefficients"], reference):
+            self.assertAlmostEqual(row["estimate"] / value, 1, delta=1e-10, msg=row["term"])
+        optimum = self.json_of("optimize")
+        self.assertTrue(optimum["feasible"])
+        self.assertTrue(1800 <= optimum["responses"]["throughput"]["mean"] <= 2500)
+        self.assertTrue(0.5 <= optimum["responses"]["processing_time"]["mean"] <= 1.0)
+
+    def test_goals_and_holds_on_the_command_line(self):
+        example = TREE / "examples/published-fccd"
+        self.doetune("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv", "-o", "s")
+        held = self.json_of("optimize", "s", "--hold", "executors_per_gpu=1", expect=6)
+        self.assertEqual(held["settings"]["executors_per_gpu"], 1)
+        self.assertFalse(held["feasible"])
+        maximal = self.json_of("optimize", "s", "--goal", "throughput=maximize",
+                               "--goal", "processing_time=at_most:7")
+        self.assertGreater(maximal["responses"]["throughput"]["mean"], 3000)
+        for wrong in (["--goal", "thruput=maximize"], ["--goal", "throughput=maximise"],
+                      ["--goal", "throughput=within:3"], ["--goal", "throughput"],
+                      ["--hold", "executors=1"], ["--hold", "executors_per_gpu=9"],
+                      ["--model", "cubist"], ["--transform", "logs"]):
+            self.doetune("optimize", "s", *wrong, expect=2)
+
+    def test_usage_errors(self):
+        self.assertIn("did you mean 'report'?", self.doetune("reprot", expect=2).stderr)
+        self.assertIn("did you mean '--force'?",
+                      self.doetune("plan", "tune.yaml", "--forse", expect=2).stderr)
+        self.doetune("plan", "tune.yaml", "--forc", expect=2)  # abbreviations are not guessed
+        self.doetune("plan", expect=2)
+        self.doetune("plan", "a", "b", expect=2)
+        self.doetune(expect=2)
+        self.assertIn("Commands:", self.doetune("--help").stdout)
+        self.assertIn("doetune ", self.doetune("--version").stdout)
+        for name in ("init", "plan", "run", "status", "import", "fit", "optimize", "report",
+                     "designs", "workloads", "workload", "schema"):
+            self.assertIn("Example:", self.doetune(name, "--help").stdout)
+
+    def test_study_file_errors(self):
+        (self.directory / "bad.yaml").write_text(STUDY.replace("goal:", "gaol:"))
+        error = self.doetune("plan", "bad.yaml", expect=3).stderr
+        self.assertIn("bad.yaml:7:21", error)
+        self.assertIn("did you mean 'goal'?", error)
+        (self.directory / "bad.yaml").write_text(STUDY.replace("./bench", "./bensh"))
+        self.assertIn("bensh", self.doetune("plan", "bad.yaml", expect=3).stderr)
+        self.assertFalse((self.directory / "bad").exists())
+        (self.directory / "bad.yaml").write_text(STUDY.replace("{b}\"]", "{c}\"]"))
+        self.assertIn("{c}", self.doetune("plan", "bad.yaml", expect=3).stderr)
+        self.doetune("plan", "missing.yaml", expect=3)
+        (self.directory / "bad.yaml").write_text(
+            STUDY.replace('command: [./bench, "{a}", "{b}"]', "workload: stream-inferense"))
+        self.assertIn("did you mean 'stream-inference'?",
+                      self.doetune("plan", "bad.yaml", expect=3).stderr)
+
+    def test_factors_of_a_bundled_workload_are_checked(self):
+        text = (TREE / "examples/fccd-stream-inference/fccd.yaml").read_text()
+        (self.directory / "w.yaml").write_text(text.replace("batch_size:", "bacth_size:"))
+        self.assertIn("did you mean 'batch_size'?", self.doetune("plan", "w.yaml", expect=3).stderr)
+
+    def test_directory_errors(self):
+        self.doetune("status", expect=4)
+        self.doetune("plan", "tune.yaml")
+        self.doetune("plan", "tune.yaml", expect=4)
+        self.doetune("plan", "tune.yaml", "--force")
+        (self.directory / "tune/plan.csv").unlink()
+        self.assertIn("plan.csv", self.doetune("run", "tune", expect=4).stderr)
+
+    def test_a_read_only_directory_is_said_to_be(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("needs root to become someone without rights")
+        nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+        if subprocess.run([*nobody, str(DOETUNE), "--version"], capture_output=True).returncode:
+            self.skipTest("the program cannot be reached by others")
+        self.doetune("plan", "tune.yaml")
+        error = self.doetune("run", "tune", prefix=nobody, expect=4).stderr
+        self.assertIn("ermission denied", error)
+
+    def test_interrupt_drains_then_resumes(self):
+        self.doetune("plan", "tune.yaml")
+        running = subprocess.Popen([str(DOETUNE), "run", "tune"], cwd=self.directory,
+                                   env={**os.environ, "SLOW": "0.3"}, stderr=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, text=True)
+        self.wait_for_runs(2)
+        running.send_signal(signal.SIGINT)
+        _, error = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 130, error)
+        done = self.json_of("status")["completed"]
+        self.assertTrue(2 <= done < 14, done)
+        self.doetune("run", "tune")
+        status = self.json_of("status")
+        self.assertEqual((status["completed"], status["cancelled"]), (14, 0))
+
+    def test_only_one_writer(self):
+        self.doetune("plan", "tune.yaml")
+        running = subprocess.Popen([str(DOETUNE), "run", "tune"], cwd=self.directory,
+                                   env={**os.environ, "SLOW": "0.3"}, stderr=subprocess.DEVNULL)
+        self.wait_for_runs(1)
+        error = self.doetune("run", "tune", expect=4).stderr
+        self.assertIn(f"process {running.pid}", error)
+        running.send_signal(signal.SIGINT)
+        running.wait(timeout=60)
+
+    def wait_for_runs(self, count):
+        journal = self.directory / "tune/runs.jsonl"
+        for _ in range(600):
+            if journal.exists() and journal.read_text().count("\n") > count:
+                return
+            time.sleep(0.05)
+        self.fail("no runs")
+
+    def test_only_and_dry_run(self):
+        self.doetune("plan", "tune.yaml")
+        dry = self.doetune("run", "tune", "--dry-run", "--only", "3,5-6").stdout
+        self.assertEqual([line.split()[0] for line in dry.splitlines() if line.startswith("#")],
+                         ["#3", "#5", "#6"])
+        self.assertFalse((self.directory / "tune/runs.jsonl").exists())
+        self.doetune("run", "tune", "--only", "3,5-6", expect=5)
+        self.assertEqual(self.json_of("status")["completed"], 3)
+        self.doetune("run", "tune", "--only", "15", expect=2)
+
+    def test_failures_are_recorded_and_do_not_stop_the_rest(self):
+        (self.directory / "bench").write_text("#!/bin/sh\n[ $1 = -2 ] && exit 3\necho '{\"y\": 1}'\n")
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune", expect=5)
+        status = self.json_of("status")
+        self.assertEqual((status["failed"], status["completed"]), (3, 11))
+        self.doetune("report", "tune")
+
+    def test_the_study_file_schema_accepts_what_doetune_accepts(self):
+        import jsonschema
+        import yaml
+        schema = json.loads(self.doetune("schema").stdout)
+        studies = sorted((TREE / "examples").rglob("*.yaml"))
+        self.assertTrue(studies)
+        self.doetune("init", "template.yaml")
+        for study in [*studies, self.directory / "template.yaml", self.directory / "tune.yaml"]:
+            jsonschema.validate(yaml.safe_load(study.read_text()), schema)
+        with self.assertRaises(jsonschema.ValidationError):
+            jsonschema.validate({"factors": {"a": {"lwo": 1}}, "responses": {}}, schema)
+
+    def test_init_plans(self):
+        self.doetune("init")
+        self.doetune("init", expect=2)
+        self.assertIn("20 runs", self.doetune("plan", "study.yaml").stdout)
+
+    def test_lists(self):
+        self.assertIn("fccd", [d["type"] for d in self.json_of("designs")["designs"]])
+        self.assertIn("stream-inference",
+                      [w["name"] for w in self.json_of("workloads")["workloads"]])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

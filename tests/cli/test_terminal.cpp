@@ -1,0 +1,43 @@
+#include <catch2/catch.hpp>
+
+#include "cli/command.h"
+#include "cli/run_numbers.h"
+#include "cli/terminal.h"
+
+using namespace doetune;
+
+TEST_CASE("Tables align words to the left and numbers to the right", "[cli]") {
+  cli::TextTable table({"factor", "setting"});
+  table.add({"batch_size", "8"});
+  table.add({"rate", "128"});
+  CHECK(table.str() ==
+        "  factor      setting\n"
+        "  batch_size        8\n"
+        "  rate            128\n");
+}
+
+TEST_CASE("Columns count characters, not bytes", "[cli]") { CHECK(cli::width("R\xc2\xb2 \xc2\xb7") == 4); }
+
+TEST_CASE("Durations read as people say them", "[cli]") {
+  CHECK(cli::duration_text(0.25) == "0.25 s");
+  CHECK(cli::duration_text(45) == "45 s");
+  CHECK(cli::duration_text(130) == "2 min 10 s");
+  CHECK(cli::duration_text(3900) == "1 h 5 min");
+}
+
+TEST_CASE("Run numbers are lists and ranges within the plan", "[cli]") {
+  CHECK(cli::parse_run_numbers("3,7-9", 20) == std::vector<int>{3, 7, 8, 9});
+  CHECK(cli::parse_run_numbers("", 20).empty());
+  for (const char* text : {"0", "21", "a", "3-", "-3", "3,,4", "1-99999999999"}) {
+    INFO(text);
+    CHECK_THROWS_AS(cli::parse_run_numbers(text, 20), cli::UsageError);
+  }
+}
+
+TEST_CASE("Every command has a summary and an example that names it", "[cli]") {
+  for (const cli::Command& command : cli::commands()) {
+    CHECK_FALSE(command.summary.empty());
+    CHECK(command.example.starts_with("doetune " + std::string(command.name)));
+    CHECK(cli::find_command(command.name) == &command);
+  }
+}

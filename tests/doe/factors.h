@@ -1,0 +1,41 @@
+// Factors that the tests of several rooms use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doe/factor.h"
+
+namespace doetune::tests {
+
+inline doe::Factor continuous(const std::string& name, double low = -1, double high = 1) {
+  doe::Factor factor;
+  factor.name = name;
+  factor.low = low;
+  factor.high = high;
+  return factor;
+}
+
+inline doe::Factor whole(const std::string& name, double low, double high) {
+  doe::Factor factor = continuous(name, low, high);
+  factor.kind = doe::FactorKind::kInteger;
+  return factor;
+}
+
+inline doe::Factor powers_of_two(const std::string& name, std::vector<double> levels) {
+  doe::Factor factor = continuous(name, levels.front(), levels.back());
+  factor.kind = doe::FactorKind::kDiscrete;
+  factor.scale = doe::Scale::kLog2;
+  factor.levels = std::move(levels);
+  return factor;
+}
+
+inline doe::Factor words(const std::string& name, std::vector<std::string> levels) {
+  doe::Factor factor;
+  factor.name = name;
+  factor.kind = doe::FactorKind::kCategorical;
+  factor.level_names = std::move(levels);
+  return factor;
+}
+
+}  // namespace doetune::tests

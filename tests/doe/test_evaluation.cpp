@@ -1,0 +1,52 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "doe/design.h"
+#include "doe/evaluation.h"
+#include "tests/doe/factors.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+
+namespace {
+
+Eigen::MatrixXd three_level_factorial() {
+  Eigen::MatrixXd x(9, 2);
+  for (int i = 0; i < 9; ++i) x.row(i) << i % 3 - 1, i / 3 - 1;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("The 3^2 factorial has determinant 5184 for a quadratic", "[doe][evaluation]") {
+  // Known D-optimal exact design for k = 2, n = 9: |X'X| = 5184, 46.2241 %.
+  const doe::Model model = doe::Model::named("quadratic", {continuous("a"), continuous("b")});
+  const doe::Evaluation evaluation = doe::evaluate(model, three_level_factorial());
+  CHECK(std::exp(*evaluation.log_det) == Approx(5184).epsilon(1e-12));
+  CHECK(*evaluation.d_efficiency == Approx(46.2241).epsilon(1e-6));
+  CHECK(evaluation.aliases.empty());
+}
+
+TEST_CASE("An orthogonal two-level design is perfect for a linear model", "[doe][evaluation]") {
+  // X'X = n I: D- and A-efficiency 100 %, every VIF 1, condition number 1.
+  Eigen::MatrixXd x(4, 2);
+  x << -1, -1, 1, -1, -1, 1, 1, 1;
+  const doe::Evaluation evaluation =
+      doe::evaluate(doe::Model::named("linear", {continuous("a"), continuous("b")}), x);
+  CHECK(*evaluation.d_efficiency == Approx(100));
+  CHECK(*evaluation.a_efficiency == Approx(100));
+  CHECK(*evaluation.condition_number == Approx(1));
+  REQUIRE(evaluation.vif.size() == 2);
+  for (const auto& [term, vif] : evaluation.vif) CHECK(vif == Approx(1));
+}
+
+TEST_CASE("A design that cannot determine a term names it and has no efficiency",
+          "[doe][evaluation]") {
+  Eigen::MatrixXd x(4, 2);
+  x << -1, -1, 1, -1, -1, 1, 1, 1;
+  const doe::Evaluation evaluation =
+      doe::evaluate(doe::Model::named("quadratic", {continuous("a"), continuous("b")}), x);
+  CHECK(evaluation.aliases == std::vector<std::string>{"a^2", "b^2"});
+  CHECK_FALSE(evaluation.d_efficiency);
+  CHECK_FALSE(evaluation.log_det);
+}

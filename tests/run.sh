@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs what is missing, builds doetune and passes its tests. The last line counts them.
+#   tests/run.sh [PRESET]      release (default), debug, asan or tsan
+set -eu
+preset=${1:-release}
+cd "$(dirname -- "$0")/.."
+
+sh cmake/install-packages.sh build test
+cmake --preset "$preset" -DDOETUNE_WITH_TESTS=ON >/dev/null
+cmake --build --preset "$preset"
+status=0
+log=build/$preset/tests.log
+ctest --preset "$preset" >"$log" 2>&1 || status=$?
+cat "$log"
+
+total=$(sed -n 's/.* tests failed out of \([0-9]*\)$/\1/p' "$log")
+failed=$(sed -n 's/.* tests passed, \([0-9]*\) tests failed out of .*/\1/p' "$log")
+skipped=$(grep -c '\*\*\*Skipped' "$log" || true)
+echo "$((${total:-0} - ${failed:-0} - skipped)) passed, ${failed:-0} failed, $skipped skipped"
+exit "$status"

@@ -1,0 +1,32 @@
+// Progress that nobody sees, and a user who never interrupts.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "runner/interrupts.h"
+#include "runner/progress.h"
+
+namespace doetune::tests {
+
+struct SilentSink : runner::ProgressSink {
+  std::vector<std::string> notes;
+
+  void started(const runner::Progress&, const study::PlannedRun&, int) override {}
+  void ended(const runner::Progress&, const study::PlannedRun&, const study::RunRecord&,
+             const std::filesystem::path&, bool) override {}
+  void note(const std::string& text) override { notes.push_back(text); }
+  double tick(const runner::Progress&, double) override {
+    return std::numeric_limits<double>::infinity();
+  }
+};
+
+struct FakeInterrupts : runner::Interrupts {
+  int seen = 0;
+
+  int count() override { return seen; }
+  int descriptor() const override { return -1; }
+};
+
+}  // namespace doetune::tests

@@ -1,0 +1,214 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "study/csv.h"
+#include "study/directory.h"
+#include "study/import.h"
+#include "study/journal.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kStudy = R"(seed: 7
+command: [/bin/true]
+factors:
+  n: {low: 1, high: 3, type: integer}
+  precision: {levels: [fp32, "bf16, fast"]}
+  rate: {low: 1, high: 9}
+responses: {y: {unit: s}}
+)";
+
+study::Study fccd_study() { return study::parse_study(kStudy, "fccd.yaml"); }
+
+void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
+
+}  // namespace
+
+TEST_CASE("The plan is the design in an order that the seed fixes", "[study][plan]") {
+  const study::Study study = fccd_study();
+  const study::Plan plan = study::make_plan(study);
+  REQUIRE(plan.runs.size() == 2 * (4 + 4 + 6));
+  std::set<int> standard;
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    CHECK(plan.runs[i].run == static_cast<int>(i) + 1);
+    standard.insert(plan.runs[i].standard_order);
+  }
+  CHECK(standard.size() == plan.runs.size());
+  CHECK(study::plan_csv(study, plan) == study::plan_csv(study, study::make_plan(study)));
+  study::Study other = study;
+  other.seed = 8;
+  CHECK(study::plan_csv(study, plan) != study::plan_csv(other, study::make_plan(other)));
+  CHECK(plan.evaluation.d_efficiency);
+}
+
+TEST_CASE("The run sheet reads back as it was written", "[study][plan]") {
+  const study::Study study = fccd_study();
+  const study::Plan plan = study::make_plan(study);
+  const std::string csv = study::plan_csv(study, plan);
+  CHECK(csv.starts_with("run,standard_order,point_type,block,replicate,n,precision,rate\n"));
+  const std::vector<study::PlannedRun> runs = study::read_plan_csv(study, csv, "plan.csv");
+  REQUIRE(runs.size() == plan.runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    CHECK(runs[i].settings == plan.runs[i].settings);
+    CHECK(runs[i].type == plan.runs[i].type);
+  }
+  CHECK_THROWS_WITH(study::read_plan_csv(study, "run,n\n1,2\n", "plan.csv"),
+                    Catch::Contains("plan.csv: line 1: expected the columns"));
+  std::string damaged = csv;
+  damaged.replace(damaged.find("fp32"), 4, "fp33");
+  CHECK_THROWS_WITH(study::read_plan_csv(study, damaged, "plan.csv"),
+                    Catch::Contains("'fp33' is no setting of precision"));
+}
+
+TEST_CASE("A design that cannot carry the model is refused before anything runs", "[study][plan]") {
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 1}}\nresponses: {y: {}}\nmodel: cubic\n", "s.yaml");
+  CHECK_THROWS_WITH(study::make_plan(study), Catch::Contains("does not determine the model") &&
+                                                 Catch::Contains("a^3"));
+}
+
+TEST_CASE("A study directory opens as it was made", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "fccd";
+  const study::Study study = fccd_study();
+  const auto made = study::create_directory(path, study, study::make_plan(study), false);
+  const auto opened = study::open_directory(path);
+  CHECK(opened.plan_hash == made.plan_hash);
+  CHECK(opened.study.name == "fccd");
+  CHECK(opened.plan.runs.size() == made.plan.runs.size());
+  CHECK(opened.working_directory == made.working_directory);
+  CHECK(study::find_directory(path) == path);
+  CHECK(opened.attempt(7, 1).filename() == "0007.1");
+}
+
+TEST_CASE("A plan is replaced only by force, and never once it has runs", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "fccd";
+  const study::Study study = fccd_study();
+  const study::Plan plan = study::make_plan(study);
+  const auto directory = study::create_directory(path, study, plan, false);
+  CHECK_THROWS_WITH(study::create_directory(path, study, plan, false), Catch::Contains("--force"));
+  CHECK_NOTHROW(study::create_directory(path, study, plan, true));
+  {
+    study::Journal journal(directory.journal(), study.name, directory.plan_hash);
+    study::RunRecord record;
+    record.run = 1;
+    journal.append(record);
+  }
+  CHECK_THROWS_WITH(study::create_directory(path, study, plan, true), Catch::Contains("holds runs"));
+  CHECK_THROWS_WITH(study::create_directory(temporary.path(), study, plan, true),
+                    Catch::Contains("no study directory"));
+}
+
+TEST_CASE("A damaged study directory says what is wrong and what to do", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "fccd";
+  const study::Study study = fccd_study();
+  const auto fresh = [&] {
+    fs::remove_all(path);
+    study::create_directory(path, study, study::make_plan(study), false);
+  };
+  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("no such study directory"));
+  fresh();
+  fs::remove(path / "plan.json");
+  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("incomplete"));
+  fresh();
+  fs::remove(path / "plan.csv");
+  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("plan.csv is missing"));
+  fresh();
+  write(path / "plan.json", "{\"format\": ");
+  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("plan.json: is damaged"));
+  fresh();
+  write(path / "plan.json", R"({"format": 99, "doetune": "9.0"})");
+  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("newer doetune (9.0)"));
+  fresh();
+  write(path / "study.yaml", study.text + "settings: {k: 1}\n");
+  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("changed after planning"));
+  fresh();
+  write(path / "study.yaml", std::string(kStudy) + "confirm: {runs: 3}\n");
+  CHECK_NOTHROW(study::open_directory(path));  // nothing that a run executes
+}
+
+TEST_CASE("One writer at a time", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const study::Study study = fccd_study();
+  const auto directory =
+      study::create_directory(temporary.path() / "fccd", study, study::make_plan(study), false);
+  {
+    const study::DirectoryLock lock(directory);
+    CHECK_THROWS_WITH(study::DirectoryLock(directory),
+                      Catch::Contains("in use by another doetune (process " +
+                                      std::to_string(getpid())));
+  }
+  CHECK_NOTHROW(study::DirectoryLock(directory));
+}
+
+TEST_CASE("The directory meant is the only one in or under the current", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path before = fs::current_path();
+  const study::Study study = fccd_study();
+  fs::current_path(temporary.path());
+  CHECK_THROWS_WITH(study::find_directory({}), Catch::Contains("no study directory"));
+  study::create_directory("one", study, study::make_plan(study), false);
+  CHECK(study::find_directory({}) == "one");
+  study::create_directory("two", study, study::make_plan(study), false);
+  CHECK_THROWS_WITH(study::find_directory({}), Catch::Contains("one") && Catch::Contains("two"));
+  fs::current_path("two");
+  CHECK(study::find_directory({}) == ".");
+  fs::current_path(before);
+}
+
+TEST_CASE("Imported runs are the rows of the table", "[study][import]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 2}}\nmodel: linear\n"
+      "responses: {y: {}, z: {}, twice: {formula: 'y * 2'}}\n",
+      temporary.path() / "s.yaml");
+  write(data, "\xEF\xBB\xBFnote,a,y,z\r\n\"x, y\",0,1.5,3\r\n,1,2.5,\r\n\r\n,2,3.5,5\r\n");
+  const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
+  REQUIRE(directory.plan.runs.size() == 3);
+  const auto records = study::read_journal(directory.journal()).records;
+  REQUIRE(records.size() == 3);
+  CHECK(records[0].responses == std::map<std::string, double>{{"y", 1.5}, {"z", 3}, {"twice", 3}});
+  CHECK(records[1].responses == std::map<std::string, double>{{"y", 2.5}, {"twice", 5}});
+  CHECK(fs::exists(directory.results_csv()));
+  CHECK_NOTHROW(study::open_directory(directory.path));
+}
+
+TEST_CASE("Tables with mistakes are refused by line and column", "[study][import]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  const study::Study study = study::parse_study(
+      "factors: {rate: {low: 0, high: 2}}\nmodel: linear\nresponses: {time: {}}\n", "s.yaml");
+  const auto message = [&](const std::string& text) -> std::string {
+    write(data, text);
+    try {
+      study::import_runs(study, data, temporary.path() / "s", true);
+    } catch (const study::StudyError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  CHECK_THAT(message(""), Catch::Contains("no rows"));
+  CHECK_THAT(message("rate,tme\n1,2\n"), Catch::Contains(":1:") && Catch::Contains("did you mean 'tme'?"));
+  CHECK_THAT(message("rate,time\n1,2\n3,4\n"), Catch::Contains(":3:") && Catch::Contains("rate = 3"));
+  CHECK_THAT(message("rate,time\nfast,2\n"), Catch::Contains(":2:") && Catch::Contains("'fast'"));
+  CHECK_THAT(message("rate,time\n1,nan\n"), Catch::Contains("'nan' is no finite number"));
+  CHECK_THAT(message("rate,time\n1\n"), Catch::Contains("1 cells, the header has 2"));
+  CHECK_THAT(message("rate,time\n\"1,2\n"), Catch::Contains("never closed"));
+}
+
+TEST_CASE("CSV cells survive commas, quotes and line ends", "[study][csv]") {
+  const std::vector<std::string> cells{"plain", "a,b", "say \"x\"", "two\nlines", ""};
+  const auto rows = study::parse_csv(study::csv_row(cells));
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].cells == cells);
+}

@@ -1,0 +1,219 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "study/study.h"
+#include "surfaces/transform.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+using study::parse_study;
+
+namespace {
+
+constexpr const char* kWhole = R"(study: fccd-stream-inference
+seed: 2026
+workload: stream-inference
+settings: {model: tiny-yolov2, channels: 32}
+factors:
+  executors_per_gpu: {low: 1, high: 3, type: integer, baseline: 1}
+  batch_size:        {low: 1, high: 64, scale: log2, levels: [1, 2, 4, 8, 16, 32, 64]}
+  decode_rate:       {low: 1, high: 9, unit: Hz}
+  precision:         {levels: [fp32, bf16]}
+  model_load:        {low: 1, high: 4, type: integer, hard_to_change: true}
+constraints: ["batch_size * executors_per_gpu <= 96"]
+forbidden: [{precision: fp32, decode_rate: ">= 7"}]
+model: quadratic
+design: {type: fccd, center_runs: 6, replicates: 1, blocks: 1}
+responses:
+  throughput:      {unit: images/s, goal: within, low: 1800, high: 2500}
+  processing_time: {unit: s, goal: at_most, high: 1.0, transform: log}
+  power:           {unit: W}
+  images_per_joule: {unit: 1/J, formula: "throughput / power", goal: maximize, importance: 3}
+run: {launcher: local, timeout: 10 min, retries: 1, repeats: 1, warmup: 5 s, gpus_per_run: 1}
+confirm: {runs: 5}
+)";
+
+/// A study with one line of `factors` or another section put in.
+std::string with(const std::string& factor, const std::string& rest = "") {
+  return "factors:\n  " + factor + "\nresponses:\n  y: {}\n" + rest;
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_study(text, "study.yaml");
+  } catch (const study::StudyError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("The study file of the reference documentation is read whole", "[study]") {
+  const study::Study study = parse_study(kWhole, "fccd.yaml");
+  CHECK(study.name == "fccd-stream-inference");
+  CHECK(study.seed == 2026);
+  CHECK(study.workload == "stream-inference");
+  REQUIRE(study.settings.size() == 2);
+  CHECK_FALSE(study.settings[0].number);
+  CHECK(study.settings[1].number == 32.0);
+  REQUIRE(study.factors.size() == 5);
+  CHECK(study.factors[0].kind == doe::FactorKind::kInteger);
+  CHECK(study.factors[0].baseline == 1.0);
+  CHECK(study.factors[1].kind == doe::FactorKind::kDiscrete);
+  CHECK(study.factors[1].scale == doe::Scale::kLog2);
+  CHECK(study.factors[2].unit == "Hz");
+  CHECK(study.factors[3].level_names == std::vector<std::string>{"fp32", "bf16"});
+  CHECK(study.factors[4].hard_to_change);
+  CHECK(study.region.allows({3, 32, 5, 1, 1}));
+  CHECK_FALSE(study.region.allows({3, 64, 5, 1, 1}));  // 192 > 96
+  CHECK_FALSE(study.region.allows({1, 1, 7, 0, 1}));   // fp32 at 7 Hz
+  CHECK(study.design.center_runs == 6);
+  REQUIRE(study.responses.size() == 4);
+  CHECK(study.responses[0].goal == study::GoalKind::kWithin);
+  CHECK(study.responses[1].transform == "log");
+  CHECK(study.responses[3].importance == 3);
+  CHECK(study.run.timeout_s == 600);
+  CHECK(study.run.warmup_s == 5.0);
+  CHECK(study.confirmation_runs == 5);
+}
+
+TEST_CASE("What is left out has the documented defaults", "[study]") {
+  const study::Study study = parse_study(with("a: {low: 0, high: 1}"), "dir/tuning.yaml");
+  CHECK(study.name == "tuning");
+  CHECK(study.model_name == "quadratic");
+  CHECK(study.design.type == "fccd");
+  CHECK(study.design.center_runs == 6);
+  CHECK(study.run.retries == 1);
+  CHECK(study.run.jobs == 1);
+  CHECK(study.responses[0].goal == study::GoalKind::kNone);
+}
+
+TEST_CASE("Every mistake is placed, explained, and answered with the nearest name", "[study]") {
+  struct Mistake {
+    std::string text;
+    std::vector<std::string> message;
+  };
+  const std::vector<Mistake> mistakes{
+      {"", {"study.yaml:1:1", "empty", "doetune init"}},
+      {"# only a comment\n", {"study.yaml:1:1", "empty"}},
+      {std::string("\x7f""ELF\0\0", 6), {"study.yaml:1:1", "no text file"}},
+      {"\xff\xfe bad", {"study.yaml:1:1", "no text file"}},
+      {"just words", {"study.yaml:1:1", "expected a mapping", "'just words'"}},
+      {"[1, 2]", {"study.yaml:1:1", "expected a mapping", "a list"}},
+      {"factors: {a: [1, 2", {"study.yaml:1:"}},
+      {"factors:\n\ta: 1", {"study.yaml:"}},
+      {with("a: {low: 0, hihg: 1}"), {"study.yaml:2:15", "unknown key 'hihg'", "did you mean 'high'?"}},
+      {with("a: {low: 0, high: 1}", "desing: {type: fccd}"), {":5:1", "did you mean 'design'?"}},
+      {with("a: {low: 0, high: 1, low: 2}"), {":2:24", "'low' is there twice"}},
+      {with("a: {low: 0, high: 1}\n  a: {low: 0, high: 1}"), {":3:3", "'a' is there twice"}},
+      {with("a: {low: zero, high: 1}"), {":2:12", "expected a number", "'zero'"}},
+      {with("a: {low: .nan, high: 1}"), {":2:12", "expected a number"}},
+      {with("a: {low: 1e999, high: 1}"), {":2:12", "expected a number"}},
+      {with("a: {low: [1], high: 1}"), {":2:12", "expected a number", "a list"}},
+      {with("a: {low: 3, high: 1}"), {":2:6", "low (3) must be below high (1)"}},
+      {with("a: {low: 1, high: 1}"), {"low (1) must be below high (1)"}},
+      {with("a: {low: 1}"), {"'high' is missing"}},
+      {with("a: {low: -1e308, high: 1e308}"), {"too wide"}},
+      {with("a: {low: 0, high: 8, scale: log2}"), {":2:31", "log scale needs low above 0"}},
+      {with("a: {low: 0.5, high: 3, type: integer}"), {":2:12", "must be whole"}},
+      {with("a: {levels: [1]}"), {"at least two levels"}},
+      {with("a: {levels: []}"), {"at least two levels"}},
+      {with("a: {levels: [1, 2, 2]}"), {"level 2 is there twice"}},
+      {with("a: {levels: [x, x]}"), {":2:19", "level 'x' is there twice"}},
+      {with("a: {levels: [x, y], low: 1}"), {"categorical factor has no 'low'"}},
+      {with("a: {levels: [1, 2, 4], low: 0}"), {"low (0) is not the lowest level (1)"}},
+      {with("a: {levels: [1, x], type: integer}"), {"needs numbers"}},
+      {with("a: {low: 0, high: 1, baseline: 2}"), {":2:34", "baseline 2", "0 to 1"}},
+      {with("a: {low: 0, high: 1, step: -1}"), {"step must be above 0"}},
+      {with("a: {low: 0, high: 1, scale: log3}"), {"did you mean 'log2'?"}},
+      {with("run: {low: 0, high: 1}"), {":2:3", "'run'", "column of the run sheet"}},
+      {with("2nd: {low: 0, high: 1}"), {":2:3", "'2nd' is no valid name"}},
+      {with("'<script>': {low: 0, high: 1}"), {"no valid name"}},
+      {with("y: {low: 0, high: 1}"), {":4:3", "stands for something else"}},
+      {"responses: {y: {}}", {"'factors' is missing"}},
+      {"factors: {}\nresponses: {y: {}}", {":1:10", "at least one factor"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {}", {":2:12", "at least one response"}},
+      {with("a: {low: 0, high: 1}", "workload: x\ncommand: [y]"), {":6:10", "not both"}},
+      {with("a: {low: 0, high: 1}", "command: []"), {"the list is empty"}},
+      {with("a: {low: 0, high: 1}", "command: run me"), {":5:10", "expected a list"}},
+      {with("a: {low: 0, high: 1}", "constraints: ['b < 1']"), {":5:15", "'b' is not known", "expected one of a"}},
+      {with("a: {low: 0, high: 1}", "constraints: ['a <']"), {":5:15", "character"}},
+      {with("a: {low: 0, high: 1}", "forbidden: [{b: 1}]"), {":5:14", "no factor is named 'b'"}},
+      {with("a: {levels: [x, y]}", "forbidden: [{a: z}]"), {"'z'", "one of x, y"}},
+      {with("a: {low: 0, high: 1}", "forbidden: [{a: '>= many'}]"), {"'>= many'", "comparison"}},
+      {with("a: {low: 0, high: 1}", "model: qadratic"), {":5:8", "did you mean 'quadratic'?"}},
+      {with("a: {low: 0, high: 1}", "model: ['1', 'b']"), {"no factor is named 'b'"}},
+      {with("a: {low: 0, high: 1}", "design: {type: fcdd}"), {":5:16", "did you mean 'fccd'?"}},
+      {with("a: {low: 0, high: 1}", "design: {center_runs: 3}"), {"'type' is missing"}},
+      {with("a: {low: 0, high: 1}", "design: {type: fccd, center_runs: -1}"), {"whole number from 0"}},
+      {with("a: {low: 0, high: 1}", "design: {type: table}"), {"needs file"}},
+      {with("a: {low: 0, high: 1}", "seed: -1"), {":5:7", "whole number"}},
+      {with("a: {low: 0, high: 1}", "seed: 1.5"), {":5:7", "whole number"}},
+      {with("a: {low: 0, high: 1}", "run: {timeout: soon}"), {":5:16", "10 min", "'soon'"}},
+      {with("a: {low: 0, high: 1}", "run: {timeout: -3 s}"), {"10 min"}},
+      {with("a: {low: 0, high: 1}", "run: {timeout: 3 weeks}"), {"10 min"}},
+      {with("a: {low: 0, high: 1}", "run: {jobs: 0}"), {"whole number from 1"}},
+      {with("a: {low: 0, high: 1}", "<<: {seed: 1}"), {"unknown key '<<'"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: within, low: 1}}", {":2:", "needs 'high'"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: at_most}}", {"needs 'high'"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: target}}", {"needs 'target'"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {low: 1}}", {"limits without a goal"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: within, low: 2, high: 1}}", {"must be below"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: maximise}}", {"did you mean 'maximize'?"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: maximize, weight: 0}}", {"above 0"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {formula: 'z * 2'}}", {"'z' is not known"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {pattern: '('}}", {"no regular expression"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {pattern: 'x'}}", {"needs a group"}},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const std::string message = message_of(mistake.text);
+    INFO(mistake.text << "\n-> " << message);
+    CHECK(message.starts_with("study.yaml:"));
+    for (const std::string& part : mistake.message) CHECK_THAT(message, Catch::Contains(part));
+  }
+}
+
+TEST_CASE("Deep nesting, aliases without end and huge keys end in a message", "[study]") {
+  CHECK(message_of(std::string(100'000, '[')).starts_with("study.yaml:"));
+  CHECK(message_of("factors: " + std::string(20'000, '{')).starts_with("study.yaml:"));
+  // Nine levels of nine references each: 9^9 values from 1 kB of text.
+  std::string laughs = "command: &a0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int level = 1; level <= 9; ++level) {
+    const std::string alias = "*a" + std::to_string(level - 1);
+    laughs += "k" + std::to_string(level) + ": &a" + std::to_string(level) + " [" + alias;
+    for (int i = 0; i < 8; ++i) laughs += ", " + alias;
+    laughs += "]\n";
+  }
+  CHECK(message_of(laughs) != "accepted");
+  CHECK(message_of(with(std::string(100'000, 'k') + ": 1")).size() < 1000);
+}
+
+TEST_CASE("Files that are none, or too large, are refused by name", "[study]") {
+  const TemporaryDirectory directory;
+  CHECK_THROWS_WITH(study::load_study(directory.path() / "missing.yaml"),
+                    Catch::Contains("missing.yaml: there is no such file"));
+  CHECK_THROWS_WITH(study::load_study(directory.path()), Catch::Contains("no file"));
+  const auto large = directory.path() / "large.yaml";
+  std::ofstream(large) << "#";
+  std::filesystem::resize_file(large, 100'000'000);
+  CHECK_THROWS_WITH(study::load_study(large), Catch::Contains("100.0 MB is too large"));
+}
+
+TEST_CASE("The transforms of the study file are those of the fits", "[study]") {
+  for (const std::string& name : surfaces::transform_names()) {
+    const study::Study study = parse_study(
+        "factors: {a: {low: 0, high: 1}}\nresponses: {y: {transform: " + name + "}}", "s.yaml");
+    CHECK(study.responses[0].transform == name);
+  }
+}
+
+TEST_CASE("A study cut at any byte is read or refused, never worse", "[study]") {
+  const std::string whole = kWhole;
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const std::string message = message_of(whole.substr(0, length));
+    CHECK((message == "accepted" || message.starts_with("study.yaml:")));
+  }
+}

@@ -1,0 +1,224 @@
+#include <Eigen/Dense>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+#include "doe/random.h"
+#include "surfaces/fit.h"
+#include "tests/surfaces/published_fccd.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+using surfaces::Fit;
+using surfaces::fit_least_squares;
+using surfaces::Transform;
+
+namespace {
+
+Fit published_fit(int column) {
+  return fit_least_squares(doe::Model::named("quadratic", published_factors()), published_points(),
+                           published_response(column));
+}
+
+const surfaces::AnovaRow& anova_row(const Fit& fit, const std::string& source) {
+  return *std::find_if(fit.anova.begin(), fit.anova.end(),
+                       [&](const surfaces::AnovaRow& row) { return row.source == source; });
+}
+
+/// 10 digits relative to the size of the value.
+Approx ten_digits(double value) { return Approx(value).epsilon(1e-10).margin(1e-12); }
+
+}  // namespace
+
+TEST_CASE("The published FCCD's coefficients equal an independent fit to 10 digits",
+          "[surfaces][fit]") {
+  // Reference: normal equations in 60-digit arithmetic (Python's mpmath) over the same table.
+  struct Reference {
+    int column;
+    std::vector<double> beta;
+    double linear_error, interaction_error, square_error;
+    double r2, adjusted, predicted, sigma, lack_f, lack_p, aicc;
+  };
+  const Reference references[] = {
+      {3,
+       {2507.8909090909091, 569.8, -56.3, 499.7, -82.375, 285.875, 71.375, -424.72727272727273,
+        192.77272727272727, -489.22727272727273},
+       39.049477647536523, 43.658643252875119, 74.464432133016109, 0.98333638582467428,
+       0.96833913306688114, 0.89658912371976382, 123.48529080604923, 10.063083708915027,
+       0.012075293497011404, 290.53947956457622},
+      {4,
+       {2.1190909090909091, -0.946, -0.015, 1.867, 0.09, -0.7775, -0.0825, 0.77727272727272727,
+        -0.18772727272727273, 0.10227272727272727},
+       0.058442668099133312, 0.065340889328060252, 0.11144579529644085, 0.99341145961658416,
+       0.98748177327150991, 0.95354250067533701, 0.18481194373052448, 50.75068870523416,
+       0.0002761577397461272, 30.35793806552449}};
+  for (const Reference& reference : references) {
+    const Fit fit = published_fit(reference.column);
+    for (int c = 0; c < 10; ++c) CHECK(fit.coefficients[c].estimate == ten_digits(reference.beta[c]));
+    CHECK(*fit.coefficients[1].std_error == ten_digits(reference.linear_error));
+    CHECK(*fit.coefficients[4].std_error == ten_digits(reference.interaction_error));
+    CHECK(*fit.coefficients[9].std_error == ten_digits(reference.square_error));
+    CHECK(fit.r2 == ten_digits(reference.r2));
+    CHECK(*fit.adjusted_r2 == ten_digits(reference.adjusted));
+    CHECK(*fit.predicted_r2 == ten_digits(reference.predicted));
+    CHECK(*fit.sigma == ten_digits(reference.sigma));
+    REQUIRE(fit.lack_of_fit);
+    CHECK(fit.lack_of_fit->df == 5);
+    CHECK(fit.lack_of_fit->df_pure_error == 5);
+    CHECK(fit.lack_of_fit->f == ten_digits(reference.lack_f));
+    CHECK(fit.lack_of_fit->p == ten_digits(reference.lack_p));
+    CHECK(*fit.aicc == ten_digits(reference.aicc));
+  }
+}
+
+TEST_CASE("Longley's data give the certified coefficients", "[surfaces][fit]") {
+  // NIST StRD, Longley: certified estimates and residual standard deviation. The columns are
+  // nearly collinear; the factors' ranges are the columns' own.
+  const double data[16][7] = {
+      {60323, 83.0, 234289, 2356, 1590, 107608, 1947},  {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
+      {60171, 88.2, 258054, 3682, 1616, 109773, 1949},  {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
+      {63221, 96.2, 328975, 2099, 3099, 112075, 1951},  {63639, 98.1, 346999, 1932, 3594, 113270, 1952},
+      {64989, 99.0, 365385, 1870, 3547, 115094, 1953},  {63761, 100.0, 363112, 3578, 3350, 116219, 1954},
+      {66019, 101.2, 397469, 2904, 3048, 117388, 1955}, {67857, 104.6, 419180, 2822, 2857, 118734, 1956},
+      {68169, 108.4, 442769, 2936, 2798, 120445, 1957}, {66513, 110.8, 444546, 4681, 2637, 121950, 1958},
+      {68655, 112.6, 482704, 3813, 2552, 123366, 1959}, {69564, 114.2, 502601, 3931, 2514, 125368, 1960},
+      {69331, 115.7, 518173, 4806, 2572, 127852, 1961}, {70551, 116.9, 554894, 4007, 2827, 130081, 1962}};
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < 6; ++f) {
+    double low = data[0][f + 1], high = low;
+    for (const auto& row : data) low = std::min(low, row[f + 1]), high = std::max(high, row[f + 1]);
+    factors.push_back(continuous("x" + std::to_string(f + 1), low, high));
+  }
+  Eigen::MatrixXd coded(16, 6);
+  Eigen::VectorXd y(16);
+  for (int i = 0; i < 16; ++i) {
+    y[i] = data[i][0];
+    for (int f = 0; f < 6; ++f) coded(i, f) = factors[f].to_coded(data[i][f + 1]);
+  }
+  const Fit fit = fit_least_squares(doe::Model::named("linear", factors), coded, y);
+  const double certified[] = {-3482258.63459582,   15.0618722713733,    -0.358191792925910E-01,
+                              -2.02022980381683,   -1.03322686717359,   -0.511041056535807E-01,
+                              1829.15146461355};
+  for (int c = 0; c < 7; ++c) {
+    CHECK(fit.natural_coefficients[c].estimate == Approx(certified[c]).epsilon(1e-11));
+  }
+  CHECK(*fit.sigma == Approx(304.854073561965).epsilon(1e-12));
+  CHECK(fit.r2 == Approx(0.995479004577296).epsilon(1e-13));
+}
+
+TEST_CASE("A fit recovers the polynomial that made the data", "[surfaces][fit]") {
+  const std::vector<doe::Factor> factors{continuous("a"), powers_of_two("b", {1, 2, 4, 8, 16}),
+                                         words("w", {"x", "y", "z"})};
+  const doe::Model model = doe::Model::named("quadratic", factors);
+  doe::RandomStream random(3, 0);
+  Eigen::VectorXd beta(model.column_count());
+  for (double& b : beta) b = 10 * random.uniform() - 5;
+  Eigen::MatrixXd coded(60, 3);
+  for (int i = 0; i < 60; ++i) {
+    coded.row(i) << 2 * random.uniform() - 1, 2 * random.uniform() - 1,
+        static_cast<double>(random.below(3));
+  }
+  const Fit fit = fit_least_squares(model, coded, model.matrix(coded) * beta);
+  CHECK((fit.beta - beta).cwiseAbs().maxCoeff() < 1e-12);
+  CHECK(fit.r2 == Approx(1).epsilon(1e-12));
+}
+
+TEST_CASE("Natural coefficients predict what coded ones do", "[surfaces][fit]") {
+  const Fit fit = published_fit(3);
+  for (const auto& run : kPublishedRuns) {
+    const double e = run[0], b = run[1], r = run[2];
+    double natural = 0;
+    for (const surfaces::NaturalCoefficient& c : fit.natural_coefficients) {
+      const std::map<std::string, double> values{
+          {"1", 1},
+          {"executors_per_gpu", e},
+          {"batch_size", b},
+          {"decode_rate", r},
+          {"executors_per_gpu*batch_size", e * b},
+          {"executors_per_gpu*decode_rate", e * r},
+          {"batch_size*decode_rate", b * r},
+          {"executors_per_gpu^2", e * e},
+          {"batch_size^2", b * b},
+          {"decode_rate^2", r * r}};
+      natural += c.estimate * values.at(c.term);
+    }
+    CHECK(natural == Approx(fit.predict(doe::coded_point(published_factors(), {e, b, r})).mean)
+                         .epsilon(1e-12));
+  }
+}
+
+TEST_CASE("Sums of squares add up", "[surfaces][anova]") {
+  for (const int column : {3, 4}) {
+    const Fit fit = published_fit(column);
+    const auto ss = [&](const char* source) { return anova_row(fit, source).sum_of_squares; };
+    CHECK(ss("model") + ss("residual") == Approx(ss("total")).epsilon(1e-12));
+    CHECK(ss("first order") + ss("two-way interactions") + ss("pure quadratic") ==
+          Approx(ss("model")).epsilon(1e-12));
+    CHECK(ss("lack of fit") + ss("pure error") == Approx(ss("residual")).epsilon(1e-12));
+    CHECK(anova_row(fit, "model").df == 9);
+    CHECK(anova_row(fit, "residual").df == 10);
+  }
+}
+
+TEST_CASE("The stationary point of a known quadratic is found and named", "[surfaces][shape]") {
+  const std::vector<doe::Factor> factors{continuous("a", 0, 10), continuous("b", 0, 10)};
+  const doe::Model model = doe::Model::named("quadratic", factors);
+  Eigen::MatrixXd coded(9, 2);
+  for (int i = 0; i < 9; ++i) coded.row(i) << i % 3 - 1, i / 3 - 1;
+  const auto fit_of = [&](double aa, double bb) {
+    Eigen::VectorXd y(9);
+    for (int i = 0; i < 9; ++i) {
+      y[i] = 7 + aa * std::pow(coded(i, 0) - 0.2, 2) + bb * std::pow(coded(i, 1) + 0.4, 2);
+    }
+    return fit_least_squares(model, coded, y);
+  };
+  const Fit hill = fit_of(-2, -3);
+  REQUIRE(hill.stationary_point);
+  CHECK(hill.stationary_point->kind == "maximum");
+  CHECK(hill.stationary_point->settings[0] == Approx(6));
+  CHECK(hill.stationary_point->settings[1] == Approx(3));
+  CHECK(hill.stationary_point->value == Approx(7));
+  CHECK(hill.stationary_point->inside_region);
+  CHECK(hill.stationary_point->eigenvalues[0] == Approx(-3));
+  CHECK(fit_of(2, 3).stationary_point->kind == "minimum");
+  CHECK(fit_of(-2, 3).stationary_point->kind == "saddle");
+}
+
+TEST_CASE("What does not exist is empty, never zero", "[surfaces][fit]") {
+  const std::vector<doe::Factor> factors{continuous("a")};
+  const doe::Model model = doe::Model::named("quadratic", factors);
+  const Eigen::MatrixXd three = Eigen::Vector3d(-1, 0, 1);
+  const Fit saturated = fit_least_squares(model, three, Eigen::Vector3d(1, 4, 2));
+  CHECK_FALSE(saturated.sigma);
+  CHECK_FALSE(saturated.adjusted_r2);
+  CHECK_FALSE(saturated.press);
+  CHECK_FALSE(saturated.lack_of_fit);
+  CHECK_FALSE(saturated.coefficients[0].std_error);
+  CHECK_FALSE(saturated.predict(Eigen::VectorXd::Zero(1)).confidence_interval());
+  const Fit constant = fit_least_squares(doe::Model::named("linear", factors),
+                                         Eigen::Vector4d(-1, 0, 0, 1), Eigen::Vector4d::Constant(5));
+  CHECK(constant.r2 == 0);
+  CHECK_FALSE(constant.adjusted_r2);
+}
+
+TEST_CASE("Runs that cannot support the model are refused by name", "[surfaces][fit]") {
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
+  const doe::Model quadratic = doe::Model::named("quadratic", factors);
+  Eigen::MatrixXd corners(8, 2);
+  corners << -1, -1, 1, -1, -1, 1, 1, 1, -1, -1, 1, -1, -1, 1, 1, 1;
+  const Eigen::VectorXd y = Eigen::VectorXd::LinSpaced(8, 1, 2);
+  CHECK_THROWS_WITH(fit_least_squares(quadratic, corners, y),
+                    Catch::Contains("a^2, b^2 are aliased"));
+  CHECK_THROWS_WITH(fit_least_squares(quadratic, corners.topRows(4), y.head(4)),
+                    Catch::Contains("4 runs cannot determine 6 model terms"));
+  Eigen::VectorXd bad = y;
+  bad[3] = std::nan("");
+  const doe::Model linear = doe::Model::named("linear", factors);
+  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad), Catch::Contains("not a finite number"));
+  bad[3] = -1;
+  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad, Transform::kLog),
+                    Catch::Contains("'log' has no value for a response of -1"));
+  CHECK_THROWS_AS(fit_least_squares(linear, Eigen::MatrixXd(0, 2), Eigen::VectorXd(0)),
+                  surfaces::FitError);
+}

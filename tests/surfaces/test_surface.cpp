@@ -1,0 +1,75 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "doe/random.h"
+#include "surfaces/fit.h"
+#include "tests/doe/factors.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+using surfaces::Prediction;
+using surfaces::Transform;
+
+TEST_CASE("Intervals are those of Student's t", "[surfaces][interval]") {
+  // t quantile for 95 %, 10 degrees of freedom: 2.228138852 (any table).
+  const Prediction prediction{100, 3, 4, 10};
+  const surfaces::Interval mean = *prediction.confidence_interval(0.95);
+  CHECK(mean.high - 100 == Approx(3 * 2.228138852).epsilon(1e-9));
+  CHECK(100 - mean.low == Approx(3 * 2.228138852).epsilon(1e-9));
+  const surfaces::Interval next = *prediction.prediction_interval(0.95);
+  CHECK(next.high - 100 == Approx(5 * 2.228138852).epsilon(1e-9));
+}
+
+TEST_CASE("The probability of an interval agrees with the prediction interval",
+          "[surfaces][interval]") {
+  for (const Transform transform : {Transform::kNone, Transform::kLog, Transform::kSqrt, Transform::kInverse}) {
+    const Prediction prediction{2, 0.03, 0.04, 7, transform};
+    const surfaces::Interval next = *prediction.prediction_interval(0.9);
+    CHECK(next.low < next.high);
+    CHECK(*prediction.probability_within(next.low, next.high) == Approx(0.9).epsilon(1e-9));
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    CHECK(*prediction.probability_within(-kInfinity, kInfinity) == Approx(1));
+    CHECK(*prediction.probability_within(prediction.response(), kInfinity) == Approx(0.5));
+    CHECK(*prediction.probability_within(-kInfinity, next.low) == Approx(0.05).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("Transforms undo themselves", "[surfaces][transform]") {
+  for (const std::string& name : surfaces::transform_names()) {
+    const Transform transform = surfaces::transform_from_name(name);
+    for (const double y : {0.01, 1.0, 17.0, 1e6}) {
+      CHECK(surfaces::back_transformed(transform, surfaces::transformed(transform, y)) ==
+            Approx(y).epsilon(1e-14));
+    }
+  }
+  CHECK_THROWS_WITH(surfaces::transform_from_name("lgo"), Catch::Contains("did you mean 'log'?"));
+}
+
+TEST_CASE("Intervals cover at their nominal rate", "[surfaces][interval]") {
+  // 2,000 simulated studies of a straight line: the count of covered means and next runs is
+  // binomial, with four standard deviations of room.
+  const doe::Model model = doe::Model::named("linear", {continuous("a")});
+  Eigen::VectorXd x(6);
+  x << -1, -0.6, -0.2, 0.2, 0.6, 1;
+  doe::RandomStream random(11, 0);
+  const auto normal = [&] {
+    return std::sqrt(-2 * std::log(1 - random.uniform())) * std::cos(6.283185307179586 * random.uniform());
+  };
+  int mean_covered = 0, next_covered = 0;
+  constexpr int kStudies = 2000;
+  const Eigen::VectorXd at = Eigen::VectorXd::Constant(1, 0.5);
+  for (int study = 0; study < kStudies; ++study) {
+    Eigen::VectorXd y(6);
+    for (int i = 0; i < 6; ++i) y[i] = 3 + 2 * x[i] + normal();
+    const Prediction prediction = surfaces::fit_least_squares(model, x, y).predict(at);
+    const auto mean = *prediction.confidence_interval(0.9);
+    const auto next = *prediction.prediction_interval(0.9);
+    const double truth = 4, run = truth + normal();
+    mean_covered += truth >= mean.low && truth <= mean.high;
+    next_covered += run >= next.low && run <= next.high;
+  }
+  const double room = 4 * std::sqrt(kStudies * 0.9 * 0.1);
+  CHECK(std::abs(mean_covered - 0.9 * kStudies) < room);
+  CHECK(std::abs(next_covered - 0.9 * kStudies) < room);
+}

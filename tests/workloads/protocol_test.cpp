@@ -1,0 +1,87 @@
+#include <catch2/catch.hpp>
+
+#include "workloads/protocol.h"
+
+using namespace doetune::workloads;
+
+namespace {
+
+Workload toy() {
+  using enum InputKind;
+  return {"toy",
+          "adds",
+          "toy --size 64",
+          {{"size", integer, 32, "pixels of a side", "pixels", 32, 128, {}, 32},
+           {"rate", continuous, 2.5, "a rate", "Hz", 0.5, 10},
+           {"precision", categorical, "fp32", "of numbers", "", 0, 0, {"fp32", "bf16"}},
+           {"file", text, nullptr, "a file"}},
+          {{"sum", "1", "the sum"}},
+          [](const Request&) { return Result{{{"sum", 1.0}}}; }};
+}
+
+}  // namespace
+
+TEST_CASE("factors override settings, settings override defaults", "[protocol]") {
+  const Request request = parse_request(toy(), Json::parse(R"({"study": "s", "run": 3, "attempt": 1, "replicate": 1,
+      "seed": 9, "factors": {"size": 64}, "settings": {"size": 128, "precision": "bf16"}, "gpus": [], "cpus": [0, 1],
+      "time_limit_s": 60})"));
+  CHECK(request.inputs.integer("size") == 64);
+  CHECK(request.inputs.text("precision") == "bf16");
+  CHECK(request.inputs.number("rate") == 2.5);
+  CHECK_FALSE(request.inputs.has("file"));
+  CHECK(request.seed == 9);
+  CHECK(request.cpus == std::vector<int>{0, 1});
+  CHECK(request.time_limit_s == 60.0);
+}
+
+TEST_CASE("the command line takes the same names", "[protocol]") {
+  const Request request = parse_command_line(toy(), {"--size", "96", "--rate=7.5", "--seed", "4", "--file", "x y"});
+  CHECK(request.inputs.integer("size") == 96);
+  CHECK(request.inputs.number("rate") == 7.5);
+  CHECK(request.inputs.text("file") == "x y");
+  CHECK(request.seed == 4);
+}
+
+TEST_CASE("a wrong input is named with what would be right", "[protocol]") {
+  const auto message_of = [](const std::vector<std::string>& arguments) -> std::string {
+    try {
+      parse_command_line(toy(), arguments);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK_THAT(message_of({"--sise", "64"}), Catch::Contains("'size'"));
+  CHECK_THAT(message_of({"--size", "160"}), Catch::Contains("32 to 128 pixels"));
+  CHECK_THAT(message_of({"--size", "40"}), Catch::Contains("multiple of 32"));
+  CHECK_THAT(message_of({"--size", "64.5"}), Catch::Contains("whole number"));
+  CHECK_THAT(message_of({"--rate", "fast"}), Catch::Contains("0.5 to 10 Hz"));
+  CHECK_THAT(message_of({"--rate", "nan"}), Catch::Contains("0.5 to 10 Hz"));
+  CHECK_THAT(message_of({"--precision", "bf61"}), Catch::Contains("'bf16'"));
+  CHECK_THAT(message_of({"--size"}), Catch::Contains("needs a value"));
+  CHECK_THAT(message_of({"size"}), Catch::Contains("--name value"));
+  CHECK_THAT(message_of({"--seed", "-1"}), Catch::Contains("--seed"));
+}
+
+TEST_CASE("a request of the wrong form is a usage error", "[protocol]") {
+  for (const char* text : {"[]", R"({"factors": {"nothing": 1}})", R"({"factors": {"size": [1]}})",
+                           R"({"seed": "x"})", R"({"cpus": "all"})", R"({"factors": []})"})
+    CHECK_THROWS_AS(parse_request(toy(), Json::parse(text)), UsageError);
+  CHECK_NOTHROW(parse_request(toy(), Json::object()));
+}
+
+TEST_CASE("describe lists every input and response", "[protocol]") {
+  const Json json = describe(toy());
+  CHECK(json["name"] == "toy");
+  CHECK(json["factors"].size() == 4);
+  CHECK(json["factors"][0] == Json::parse(R"({"name": "size", "kind": "integer", "low": 32.0, "high": 128.0,
+      "multiple_of": 32, "unit": "pixels", "default": 32, "description": "pixels of a side"})"));
+  CHECK(json["factors"][2]["levels"] == Json::parse(R"(["fp32", "bf16"])"));
+  CHECK(json["responses"][0]["name"] == "sum");
+}
+
+TEST_CASE("a result without a finite number for every response is a defect", "[protocol]") {
+  CHECK(to_json(toy(), {{{"sum", 2.0}}})["responses"]["sum"] == 2.0);
+  CHECK_THROWS_AS(to_json(toy(), {{{"other", 2.0}}}), std::logic_error);
+  CHECK_THROWS_AS(to_json(toy(), {{{"sum", std::nan("")}}}), std::logic_error);
+}

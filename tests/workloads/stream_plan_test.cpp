@@ -1,0 +1,62 @@
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "workloads/stream_inference.h"
+#include "workloads/stream_plan.h"
+
+using namespace doetune::workloads;
+
+TEST_CASE("a micro-batch holds channels x decode rate x interval images", "[stream]") {
+  for (const int channels : {1, 8, 13})
+    for (const int rate : {1, 5, 30})
+      for (std::int64_t k = 0; k < 50; ++k)
+        CHECK(frames_of({channels, static_cast<double>(rate), 1.0, 30, 120}, k).size() ==
+              static_cast<std::size_t>(channels * rate));
+}
+
+TEST_CASE("fractional rates are kept over time, evenly", "[stream]") {
+  const StreamPlan plan{8, 2.3, 0.7, 30, 120};
+  std::size_t total = 0;
+  std::map<int, int> per_channel;
+  for (std::int64_t k = 0; k < 1000; ++k) {
+    const auto frames = frames_of(plan, k);
+    total += frames.size();
+    for (const Frame& frame : frames) ++per_channel[frame.channel];
+    CHECK(std::abs(static_cast<double>(frames.size()) - 8 * 2.3 * 0.7) <= 1.0);  // staggered channels
+  }
+  CHECK(std::abs(static_cast<double>(total) - 8 * 2.3 * 700) <= 1.0);
+  for (const auto& [channel, count] : per_channel) CHECK(std::abs(count - 2.3 * 700) <= 1.0);
+}
+
+TEST_CASE("frames come from the clip, each camera at its own place", "[stream]") {
+  const StreamPlan plan{4, 30, 1, 30, 120};
+  const auto frames = frames_of(plan, 2);
+  for (const Frame& frame : frames) CHECK((frame.clip_frame >= 0 && frame.clip_frame < 120));
+  CHECK(frames[0].clip_frame != frames[30].clip_frame);
+  // At the camera's own rate every frame is taken once.
+  for (int i = 1; i < 30; ++i) CHECK(frames[i].clip_frame == (frames[i - 1].clip_frame + 1) % 120);
+}
+
+TEST_CASE("shares are disjoint, complete, and equal but for one image", "[stream]") {
+  const auto frames = frames_of({7, 5, 1, 30, 120}, 0);
+  for (int executors = 1; executors <= 16; ++executors) {
+    std::vector<Frame> joined;
+    for (int e = 0; e < executors; ++e) {
+      const auto share = share_of(frames, e, executors);
+      CHECK(std::abs(static_cast<double>(share.size()) - 35.0 / executors) < 1);
+      joined.insert(joined.end(), share.begin(), share.end());
+    }
+    CHECK(joined == frames);
+  }
+}
+
+TEST_CASE("a quantile is an order statistic", "[stream]") {
+  CHECK(quantile({3, 1, 2}, 0.5) == 2);
+  CHECK(quantile({4, 1, 2, 3}, 0.5) == 2);
+  CHECK(quantile({4, 1, 2, 3}, 0.99) == 4);
+  std::vector<double> hundred;
+  for (int i = 100; i >= 1; --i) hundred.push_back(i);
+  CHECK(quantile(hundred, 0.99) == 99);
+  CHECK_THROWS_AS(quantile({}, 0.5), std::invalid_argument);
+}

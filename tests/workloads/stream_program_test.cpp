@@ -1,0 +1,222 @@
+// The program stream-inference from outside: its answers, its exit codes, and what it leaves behind.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+using Json = nlohmann::json;
+using Arguments = std::vector<std::string>;
+namespace fs = std::filesystem;
+
+/// A directory for one test: the program's cache, output and messages.
+struct Workplace {
+  fs::path path = fs::temp_directory_path() / ("doetune-stream-" + std::to_string(getpid()));
+  Workplace() { fs::create_directories(path); }
+  ~Workplace() { fs::remove_all(path); }
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path / name).rdbuf();
+    return text.str();
+  }
+};
+
+/// Small enough for a second or two: 4 cameras of 64 x 64 pixels, a 32-pixel network, 0.2 s intervals.
+const Arguments kSmall{"--channels", "4", "--decode_rate", "10", "--interval", "0.2", "--input_size", "32",
+                       "--frame_width", "64", "--frame_height", "64", "--clip_seconds", "0.5", "--warmup", "0.2",
+                       "--duration", "0.3", "--batches", "2"};
+
+/// The program as a running process; standard output and error go to files `out` and `err`.
+class Program {
+ public:
+  Program(const Workplace& place, const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& environment = {},
+          rlim_t memory_limit = RLIM_INFINITY) {
+    pid_ = fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ > 0) return;
+    setenv("XDG_CACHE_HOME", place.path.c_str(), 1);
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+    const rlimit limit{memory_limit, memory_limit};
+    setrlimit(RLIMIT_AS, &limit);
+    dup2(open((place.path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
+    dup2(open((place.path / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
+    std::vector<char*> argv{const_cast<char*>(DOETUNE_STREAM_INFERENCE)};
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+
+  pid_t pid() const { return pid_; }
+
+  int exit_code() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  std::vector<pid_t> children() const {
+    std::ifstream in("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(pid_) + "/children");
+    std::vector<pid_t> pids;
+    for (pid_t child = 0; in >> child;) pids.push_back(child);
+    return pids;
+  }
+
+  /// Waits until the stream runs: the executors are started and have had time to become ready.
+  std::vector<pid_t> wait_for_children(std::size_t count) const {
+    while (children().size() < count) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return children();
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+/// True once no such process is left, or it is a zombie that waits for the system to collect it.
+bool gone(pid_t pid) {
+  for (int attempt = 0; attempt < 500; ++attempt) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    if (!(status >> number >> name >> state) || state == "Z" || state == "X") return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+Arguments with(Arguments arguments, const Arguments& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+Json answer(const Workplace& place, const Arguments& arguments) {
+  REQUIRE(Program(place, arguments).exit_code() == 0);
+  return Json::parse(place.read("out"));
+}
+
+}  // namespace
+
+TEST_CASE("throughput is images over processing time, whatever the settings", "[program]") {
+  const Workplace place;
+  for (const Arguments& settings : {Arguments{}, {"--executors_per_gpu", "3", "--batch_size", "1"},
+                                    {"--executors_per_gpu", "2", "--precision", "bf16", "--arrival", "immediate"}}) {
+    const Json json = answer(place, with(kSmall, settings));
+    const auto times = json["series"]["processing_time"].get<std::vector<double>>();
+    const double sum = std::accumulate(times.begin(), times.end(), 0.0);
+    const double images = json["notes"]["images"];
+    CHECK(images == 4 * 10 * 0.2 * static_cast<double>(times.size()));
+    CHECK(json["notes"]["micro_batches"] == times.size());
+    CHECK(times.size() >= 2);
+    const Json& responses = json["responses"];
+    CHECK(responses["throughput"].get<double>() == Approx(images / sum));
+    CHECK(responses["processing_time"].get<double>() == Approx(sum / static_cast<double>(times.size())));
+    CHECK(responses["processing_time_p99"].get<double>() <= *std::max_element(times.begin(), times.end()));
+    CHECK(responses["processing_time_p99"].get<double>() >= responses["processing_time_p50"].get<double>());
+    CHECK(responses["scheduling_delay"].get<double>() >= 0);
+    CHECK((responses["decode_share"].get<double>() > 0 && responses["decode_share"].get<double>() < 1));
+  }
+}
+
+TEST_CASE("the number of executors and the batch size do not change what is detected", "[program]") {
+  const Workplace place;
+  // The first two micro-batches, whatever their speed.
+  const Arguments two = with(kSmall, {"--arrival", "immediate", "--warmup", "0", "--duration", "0",
+                                      "--confidence_threshold", "0.01"});
+  const double alone = answer(place, two)["responses"]["detections_per_image"];
+  CHECK(alone > 0);
+  CHECK(answer(place, with(two, {"--executors_per_gpu", "3", "--batch_size", "2"}))["responses"]["detections_per_image"] == alone);
+}
+
+TEST_CASE("a request file is answered by a result file", "[program]") {
+  const Workplace place;
+  Json settings;
+  for (std::size_t i = 0; i < kSmall.size(); i += 2) settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+  std::ofstream(place.path / "request.json") << Json{{"study", "s"}, {"run", 1}, {"attempt", 1}, {"replicate", 1},
+      {"seed", 5}, {"factors", {{"executors_per_gpu", 2}}}, {"settings", settings}, {"gpus", Json::array()},
+      {"cpus", {0}}, {"time_limit_s", 60}};
+  Program program(place, {}, {{"DOETUNE_REQUEST", place.path / "request.json"}, {"DOETUNE_RESULT", place.path / "result.json"}});
+  CHECK(program.exit_code() == 0);
+  CHECK(Json::parse(place.read("result.json"))["responses"]["throughput"] > 0);
+  CHECK_FALSE(fs::exists(place.path / "result.json.partial"));
+  CHECK(place.read("out").empty());
+}
+
+TEST_CASE("describe names the responses that a run gives", "[program]") {
+  const Workplace place;
+  const Json described = answer(place, {"--describe"});
+  const Json result = answer(place, kSmall);
+  CHECK(described["name"] == "stream-inference");
+  CHECK(described["responses"].size() == result["responses"].size());
+  for (const Json& response : described["responses"])
+    CHECK(result["responses"].contains(response["name"].get<std::string>()));
+}
+
+TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {
+  const Workplace place;
+  CHECK(Program(place, {"--exekutors_per_gpu", "2"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Catch::Contains("executors_per_gpu"));
+  CHECK(Program(place, {"--decode_rate", "20", "--source_fps", "10"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Catch::Contains("source_fps"));
+  CHECK(Program(place, {}, {{"DOETUNE_REQUEST", "/nowhere"}, {"DOETUNE_RESULT", "/nowhere"}}).exit_code() == 2);
+}
+
+TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]") {
+  const Workplace place;
+  std::ofstream(place.path / "short.weights") << "0123456789";
+  CHECK(Program(place, with(kSmall, {"--weights", place.path / "short.weights"})).exit_code() == 1);
+  CHECK_THAT(place.read("err"), Catch::Contains("cut off"));
+}
+
+TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
+  const Workplace place;
+  for (const int pause_ms : {0, 700}) {  // while it starts, and in the stream
+    Program program(place, with(kSmall, {"--executors_per_gpu", "3", "--duration", "600"}));
+    const auto executors = program.wait_for_children(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    kill(executors[1], SIGKILL);
+    CHECK(program.exit_code() == 1);
+    CHECK_THAT(place.read("err"), Catch::Contains("executor 1 of 3") && Catch::Contains("signal 9"));
+    for (const pid_t executor : executors) CHECK(gone(executor));
+  }
+}
+
+TEST_CASE("executors end with the coordinator, however it ends", "[program]") {
+  const Workplace place;
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    Program program(place, with(kSmall, {"--executors_per_gpu", "2", "--duration", "600"}));
+    const auto executors = program.wait_for_children(2);
+    kill(program.pid(), signal);
+    CHECK(program.exit_code() == 128 + signal);
+    for (const pid_t executor : executors) CHECK(gone(executor));
+  }
+}
+
+TEST_CASE("a time limit ends the measurement early, and the result says so", "[program]") {
+  const Workplace place;
+  std::ofstream(place.path / "request.json")
+      << Json{{"settings", {{"input_size", 32}, {"frame_width", 64}, {"frame_height", 64}, {"clip_seconds", 0.5},
+                            {"interval", 0.2}, {"warmup", 0}, {"duration", 600}}}, {"time_limit_s", 3}};
+  Program program(place, {}, {{"DOETUNE_REQUEST", place.path / "request.json"}, {"DOETUNE_RESULT", place.path / "result.json"}});
+  CHECK(program.exit_code() == 0);
+  CHECK(Json::parse(place.read("result.json"))["notes"].contains("time_limit"));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+TEST_CASE("settings that do not fit the memory end with code 77", "[program]") {
+  const Workplace place;
+  Program program(place, with(kSmall, {"--batch_size", "256", "--input_size", "416", "--decode_rate", "30", "--interval", "4"}), {}, rlim_t{1} << 30);
+  CHECK(program.exit_code() == 77);
+  CHECK_THAT(place.read("err"), Catch::Contains("memory"));
+}
+#endif

@@ -1,0 +1,163 @@
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "workloads/clip.h"
+#include "workloads/picture.h"
+#include "workloads/scene.h"
+#include "workloads/video.h"
+
+using namespace doetune::workloads;
+
+namespace {
+
+struct TemporaryDirectory {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("doetune-clip-" + std::to_string(getpid()));
+  TemporaryDirectory() { std::filesystem::remove_all(path); }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
+};
+
+Picture uniform(int width, int height, std::uint8_t luma, std::uint8_t blue, std::uint8_t red) {
+  Picture picture(width, height);
+  for (int y = 0; y < height; ++y) std::fill_n(picture.luma_row(y), width, luma);
+  for (int y = 0; y < height / 2; ++y) {
+    std::fill_n(picture.blue_row(y), width / 2, blue);
+    std::fill_n(picture.red_row(y), width / 2, red);
+  }
+  return picture;
+}
+
+}  // namespace
+
+TEST_CASE("a uniform picture becomes its colour at any size", "[picture]") {
+  // JPEG (JFIF 1.02): red is Y 76, Cb 85, Cr 255.
+  const Picture red = uniform(64, 48, 76, 85, 255);
+  for (const int size : {7, 32, 100}) {
+    std::vector<float> rgb(3 * size * size);
+    Resizer(64, 48, size)(red.view(), rgb);
+    for (std::size_t i = 0; i < rgb.size(); i += 3) {
+      CHECK(rgb[i] == Approx(1.0).margin(0.01));
+      CHECK(rgb[i + 1] == Approx(0.0).margin(0.01));
+      CHECK(rgb[i + 2] == Approx(0.0).margin(0.01));
+    }
+  }
+}
+
+TEST_CASE("resizing is linear between samples", "[picture]") {
+  // A luma ramp of 2 per column, halved: each output pixel lies midway between two columns.
+  Picture ramp = uniform(32, 32, 0, 128, 128);
+  for (int y = 0; y < 32; ++y)
+    for (int x = 0; x < 32; ++x) ramp.luma_row(y)[x] = static_cast<std::uint8_t>(2 * x);
+  std::vector<float> rgb(3 * 16 * 16);
+  Resizer(32, 32, 16)(ramp.view(), rgb);
+  for (int x = 0; x < 16; ++x) CHECK(rgb[3 * (5 * 16 + x) + 1] == Approx((4 * x + 1) / 255.0).epsilon(1e-5));
+  // Enlarged: edges repeat, and no value leaves the input's range.
+  rgb.resize(3 * 64 * 64);
+  Resizer(32, 32, 64)(ramp.view(), rgb);
+  CHECK(rgb[0] == 0.0F);
+  CHECK(rgb[3 * 63] == Approx(62 / 255.0));
+  CHECK(rgb[3 * 2] == Approx(2 * 0.75 / 255.0));  // centre of output 2 is input 0.75
+}
+
+TEST_CASE("a drawn picture survives coding and decoding", "[video]") {
+  const Scene scene(128, 64, 1);
+  Picture picture(128, 64);
+  scene.draw(3, picture);
+  FrameEncoder encoder(128, 64);
+  const auto packet = encoder.encode(picture.view());
+  FrameDecoder decoder;
+  const PictureView decoded = decoder.decode(packet);
+  REQUIRE(decoded.width == 128);
+  REQUIRE(decoded.height == 64);
+  double squares = 0;
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 128; ++x)
+      squares += std::pow(picture.luma_row(y)[x] - decoded.luma[y * decoded.luma_stride + x], 2);
+  CHECK(std::sqrt(squares / (128 * 64)) < 8);  // grey levels: the drawn noise, which JPEG smooths
+}
+
+TEST_CASE("a scene moves, and the same seed draws the same frame", "[video]") {
+  Picture a(64, 64), b(64, 64), later(64, 64);
+  Scene(64, 64, 9).draw(5, a);
+  Scene(64, 64, 9).draw(5, b);
+  Scene(64, 64, 9).draw(6, later);
+  CHECK(std::equal(a.luma_row(0), a.luma_row(0) + 64 * 64, b.luma_row(0)));
+  CHECK_FALSE(std::equal(a.luma_row(0), a.luma_row(0) + 64 * 64, later.luma_row(0)));
+}
+
+TEST_CASE("a broken packet is an error, and the next good one decodes", "[video]") {
+  FrameEncoder encoder(64, 64);
+  const Picture picture = uniform(64, 64, 100, 128, 128);
+  const auto good = encoder.encode(picture.view());
+  FrameDecoder decoder;
+  CHECK_THROWS_AS(decoder.decode(std::vector<std::byte>(100)), VideoError);
+  CHECK(decoder.decode(good).width == 64);
+}
+
+TEST_CASE("a clip is made once, kept, and made again when damaged", "[clip]") {
+  const TemporaryDirectory cache;
+  const ClipSpec spec{64, 48, 5, 1};
+  const auto path = cache.path / spec.file_name();
+  {
+    const FileDescriptor file = open_clip(spec, cache.path);
+    const auto clip = Clip::read(file.get(), true);
+    REQUIRE(clip);
+    CHECK(clip->frames() == 5);
+    FrameDecoder decoder;
+    for (int frame = 0; frame < 5; ++frame) CHECK(decoder.decode(clip->packet(frame)).width == 64);
+  }
+  const auto made = std::filesystem::last_write_time(path);
+  open_clip(spec, cache.path);
+  CHECK(std::filesystem::last_write_time(path) == made);
+  {
+    std::fstream damage(path, std::ios::in | std::ios::out | std::ios::binary);
+    damage.seekp(100);
+    damage.put('?');
+  }
+  const FileDescriptor again = open_clip(spec, cache.path);
+  CHECK(Clip::read(again.get(), true));
+  CHECK(std::filesystem::last_write_time(path) != made);
+}
+
+TEST_CASE("a clip cut off at any length is not read", "[clip]") {
+  const TemporaryDirectory cache;
+  const ClipSpec spec{64, 48, 2, 1};
+  const auto path = cache.path / spec.file_name();
+  open_clip(spec, cache.path);
+  const auto size = std::filesystem::file_size(path);
+  std::filesystem::rename(path, cache.path / "whole");
+  for (std::uintmax_t length = 0; length < size; ++length) {
+    std::filesystem::copy_file(cache.path / "whole", path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(path, length);
+    const int fd = open(path.c_str(), O_RDONLY);
+    CHECK_FALSE(Clip::read(fd, true));
+    close(fd);
+  }
+}
+
+TEST_CASE("programs that want a clip at once all get a whole one", "[clip]") {
+  const TemporaryDirectory cache;
+  std::vector<std::thread> programs;
+  std::atomic<int> whole = 0;
+  for (int i = 0; i < 4; ++i)
+    programs.emplace_back([&] {
+      const FileDescriptor file = open_clip({64, 48, 20, 1}, cache.path);
+      whole += Clip::read(file.get(), true).has_value();
+    });
+  for (std::thread& program : programs) program.join();
+  CHECK(whole == 4);
+}
+
+TEST_CASE("without a place to keep it the clip is made in memory", "[clip]") {
+  for (const char* directory : {"", "/proc/nowhere"}) {
+    const FileDescriptor file = open_clip({64, 48, 2, 1}, directory);
+    CHECK(Clip::read(file.get(), true));
+  }
+}

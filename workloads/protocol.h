@@ -1,0 +1,119 @@
+// How a bundled workload is asked and how it answers. The same protocol is open to any program.
+//
+// Asked through the environment: DOETUNE_REQUEST is the path of a JSON file
+//   {"study", "run", "attempt", "replicate", "seed", "factors": {name: value},
+//    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x}
+// and DOETUNE_RESULT the path where the result must appear, by rename:
+//   {"responses": {name: number}, "series": {name: [number]}, "notes": {name: value}}
+// Without DOETUNE_REQUEST, inputs come as `--name value` and the result is the last line on standard
+// output. Messages go to standard error.
+//
+// Exit codes: 0 done, 1 failed, 2 an input is wrong, 77 the settings do not fit the machine.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace doetune::workloads {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInfeasible = 77;
+
+/// An input is wrong: the message says which, what was expected, and the nearest valid name.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The settings cannot run on this machine: a fact about them, never worth a retry.
+struct Infeasible : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class InputKind { integer, continuous, categorical, text };
+
+/// One thing that can be varied (a factor) or fixed (a setting).
+struct Input {
+  std::string name;
+  InputKind kind;
+  Json default_value;                // null: chosen at run time, see the description
+  std::string description;
+  std::string unit = {};
+  double low = 0;                    // integer and continuous: both ends allowed
+  double high = 0;
+  std::vector<std::string> levels = {};  // categorical
+  int multiple_of = 1;               // integer
+};
+
+struct Response {
+  std::string name;
+  std::string unit;
+  std::string description;
+};
+
+/// Checked values of all inputs of a workload: factors over settings over defaults.
+class Inputs {
+ public:
+  explicit Inputs(std::map<std::string, Json> values) : values_(std::move(values)) {}
+
+  bool has(const std::string& name) const { return !values_.at(name).is_null(); }
+  double number(const std::string& name) const { return values_.at(name).get<double>(); }
+  int integer(const std::string& name) const { return values_.at(name).get<int>(); }
+  std::string text(const std::string& name) const { return values_.at(name).get<std::string>(); }
+
+ private:
+  std::map<std::string, Json> values_;
+};
+
+/// What a workload is asked to do.
+struct Request {
+  Inputs inputs;
+  std::uint64_t seed = 1;
+  std::vector<int> gpus = {};               // empty: none assigned
+  std::vector<int> cpus = {};               // empty: all that the process may use
+  std::optional<double> time_limit_s = {};  // of the whole run, start included
+};
+
+struct Result {
+  std::map<std::string, double> responses;
+  std::map<std::string, std::vector<double>> series = {};
+  Json notes = Json::object();
+};
+
+struct Workload {
+  std::string name;
+  std::string summary;
+  std::string example;  // a command line for --help
+  std::vector<Input> inputs;
+  std::vector<Response> responses;
+  std::function<Result(const Request&)> run;
+};
+
+/// Checks names, types, ranges and levels of `factors` and `settings` (objects) and fills in defaults.
+/// Throws UsageError.
+Inputs check_inputs(const Workload& workload, const Json& factors, const Json& settings);
+
+/// Reads a request file's contents. Throws UsageError.
+Request parse_request(const Workload& workload, const Json& request);
+
+/// `--name value` or `--name=value` for inputs, and --seed. Throws UsageError.
+Request parse_command_line(const Workload& workload, const std::vector<std::string>& arguments);
+
+/// The answer to --describe.
+Json describe(const Workload& workload);
+
+/// The result as JSON. Throws std::logic_error if a declared response is missing or not finite.
+Json to_json(const Workload& workload, const Result& result);
+
+/// The main function of a workload's program.
+int run_program(const Workload& workload, int argc, char** argv);
+
+}  // namespace doetune::workloads
