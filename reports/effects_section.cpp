@@ -24,6 +24,7 @@ void write_coefficients(const ResponseAnalysis& response, Markup& out) {
 
 void write_effects(const Page& page, Markup& out) {
   write_figures(page.effects, out, "figures pairs");
+  if (!page.interactions.empty()) write_figures(page.interactions, out);
   for (const ResponseAnalysis& response : page.analysis.responses) {
     if (response.fit) write_coefficients(response, out);
   }

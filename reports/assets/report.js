@@ -40,26 +40,36 @@
     item.figure.classList.add("drawn");
   }
 
-  function refresh(item) {
-    if (!item.stale || !visible.has(item)) return;
+  function draw(item) {
     if (item.plot === null) addPlot(item);
     item.stale = false;
     item.caption.textContent = item.draw(item.plot, settings);
   }
 
-  function refreshKind(kind) {
-    figures.filter((item) => item.kind === kind).forEach(refresh);
+  // One plot a frame, so that a slider never waits for all of them.
+  let frame = 0;
+  let contoursFrom = 0;
+  function drawNext() {
+    const now = performance.now();
+    const due = figures.filter((item) => item.stale && visible.has(item));
+    const next = due.find((item) => item.kind !== "contour" || now >= contoursFrom);
+    if (next) draw(next);
+    frame = due.length > 0 ? requestAnimationFrame(drawNext) : 0;
   }
 
-  let frame = 0;
-  let timer = 0;
+  function schedule() {
+    if (frame === 0) frame = requestAnimationFrame(drawNext);
+  }
+
+  function redraw() {
+    figures.forEach((item) => { item.stale = true; });
+    schedule();
+  }
+
   function changed(moved) {
     settings = moved;
-    figures.forEach((item) => { item.stale = true; });
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => refreshKind("profile"));
-    clearTimeout(timer);
-    timer = setTimeout(() => refreshKind("contour"), contourDelay);
+    contoursFrom = performance.now() + contourDelay;
+    redraw();
   }
 
   function watch() {
@@ -68,14 +78,10 @@
       for (const entry of entries) {
         const item = items.get(entry.target);
         if (entry.isIntersecting) visible.add(item); else visible.delete(item);
-        refresh(item);
       }
+      schedule();
     }, { rootMargin: "200px" });
     figures.forEach((item) => observer.observe(item.figure));
-  }
-
-  function redrawAll() {
-    figures.forEach((item) => { item.stale = true; refresh(item); });
   }
 
   const panel = document.getElementById("settings");
@@ -83,5 +89,5 @@
   document.documentElement.classList.add("interactive");
   doetune.buildSettings(panel, data, changed);
   watch();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })((window.doetune = window.doetune || {}));

@@ -3,7 +3,7 @@
 
 #include "reports/html.h"
 #include "reports/write_report.h"
-#include "tests/reports/fccd_study.h"
+#include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;

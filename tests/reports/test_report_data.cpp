@@ -3,7 +3,7 @@
 #include "doe/design.h"
 #include "reports/analysis.h"
 #include "reports/report_data.h"
-#include "tests/reports/fccd_study.h"
+#include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;

@@ -2,7 +2,7 @@
 
 #include "reports/analysis.h"
 #include "reports/verdict.h"
-#include "tests/reports/fccd_study.h"
+#include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
