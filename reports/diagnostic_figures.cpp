@@ -83,12 +83,12 @@ Figure residuals_in_run_order(const ResponseAnalysis& response) {
   figure.title = drifts ? fmt::format("Residuals {} in run order (correlation {:+.2f}): something "
                                       "drifted.", r > 0 ? "rise" : "fall", r)
                         : fmt::format("Residuals show no drift in run order (correlation {:+.2f}).", r);
-  figure.caption = "Observed less fitted, on the scale of the fit, in the order the runs were made.";
+  figure.caption = "Observed less fitted " + fitted_quantity(response) +
+                   ", in the order the runs were made.";
   const Range y = range_of(fit.residuals);
   const auto [first, last] = std::minmax_element(response.runs.begin(), response.runs.end());
-  const std::string unit = scale_unit(fit, response.response.unit);
   Chart chart(figure.name, linear_axis("run", *first, *last),
-              linear_axis(name_with_unit("residual", unit), y.low, y.high),
+              linear_axis(name_with_unit("residual", fitted_unit(response)), y.low, y.high),
               kSize);
   chart.grid_lines();
   chart.line({{-1e6, 0}, {1e6, 0}}, guide());

@@ -11,7 +11,18 @@ namespace {
 constexpr std::size_t kMostTicks = 7;
 constexpr int kSteps = 40;
 
-/// Natural settings to mark on an axis.
+}  // namespace
+
+std::string file_part(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       c == '_';
+    out += plain ? std::string(1, c) : fmt::format("_x{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 std::vector<double> marked_settings(const doe::Factor& factor) {
   std::vector<double> settings =
       factor.kind == doe::FactorKind::kContinuous && factor.scale == doe::Scale::kLinear
@@ -23,18 +34,6 @@ std::vector<double> marked_settings(const doe::Factor& factor) {
     even.push_back(factor.snap(factor.to_natural(-1 + static_cast<double>(i) / 2)));
   }
   return even;
-}
-
-}  // namespace
-
-std::string file_part(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '_';
-    out += plain ? std::string(1, c) : fmt::format("_x{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
 }
 
 std::vector<double> coded_places(const doe::Factor& factor) {

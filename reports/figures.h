@@ -43,6 +43,9 @@ std::string file_part(std::string_view name);
 struct Axis;
 Axis factor_axis(const doe::Factor& factor);
 
+/// Settings of a numeric factor to mark on an axis, natural units.
+std::vector<double> marked_settings(const doe::Factor& factor);
+
 /// Coded places along a factor at which a curve is drawn: its levels, or evenly over its range.
 std::vector<double> coded_places(const doe::Factor& factor);
 

@@ -120,8 +120,9 @@ void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& cav
   if (!analysis.optimum || analysis.optimum->at_bound.empty()) return;
   const std::vector<std::string>& names = analysis.optimum->at_bound;
   caveats.push_back(fmt::format(
-      "The best setting of {} lies at the end of its range: still better settings may lie outside.",
-      fmt::join(names, ", ")));
+      "The best {} of {} {}: still better settings may lie outside.",
+      names.size() == 1 ? "setting" : "settings", fmt::join(names, " and "),
+      names.size() == 1 ? "lies at the end of its range" : "lie at the ends of their ranges"));
 }
 
 void add_next(const Analysis& analysis, Verdict& verdict) {

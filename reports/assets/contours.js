@@ -94,7 +94,8 @@
     return "Predicted mean of " + doetune.format.nameWithUnit(response) +
       (held && ", with " + held) + ". Circles: measured runs, small where they lie off this " +
       "slice." + (data.optimum ? " Star: the optimum." : "") + " Cross: the sliders." +
-      (limited ? " Grey: a goal is missed." : "");
+      (limited ? " Grey: a goal is missed." : "") +
+      (data.constrained ? " The study's constraints are not drawn here; the SVG file has them." : "");
   }
 
   // Registers a figure; returns the function that draws it at settings and says what is drawn.

@@ -33,26 +33,38 @@
   // Where factor f's plot stands when `columns` fit beside one another.
   const place = (f, columns) => ({ column: f % columns, row: Math.floor(f / columns) });
 
-  // Four traces a factor: the two ends of the interval, the mean, and where the slider stands.
+  // A curve within the band of its interval; the levels of a category as points with error bars.
+  function curveTraces(factor, x, predictions, axes, colours) {
+    const mean = predictions.map((p) => p.mean);
+    const end = (i) => predictions.map((p) => (p.confidence_interval || [p.mean, p.mean])[i]);
+    if (factor.kind === "categorical") {
+      return [{ ...axes, x, y: mean, mode: "markers", hoverinfo: "x+y",
+                marker: { color: colours.series, size: 7 },
+                error_y: { type: "data", symmetric: false, color: colours.series,
+                           array: end(1).map((high, i) => high - mean[i]),
+                           arrayminus: end(0).map((low, i) => mean[i] - low) } }];
+    }
+    return [
+      { ...axes, x, y: end(0), mode: "lines", line: { width: 0 } },
+      { ...axes, x, y: end(1), mode: "lines", line: { width: 0 }, fill: "tonexty",
+        fillcolor: colours.band },
+      { ...axes, x, y: mean, mode: "lines", hoverinfo: "x+y",
+        line: { color: colours.series, width: 2 } },
+    ];
+  }
+
+  // A factor's curve, and a dot where its slider stands.
   function traces(data, response, settings, columns) {
     const point = data.factors.map((factor, f) => doetune.coded(factor, settings[f]));
     const here = doetune.predictOne(data.factors, response, point);
     const colours = doetune.colours();
     return data.factors.flatMap((factor, f) => {
       const { along, predictions } = curve(data, response, point, f);
-      const x = axisValues(factor, along);
       const axes = { xaxis: "x" + suffix(f), yaxis: "y" + suffix(place(f, columns).row),
                      hoverinfo: "skip", showlegend: false };
-      const end = (i) => predictions.map((p) => (p.confidence_interval || [p.mean, p.mean])[i]);
-      return [
-        { ...axes, x, y: end(0), mode: "lines", line: { width: 0 } },
-        { ...axes, x, y: end(1), mode: "lines", line: { width: 0 }, fill: "tonexty",
-          fillcolor: colours.band },
-        { ...axes, x, y: predictions.map((p) => p.mean), mode: "lines", hoverinfo: "x+y",
-          line: { color: colours.series, width: 2 } },
-        { ...axes, x: axisValues(factor, [point[f]]), y: [here.mean], mode: "markers",
-          hoverinfo: "x+y", marker: { color: colours.optimum, size: 10 } },
-      ];
+      return [...curveTraces(factor, axisValues(factor, along), predictions, axes, colours),
+              { ...axes, x: axisValues(factor, [point[f]]), y: [here.mean], mode: "markers",
+                hoverinfo: "x+y", marker: { color: colours.optimum, size: 10 } }];
     });
   }
 

@@ -31,16 +31,13 @@
 
   doetune.factorAxis = (factor) => {
     const title = { text: doetune.axisTitle(factor), standoff: 6 };
-    if (factor.kind === "categorical") return { title, type: "category" };
+    if (factor.kind === "categorical") {
+      return { title, type: "category", range: [-0.5, factor.level_names.length - 0.5] };
+    }
     const log = factor.scale !== "linear";
     const bound = (x) => (log ? Math.log10(x) : x);
-    const axis = { title, type: log ? "log" : "linear", range: [bound(factor.low), bound(factor.high)] };
-    if (factor.kind !== "continuous" && factor.usable.length <= 8) {
-      axis.tickmode = "array";
-      axis.tickvals = factor.usable;
-      axis.ticktext = factor.usable.map(String);
-    }
-    return axis;
+    return { title, type: log ? "log" : "linear", range: [bound(factor.low), bound(factor.high)],
+             tickmode: "array", tickvals: factor.ticks, ticktext: factor.ticks.map(String) };
   };
 
   doetune.plotConfig = () => ({ displaylogo: false, displayModeBar: false, responsive: true });
