@@ -106,7 +106,7 @@
       const { column, row } = place(f, columns);
       result["xaxis" + suffix(f)] = {
         ...doetune.baseAxis(), anchor: "y" + suffix(row), ...doetune.factorAxis(factor),
-        domain: [(column + (column ? 0.06 : 0)) / columns, (column + 1) / columns] };
+        domain: [(column + (column ? 0.1 : 0)) / columns, (column + 1) / columns] };
     });
     return result;
   }
