@@ -8,7 +8,6 @@
 #include "reports/effects.h"
 #include "reports/figures.h"
 #include "reports/format.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "reports/format.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {

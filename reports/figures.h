@@ -6,6 +6,7 @@
 
 #include "reports/analysis.h"
 #include "reports/markup.h"
+#include "reports/svg.h"
 
 namespace doetune::reports {
 
@@ -40,7 +41,6 @@ std::vector<Figure> diagnostic_figures(const Analysis& analysis);
 std::string file_part(std::string_view name);
 
 /// The axis of a factor in coded units, marked at settings that can be used; levels stand apart by 1.
-struct Axis;
 Axis factor_axis(const doe::Factor& factor);
 
 /// Settings of a numeric factor to mark on an axis, natural units.

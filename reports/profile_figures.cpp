@@ -7,7 +7,6 @@
 #include "reports/figures.h"
 #include "reports/format.h"
 #include "reports/slice.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {
