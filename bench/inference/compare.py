@@ -54,7 +54,7 @@ def onnx_model(weights, size, batch):
 
 class Ours:
     def __init__(self, program, size, batch, precision, threads, folder):
-        environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads), GOMP_SPINCOUNT="1000")  # as executors have it
         self.process = subprocess.Popen([program, "tiny-yolov2", str(size), str(batch), precision, str(threads), folder],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         if self.process.stdout.readline().strip() != "ready":

@@ -93,6 +93,12 @@ TEST_CASE("whole networks agree with the reference", "[engine]") {
     }
 }
 
+TEST_CASE("large convolutions, which take oneDNN's Winograd path, agree with the reference", "[engine]") {
+  NetworkBuilder builder("large", {3, 33, 34});  // odd: the transform's tiles of 2 or 4 pixels do not fit
+  const Network network = builder.conv(32, 3).conv(48, 3).max_pool(2, 2).conv(64, 3).build(one_anchor(64));
+  for (const int images : {1, 4}) CHECK(difference(network, {4, Precision::fp32, 2}, images) < kTolerance[0]);
+}
+
 TEST_CASE("fewer images than the batch give the same results", "[engine]") {
   const Network network = make_network("tiny-yolov2", 32);
   for (const int images : {1, 2, 5}) CHECK(difference(network, {5, Precision::fp32, 1}, images) < kTolerance[0]);
