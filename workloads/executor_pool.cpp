@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 #include <thread>
 
@@ -27,6 +28,15 @@ cpu_set_t to_set(const std::vector<int>& cpus) {
   CPU_ZERO(&set);
   for (const int cpu : cpus) CPU_SET(cpu, &set);
   return set;
+}
+
+/// How often the kernel has killed a process for want of memory; 0 where it does not say.
+std::int64_t out_of_memory_kills() {
+  std::ifstream counters("/proc/vmstat");
+  std::string name;
+  for (std::int64_t value = 0; counters >> name >> value;)
+    if (name == "oom_kill") return value;
+  return 0;
 }
 
 /// In the new process: tie its life to the coordinator's, take its CPUs, become the executor.
@@ -66,7 +76,8 @@ std::vector<int> cpus_of(const std::vector<int>& cpus, int index, int executors)
 }
 
 ExecutorPool::ExecutorPool(int executors, const std::vector<int>& cpus,
-                           const std::function<ExecutorConfig(int)>& config) {
+                           const std::function<ExecutorConfig(int)>& config)
+    : out_of_memory_kills_(out_of_memory_kills()) {
   try {
     for (int e = 0; e < executors; ++e) start(cpus_of(cpus, e, executors), config(e));
     receive_all<std::int64_t>([](std::size_t, std::int64_t) {});
@@ -137,7 +148,9 @@ void ExecutorPool::report_death(std::size_t executor) {
   int status = 0;
   waitpid(std::exchange(processes_[executor].pid, -1), &status, 0);
   const std::string who = fmt::format("executor {} of {}", executor, processes_.size());
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kExitInfeasible)
+  const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  if ((WIFEXITED(status) && WEXITSTATUS(status) == kExitInfeasible) ||
+      (killed && out_of_memory_kills() > out_of_memory_kills_))
     throw Infeasible(who + " ran out of memory: fewer executors or smaller batches fit");
   if (WIFSIGNALED(status))
     throw std::runtime_error(fmt::format("{} was ended by signal {} ({})", who, WTERMSIG(status),

@@ -55,8 +55,9 @@ def onnx_model(weights, size, batch):
 class Ours:
     def __init__(self, program, size, batch, precision, threads, folder):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), GOMP_SPINCOUNT="1000")  # as executors have it
-        self.process = subprocess.Popen([program, "tiny-yolov2", str(size), str(batch), precision, str(threads), folder],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        command = [program, "tiny-yolov2", str(size), str(batch), precision, str(threads), folder]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=environment)
         if self.process.stdout.readline().strip() != "ready":
             sys.exit("bench_inference did not start")
 
