@@ -15,16 +15,16 @@ using onednn::Buffer;
 using onednn::Plan;
 using onednn::WeightStore;
 
-/// Turns oneDNN's errors into the engine's: no memory is a fact about the settings.
+/// Turns oneDNN's errors into the engine's.
 template <class Work>
 auto translated(Work work) {
   try {
     return work();
   } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw OutOfMemory(std::string("oneDNN: ") + error.what());
+    if (error.status == dnnl_out_of_memory) throw CannotRun(std::string("not enough memory: oneDNN ") + error.what());
     throw std::runtime_error(std::string("oneDNN: ") + error.what());
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory("not enough memory for the network at this batch size");
+    throw CannotRun("not enough memory for the network at this batch size");
   }
 }
 

@@ -149,9 +149,10 @@ void ExecutorPool::report_death(std::size_t executor) {
   waitpid(std::exchange(processes_[executor].pid, -1), &status, 0);
   const std::string who = fmt::format("executor {} of {}", executor, processes_.size());
   const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-  if ((WIFEXITED(status) && WEXITSTATUS(status) == kExitInfeasible) ||
-      (killed && out_of_memory_kills() > out_of_memory_kills_))
-    throw Infeasible(who + " ran out of memory: fewer executors or smaller batches fit");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kExitInfeasible)
+    throw Infeasible(who + " cannot run with these settings; its message is above");
+  if (killed && out_of_memory_kills() > out_of_memory_kills_)
+    throw Infeasible(who + " was killed for want of memory: fewer executors or smaller batches take less");
   if (WIFSIGNALED(status))
     throw std::runtime_error(fmt::format("{} was ended by signal {} ({})", who, WTERMSIG(status),
                                          strsignal(WTERMSIG(status))));

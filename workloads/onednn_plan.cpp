@@ -212,7 +212,7 @@ Plan::ChosenConvolution Plan::choose(const Convolution& conv, const Layer& node)
     attributes.set_post_ops(activation);
   }
   const auto direct = describe(conv, node, dnnl::algorithm::convolution_direct, attributes);
-  if (!direct) throw std::runtime_error("oneDNN has no convolution in this precision for this CPU");
+  if (!direct) throw CannotRun("oneDNN has no convolution in this precision for this CPU");
   return {direct, true};
 }
 

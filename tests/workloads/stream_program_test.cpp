@@ -219,6 +219,14 @@ TEST_CASE("a time limit ends the measurement early, and the result says so", "[p
   CHECK(Json::parse(place.read("result.json"))["notes"].contains("time_limit"));
 }
 
+TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
+  const Workplace place;
+  // oneDNN pretends to be on an older CPU.
+  Program program(place, with(kSmall, {"--precision", "bf16"}), {{"ONEDNN_MAX_CPU_ISA", "AVX2"}});
+  CHECK(program.exit_code() == 77);
+  CHECK_THAT(place.read("err"), Catch::Contains("precision"));
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need the address space themselves
 TEST_CASE("settings that do not fit the memory end with code 77", "[program]") {
   const Workplace place;
