@@ -16,9 +16,14 @@ namespace {
 constexpr std::array kPlanColumns{"run", "standard_order", "point_type", "block", "replicate"};
 
 doe::DesignRequest request_of(const Study& study) {
-  doe::DesignRequest request{study.factors,           study.region,        study.design.center_runs,
-                             study.design.replicates, study.design.blocks, study.seed,
-                             {}};
+  doe::DesignRequest request;
+  request.factors = study.factors;
+  request.region = study.region;
+  request.model = study.model;
+  request.center_runs = study.design.center_runs;
+  request.replicates = study.design.replicates;
+  request.blocks = study.design.blocks;
+  request.seed = study.seed;
   if (!study.design.table.empty()) {
     for (const TableRow& row : read_table(study, study.design.table, {})) {
       request.table.push_back(row.settings);
