@@ -39,12 +39,14 @@ std::vector<Cell> candidate_row(const Page& page, const std::string& name,
 
 void write_alternatives(const Page& page, Markup& out) {
   const surfaces::Optimum& optimum = *page.analysis.optimum;
-  out.element("p", fmt::format(
-      "{} that differ from the optimum by at least a quarter of some factor's range come next. "
-      "✗: a goal is missed on average.",
-      optimum.alternatives.size() == 1 ? "The settings"
-                                       : fmt::format("The {} best settings",
-                                                     optimum.alternatives.size())));
+  out.element(
+      "p",
+      fmt::format(
+          "{} that differ from the optimum by at least a quarter of some factor's range come next. "
+          "✗: a goal is missed on average.",
+          optimum.alternatives.size() == 1
+              ? "The settings"
+              : fmt::format("The {} best settings", optimum.alternatives.size())));
   std::vector<std::string> header = {"Settings"};
   for (const doe::Factor& factor : factors_of(page.analysis)) {
     header.push_back(name_with_unit(factor.name, factor.unit));
@@ -55,8 +57,8 @@ void write_alternatives(const Page& page, Markup& out) {
   header.emplace_back("Next run meets all goals");
   std::vector<std::vector<Cell>> rows = {candidate_row(page, "optimum", optimum.best)};
   for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
-    rows.push_back(candidate_row(page, fmt::format("alternative {}", i + 1),
-                                 optimum.alternatives[i]));
+    rows.push_back(
+        candidate_row(page, fmt::format("alternative {}", i + 1), optimum.alternatives[i]));
   }
   if (optimum.baseline) rows.push_back(candidate_row(page, "now", *optimum.baseline));
   write_table(header, rows, out);

@@ -11,9 +11,12 @@ namespace {
 
 std::string badge_class(Status status) {
   switch (status) {
-    case Status::kUnconfirmed: return "badge open";
-    case Status::kInfeasible: return "badge bad";
-    default: return "badge neutral";
+    case Status::kUnconfirmed:
+      return "badge open";
+    case Status::kInfeasible:
+      return "badge bad";
+    default:
+      return "badge neutral";
   }
 }
 
@@ -53,9 +56,10 @@ Cell interval_cell(const std::optional<surfaces::Interval>& interval) {
 }
 
 Cell mean_cell(const surfaces::Outlook& outlook, const std::string& unit) {
-  const double half = outlook.confidence_interval
-                          ? (outlook.confidence_interval->high - outlook.confidence_interval->low) / 2
-                          : 0;
+  const double half =
+      outlook.confidence_interval
+          ? (outlook.confidence_interval->high - outlook.confidence_interval->low) / 2
+          : 0;
   return {with_unit(number_to(outlook.mean, half), unit), exact_number(outlook.mean)};
 }
 
@@ -65,8 +69,7 @@ std::vector<Cell> outlook_row(const Page& page, const ResponseAnalysis& response
   const std::string& unit = response.response.unit;
   const surfaces::Goal* goal = goal_of(page.analysis, name);
   const surfaces::Outlook* outlook = outlook_of(optimum.best, name);
-  const surfaces::Outlook* now =
-      optimum.baseline ? outlook_of(*optimum.baseline, name) : nullptr;
+  const surfaces::Outlook* now = optimum.baseline ? outlook_of(*optimum.baseline, name) : nullptr;
   std::vector<Cell> row = {text_cell(name),
                            text_cell(goal != nullptr ? goal_text(*goal, unit) : "none")};
   if (outlook == nullptr) {
@@ -83,8 +86,12 @@ std::vector<Cell> outlook_row(const Page& page, const ResponseAnalysis& response
 }
 
 void write_predictions(const Page& page, Markup& out) {
-  std::vector<std::string> header = {"Response", "Goal", "Met?", "Predicted mean",
-                                     "95 % for the mean", "95 % for the next run",
+  std::vector<std::string> header = {"Response",
+                                     "Goal",
+                                     "Met?",
+                                     "Predicted mean",
+                                     "95 % for the mean",
+                                     "95 % for the next run",
                                      "Prediction against goal"};
   if (page.analysis.optimum->baseline) header.push_back("Now, predicted");
   std::vector<std::vector<Cell>> rows;
@@ -115,8 +122,11 @@ std::string as_yaml(const std::vector<doe::Factor>& factors, const std::vector<d
 
 /// A word as a POSIX shell reads it back unchanged.
 std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%") == std::string::npos;
+  const bool plain =
+      !word.empty() &&
+      word.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%") ==
+          std::string::npos;
   if (plain) return word;
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -169,7 +179,8 @@ void write_caveats(const Verdict& verdict, Markup& out) {
 
 void write_answer(const Page& page, Markup& out) {
   out.open("p", {{"class", "verdict"}});
-  out.element("span", status_name(page.verdict.status), {{"class", badge_class(page.verdict.status)}});
+  out.element("span", status_name(page.verdict.status),
+              {{"class", badge_class(page.verdict.status)}});
   out.text(" " + page.verdict.headline).close();
   if (page.analysis.optimum) {
     write_settings(page, out);

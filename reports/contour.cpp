@@ -108,9 +108,9 @@ void simplify(const Polyline& line, std::size_t first, std::size_t last, double 
   double distance = tolerance;
   for (std::size_t i = first + 1; i < last; ++i) {
     const Point p = line[i];
-    const double d = length == 0 ? std::hypot(p.x - a.x, p.y - a.y)
-                                 : std::abs((b.x - a.x) * (p.y - a.y) -
-                                            (b.y - a.y) * (p.x - a.x)) / length;
+    const double d = length == 0
+                         ? std::hypot(p.x - a.x, p.y - a.y)
+                         : std::abs((b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x)) / length;
     if (d > distance) {
       distance = d;
       farthest = i;

@@ -35,8 +35,8 @@ std::vector<Polyline> iso_lines(const Grid& grid, double level);
 
 /// The region low <= z < high as closed rings (without the repeated first point), outer rings
 /// counter-clockwise, holes clockwise: fill by either rule.
-std::vector<Polyline> region_between(
-    const Grid& grid, double low, double high = std::numeric_limits<double>::infinity());
+std::vector<Polyline> region_between(const Grid& grid, double low,
+                                     double high = std::numeric_limits<double>::infinity());
 
 /// Area of the polygon, positive where it runs counter-clockwise (shoelace formula).
 double signed_area(const Polyline& ring);

@@ -141,11 +141,13 @@ void draw_runs(Chart& chart, const Slice& slice, const ResponseAnalysis& respons
   for (int i = 0; i < fit.n; ++i) {
     const Eigen::VectorXd coded = fit.coded.row(i);
     const bool near = distance_from_slice(slice, coded) <= kNearSlice;
-    const std::string title = fmt::format(
-        "run {}: {}", response.runs[i],
-        with_unit(short_number(fit.observed[i]), response.response.unit));
+    const std::string title =
+        fmt::format("run {}: {}", response.runs[i],
+                    with_unit(short_number(fit.observed[i]), response.response.unit));
     chart.circle({coded[slice.x], coded[slice.y]}, near ? 5 : 3.5,
-                 {{"fill", "#fff"}, {"fill-opacity", near ? "1" : "0.55"}, {"stroke", "#111"},
+                 {{"fill", "#fff"},
+                  {"fill-opacity", near ? "1" : "0.55"},
+                  {"stroke", "#111"},
                   {"stroke-width", near ? "1.5" : "0.8"}},
                  title);
   }
@@ -201,8 +203,8 @@ std::string title_of(const Slice& slice, const Drawn& drawn) {
   const std::string where = where_highest(slice, drawn.mean, drawn.low, drawn.high);
   return (where.empty()
               ? fmt::format("At {}, {} lies between {}.", slice.at.name, response.name, range)
-              : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, response.name, where,
-                            range)) +
+              : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, response.name,
+                            where, range)) +
          (drawn.margin ? share_met(*drawn.margin) : "");
 }
 
@@ -210,12 +212,13 @@ std::string caption_of(const Slice& slice, const Drawn& drawn) {
   const study::Response& response = drawn.response.response;
   const std::string held =
       settings_text(factors_of(slice.analysis), slice.at.settings, {slice.x, slice.y});
-  return fmt::format("Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
-                     "slice.{}{}",
-                     name_with_unit(response.name, response.unit),
-                     held.empty() ? "" : ", with " + held + " (" + slice.at.name + ")",
-                     slice.analysis.optimum ? " Star: the optimum." : "",
-                     drawn.margin ? " Hatched: a goal is missed." : "");
+  return fmt::format(
+      "Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
+      "slice.{}{}",
+      name_with_unit(response.name, response.unit),
+      held.empty() ? "" : ", with " + held + " (" + slice.at.name + ")",
+      slice.analysis.optimum ? " Star: the optimum." : "",
+      drawn.margin ? " Hatched: a goal is missed." : "");
 }
 
 Figure contour_figure(const Slice& slice, const Drawn& drawn) {
@@ -224,7 +227,8 @@ Figure contour_figure(const Slice& slice, const Drawn& drawn) {
   const doe::Factor& y = slice.factor(slice.y);
   const std::string& name = drawn.response.response.name;
   Figure figure;
-  figure.name = fmt::format("contour-{}-{}-{}", file_part(name), file_part(x.name), file_part(y.name));
+  figure.name =
+      fmt::format("contour-{}-{}-{}", file_part(name), file_part(x.name), file_part(y.name));
   figure.title = title_of(slice, drawn);
   figure.caption = caption_of(slice, drawn);
   Chart chart(figure.name, factor_axis(x), factor_axis(y));
@@ -234,10 +238,8 @@ Figure contour_figure(const Slice& slice, const Drawn& drawn) {
   draw_runs(chart, slice, drawn.response);
   draw_optimum(chart, slice);
   figure.svg = chart.finish(figure.title);
-  figure.data = {{"data-figure", "contour"},
-                 {"data-response", name},
-                 {"data-x", x.name},
-                 {"data-y", y.name}};
+  figure.data = {
+      {"data-figure", "contour"}, {"data-response", name}, {"data-x", x.name}, {"data-y", y.name}};
   return figure;
 }
 

@@ -79,21 +79,24 @@ Figure residuals_in_run_order(const ResponseAnalysis& response) {
   const double r = drift(response);
   // |r| sqrt(n) > 2 is about the 5 % bound of a correlation.
   const bool drifts = std::abs(r) * std::sqrt(static_cast<double>(fit.n)) > 2;
-  figure.title = drifts ? fmt::format("Residuals {} in run order (correlation {:+.2f}): something "
-                                      "drifted.", r > 0 ? "rise" : "fall", r)
-                        : fmt::format("Residuals show no drift in run order (correlation {:+.2f}).", r);
-  figure.caption = "Observed less fitted " + fitted_quantity(response) +
-                   ", in the order the runs were made.";
+  figure.title =
+      drifts ? fmt::format(
+                   "Residuals {} in run order (correlation {:+.2f}): something "
+                   "drifted.",
+                   r > 0 ? "rise" : "fall", r)
+             : fmt::format("Residuals show no drift in run order (correlation {:+.2f}).", r);
+  figure.caption =
+      "Observed less fitted " + fitted_quantity(response) + ", in the order the runs were made.";
   const Range y = range_of(fit.residuals);
   const auto [first, last] = std::minmax_element(response.runs.begin(), response.runs.end());
   Chart chart(figure.name, linear_axis("run", *first, *last),
-              linear_axis(name_with_unit("residual", fitted_unit(response)), y.low, y.high),
-              kSize);
+              linear_axis(name_with_unit("residual", fitted_unit(response)), y.low, y.high), kSize);
   chart.grid_lines();
   chart.line({{-1e6, 0}, {1e6, 0}}, guide());
   for (Eigen::Index i = 0; i < fit.n; ++i) {
-    chart.circle({static_cast<double>(response.runs[static_cast<std::size_t>(i)]), fit.residuals[i]},
-                 4.5, dot(), run_title(response, i));
+    chart.circle(
+        {static_cast<double>(response.runs[static_cast<std::size_t>(i)]), fit.residuals[i]}, 4.5,
+        dot(), run_title(response, i));
   }
   figure.svg = chart.finish(figure.title);
   return figure;
@@ -113,7 +116,8 @@ std::string outlier_title(const ResponseAnalysis& response) {
   std::string runs;
   for (Eigen::Index i = 0; i < r.size(); ++i) {
     if (std::abs(r[i]) <= kOutlier) continue;
-    runs += fmt::format("{}{}", runs.empty() ? "" : ", ", response.runs[static_cast<std::size_t>(i)]);
+    runs +=
+        fmt::format("{}{}", runs.empty() ? "" : ", ", response.runs[static_cast<std::size_t>(i)]);
   }
   if (runs.empty()) return "No run stands out: all studentised residuals lie within ±3.";
   return fmt::format("Look at run {}: its studentised residual exceeds 3.", runs);
@@ -124,7 +128,9 @@ Figure normal_plot(const ResponseAnalysis& response) {
   const Eigen::VectorXd& r = response.fit->studentised_residuals;
   const double n = static_cast<double>(r.size());
   const boost::math::normal normal;
-  const auto quantile = [&](double i) { return boost::math::quantile(normal, (i - 0.375) / (n + 0.25)); };
+  const auto quantile = [&](double i) {
+    return boost::math::quantile(normal, (i - 0.375) / (n + 0.25));
+  };
   const Range y = range_of(r);
   Figure figure = named(response, "normal");
   figure.title = outlier_title(response);

@@ -52,7 +52,8 @@ Figure effect_figure(const ResponseAnalysis& response) {
       "middle of a factor's range to its high end. Filled: the interval excludes 0.",
       fitted_quantity(response));
   const double left = std::clamp(7.0 * static_cast<double>(longest) + 14, 60.0, 330.0);
-  Chart chart(figure.name, effect_axis(effects, fitted_unit(response)), y, {left + 320, 62 + kRow * (count + 0.4), left});
+  Chart chart(figure.name, effect_axis(effects, fitted_unit(response)), y,
+              {left + 320, 62 + kRow * (count + 0.4), left});
   chart.grid_lines();
   chart.line({{0, y.low}, {0, y.high}}, {{"stroke", "currentColor"}, {"stroke-width", "1.5"}});
   for (std::size_t i = 0; i < effects.size(); ++i) {

@@ -19,8 +19,8 @@ std::vector<Effect> effects_of(const surfaces::Fit& fit) {
   std::vector<Effect> effects;
   for (const surfaces::Coefficient& coefficient : fit.coefficients) {
     if (coefficient.term == "1") continue;
-    Effect effect{coefficient.term, coefficient.estimate, {},           coefficient.std_error,
-                  coefficient.t,    coefficient.p,        coefficient.vif};
+    Effect effect{coefficient.term, coefficient.estimate, {}, coefficient.std_error, coefficient.t,
+                  coefficient.p,    coefficient.vif};
     if (effect.std_error && fit.df_residual > 0) {
       const double half = t_quantile_95(fit.df_residual) * *effect.std_error;
       effect.interval = {effect.estimate - half, effect.estimate + half};
@@ -36,10 +36,14 @@ std::vector<Effect> effects_of(const surfaces::Fit& fit) {
 std::string fitted_quantity(const ResponseAnalysis& response) {
   const std::string& name = response.response.name;
   switch (response.fit->transform) {
-    case surfaces::Transform::kNone: return name;
-    case surfaces::Transform::kLog: return "ln(" + name + ")";
-    case surfaces::Transform::kSqrt: return "sqrt(" + name + ")";
-    case surfaces::Transform::kInverse: return "1/" + name;
+    case surfaces::Transform::kNone:
+      return name;
+    case surfaces::Transform::kLog:
+      return "ln(" + name + ")";
+    case surfaces::Transform::kSqrt:
+      return "sqrt(" + name + ")";
+    case surfaces::Transform::kInverse:
+      return "1/" + name;
   }
   return name;
 }
@@ -53,9 +57,10 @@ std::string effects_conclusion(const ResponseAnalysis& response) {
   const std::string name = fitted_quantity(response);
   const auto clear =
       std::count_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });
-  if (clear == 0) return fmt::format("No term moves {} clearly more than the scatter of runs.", name);
-  const Effect& first = *std::find_if(effects.begin(), effects.end(),
-                                      [](const Effect& e) { return e.is_clear(); });
+  if (clear == 0)
+    return fmt::format("No term moves {} clearly more than the scatter of runs.", name);
+  const Effect& first =
+      *std::find_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });
   const double half = (first.interval->high - first.interval->low) / 2;
   return fmt::format("{} moves {} most: {}{} ({}); {} of {} terms stand clear of the scatter.",
                      first.term, name, first.estimate > 0 ? "+" : "",

@@ -15,8 +15,8 @@ constexpr int kSteps = 40;
 std::string file_part(std::string_view name) {
   std::string out;
   for (const char c : name) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '_';
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     out += plain ? std::string(1, c) : fmt::format("_x{:02X}", static_cast<unsigned char>(c));
   }
   return out;

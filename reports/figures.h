@@ -15,7 +15,7 @@ struct Figure {
   std::string title;    ///< the conclusion, computed from the data
   std::string caption;  ///< what is drawn, and what is held where
   std::string svg;
-  Attributes data;      ///< data- attributes by which the page's scripts draw it interactively
+  Attributes data;  ///< data- attributes by which the page's scripts draw it interactively
 };
 
 /// One a response and pair of numeric factors, the other factors at the reference settings: filled
@@ -40,7 +40,8 @@ std::vector<Figure> diagnostic_figures(const Analysis& analysis);
 /// A name as part of a file name and an id: letters, digits and _ stay, others become _xHH.
 std::string file_part(std::string_view name);
 
-/// The axis of a factor in coded units, marked at settings that can be used; levels stand apart by 1.
+/// The axis of a factor in coded units, marked at settings that can be used; levels stand apart
+/// by 1.
 Axis factor_axis(const doe::Factor& factor);
 
 /// Settings of a numeric factor to mark on an axis, natural units.

@@ -57,12 +57,18 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
   using surfaces::GoalType;
   const auto value = [&](double x) { return with_unit(short_number(x), unit); };
   switch (goal.type) {
-    case GoalType::kMaximize: return "maximize";
-    case GoalType::kMinimize: return "minimize";
-    case GoalType::kTarget: return "target " + value(goal.target);
-    case GoalType::kWithin: return "within " + short_number(goal.low) + " to " + value(goal.high);
-    case GoalType::kAtMost: return "at most " + value(goal.high);
-    case GoalType::kAtLeast: return "at least " + value(goal.low);
+    case GoalType::kMaximize:
+      return "maximize";
+    case GoalType::kMinimize:
+      return "minimize";
+    case GoalType::kTarget:
+      return "target " + value(goal.target);
+    case GoalType::kWithin:
+      return "within " + short_number(goal.low) + " to " + value(goal.high);
+    case GoalType::kAtMost:
+      return "at most " + value(goal.high);
+    case GoalType::kAtLeast:
+      return "at least " + value(goal.low);
   }
   return {};
 }

@@ -33,7 +33,8 @@ constexpr std::array kSections{
 
 // No request leaves the page, whatever stands in it.
 constexpr const char* kContentPolicy =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: "
+    "blob:";
 
 std::vector<Section> shown_sections(const Analysis& analysis) {
   std::vector<Section> shown;
@@ -64,8 +65,8 @@ void write_header(const Page& page, const std::vector<Section>& shown, Markup& o
 }
 
 void write_scripts(const Page& page, Markup& out) {
-  const std::string data = report_data(page.analysis)
-                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string data =
+      report_data(page.analysis).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   out.open("script", {{"type", "application/json"}, {"id", "report-data"}});
   out.raw(escape_json_for_script(data)).close();
   for (const std::string_view script :
@@ -108,8 +109,7 @@ Report make_report(const Analysis& analysis) {
             diagnostic_figures(analysis)};
   Report report{write_page(page), {}};
   for (std::vector<Figure>* figures :
-       {&page.profiles, &page.contours, &page.effects, &page.interactions,
-                                       &page.diagnostics}) {
+       {&page.profiles, &page.contours, &page.effects, &page.interactions, &page.diagnostics}) {
     std::move(figures->begin(), figures->end(), std::back_inserter(report.figures));
   }
   return report;

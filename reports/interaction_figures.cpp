@@ -31,7 +31,9 @@ std::string title_of(const ResponseAnalysis& response, const doe::Factor& levels
   std::vector<double> average;
   for (const Polyline& line : lines) average.push_back(mean_of(line));
   const auto [low, high] = std::minmax_element(average.begin(), average.end());
-  const auto name = [&](auto at) { return levels.level_names[static_cast<std::size_t>(at - average.begin())]; };
+  const auto name = [&](auto at) {
+    return levels.level_names[static_cast<std::size_t>(at - average.begin())];
+  };
   return fmt::format("Over {}, {} is highest with {} {} and lowest with {}: {} apart on average.",
                      other.name, response.response.name, levels.name, name(high), name(low),
                      with_unit(short_number(*high - *low), response.response.unit));
@@ -46,10 +48,12 @@ Axis response_axis(const ResponseAnalysis& response, const std::vector<Polyline>
       high = std::max(high, p.y);
     }
   }
-  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high, 0.1);
+  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high,
+                     0.1);
 }
 
-Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& response, int c, int f) {
+Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& response, int c,
+                          int f) {
   static constexpr const char* kDashes[] = {"none", "7 4", "2 3", "9 3 2 3"};
   const doe::Factor& levels = factors_of(analysis)[c];
   const doe::Factor& other = factors_of(analysis)[f];
@@ -65,15 +69,17 @@ Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& resp
                             file_part(levels.name), file_part(other.name));
   figure.title = title_of(response, levels, other, lines);
   const std::string held = settings_text(factors_of(analysis), at.settings, {c, f});
-  figure.caption = fmt::format("Predicted mean of {}, a line for each level of {}{}. Lines that are "
-                               "not parallel: the two factors interact.",
-                               response.response.name, levels.name,
-                               held.empty() ? "" : ", with " + held + " (" + at.name + ")");
+  figure.caption = fmt::format(
+      "Predicted mean of {}, a line for each level of {}{}. Lines that are "
+      "not parallel: the two factors interact.",
+      response.response.name, levels.name,
+      held.empty() ? "" : ", with " + held + " (" + at.name + ")");
   Chart chart(figure.name, factor_axis(other), response_axis(response, lines));
   chart.grid_lines();
   for (std::size_t level = 0; level < lines.size(); ++level) {
     const std::string colour = series_colour(static_cast<int>(level));
-    chart.line(lines[level], {{"stroke", colour}, {"stroke-width", "2.2"},
+    chart.line(lines[level], {{"stroke", colour},
+                              {"stroke-width", "2.2"},
                               {"stroke-dasharray", kDashes[level % std::size(kDashes)]}});
     // Spread along the lines, so that labels of crossing lines keep apart.
     const std::size_t place = lines[level].size() * (2 * level + 1) / (2 * lines.size());

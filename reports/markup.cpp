@@ -12,8 +12,12 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t lead = byte(at);
-  const std::size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2
-                           : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xC2 ? 0
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                             : lead < 0xF5 ? 4
+                                           : 0;
   if (length == 0 || at + length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(at + i) & 0xC0) != 0x80) return 0;
@@ -26,12 +30,18 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 
 std::string_view entity(char c) {
   switch (c) {
-    case '&': return "&amp;";
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '"': return "&quot;";
-    case '\'': return "&#39;";
-    default: return {};
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return {};
   }
 }
 
@@ -69,10 +79,17 @@ std::string escape_json_for_script(std::string_view json) {
       i += 2;
     } else {
       switch (json[i]) {
-        case '<': out += "\\u003c"; break;
-        case '>': out += "\\u003e"; break;
-        case '&': out += "\\u0026"; break;
-        default: out += json[i];
+        case '<':
+          out += "\\u003c";
+          break;
+        case '>':
+          out += "\\u003e";
+          break;
+        case '&':
+          out += "\\u0026";
+          break;
+        default:
+          out += json[i];
       }
     }
   }
@@ -102,7 +119,7 @@ Markup& Markup::close() {
   assert(!open_.empty());
   out_ += "</" + open_.back() + ">";
   // A line break where it shows nowhere keeps the file readable.
-  static constexpr std::string_view kBlocks[] = {"p",  "h1", "h2",     "h3", "li",      "tr",
+  static constexpr std::string_view kBlocks[] = {"p",   "h1", "h2",     "h3", "li",      "tr",
                                                  "svg", "g",  "figure", "ul", "section", "table"};
   for (const std::string_view block : kBlocks) {
     if (open_.back() == block) out_ += '\n';

@@ -19,7 +19,8 @@ std::string escape_json_for_script(std::string_view json);
 using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 
 /// Writes elements one after the other. Names and values come from everywhere (a factor's name, a
-/// program's error output), so there is one way in that does not escape: `raw`, for markup made here.
+/// program's error output), so there is one way in that does not escape: `raw`, for markup made
+/// here.
 class Markup {
  public:
   Markup& open(std::string_view tag, const Attributes& attributes = {});

@@ -71,8 +71,9 @@ void draw_levels(Chart& chart, const Profile& profile) {
   const Attributes style = {{"stroke", series_colour(0)}, {"stroke-width", "2"}};
   for (std::size_t i = 0; i < profile.at.size(); ++i) {
     if (profile.interval[i]) {
-      chart.line({{profile.at[i], profile.interval[i]->low},
-                  {profile.at[i], profile.interval[i]->high}}, style);
+      chart.line(
+          {{profile.at[i], profile.interval[i]->low}, {profile.at[i], profile.interval[i]->high}},
+          style);
     }
     chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}},
                  exact_number(profile.mean[i]));
@@ -117,10 +118,9 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
   Figure figure;
   const std::string& name = response.response.name;
   figure.name = "profile-" + file_part(name);
-  figure.title = fmt::format("Through {}, {} changes most with {}: by {}.", at.name, name,
-                             factors[strongest].name,
-                             with_unit(short_number(change(profiles[strongest])),
-                                       response.response.unit));
+  figure.title = fmt::format(
+      "Through {}, {} changes most with {}: by {}.", at.name, name, factors[strongest].name,
+      with_unit(short_number(change(profiles[strongest])), response.response.unit));
   figure.caption = fmt::format(
       "Predicted mean of {} along each factor through {} (dashed), with its 95 % interval.", name,
       at.name);

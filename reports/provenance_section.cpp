@@ -39,7 +39,8 @@ std::string equation(const ResponseAnalysis& response) {
   bool first = true;
   for (const surfaces::NaturalCoefficient& c : response.fit->natural_coefficients) {
     const char* sign = c.estimate < 0 ? (first ? " -" : " - ") : (first ? " " : " + ");
-    text += fmt::format("{}{:.6g}{}", sign, std::abs(c.estimate), c.term == "1" ? "" : " " + c.term);
+    text +=
+        fmt::format("{}{:.6g}{}", sign, std::abs(c.estimate), c.term == "1" ? "" : " " + c.term);
     first = false;
   }
   return text;
@@ -56,16 +57,19 @@ void write_provenance(const Page& page, Markup& out) {
   const study::Study& study = analysis.directory->study;
   out.open("dl", {{"class", "facts"}});
   write_fact("Study", study.name, out);
-  write_fact("Design", fmt::format("{}, {}, seed {}", study.design.type,
-                                   count_of(static_cast<int>(analysis.directory->plan.runs.size()),
-                                            "run"), study.seed), out);
+  write_fact("Design",
+             fmt::format("{}, {}, seed {}", study.design.type,
+                         count_of(static_cast<int>(analysis.directory->plan.runs.size()), "run"),
+                         study.seed),
+             out);
   write_fact("Model", study.model_name, out);
   write_fact("Plan hash", analysis.directory->plan_hash, out);
   write_fact("Runs started", dates(analysis), out);
   write_fact("Hosts", distinct(analysis, &study::RunRecord::host), out);
   write_fact("GPUs", distinct(analysis, &study::RunRecord::gpu), out);
   write_fact("Software", "doetune " DOETUNE_VERSION, out);
-  write_fact("Data", "results.csv, fit.json, optimum.json and runs.jsonl in the study directory", out);
+  write_fact("Data", "results.csv, fit.json, optimum.json and runs.jsonl in the study directory",
+             out);
   out.close();
   for (const std::string& note : analysis.directory->plan.notes) out.element("p", note);
   for (const std::string& warning : analysis.warnings) out.element("p", warning);

@@ -26,19 +26,26 @@ Json numbers(const Eigen::VectorXd& values) {
 
 std::string kind_name(doe::FactorKind kind) {
   switch (kind) {
-    case doe::FactorKind::kContinuous: return "continuous";
-    case doe::FactorKind::kInteger: return "integer";
-    case doe::FactorKind::kDiscrete: return "discrete";
-    case doe::FactorKind::kCategorical: return "categorical";
+    case doe::FactorKind::kContinuous:
+      return "continuous";
+    case doe::FactorKind::kInteger:
+      return "integer";
+    case doe::FactorKind::kDiscrete:
+      return "discrete";
+    case doe::FactorKind::kCategorical:
+      return "categorical";
   }
   return {};
 }
 
 std::string scale_name(doe::Scale scale) {
   switch (scale) {
-    case doe::Scale::kLinear: return "linear";
-    case doe::Scale::kLog2: return "log2";
-    case doe::Scale::kLog10: return "log10";
+    case doe::Scale::kLinear:
+      return "linear";
+    case doe::Scale::kLog2:
+      return "log2";
+    case doe::Scale::kLog10:
+      return "log10";
   }
   return {};
 }

@@ -67,11 +67,13 @@ std::vector<Cell> row(const Analysis& analysis, const study::PlannedRun& run) {
 
 void write_runs(const Page& page, Markup& out) {
   const Analysis& analysis = page.analysis;
-  out.element("p", std::to_string(analysis.completed()) + " of " +
-                       count_of(static_cast<int>(analysis.directory->plan.runs.size()),
-                                "planned run") + " completed.");
+  out.element("p",
+              std::to_string(analysis.completed()) + " of " +
+                  count_of(static_cast<int>(analysis.directory->plan.runs.size()), "planned run") +
+                  " completed.");
   std::vector<std::vector<Cell>> rows;
-  for (const study::PlannedRun& run : analysis.directory->plan.runs) rows.push_back(row(analysis, run));
+  for (const study::PlannedRun& run : analysis.directory->plan.runs)
+    rows.push_back(row(analysis, run));
   write_table(header(analysis), rows, out);
 }
 

@@ -25,7 +25,7 @@ struct Page {
 
 /// A part of the page under its own heading. A new one is a source file and a line in html.cpp.
 struct Section {
-  std::string_view id;     ///< the anchor
+  std::string_view id;  ///< the anchor
   std::string_view title;
   bool (*applies)(const Analysis&);  ///< a section with nothing to show is left out
   void (*write)(const Page&, Markup&);

@@ -50,7 +50,10 @@ void write_table(const std::vector<std::string>& header, const std::vector<std::
   for (const std::vector<Cell>& row : rows) {
     out.open("tr");
     for (std::size_t c = 0; c < row.size(); ++c) {
-      out.open("td", cell_attributes(row[c], header[c])).text(row[c].text).raw(row[c].markup).close();
+      out.open("td", cell_attributes(row[c], header[c]))
+          .text(row[c].text)
+          .raw(row[c].markup)
+          .close();
     }
     out.close();
   }

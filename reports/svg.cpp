@@ -109,17 +109,17 @@ void Chart::star(Point at, double radius, const Attributes& attributes, std::str
 void Chart::label(Point at, std::string_view content, double degrees) {
   if (!inside(at)) return;
   const Point p = pixel(at);
-  marks_.element("text", content,
-                 {{"transform", fmt::format("translate({} {}) rotate({})", px(p.x), px(p.y),
-                                            px(degrees))},
-                  {"dy", "0.35em"},
-                  {"text-anchor", "middle"},
-                  {"font-size", "10.5"},
-                  {"fill", "#111"},
-                  {"stroke", "#fff"},
-                  {"stroke-width", "3"},
-                  {"stroke-linejoin", "round"},
-                  {"paint-order", "stroke"}});
+  marks_.element(
+      "text", content,
+      {{"transform", fmt::format("translate({} {}) rotate({})", px(p.x), px(p.y), px(degrees))},
+       {"dy", "0.35em"},
+       {"text-anchor", "middle"},
+       {"font-size", "10.5"},
+       {"fill", "#111"},
+       {"stroke", "#fff"},
+       {"stroke-width", "3"},
+       {"stroke-linejoin", "round"},
+       {"paint-order", "stroke"}});
 }
 
 std::string Chart::frame() const {
@@ -128,30 +128,28 @@ std::string Chart::frame() const {
   const double bottom = size_.height - bottom_;
   const double middle = (left + size_.width - right_) / 2;
   out.empty("rect", {{"x", px(left)},
-                        {"y", px(top_)},
-                        {"width", px(size_.width - right_ - left)},
-                        {"height", px(bottom - top_)},
-                        {"fill", "none"},
-                        {"stroke", "currentColor"},
-                        {"stroke-opacity", "0.6"}});
+                     {"y", px(top_)},
+                     {"width", px(size_.width - right_ - left)},
+                     {"height", px(bottom - top_)},
+                     {"fill", "none"},
+                     {"stroke", "currentColor"},
+                     {"stroke-opacity", "0.6"}});
   out.open("g", {{"fill", "currentColor"}, {"font-size", "11.5"}});
   for (const Tick& tick : x_.ticks) {
     const double at = pixel({tick.at, 0}).x;
     out.element("text", tick.label,
-                   {{"x", px(at)}, {"y", px(bottom + 16)}, {"text-anchor", "middle"}});
+                {{"x", px(at)}, {"y", px(bottom + 16)}, {"text-anchor", "middle"}});
   }
   for (const Tick& tick : y_.ticks) {
     const double at = pixel({0, tick.at}).y;
-    out.element("text", tick.label, {{"x", px(left - 7)},
-                                        {"y", px(at)},
-                                        {"dy", "0.35em"},
-                                        {"text-anchor", "end"}});
+    out.element("text", tick.label,
+                {{"x", px(left - 7)}, {"y", px(at)}, {"dy", "0.35em"}, {"text-anchor", "end"}});
   }
   out.element("text", x_.title,
-                 {{"x", px(middle)}, {"y", px(size_.height - 9)}, {"text-anchor", "middle"}});
+              {{"x", px(middle)}, {"y", px(size_.height - 9)}, {"text-anchor", "middle"}});
   out.element("text", y_.title,
-                 {{"transform", fmt::format("translate(14 {}) rotate(-90)", px((top_ + bottom) / 2))},
-                  {"text-anchor", "middle"}});
+              {{"transform", fmt::format("translate(14 {}) rotate(-90)", px((top_ + bottom) / 2))},
+               {"text-anchor", "middle"}});
   return out.close().take();
 }
 

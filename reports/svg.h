@@ -40,7 +40,8 @@ class Chart {
 
   /// `id` is unique among the charts of a page.
   Chart(std::string id, Axis x, Axis y, Size size);
-  Chart(std::string id, Axis x, Axis y) : Chart(std::move(id), std::move(x), std::move(y), Size{}) {}
+  Chart(std::string id, Axis x, Axis y)
+      : Chart(std::move(id), std::move(x), std::move(y), Size{}) {}
 
   void grid_lines();
   void region(const std::vector<Polyline>& rings, const Attributes& attributes);
@@ -73,7 +74,8 @@ class Chart {
 };
 
 /// The colour at share 0..1 of viridis, "#rrggbb": even to the eye, legible to the colour-blind and
-/// in greyscale; a third of the way to white, so that dark labels stay legible on all of it. Source: van der Walt & Smith, matplotlib, CC0.
+/// in greyscale; a third of the way to white, so that dark labels stay legible on all of it.
+/// Source: van der Walt & Smith, matplotlib, CC0.
 std::string viridis(double share);
 
 /// One colour for each of several series, told apart by the colour-blind.

@@ -7,9 +7,12 @@ namespace {
 
 std::string sign(Trust::Level level) {
   switch (level) {
-    case Trust::Level::kGood: return "●";
-    case Trust::Level::kCare: return "◐";
-    default: return "○";
+    case Trust::Level::kGood:
+      return "●";
+    case Trust::Level::kCare:
+      return "◐";
+    default:
+      return "○";
   }
 }
 
@@ -17,34 +20,42 @@ void write_summary(const Analysis& analysis, Markup& out) {
   std::vector<std::vector<Cell>> rows;
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) {
-      rows.push_back({text_cell(response.response.name), text_cell("○ no fit: " + response.problem),
-                      {"–"}, {"–"}, {"–"}, {"–"}, {"–"}});
+      rows.push_back({text_cell(response.response.name),
+                      text_cell("○ no fit: " + response.problem),
+                      {"–"},
+                      {"–"},
+                      {"–"},
+                      {"–"},
+                      {"–"}});
       continue;
     }
     const surfaces::Fit& fit = *response.fit;
     const Trust judged = trust(fit);
-    rows.push_back({text_cell(response.response.name),
-                    text_cell(sign(judged.level) + " " + std::string(trust_name(judged.level)) +
-                              ": " + judged.sentence),
-                    number_cell(fit.r2), number_cell(fit.adjusted_r2),
-                    number_cell(fit.predicted_r2),
-                    fit.lack_of_fit ? Cell{p_text(fit.lack_of_fit->p)} : Cell{"–"},
-                    number_cell(fit.sigma)});
+    rows.push_back(
+        {text_cell(response.response.name),
+         text_cell(sign(judged.level) + " " + std::string(trust_name(judged.level)) + ": " +
+                   judged.sentence),
+         number_cell(fit.r2), number_cell(fit.adjusted_r2), number_cell(fit.predicted_r2),
+         fit.lack_of_fit ? Cell{p_text(fit.lack_of_fit->p)} : Cell{"–"}, number_cell(fit.sigma)});
   }
   write_table({"Response", "Verdict", "R²", "Adjusted R²", "Predicted R²", "Lack of fit, p",
-               "Residual standard deviation"}, rows, out, WhenNarrow::kList);
+               "Residual standard deviation"},
+              rows, out, WhenNarrow::kList);
 }
 
 void write_anova(const ResponseAnalysis& response, Markup& out) {
   open_details("Analysis of variance of " + response.response.name, out);
   std::vector<std::vector<Cell>> rows;
   for (const surfaces::AnovaRow& row : response.fit->anova) {
-    rows.push_back({text_cell(row.source), {std::to_string(row.df)},
-                    number_cell(row.sum_of_squares), number_cell(row.mean_square),
+    rows.push_back({text_cell(row.source),
+                    {std::to_string(row.df)},
+                    number_cell(row.sum_of_squares),
+                    number_cell(row.mean_square),
                     number_cell(row.f),
                     row.p ? Cell{p_text(*row.p), exact_number(*row.p)} : Cell{"–"}});
   }
-  write_table({"Source", "Degrees of freedom", "Sum of squares", "Mean square", "F", "p"}, rows, out);
+  write_table({"Source", "Degrees of freedom", "Sum of squares", "Mean square", "F", "p"}, rows,
+              out);
   out.close();
 }
 

@@ -72,8 +72,9 @@ std::string optimum_headline(const Analysis& analysis) {
                                            : fmt::format("all {} goals", goals);
   std::string text = fmt::format("These settings are predicted to meet {} on average", subject);
   if (optimum.best.all_goals_met_probability) {
-    text += fmt::format("; a single run meets {} with a probability of {}", goals == 1 ? "it" : "them",
-                        percent(*optimum.best.all_goals_met_probability));
+    text +=
+        fmt::format("; a single run meets {} with a probability of {}", goals == 1 ? "it" : "them",
+                    percent(*optimum.best.all_goals_met_probability));
   }
   return text + ".";
 }
@@ -92,7 +93,8 @@ std::string headline(const Analysis& analysis) {
   if (!analysis.optimum) {
     return "There is no optimum: " +
            (analysis.optimum_problem.empty() ? std::string("a response with a goal has no fit")
-                                             : analysis.optimum_problem) + ".";
+                                             : analysis.optimum_problem) +
+           ".";
   }
   return optimum_headline(analysis);
 }
@@ -100,8 +102,9 @@ std::string headline(const Analysis& analysis) {
 void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
   const int missing = not_run(analysis);
   if (missing > 0) {
-    caveats.push_back(fmt::format("{} of {} planned runs {} not been made: the answer can still change.",
-                                  missing, planned(analysis), missing == 1 ? "has" : "have"));
+    caveats.push_back(
+        fmt::format("{} of {} planned runs {} not been made: the answer can still change.", missing,
+                    planned(analysis), missing == 1 ? "has" : "have"));
   }
   const int incomplete = static_cast<int>(analysis.records.size()) - analysis.completed();
   if (incomplete > 0) {
@@ -161,8 +164,10 @@ std::string lack_of_fit_words(const surfaces::Fit& fit) {
   if (!fit.lack_of_fit) return "lack of fit cannot be tested (no replicated runs)";
   const double p = fit.lack_of_fit->p;
   const std::string value = p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p);
-  return p < kSignificant ? fmt::format("lack of fit is significant ({}): the surface misses more "
-                                        "than replicated runs scatter", value)
+  return p < kSignificant ? fmt::format(
+                                "lack of fit is significant ({}): the surface misses more "
+                                "than replicated runs scatter",
+                                value)
                           : fmt::format("no sign of lack of fit ({})", value);
 }
 
@@ -170,10 +175,14 @@ std::string lack_of_fit_words(const surfaces::Fit& fit) {
 
 std::string_view status_name(Status status) {
   switch (status) {
-    case Status::kPartial: return "PARTIAL";
-    case Status::kNoGoals: return "NO GOALS";
-    case Status::kInfeasible: return "INFEASIBLE";
-    case Status::kUnconfirmed: return "UNCONFIRMED";
+    case Status::kPartial:
+      return "PARTIAL";
+    case Status::kNoGoals:
+      return "NO GOALS";
+    case Status::kInfeasible:
+      return "INFEASIBLE";
+    case Status::kUnconfirmed:
+      return "UNCONFIRMED";
   }
   return {};
 }
@@ -192,25 +201,30 @@ Verdict verdict(const Analysis& analysis) {
 
 std::string_view trust_name(Trust::Level level) {
   switch (level) {
-    case Trust::Level::kGood: return "reliable";
-    case Trust::Level::kCare: return "take care";
-    case Trust::Level::kPoor: return "do not rely on it";
-    case Trust::Level::kUnknown: return "cannot be judged";
+    case Trust::Level::kGood:
+      return "reliable";
+    case Trust::Level::kCare:
+      return "take care";
+    case Trust::Level::kPoor:
+      return "do not rely on it";
+    case Trust::Level::kUnknown:
+      return "cannot be judged";
   }
   return {};
 }
 
 Trust trust(const surfaces::Fit& fit) {
   if (!fit.predicted_r2) {
-    return {Trust::Level::kUnknown,
-            fit.df_residual == 0
-                ? "the model has as many terms as there are runs, so nothing is left to judge it by."
-                : "a run determines the fit at its own point alone, so predictions cannot be judged."};
+    return {
+        Trust::Level::kUnknown,
+        fit.df_residual == 0
+            ? "the model has as many terms as there are runs, so nothing is left to judge it by."
+            : "a run determines the fit at its own point alone, so predictions cannot be judged."};
   }
   const double r2 = *fit.predicted_r2;
   const bool lacking = fit.lack_of_fit && fit.lack_of_fit->p < kSignificant;
   Trust result;
-  result.level = r2 < kPoorPrediction               ? Trust::Level::kPoor
+  result.level = r2 < kPoorPrediction              ? Trust::Level::kPoor
                  : r2 < kGoodPrediction || lacking ? Trust::Level::kCare
                                                    : Trust::Level::kGood;
   const char* opening = r2 < kPoorPrediction   ? "predicts new runs poorly"

@@ -1,4 +1,5 @@
-// What an analysis comes to, in words: the first screen of the report, the last lines of a terminal.
+// What an analysis comes to, in words: the first screen of the report, the last lines of a
+// terminal.
 #pragma once
 
 #include <string>

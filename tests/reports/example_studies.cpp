@@ -92,7 +92,9 @@ responses:
   latency: {unit: ms, goal: at_most, high: 20, transform: log}
   efficiency: {unit: 1/J, goal: maximize, transform: sqrt}
   error: {goal: at_most, high: 0.06, transform: inverse}
-)", folder / "mixed.yaml"), data, folder / "mixed", true);
+)",
+                                               folder / "mixed.yaml"),
+                            data, folder / "mixed", true);
 }
 
 }  // namespace doetune::tests

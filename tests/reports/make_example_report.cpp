@@ -1,5 +1,5 @@
-// make_example_report fccd|mixed FOLDER: a study directory with its report, fit.json, optimum.json, and
-// predictions.json at a few settings, for the test that opens the report in a browser.
+// make_example_report fccd|mixed FOLDER: a study directory with its report, fit.json, optimum.json,
+// and predictions.json at a few settings, for the test that opens the report in a browser.
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -49,9 +49,8 @@ TEST_CASE("An iso-line of x^2 + y^2 is a circle", "[reports][contour]") {
 }
 
 TEST_CASE("Bands tile the square: no gap, no overlap", "[reports][contour]") {
-  const Grid grid = square_grid(-1, 1, 23, [](double x, double y) {
-    return std::sin(3 * x) * std::cos(4 * y) + 0.3 * x;
-  });
+  const Grid grid = square_grid(
+      -1, 1, 23, [](double x, double y) { return std::sin(3 * x) * std::cos(4 * y) + 0.3 * x; });
   double area = 0;
   for (double low = -1.5; low < 1.5; low += 0.25) {
     area += total_area(region_between(grid, low, low + 0.25));
@@ -88,15 +87,14 @@ TEST_CASE("Simplified lines stay within the tolerance", "[reports][contour]") {
   CHECK(few.size() < 40);
   for (std::size_t i = 1; i < few.size(); ++i) {
     // The middle of each chord is the point farthest from the circle.
-    const double radius =
-        std::hypot((few[i].x + few[i - 1].x) / 2, (few[i].y + few[i - 1].y) / 2);
+    const double radius = std::hypot((few[i].x + few[i - 1].x) / 2, (few[i].y + few[i - 1].y) / 2);
     CHECK(1 - radius <= 0.01 + 1e-12);
   }
 }
 
 TEST_CASE("Levels are round numbers inside the range", "[reports][contour]") {
-  CHECK(round_levels(941, 3126, 9) == std::vector<double>{1000, 1250, 1500, 1750, 2000, 2250, 2500,
-                                                          2750, 3000});
+  CHECK(round_levels(941, 3126, 9) ==
+        std::vector<double>{1000, 1250, 1500, 1750, 2000, 2250, 2500, 2750, 3000});
   CHECK(round_levels(0, 1, 5).size() == 6);
   CHECK(round_levels(5, 5, 5).empty());
   CHECK(round_levels(-3e-7, 4e-7, 7).size() >= 7);

@@ -19,7 +19,7 @@ TEST_CASE("What is no character becomes the replacement character", "[reports][m
   CHECK(escape_markup("\x1b[31mred") == replaced + "[31mred");
   CHECK(escape_markup("\xff") == replaced);
   CHECK(escape_markup("cut \xE2\x82") == "cut " + replaced + replaced);
-  CHECK(escape_markup("\xC0\xAF") == replaced + replaced);              // overlong
+  CHECK(escape_markup("\xC0\xAF") == replaced + replaced);                 // overlong
   CHECK(escape_markup("\xED\xA0\x80") == replaced + replaced + replaced);  // surrogate
   CHECK(escape_markup("line\nnext\ttab") == "line\nnext\ttab");
 }

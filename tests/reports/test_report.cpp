@@ -20,7 +20,8 @@ int count(const std::string& text, const std::string& part) {
 /// The page without its scripts and style: what shows where scripts are blocked.
 std::string static_part(std::string html) {
   for (const std::string tag : {"script", "style"}) {
-    for (std::size_t at = html.find("<" + tag); at != std::string::npos; at = html.find("<" + tag)) {
+    for (std::size_t at = html.find("<" + tag); at != std::string::npos;
+         at = html.find("<" + tag)) {
       const std::size_t end = html.find("</" + tag + ">", at);
       REQUIRE(end != std::string::npos);
       html.erase(at, end - at + tag.size() + 3);

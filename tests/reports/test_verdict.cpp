@@ -37,8 +37,8 @@ TEST_CASE("Settings that meet all goals await their confirmation", "[reports][ve
 }
 
 TEST_CASE("Goals that no settings meet are named", "[reports][verdict]") {
-  const Case impossible(with(tests::fccd_study_text(), "low: 1800, high: 2500",
-                             "low: 9000, high: 9500"));
+  const Case impossible(
+      with(tests::fccd_study_text(), "low: 1800, high: 2500", "low: 9000, high: 9500"));
   const reports::Verdict verdict = reports::verdict(impossible.analysis);
   CHECK(verdict.status == reports::Status::kInfeasible);
   CHECK_THAT(verdict.headline, Contains("miss") && Contains("throughput"));
