@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "reports/format.h"
+#include "reports/range_bar.h"
 #include "reports/section.h"
 #include "reports/section_parts.h"
 #include "reports/slice.h"
@@ -19,26 +20,30 @@ std::string badge_class(Status status) {
 void write_settings(const Page& page, Markup& out) {
   const std::vector<doe::Factor>& factors = factors_of(page.analysis);
   const surfaces::Optimum& optimum = *page.analysis.optimum;
-  out.open("div", {{"class", "settings"}});
   out.element("h3", optimum.feasible ? "Settings to use" : "Nearest settings");
-  out.open("dl");
+  out.open("dl", {{"class", "settings"}});
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const doe::Factor& factor = factors[f];
-    out.element("dt", factor.name);
-    out.open("dd").element("strong", factor.format(optimum.best.settings[f]));
+    out.open("div").element("dt", factor.name).open("dd");
+    out.element("strong", factor.format(optimum.best.settings[f]));
     if (!factor.unit.empty()) out.text(" " + factor.unit);
     if (factor.baseline) {
-      out.element("span", fmt::format(" now {}", factor.format(*factor.baseline)),
-                  {{"class", "quiet"}});
+      out.element("span", " (now " + factor.format(*factor.baseline) + ")", {{"class", "quiet"}});
     }
-    out.close();
+    out.close().close();
   }
-  out.close().close();
+  out.close();
 }
 
-std::string goal_verdict(const surfaces::Goal* goal, const surfaces::Outlook& outlook) {
-  if (goal == nullptr || !goal->is_limit()) return "–";
-  return outlook.goal_met ? "✓ met" : "✗ missed";
+/// "✓ met; next run: 97 %": by the mean, and the probability for a single run.
+Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook& outlook) {
+  if (goal == nullptr || !goal->is_limit()) return text_cell("–");
+  Cell cell = text_cell(outlook.goal_met ? "✓ met" : "✗ missed");
+  if (outlook.goal_met_probability) {
+    cell.text += "; next run: " + percent(*outlook.goal_met_probability);
+    cell.exact = exact_number(*outlook.goal_met_probability);
+  }
+  return cell;
 }
 
 Cell interval_cell(const std::optional<surfaces::Interval>& interval) {
@@ -55,43 +60,38 @@ Cell mean_cell(const surfaces::Outlook& outlook, const std::string& unit) {
 }
 
 std::vector<Cell> outlook_row(const Page& page, const ResponseAnalysis& response) {
-  const Analysis& analysis = page.analysis;
-  const surfaces::Outlook* outlook = outlook_of(analysis.optimum->best, response.response.name);
-  const surfaces::Goal* goal = goal_of(analysis, response.response.name);
+  const surfaces::Optimum& optimum = *page.analysis.optimum;
+  const std::string& name = response.response.name;
   const std::string& unit = response.response.unit;
-  std::vector<Cell> row = {text_cell(response.response.name),
-                           text_cell(goal != nullptr ? goal_text(*goal, unit) : "–")};
-  if (analysis.optimum->baseline) {
-    const surfaces::Outlook* base = outlook_of(*analysis.optimum->baseline, response.response.name);
-    row.push_back(base != nullptr ? mean_cell(*base, unit) : Cell{"–"});
-  }
+  const surfaces::Goal* goal = goal_of(page.analysis, name);
+  const surfaces::Outlook* outlook = outlook_of(optimum.best, name);
+  const surfaces::Outlook* now =
+      optimum.baseline ? outlook_of(*optimum.baseline, name) : nullptr;
+  std::vector<Cell> row = {text_cell(name),
+                           text_cell(goal != nullptr ? goal_text(*goal, unit) : "none")};
   if (outlook == nullptr) {
-    row.insert(row.end(), {{"no fit"}, {"–"}, {"–"}, text_cell("–"), {"–"}});
-    return row;
+    row.insert(row.end(), {text_cell("no fit"), {"–"}, {"–"}, {"–"}, text_cell("")});
+  } else {
+    row.insert(row.end(), {goal_cell(goal, *outlook), mean_cell(*outlook, unit),
+                           interval_cell(outlook->confidence_interval),
+                           interval_cell(outlook->prediction_interval)});
+    row.push_back(text_cell(""));
+    row.back().markup = range_bar(*outlook, goal, now);
   }
-  const bool is_limit = goal != nullptr && goal->is_limit();
-  row.insert(row.end(), {mean_cell(*outlook, unit), interval_cell(outlook->confidence_interval),
-                         interval_cell(outlook->prediction_interval),
-                         text_cell(goal_verdict(goal, *outlook))});
-  row.push_back(is_limit && outlook->goal_met_probability
-                    ? Cell{percent(*outlook->goal_met_probability),
-                           exact_number(*outlook->goal_met_probability)}
-                    : Cell{"–"});
+  if (optimum.baseline) row.push_back(now != nullptr ? mean_cell(*now, unit) : Cell{"–"});
   return row;
 }
 
 void write_predictions(const Page& page, Markup& out) {
-  std::vector<std::string> header = {"Response", "Goal"};
+  std::vector<std::string> header = {"Response", "Goal", "Met?", "Predicted mean",
+                                     "95 % for the mean", "95 % for the next run",
+                                     "Prediction against goal"};
   if (page.analysis.optimum->baseline) header.push_back("Now, predicted");
-  for (const char* title : {"Predicted", "95 % for the mean", "95 % for the next run",
-                            "Goal, by the mean", "Next run meets it"}) {
-    header.emplace_back(title);
-  }
   std::vector<std::vector<Cell>> rows;
   for (const ResponseAnalysis& response : page.analysis.responses) {
     rows.push_back(outlook_row(page, response));
   }
-  write_table(header, rows, out);
+  write_table(header, rows, out, WhenNarrow::kList);
 }
 
 /// A setting as a YAML scalar; words are quoted, for YAML would read `no` or `1e3` as other things.
@@ -172,15 +172,10 @@ void write_answer(const Page& page, Markup& out) {
   out.element("span", status_name(page.verdict.status), {{"class", badge_class(page.verdict.status)}});
   out.text(" " + page.verdict.headline).close();
   if (page.analysis.optimum) {
-    out.open("div", {{"class", "answer"}});
     write_settings(page, out);
-    out.open("div", {{"class", "predictions"}});
     write_predictions(page, out);
-    write_caveats(page.verdict, out);
-    out.close().close();
-  } else {
-    write_caveats(page.verdict, out);
   }
+  write_caveats(page.verdict, out);
   out.open("p", {{"class", "next"}}).text("Next: ");
   out.element("code", page.verdict.next_command).text(" " + page.verdict.next_reason + ".").close();
   if (page.analysis.optimum) write_copies(page, out);

@@ -2,66 +2,76 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "doe/design.h"
 #include "reports/figures.h"
 #include "reports/format.h"
 #include "reports/slice.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr int kNodes = 61;
+constexpr int kNodes = 41;
 constexpr int kLevels = 9;
 constexpr double kNearSlice = 0.35;  // coded distance up to which a run belongs to the slice
 
-/// One response over two factors, the others held.
+/// Two factors over which all responses are drawn, the others held.
 struct Slice {
   const Analysis& analysis;
-  const ResponseAnalysis& response;
+  const Reference& at;
   Eigen::VectorXd held;  ///< coded
   int x = 0;
   int y = 1;
 
-  Eigen::VectorXd at(double cx, double cy) const {
+  Grid over(const std::function<double(const Eigen::VectorXd&)>& value) const {
     Eigen::VectorXd point = held;
-    point[x] = cx;
-    point[y] = cy;
-    return point;
+    return square_grid(-1, 1, kNodes, [&](double cx, double cy) {
+      point[x] = cx;
+      point[y] = cy;
+      return value(point);
+    });
   }
   const doe::Factor& factor(int f) const { return factors_of(analysis)[f]; }
 };
 
-struct Surfaces {
-  Grid mean;
-  std::optional<Grid> margin;  ///< of all goals; empty where there are none
-};
-
-Surfaces surfaces_of(const Slice& slice) {
-  Surfaces result;
-  result.mean = square_grid(-1, 1, kNodes, [&](double cx, double cy) {
-    return slice.response.fit->response(slice.at(cx, cy));
+/// Values far beyond what was observed (an inverse transform has poles) would drown the levels.
+Grid mean_over(const Slice& slice, const surfaces::Fit& fit) {
+  const double low = fit.observed.minCoeff();
+  const double high = fit.observed.maxCoeff();
+  const double reach = 5 * std::max(high - low, 1e-300);
+  return slice.over([&](const Eigen::VectorXd& point) {
+    return std::clamp(fit.response(point), low - reach, high + reach);
   });
-  if (goal_margin(slice.analysis, slice.held)) {
-    result.margin = square_grid(-1, 1, kNodes, [&](double cx, double cy) {
-      return *goal_margin(slice.analysis, slice.at(cx, cy));
-    });
-  }
-  return result;
 }
 
-/// Values far beyond what was observed (an inverse transform has poles) would drown the levels.
-std::pair<double, double> drawn_range(const Slice& slice, Grid& mean) {
-  const Eigen::VectorXd& observed = slice.response.fit->observed;
-  const double span = std::max(observed.maxCoeff() - observed.minCoeff(), 1e-300);
-  for (double& z : mean.z) {
-    z = std::clamp(std::isnan(z) ? observed.mean() : z, observed.minCoeff() - 5 * span,
-                   observed.maxCoeff() + 5 * span);
+/// How far inside its limits y lies, in units of the goal's scale; negative where it misses one.
+double margin(const surfaces::Goal& goal, double y) {
+  return std::min(y - goal.met_low(), goal.met_high() - y) / goal.scale;
+}
+
+/// The least margin over all responses whose goal is a limit, within [-1, 1]; -1 where the region
+/// excludes the settings. Empty where nothing is limited. `means` go with the responses.
+std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means) {
+  std::optional<Grid> least;
+  const Analysis& analysis = slice.analysis;
+  const doe::Region& region = analysis.directory->study.region;
+  for (std::size_t r = 0; r < means.size(); ++r) {
+    const surfaces::Goal* goal = goal_of(analysis, analysis.responses[r].response.name);
+    if (goal == nullptr || !goal->is_limit() || means[r].z.empty()) continue;
+    if (!least) {
+      least = slice.over([&](const Eigen::VectorXd& point) {
+        return region.is_box() || region.allows(doe::natural_settings(factors_of(analysis), point))
+                   ? 1.0
+                   : -1.0;
+      });
+    }
+    for (std::size_t i = 0; i < least->z.size(); ++i) {
+      least->z[i] = std::clamp(margin(*goal, means[r].z[i]), -1.0, least->z[i]);
+    }
   }
-  const auto [low, high] = std::minmax_element(mean.z.begin(), mean.z.end());
-  return {*low, *high};
+  return least;
 }
 
 void draw_bands(Chart& chart, const Grid& mean, const std::vector<double>& levels, double low,
@@ -126,14 +136,14 @@ double distance_from_slice(const Slice& slice, const Eigen::VectorXd& coded) {
   return distance;
 }
 
-void draw_runs(Chart& chart, const Slice& slice) {
-  const surfaces::Fit& fit = *slice.response.fit;
+void draw_runs(Chart& chart, const Slice& slice, const ResponseAnalysis& response) {
+  const surfaces::Fit& fit = *response.fit;
   for (int i = 0; i < fit.n; ++i) {
     const Eigen::VectorXd coded = fit.coded.row(i);
     const bool near = distance_from_slice(slice, coded) <= kNearSlice;
     const std::string title = fmt::format(
-        "run {}: {}", slice.response.runs[i],
-        with_unit(short_number(fit.observed[i]), slice.response.response.unit));
+        "run {}: {}", response.runs[i],
+        with_unit(short_number(fit.observed[i]), response.response.unit));
     chart.circle({coded[slice.x], coded[slice.y]}, near ? 5 : 3.5,
                  {{"fill", "#fff"}, {"fill-opacity", near ? "1" : "0.55"}, {"stroke", "#111"},
                   {"stroke-width", near ? "1.5" : "0.8"}},
@@ -175,51 +185,74 @@ std::string share_met(const Grid& margin) {
                      percent(met / static_cast<double>(margin.z.size())));
 }
 
-std::string title_of(const Slice& slice, const Surfaces& surfaces, double low, double high) {
-  const std::string& name = slice.response.response.name;
-  const std::string range = fmt::format("{} to {}", short_number(low),
-                                        with_unit(short_number(high), slice.response.response.unit));
-  const std::string where = where_highest(slice, surfaces.mean, low, high);
-  return (where.empty() ? fmt::format("{} lies between {}.", name, range)
-                        : fmt::format("{} is highest at {}: {}.", name, where, range)) +
-         (surfaces.margin ? share_met(*surfaces.margin) : "");
+/// What is drawn of one response over a slice.
+struct Drawn {
+  const ResponseAnalysis& response;
+  const Grid& mean;
+  const std::optional<Grid>& margin;
+  double low = 0;  ///< least and greatest mean
+  double high = 0;
+};
+
+std::string title_of(const Slice& slice, const Drawn& drawn) {
+  const study::Response& response = drawn.response.response;
+  const std::string range =
+      short_number(drawn.low) + " to " + with_unit(short_number(drawn.high), response.unit);
+  const std::string where = where_highest(slice, drawn.mean, drawn.low, drawn.high);
+  return (where.empty()
+              ? fmt::format("At {}, {} lies between {}.", slice.at.name, response.name, range)
+              : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, response.name, where,
+                            range)) +
+         (drawn.margin ? share_met(*drawn.margin) : "");
 }
 
-std::string caption_of(const Slice& slice, const Reference& at, bool goals) {
-  const std::string held = settings_text(factors_of(slice.analysis), at.settings, {slice.x, slice.y});
+std::string caption_of(const Slice& slice, const Drawn& drawn) {
+  const study::Response& response = drawn.response.response;
+  const std::string held =
+      settings_text(factors_of(slice.analysis), slice.at.settings, {slice.x, slice.y});
   return fmt::format("Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
                      "slice.{}{}",
-                     with_unit(slice.response.response.name,
-                               slice.response.response.unit.empty()
-                                   ? ""
-                                   : "[" + slice.response.response.unit + "]"),
-                     held.empty() ? "" : ", with " + held + " (" + at.name + ")",
+                     name_with_unit(response.name, response.unit),
+                     held.empty() ? "" : ", with " + held + " (" + slice.at.name + ")",
                      slice.analysis.optimum ? " Star: the optimum." : "",
-                     goals ? " Hatched: a goal is missed." : "");
+                     drawn.margin ? " Hatched: a goal is missed." : "");
 }
 
-Figure contour_figure(const Slice& slice, const Reference& at) {
-  Surfaces surfaces = surfaces_of(slice);
-  const auto [low, high] = drawn_range(slice, surfaces.mean);
-  const std::vector<double> levels = round_levels(low, high, kLevels);
+Figure contour_figure(const Slice& slice, const Drawn& drawn) {
+  const std::vector<double> levels = round_levels(drawn.low, drawn.high, kLevels);
+  const doe::Factor& x = slice.factor(slice.x);
+  const doe::Factor& y = slice.factor(slice.y);
+  const std::string& name = drawn.response.response.name;
   Figure figure;
-  figure.name = fmt::format("contour-{}-{}-{}", file_part(slice.response.response.name),
-                            file_part(slice.factor(slice.x).name),
-                            file_part(slice.factor(slice.y).name));
-  figure.title = title_of(slice, surfaces, low, high);
-  figure.caption = caption_of(slice, at, surfaces.margin.has_value());
-  Chart chart(figure.name, factor_axis(slice.factor(slice.x)), factor_axis(slice.factor(slice.y)));
-  draw_bands(chart, surfaces.mean, levels, low, high);
-  draw_lines(chart, surfaces.mean, levels);
-  if (surfaces.margin) draw_missed(chart, *surfaces.margin);
-  draw_runs(chart, slice);
+  figure.name = fmt::format("contour-{}-{}-{}", file_part(name), file_part(x.name), file_part(y.name));
+  figure.title = title_of(slice, drawn);
+  figure.caption = caption_of(slice, drawn);
+  Chart chart(figure.name, factor_axis(x), factor_axis(y));
+  draw_bands(chart, drawn.mean, levels, drawn.low, drawn.high);
+  draw_lines(chart, drawn.mean, levels);
+  if (drawn.margin) draw_missed(chart, *drawn.margin);
+  draw_runs(chart, slice, drawn.response);
   draw_optimum(chart, slice);
   figure.svg = chart.finish(figure.title);
   figure.data = {{"data-figure", "contour"},
-                 {"data-response", slice.response.response.name},
-                 {"data-x", slice.factor(slice.x).name},
-                 {"data-y", slice.factor(slice.y).name}};
+                 {"data-response", name},
+                 {"data-x", x.name},
+                 {"data-y", y.name}};
   return figure;
+}
+
+void add_figures(const Slice& slice, std::vector<Figure>& figures) {
+  const std::vector<ResponseAnalysis>& responses = slice.analysis.responses;
+  std::vector<Grid> means;
+  for (const ResponseAnalysis& response : responses) {
+    means.push_back(response.fit ? mean_over(slice, *response.fit) : Grid{});
+  }
+  const std::optional<Grid> margin = margin_over(slice, means);
+  for (std::size_t r = 0; r < responses.size(); ++r) {
+    if (!responses[r].fit) continue;
+    const auto [low, high] = std::minmax_element(means[r].z.begin(), means[r].z.end());
+    figures.push_back(contour_figure(slice, {responses[r], means[r], margin, *low, *high}));
+  }
 }
 
 }  // namespace
@@ -231,10 +264,7 @@ std::vector<Figure> contour_figures(const Analysis& analysis) {
   const std::vector<int> numeric = numeric_factors(factors_of(analysis));
   for (std::size_t a = 0; a < numeric.size(); ++a) {
     for (std::size_t b = a + 1; b < numeric.size(); ++b) {
-      for (const ResponseAnalysis& response : analysis.responses) {
-        if (!response.fit) continue;
-        figures.push_back(contour_figure({analysis, response, held, numeric[a], numeric[b]}, at));
-      }
+      add_figures({analysis, at, held, numeric[a], numeric[b]}, figures);
     }
   }
   return figures;

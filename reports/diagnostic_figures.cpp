@@ -8,7 +8,6 @@
 #include "reports/effects.h"
 #include "reports/figures.h"
 #include "reports/format.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {
@@ -50,9 +49,9 @@ Figure predicted_against_observed(const ResponseAnalysis& response) {
   figure.title = fmt::format("The model explains {} of the variation of {}.", percent(fit.r2),
                              response.response.name);
   figure.caption = "Predicted against observed; on the dashed line both agree.";
-  const std::string unit = response.response.unit.empty() ? "" : "[" + response.response.unit + "]";
-  Chart chart(figure.name, linear_axis(with_unit("observed", unit), x.low, x.high),
-              linear_axis(with_unit("predicted", unit), y.low, y.high), kSize);
+  const std::string& unit = response.response.unit;
+  Chart chart(figure.name, linear_axis(name_with_unit("observed", unit), x.low, x.high),
+              linear_axis(name_with_unit("predicted", unit), y.low, y.high), kSize);
   chart.grid_lines();
   const double low = std::min(x.low, y.low), high = std::max(x.high, y.high), room = high - low;
   chart.line({{low - room, low - room}, {high + room, high + room}}, guide());
@@ -83,12 +82,12 @@ Figure residuals_in_run_order(const ResponseAnalysis& response) {
   figure.title = drifts ? fmt::format("Residuals {} in run order (correlation {:+.2f}): something "
                                       "drifted.", r > 0 ? "rise" : "fall", r)
                         : fmt::format("Residuals show no drift in run order (correlation {:+.2f}).", r);
-  figure.caption = "Observed less fitted, on the scale of the fit, in the order the runs were made.";
+  figure.caption = "Observed less fitted " + fitted_quantity(response) +
+                   ", in the order the runs were made.";
   const Range y = range_of(fit.residuals);
   const auto [first, last] = std::minmax_element(response.runs.begin(), response.runs.end());
-  const std::string unit = scale_unit(fit, response.response.unit);
   Chart chart(figure.name, linear_axis("run", *first, *last),
-              linear_axis(with_unit("residual", unit.empty() ? "" : "[" + unit + "]"), y.low, y.high),
+              linear_axis(name_with_unit("residual", fitted_unit(response)), y.low, y.high),
               kSize);
   chart.grid_lines();
   chart.line({{-1e6, 0}, {1e6, 0}}, guide());

@@ -6,7 +6,6 @@
 #include "reports/effects.h"
 #include "reports/figures.h"
 #include "reports/format.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {
@@ -21,7 +20,7 @@ Axis effect_axis(const std::vector<Effect>& effects, const std::string& unit) {
     low = std::min(low, reach.low);
     high = std::max(high, reach.high);
   }
-  return linear_axis("coefficient" + (unit.empty() ? "" : " [" + unit + "]"), low, high);
+  return linear_axis(name_with_unit("coefficient", unit), low, high);
 }
 
 void draw_effect(Chart& chart, const Effect& effect, double row) {
@@ -38,7 +37,6 @@ void draw_effect(Chart& chart, const Effect& effect, double row) {
 
 Figure effect_figure(const ResponseAnalysis& response) {
   const std::vector<Effect> effects = effects_of(*response.fit);
-  const std::string unit = scale_unit(*response.fit, response.response.unit);
   const double count = static_cast<double>(effects.size());
   Axis y{"", -0.7, count - 0.3, {}};
   for (std::size_t i = 0; i < effects.size(); ++i) {
@@ -49,11 +47,12 @@ Figure effect_figure(const ResponseAnalysis& response) {
   Figure figure;
   figure.name = "effects-" + file_part(response.response.name);
   figure.title = effects_conclusion(response);
-  figure.caption =
-      "Coefficients of the model in coded units, with 95 % intervals: how far the response moves "
-      "from the middle of a factor's range to its high end. Filled: the interval excludes 0.";
+  figure.caption = fmt::format(
+      "Coefficients of the model in coded units, with 95 % intervals: how far {} moves from the "
+      "middle of a factor's range to its high end. Filled: the interval excludes 0.",
+      fitted_quantity(response));
   const double left = std::clamp(7.0 * static_cast<double>(longest) + 14, 60.0, 330.0);
-  Chart chart(figure.name, effect_axis(effects, unit), y, {left + 400, 62 + kRow * (count + 0.4), left});
+  Chart chart(figure.name, effect_axis(effects, fitted_unit(response)), y, {left + 320, 62 + kRow * (count + 0.4), left});
   chart.grid_lines();
   chart.line({{0, y.low}, {0, y.high}}, {{"stroke", "currentColor"}, {"stroke-width", "1.5"}});
   for (std::size_t i = 0; i < effects.size(); ++i) {

@@ -33,19 +33,24 @@ std::vector<Effect> effects_of(const surfaces::Fit& fit) {
   return effects;
 }
 
-std::string scale_unit(const surfaces::Fit& fit, const std::string& unit) {
-  switch (fit.transform) {
-    case surfaces::Transform::kNone: return unit;
-    case surfaces::Transform::kLog: return "ln(" + unit + ")";
-    case surfaces::Transform::kSqrt: return "sqrt(" + unit + ")";
-    case surfaces::Transform::kInverse: return "1/(" + unit + ")";
+std::string fitted_quantity(const ResponseAnalysis& response) {
+  const std::string& name = response.response.name;
+  switch (response.fit->transform) {
+    case surfaces::Transform::kNone: return name;
+    case surfaces::Transform::kLog: return "ln(" + name + ")";
+    case surfaces::Transform::kSqrt: return "sqrt(" + name + ")";
+    case surfaces::Transform::kInverse: return "1/" + name;
   }
-  return unit;
+  return name;
+}
+
+std::string fitted_unit(const ResponseAnalysis& response) {
+  return response.fit->transform == surfaces::Transform::kNone ? response.response.unit : "";
 }
 
 std::string effects_conclusion(const ResponseAnalysis& response) {
   const std::vector<Effect> effects = effects_of(*response.fit);
-  const std::string& name = response.response.name;
+  const std::string name = fitted_quantity(response);
   const auto clear =
       std::count_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });
   if (clear == 0) return fmt::format("No term moves {} clearly more than the scatter of runs.", name);
@@ -54,8 +59,7 @@ std::string effects_conclusion(const ResponseAnalysis& response) {
   const double half = (first.interval->high - first.interval->low) / 2;
   return fmt::format("{} moves {} most: {}{} ({}); {} of {} terms stand clear of the scatter.",
                      first.term, name, first.estimate > 0 ? "+" : "",
-                     with_unit(number_to(first.estimate, half),
-                               scale_unit(*response.fit, response.response.unit)),
+                     with_unit(number_to(first.estimate, half), fitted_unit(response)),
                      interval_text(*first.interval), clear, effects.size());
 }
 

@@ -23,8 +23,11 @@ struct Effect {
 /// All terms but the intercept, the largest in size first.
 std::vector<Effect> effects_of(const surfaces::Fit& fit);
 
-/// The unit of the scale of the fit: "images/s", "ln(s)", "1/(s)".
-std::string scale_unit(const surfaces::Fit& fit, const std::string& unit);
+/// What the model is a model of: "latency", or under a transform "ln(latency)", "1/latency".
+std::string fitted_quantity(const ResponseAnalysis& response);
+
+/// Its unit: the response's own, and none under a transform.
+std::string fitted_unit(const ResponseAnalysis& response);
 
 /// The most important term in one sentence.
 std::string effects_conclusion(const ResponseAnalysis& response);

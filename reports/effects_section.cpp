@@ -23,7 +23,8 @@ void write_coefficients(const ResponseAnalysis& response, Markup& out) {
 }  // namespace
 
 void write_effects(const Page& page, Markup& out) {
-  write_figures(page.effects, out);
+  write_figures(page.effects, out, "figures pairs");
+  if (!page.interactions.empty()) write_figures(page.interactions, out);
   for (const ResponseAnalysis& response : page.analysis.responses) {
     if (response.fit) write_coefficients(response, out);
   }

@@ -14,8 +14,8 @@ void write_explore(const Page& page, Markup& out) {
   out.open("div", {{"id", "settings"}, {"class", "panel"}}).close();
   out.open("div", {{"class", "figures wide"}});
   for (const Figure& figure : page.profiles) write_figure(figure, out);
+  write_figures(page.contours, out, "figures pairs");
   out.close().close();
-  write_figures(page.contours, out);
 }
 
 }  // namespace doetune::reports

@@ -3,26 +3,12 @@
 #include <fmt/format.h>
 
 #include "reports/format.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {
 
 constexpr std::size_t kMostTicks = 7;
-
-/// Natural settings to mark on an axis.
-std::vector<double> marked_settings(const doe::Factor& factor) {
-  std::vector<double> settings =
-      factor.kind == doe::FactorKind::kContinuous && factor.scale == doe::Scale::kLinear
-          ? round_levels(factor.low, factor.high, 5)
-          : factor.usable_settings();
-  if (settings.size() <= kMostTicks) return settings;
-  std::vector<double> even;  // evenly spaced on the factor's own scale
-  for (std::size_t i = 0; i < 5; ++i) {
-    even.push_back(factor.snap(factor.to_natural(-1 + static_cast<double>(i) / 2)));
-  }
-  return even;
-}
+constexpr int kSteps = 40;
 
 }  // namespace
 
@@ -36,8 +22,35 @@ std::string file_part(std::string_view name) {
   return out;
 }
 
+std::vector<double> marked_settings(const doe::Factor& factor) {
+  std::vector<double> settings =
+      factor.kind == doe::FactorKind::kContinuous && factor.scale == doe::Scale::kLinear
+          ? round_levels(factor.low, factor.high, 5)
+          : factor.usable_settings();
+  if (settings.size() <= kMostTicks) return settings;
+  std::vector<double> even;  // evenly spaced on the factor's own scale
+  for (std::size_t i = 0; i < 5; ++i) {
+    even.push_back(factor.snap(factor.to_natural(-1 + static_cast<double>(i) / 2)));
+  }
+  return even;
+}
+
+std::vector<double> coded_places(const doe::Factor& factor) {
+  if (factor.is_categorical()) return factor.usable_settings();
+  std::vector<double> places;
+  for (int i = 0; i <= kSteps; ++i) places.push_back(-1 + 2.0 * i / kSteps);
+  return places;
+}
+
 Axis factor_axis(const doe::Factor& factor) {
-  Axis axis{with_unit(factor.name, factor.unit.empty() ? "" : "[" + factor.unit + "]"), -1, 1, {}};
+  if (factor.is_categorical()) {
+    Axis axis{factor.name, -0.5, static_cast<double>(factor.level_names.size()) - 0.5, {}};
+    for (std::size_t i = 0; i < factor.level_names.size(); ++i) {
+      axis.ticks.push_back({static_cast<double>(i), factor.level_names[i]});
+    }
+    return axis;
+  }
+  Axis axis{name_with_unit(factor.name, factor.unit), -1, 1, {}};
   for (const double setting : marked_settings(factor)) {
     axis.ticks.push_back({factor.to_coded(setting), short_number(setting)});
   }

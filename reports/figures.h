@@ -6,6 +6,7 @@
 
 #include "reports/analysis.h"
 #include "reports/markup.h"
+#include "reports/svg.h"
 
 namespace doetune::reports {
 
@@ -29,14 +30,23 @@ std::vector<Figure> profile_figures(const Analysis& analysis);
 /// One a response: coefficients in coded units with their 95 % intervals, largest first.
 std::vector<Figure> effect_figures(const Analysis& analysis);
 
+/// One a response, categorical factor and other factor: the mean over the other factor, a line a
+/// level.
+std::vector<Figure> interaction_figures(const Analysis& analysis);
+
 /// Three a response: predicted against observed, residuals in run order, normal plot.
 std::vector<Figure> diagnostic_figures(const Analysis& analysis);
 
 /// A name as part of a file name and an id: letters, digits and _ stay, others become _xHH.
 std::string file_part(std::string_view name);
 
-/// The axis of a numeric factor in coded units, marked at settings that can be used.
-struct Axis;
+/// The axis of a factor in coded units, marked at settings that can be used; levels stand apart by 1.
 Axis factor_axis(const doe::Factor& factor);
+
+/// Settings of a numeric factor to mark on an axis, natural units.
+std::vector<double> marked_settings(const doe::Factor& factor);
+
+/// Coded places along a factor at which a curve is drawn: its levels, or evenly over its range.
+std::vector<double> coded_places(const doe::Factor& factor);
 
 }  // namespace doetune::reports

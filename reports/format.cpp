@@ -49,6 +49,10 @@ std::string with_unit(std::string_view number, std::string_view unit) {
   return unit.empty() ? std::string(number) : fmt::format("{} {}", number, unit);
 }
 
+std::string name_with_unit(std::string_view name, std::string_view unit) {
+  return unit.empty() ? std::string(name) : fmt::format("{} [{}]", name, unit);
+}
+
 std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
   using surfaces::GoalType;
   const auto value = [&](double x) { return with_unit(short_number(x), unit); };

@@ -32,6 +32,9 @@ std::string percent(double probability);
 /// "0.75 s", or the number alone without a unit.
 std::string with_unit(std::string_view number, std::string_view unit);
 
+/// "throughput [images/s]", or the name alone without a unit.
+std::string name_with_unit(std::string_view name, std::string_view unit);
+
 /// "within 1800 to 2500 images/s", "at most 1 s", "maximize".
 std::string goal_text(const surfaces::Goal& goal, std::string_view unit);
 

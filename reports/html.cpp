@@ -10,13 +10,25 @@
 namespace doetune::reports {
 namespace {
 
+bool always(const Analysis&) { return true; }
+
+bool has_fit(const Analysis& analysis) {
+  return std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                     [](const ResponseAnalysis& response) { return response.fit.has_value(); });
+}
+
+bool has_alternatives(const Analysis& analysis) {
+  return analysis.optimum && !analysis.optimum->alternatives.empty();
+}
+
 constexpr std::array kSections{
-    Section{"answer", "Answer", false, write_answer},
-    Section{"explore", "Explore", true, write_explore},
-    Section{"effects", "What matters", true, write_effects},
-    Section{"trust", "Can I trust it?", true, write_trust},
-    Section{"runs", "Runs", false, write_runs},
-    Section{"provenance", "Provenance", false, write_provenance},
+    Section{"answer", "Answer", always, write_answer},
+    Section{"explore", "Explore", has_fit, write_explore},
+    Section{"alternatives", "Alternatives", has_alternatives, write_alternatives},
+    Section{"effects", "What matters", has_fit, write_effects},
+    Section{"trust", "Can I trust it?", has_fit, write_trust},
+    Section{"runs", "Runs", always, write_runs},
+    Section{"provenance", "Provenance", always, write_provenance},
 };
 
 // No request leaves the page, whatever stands in it.
@@ -24,11 +36,9 @@ constexpr const char* kContentPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
 
 std::vector<Section> shown_sections(const Analysis& analysis) {
-  const bool any_fit = std::any_of(analysis.responses.begin(), analysis.responses.end(),
-                                   [](const ResponseAnalysis& r) { return r.fit.has_value(); });
   std::vector<Section> shown;
   for (const Section& section : sections()) {
-    if (any_fit || !section.needs_fit) shown.push_back(section);
+    if (section.applies(analysis)) shown.push_back(section);
   }
   return shown;
 }
@@ -94,10 +104,12 @@ Report make_report(const Analysis& analysis) {
             profile_figures(analysis),
             contour_figures(analysis),
             effect_figures(analysis),
+            interaction_figures(analysis),
             diagnostic_figures(analysis)};
   Report report{write_page(page), {}};
   for (std::vector<Figure>* figures :
-       {&page.profiles, &page.contours, &page.effects, &page.diagnostics}) {
+       {&page.profiles, &page.contours, &page.effects, &page.interactions,
+                                       &page.diagnostics}) {
     std::move(figures->begin(), figures->end(), std::back_inserter(report.figures));
   }
   return report;

@@ -7,12 +7,10 @@
 #include "reports/figures.h"
 #include "reports/format.h"
 #include "reports/slice.h"
-#include "reports/svg.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr int kSteps = 40;
 constexpr double kWidth = 230;
 constexpr double kHeight = 220;
 
@@ -25,11 +23,10 @@ struct Profile {
 Profile profile_along(const ResponseAnalysis& response, const doe::Factor& factor, int f,
                       Eigen::VectorXd point) {
   Profile profile;
-  const int last = factor.is_categorical() ? static_cast<int>(factor.level_names.size()) - 1 : kSteps;
-  for (int i = 0; i <= last; ++i) {
-    point[f] = factor.is_categorical() ? i : -1 + 2.0 * i / last;
+  for (const double place : coded_places(factor)) {
+    point[f] = place;
     const surfaces::Prediction prediction = response.fit->predict(point);
-    profile.at.push_back(point[f]);
+    profile.at.push_back(place);
     profile.mean.push_back(prediction.response());
     profile.interval.push_back(prediction.confidence_interval());
   }
@@ -39,15 +36,6 @@ Profile profile_along(const ResponseAnalysis& response, const doe::Factor& facto
 double change(const Profile& profile) {
   const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
   return *high - *low;
-}
-
-Axis axis_of(const doe::Factor& factor) {
-  if (!factor.is_categorical()) return factor_axis(factor);
-  Axis axis{factor.name, -0.5, static_cast<double>(factor.level_names.size()) - 0.5, {}};
-  for (std::size_t i = 0; i < factor.level_names.size(); ++i) {
-    axis.ticks.push_back({static_cast<double>(i), factor.level_names[i]});
-  }
-  return axis;
 }
 
 /// One axis for all factors of a response, so that slopes compare.
@@ -62,10 +50,7 @@ Axis response_axis(const ResponseAnalysis& response, const std::vector<Profile>&
       high = std::max(high, mean);
     }
   }
-  return linear_axis(with_unit(response.response.name, response.response.unit.empty()
-                                                           ? ""
-                                                           : "[" + response.response.unit + "]"),
-                     low, high);
+  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high);
 }
 
 void draw_curve(Chart& chart, const Profile& profile) {
@@ -89,7 +74,8 @@ void draw_levels(Chart& chart, const Profile& profile) {
       chart.line({{profile.at[i], profile.interval[i]->low},
                   {profile.at[i], profile.interval[i]->high}}, style);
     }
-    chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}});
+    chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}},
+                 exact_number(profile.mean[i]));
   }
 }
 
@@ -131,7 +117,7 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
   Figure figure;
   const std::string& name = response.response.name;
   figure.name = "profile-" + file_part(name);
-  figure.title = fmt::format("{} changes most with {}: by {} over its range.", name,
+  figure.title = fmt::format("Through {}, {} changes most with {}: by {}.", at.name, name,
                              factors[strongest].name,
                              with_unit(short_number(change(profiles[strongest])),
                                        response.response.unit));
@@ -141,7 +127,7 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
   const Axis y = response_axis(response, profiles);
   std::vector<std::string> charts;
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    Chart chart(fmt::format("{}-{}", figure.name, f), axis_of(factors[f]), y,
+    Chart chart(fmt::format("{}-{}", figure.name, f), factor_axis(factors[f]), y,
                 {kWidth, kHeight, 62});
     chart.grid_lines();
     const double held = point[static_cast<Eigen::Index>(f)];

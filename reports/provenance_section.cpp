@@ -33,20 +33,9 @@ std::string dates(const Analysis& analysis) {
   return *starts.begin() + " to " + *starts.rbegin();
 }
 
-std::string transform_text(const ResponseAnalysis& response) {
-  const std::string& name = response.response.name;
-  switch (response.fit->transform) {
-    case surfaces::Transform::kNone: return name;
-    case surfaces::Transform::kLog: return "ln(" + name + ")";
-    case surfaces::Transform::kSqrt: return "sqrt(" + name + ")";
-    case surfaces::Transform::kInverse: return "1/" + name;
-  }
-  return name;
-}
-
 /// "y = 3.2 + 1.5 a - 0.25 a*b", in natural units, six significant digits.
 std::string equation(const ResponseAnalysis& response) {
-  std::string text = transform_text(response) + " =";
+  std::string text = fitted_quantity(response) + " =";
   bool first = true;
   for (const surfaces::NaturalCoefficient& c : response.fit->natural_coefficients) {
     const char* sign = c.estimate < 0 ? (first ? " -" : " - ") : (first ? " " : " + ");

@@ -5,6 +5,7 @@
 
 #include "doe/design.h"
 #include "reports/effects.h"
+#include "reports/figures.h"
 #include "reports/format.h"
 #include "reports/slice.h"
 
@@ -66,6 +67,7 @@ Json factor_json(const doe::Factor& factor, double at) {
                {"high", factor.high},
                {"level_names", factor.level_names},
                {"usable", stops(factor, at)}};
+  if (!factor.is_categorical()) json["ticks"] = marked_settings(factor);
   json["baseline"] = factor.baseline ? Json(*factor.baseline) : Json();
   return json;
 }
@@ -142,6 +144,7 @@ Json report_data(const Analysis& analysis) {
   const Reference at = reference(analysis);
   const std::vector<doe::Factor>& factors = factors_of(analysis);
   Json json = {{"schema_version", 1}, {"study", analysis.directory->study.name}};
+  json["constrained"] = !analysis.directory->study.region.is_box();
   json["factors"] = Json::array();
   for (std::size_t f = 0; f < factors.size(); ++f) {
     json["factors"].push_back(factor_json(factors[f], at.settings[f]));

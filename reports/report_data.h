@@ -9,8 +9,8 @@ namespace doetune::reports {
 
 /// One document:
 ///
-///   schema_version, study
-///   factors    [{name, unit, kind, scale, low, high, level_names, usable: [...], baseline}]
+///   schema_version, study, constrained (whether the region is more than a box)
+///   factors    [{name, unit, kind, scale, low, high, level_names, usable, ticks, baseline}]
 ///   responses  [{name, unit, transform, goal: {text, low, high, scale} | null, df, sigma, t,
 ///                columns: [{name, powers, contrasts}], beta, covariance}]
 ///   runs       [{run, type, status, settings, responses, coded, fitted, residuals, leverage}]

@@ -16,11 +16,10 @@ const study::RunRecord* record_of(const Analysis& analysis, int run) {
 std::vector<std::string> header(const Analysis& analysis) {
   std::vector<std::string> titles = {"Run", "Point"};
   for (const doe::Factor& factor : factors_of(analysis)) {
-    titles.push_back(factor.name + (factor.unit.empty() ? "" : " [" + factor.unit + "]"));
+    titles.push_back(name_with_unit(factor.name, factor.unit));
   }
   for (const ResponseAnalysis& response : analysis.responses) {
-    const study::Response& r = response.response;
-    titles.push_back(r.name + (r.unit.empty() ? "" : " [" + r.unit + "]"));
+    titles.push_back(name_with_unit(response.response.name, response.response.unit));
   }
   titles.insert(titles.end(), {"Status", "Remark"});
   return titles;
@@ -42,7 +41,7 @@ std::string remark(const Analysis& analysis, const study::RunRecord* record, int
     const double r = response.fit->studentised_residuals[found - response.runs.begin()];
     if (std::abs(r) <= 3) continue;
     text += (text.empty() ? "" : "; ") + response.response.name + ": studentised residual " +
-            short_number(r);
+            number_to(r, 0.1);
   }
   return text;
 }

@@ -19,6 +19,7 @@ struct Page {
   std::vector<Figure> profiles;
   std::vector<Figure> contours;
   std::vector<Figure> effects;
+  std::vector<Figure> interactions;
   std::vector<Figure> diagnostics;
 };
 
@@ -26,7 +27,7 @@ struct Page {
 struct Section {
   std::string_view id;     ///< the anchor
   std::string_view title;
-  bool needs_fit;          ///< left out where no response has a fit
+  bool (*applies)(const Analysis&);  ///< a section with nothing to show is left out
   void (*write)(const Page&, Markup&);
 };
 
@@ -34,6 +35,7 @@ std::span<const Section> sections();
 
 void write_answer(const Page& page, Markup& out);
 void write_explore(const Page& page, Markup& out);
+void write_alternatives(const Page& page, Markup& out);
 void write_effects(const Page& page, Markup& out);
 void write_trust(const Page& page, Markup& out);
 void write_runs(const Page& page, Markup& out);

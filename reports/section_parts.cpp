@@ -5,8 +5,8 @@
 namespace doetune::reports {
 namespace {
 
-Attributes cell_attributes(const Cell& cell) {
-  Attributes attributes;
+Attributes cell_attributes(const Cell& cell, const std::string& title) {
+  Attributes attributes = {{"data-label", title}};
   if (cell.is_number) attributes.emplace_back("class", "number");
   if (!cell.exact.empty() && cell.exact != cell.text) attributes.emplace_back("title", cell.exact);
   return attributes;
@@ -24,8 +24,8 @@ void write_figure(const Figure& figure, Markup& out) {
   out.close();
 }
 
-void write_figures(const std::vector<Figure>& figures, Markup& out) {
-  out.open("div", {{"class", "figures"}});
+void write_figures(const std::vector<Figure>& figures, Markup& out, const char* layout) {
+  out.open("div", {{"class", layout}});
   for (const Figure& figure : figures) write_figure(figure, out);
   out.close();
 }
@@ -39,8 +39,8 @@ Cell number_cell(const std::optional<double>& value) {
 }
 
 void write_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
-                 Markup& out) {
-  out.open("div", {{"class", "table"}}).open("table");
+                 Markup& out, WhenNarrow narrow) {
+  out.open("div", {{"class", narrow == WhenNarrow::kList ? "table list" : "table"}}).open("table");
   out.open("thead").open("tr");
   for (std::size_t c = 0; c < header.size(); ++c) {
     const bool is_number = !rows.empty() && c < rows.front().size() && rows.front()[c].is_number;
@@ -49,7 +49,9 @@ void write_table(const std::vector<std::string>& header, const std::vector<std::
   out.close().close().open("tbody");
   for (const std::vector<Cell>& row : rows) {
     out.open("tr");
-    for (const Cell& cell : row) out.element("td", cell.text, cell_attributes(cell));
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      out.open("td", cell_attributes(row[c], header[c])).text(row[c].text).raw(row[c].markup).close();
+    }
     out.close();
   }
   out.close().close().close();

@@ -17,10 +17,6 @@ std::optional<std::vector<double>> baseline(const std::vector<doe::Factor>& fact
   return settings;
 }
 
-double margin(const surfaces::Goal& goal, double y) {
-  return std::min(y - goal.met_low(), goal.met_high() - y) / goal.scale;
-}
-
 }  // namespace
 
 const std::vector<doe::Factor>& factors_of(const Analysis& analysis) {
@@ -49,22 +45,6 @@ std::string settings_text(const std::vector<doe::Factor>& factors,
     text += (text.empty() ? "" : ", ") + setting_text(factors[f], settings[f]);
   }
   return text;
-}
-
-std::optional<double> goal_margin(const Analysis& analysis, const Eigen::VectorXd& coded) {
-  std::optional<double> least;
-  for (const ResponseAnalysis& response : analysis.responses) {
-    const surfaces::Goal* goal = goal_of(analysis, response.response.name);
-    if (goal == nullptr || !goal->is_limit() || !response.fit) continue;
-    const double m = margin(*goal, response.fit->response(coded));
-    least = least ? std::min(*least, m) : m;
-  }
-  const doe::Region& region = analysis.directory->study.region;
-  if (least && !region.is_box() &&
-      !region.allows(doe::natural_settings(factors_of(analysis), coded))) {
-    return -1;
-  }
-  return least;
 }
 
 std::vector<int> numeric_factors(const std::vector<doe::Factor>& factors) {

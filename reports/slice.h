@@ -1,8 +1,6 @@
 // The point at which a report looks at the surfaces, and how it speaks of settings.
 #pragma once
 
-#include <Eigen/Core>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +24,6 @@ std::string setting_text(const doe::Factor& factor, double natural);
 /// All settings but those of the factors listed, "a = 1, b = 2 Hz"; empty where none is left.
 std::string settings_text(const std::vector<doe::Factor>& factors,
                           const std::vector<double>& settings, const std::vector<int>& except = {});
-
-/// How far the mean predictions are inside all limits, in units of each goal's scale: the least
-/// over the fitted responses whose goal is a limit, negative where one is missed; settings that the
-/// region excludes count as -1. Empty where there is no such response.
-std::optional<double> goal_margin(const Analysis& analysis, const Eigen::VectorXd& coded);
 
 /// Numeric factors by index.
 std::vector<int> numeric_factors(const std::vector<doe::Factor>& factors);

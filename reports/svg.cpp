@@ -25,10 +25,6 @@ Attributes merged(Attributes first, const Attributes& second) {
   return first;
 }
 
-void add_title(Markup& out, std::string_view title) {
-  if (!title.empty()) out.element("title", title);
-}
-
 }  // namespace
 
 Axis linear_axis(std::string title, double low, double high, double margin) {
@@ -48,7 +44,7 @@ Axis linear_axis(std::string title, double low, double high, double margin) {
 
 Chart::Chart(std::string id, Axis x, Axis y, Size size)
     : id_(std::move(id)), x_(std::move(x)), y_(std::move(y)), size_(size) {
-  marks_.open("g", {{"clip-path", "url(#" + id_ + "-clip)"}});
+  clipped_.open("g", {{"clip-path", "url(#" + id_ + "-clip)"}});
 }
 
 Point Chart::pixel(Point at) const {
@@ -56,6 +52,12 @@ Point Chart::pixel(Point at) const {
   const double height = size_.height - top_ - bottom_;
   return {size_.left + width * (at.x - x_.low) / (x_.high - x_.low),
           top_ + height * (y_.high - at.y) / (y_.high - y_.low)};
+}
+
+bool Chart::inside(Point at) const {
+  const double slack = 1e-9;
+  return at.x >= x_.low - slack && at.x <= x_.high + slack && at.y >= y_.low - slack &&
+         at.y <= y_.high + slack;
 }
 
 std::string Chart::path(const Polyline& points, bool closed) const {
@@ -77,21 +79,22 @@ void Chart::region(const std::vector<Polyline>& rings, const Attributes& attribu
   std::string d;
   for (const Polyline& ring : rings) d += path(ring, true);
   if (d.empty()) return;
-  marks_.empty("path", merged({{"d", d}, {"fill-rule", "evenodd"}}, attributes));
+  clipped_.empty("path", merged({{"d", d}, {"fill-rule", "evenodd"}}, attributes));
 }
 
 void Chart::line(const Polyline& points, const Attributes& attributes) {
-  marks_.empty("path", merged({{"d", path(points, false)}, {"fill", "none"}}, attributes));
+  clipped_.empty("path", merged({{"d", path(points, false)}, {"fill", "none"}}, attributes));
 }
 
 void Chart::circle(Point at, double radius, const Attributes& attributes, std::string_view title) {
+  if (!inside(at)) return;
   const Point p = pixel(at);
   marks_.open("circle", merged({{"cx", px(p.x)}, {"cy", px(p.y)}, {"r", px(radius)}}, attributes));
-  add_title(marks_, title);
-  marks_.close();
+  marks_.element("title", title).close();
 }
 
 void Chart::star(Point at, double radius, const Attributes& attributes, std::string_view title) {
+  if (!inside(at)) return;
   const Point p = pixel(at);
   std::string points;
   for (int i = 0; i < 10; ++i) {
@@ -100,11 +103,11 @@ void Chart::star(Point at, double radius, const Attributes& attributes, std::str
     points += px(p.x + r * std::cos(angle)) + "," + px(p.y + r * std::sin(angle)) + " ";
   }
   marks_.open("polygon", merged({{"points", points}}, attributes));
-  add_title(marks_, title);
-  marks_.close();
+  marks_.element("title", title).close();
 }
 
 void Chart::label(Point at, std::string_view content, double degrees) {
+  if (!inside(at)) return;
   const Point p = pixel(at);
   marks_.element("text", content,
                  {{"transform", fmt::format("translate({} {}) rotate({})", px(p.x), px(p.y),
@@ -119,46 +122,41 @@ void Chart::label(Point at, std::string_view content, double degrees) {
                   {"paint-order", "stroke"}});
 }
 
-void Chart::text(Point at, std::string_view content, const Attributes& attributes) {
-  const Point p = pixel(at);
-  marks_.element("text", content, merged({{"x", px(p.x)}, {"y", px(p.y)}}, attributes));
-}
-
-void Chart::axes() {
+std::string Chart::frame() const {
+  Markup out;
   const double left = size_.left;
   const double bottom = size_.height - bottom_;
   const double middle = (left + size_.width - right_) / 2;
-  marks_.empty("rect", {{"x", px(left)},
+  out.empty("rect", {{"x", px(left)},
                         {"y", px(top_)},
                         {"width", px(size_.width - right_ - left)},
                         {"height", px(bottom - top_)},
                         {"fill", "none"},
                         {"stroke", "currentColor"},
                         {"stroke-opacity", "0.6"}});
-  marks_.open("g", {{"fill", "currentColor"}, {"font-size", "11.5"}});
+  out.open("g", {{"fill", "currentColor"}, {"font-size", "11.5"}});
   for (const Tick& tick : x_.ticks) {
     const double at = pixel({tick.at, 0}).x;
-    marks_.element("text", tick.label,
+    out.element("text", tick.label,
                    {{"x", px(at)}, {"y", px(bottom + 16)}, {"text-anchor", "middle"}});
   }
   for (const Tick& tick : y_.ticks) {
     const double at = pixel({0, tick.at}).y;
-    marks_.element("text", tick.label, {{"x", px(left - 7)},
+    out.element("text", tick.label, {{"x", px(left - 7)},
                                         {"y", px(at)},
                                         {"dy", "0.35em"},
                                         {"text-anchor", "end"}});
   }
-  marks_.element("text", x_.title,
+  out.element("text", x_.title,
                  {{"x", px(middle)}, {"y", px(size_.height - 9)}, {"text-anchor", "middle"}});
-  marks_.element("text", y_.title,
+  out.element("text", y_.title,
                  {{"transform", fmt::format("translate(14 {}) rotate(-90)", px((top_ + bottom) / 2))},
                   {"text-anchor", "middle"}});
-  marks_.close();
+  return out.close().take();
 }
 
 std::string Chart::finish(std::string_view description) {
-  marks_.close();
-  axes();
+  clipped_.close();
   Markup svg;
   svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
                    {"viewBox", fmt::format("0 0 {} {}", px(size_.width), px(size_.height))},
@@ -176,16 +174,16 @@ std::string Chart::finish(std::string_view description) {
                      {"height", px(size_.height - top_ - bottom_)}});
   svg.close();
   svg.open("pattern", {{"id", id_ + "-hatch"},
-                       {"width", "7"},
-                       {"height", "7"},
+                       {"width", "12"},
+                       {"height", "12"},
                        {"patternUnits", "userSpaceOnUse"},
                        {"patternTransform", "rotate(45)"}});
-  svg.empty("rect", {{"width", "7"}, {"height", "7"}, {"fill", "#888"}, {"fill-opacity", "0.66"}});
-  svg.empty("rect", {{"width", "1.6"}, {"height", "7"}, {"fill", "#444"}, {"fill-opacity", "0.7"}});
+  svg.empty("rect", {{"width", "12"}, {"height", "12"}, {"fill", "#888"}, {"fill-opacity", "0.7"}});
+  svg.empty("rect", {{"width", "1"}, {"height", "12"}, {"fill", "#333"}, {"fill-opacity", "0.6"}});
   svg.close();
   svg.close();
   svg.empty("rect", {{"class", "paper"}, {"width", "100%"}, {"height", "100%"}, {"fill", "#fff"}});
-  svg.raw(marks_.take());
+  svg.raw(clipped_.take()).raw(frame()).raw(marks_.take());
   return svg.close().take();
 }
 

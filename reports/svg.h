@@ -28,7 +28,8 @@ struct Axis {
 /// An axis over [low, high], widened by `margin` of its length at both ends, with round ticks.
 Axis linear_axis(std::string title, double low, double high, double margin = 0.05);
 
-/// Two axes and marks in their coordinates. Marks outside the axes are cut off.
+/// Two axes and marks in their coordinates. Regions and lines are cut off at the axes; circles,
+/// stars and labels lie above them, whole, and are left out where their place is outside.
 class Chart {
  public:
   struct Size {
@@ -44,11 +45,10 @@ class Chart {
   void grid_lines();
   void region(const std::vector<Polyline>& rings, const Attributes& attributes);
   void line(const Polyline& points, const Attributes& attributes);
-  void circle(Point at, double radius, const Attributes& attributes, std::string_view title = {});
-  void star(Point at, double radius, const Attributes& attributes, std::string_view title = {});
+  void circle(Point at, double radius, const Attributes& attributes, std::string_view title);
+  void star(Point at, double radius, const Attributes& attributes, std::string_view title);
   /// Text centred on a point, turned by `degrees`, with a halo that keeps it legible.
   void label(Point at, std::string_view text, double degrees = 0);
-  void text(Point at, std::string_view text, const Attributes& attributes);
 
   /// Diagonal grey hatching, as a fill.
   std::string hatching() const { return "url(#" + id_ + "-hatch)"; }
@@ -60,14 +60,16 @@ class Chart {
   std::string finish(std::string_view description);
 
  private:
-  void axes();
+  std::string frame() const;
+  bool inside(Point at) const;
   std::string path(const Polyline& points, bool closed) const;
 
   std::string id_;
   Axis x_, y_;
   Size size_;
   double top_ = 12, right_ = 14, bottom_ = 46;
-  Markup marks_;
+  Markup clipped_;  ///< regions and lines
+  Markup marks_;    ///< what lies above them
 };
 
 /// The colour at share 0..1 of viridis, "#rrggbb": even to the eye, legible to the colour-blind and

@@ -32,7 +32,7 @@ void write_summary(const Analysis& analysis, Markup& out) {
                     number_cell(fit.sigma)});
   }
   write_table({"Response", "Verdict", "R²", "Adjusted R²", "Predicted R²", "Lack of fit, p",
-               "Residual standard deviation"}, rows, out);
+               "Residual standard deviation"}, rows, out, WhenNarrow::kList);
 }
 
 void write_anova(const ResponseAnalysis& response, Markup& out) {

@@ -44,6 +44,12 @@ Status status_of(const Analysis& analysis) {
   return analysis.optimum->feasible ? Status::kUnconfirmed : Status::kInfeasible;
 }
 
+/// "a", "a and b", "a, b and c".
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
 std::vector<std::string> missed_goals(const Analysis& analysis) {
   std::vector<std::string> names;
   for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
@@ -58,10 +64,12 @@ std::string optimum_headline(const Analysis& analysis) {
     return fmt::format(
         "No usable settings are predicted to meet every goal; the settings below come nearest and "
         "miss {}.",
-        fmt::join(missed_goals(analysis), ", "));
+        listed(missed_goals(analysis)));
   }
   const int goals = static_cast<int>(analysis.goals.size());
-  const std::string subject = goals == 1 ? "the goal" : fmt::format("all {} goals", goals);
+  const std::string subject = goals == 1   ? "the goal"
+                              : goals == 2 ? "both goals"
+                                           : fmt::format("all {} goals", goals);
   std::string text = fmt::format("These settings are predicted to meet {} on average", subject);
   if (optimum.best.all_goals_met_probability) {
     text += fmt::format("; a single run meets {} with a probability of {}", goals == 1 ? "it" : "them",
@@ -118,8 +126,9 @@ void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& cav
   if (!analysis.optimum || analysis.optimum->at_bound.empty()) return;
   const std::vector<std::string>& names = analysis.optimum->at_bound;
   caveats.push_back(fmt::format(
-      "The best setting of {} lies at the end of its range: still better settings may lie outside.",
-      fmt::join(names, ", ")));
+      "The best {} of {} {}: still better settings may lie outside.",
+      names.size() == 1 ? "setting" : "settings", listed(names),
+      names.size() == 1 ? "lies at the end of its range" : "lie at the ends of their ranges"));
 }
 
 void add_next(const Analysis& analysis, Verdict& verdict) {

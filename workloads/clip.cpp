@@ -16,7 +16,7 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31504C4354454F44;  // "DOETCLP1"; changes with the format
+constexpr std::uint64_t kMagic = 0x31504C4354454F44;  // "DOETCLP1"; changes with format or drawing
 
 struct Trailer {
   std::uint64_t frames;

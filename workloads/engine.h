@@ -42,8 +42,7 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Weights as in weights.h; they are converted to the device's own layout here, once.
-  /// Throws OutOfMemory if the device cannot hold the network at this batch, std::runtime_error if it
-  /// cannot run it at all.
+  /// Throws CannotRun.
   virtual std::unique_ptr<CompiledNetwork> compile(const Network& network, std::span<const float> weights,
                                                    const CompileOptions& options) = 0;
 
@@ -51,8 +50,9 @@ class Engine {
   virtual std::string description() const = 0;
 };
 
-/// The settings do not fit into the device's memory: a fact about them, not a failure to retry.
-struct OutOfMemory : std::runtime_error {
+/// The device cannot run these settings: too little memory, or a precision that it lacks. A fact about
+/// them, not a failure to retry.
+struct CannotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -1,5 +1,5 @@
-// The CPU engine: convolution with bias and activation as one oneDNN primitive, layouts chosen by
-// oneDNN, every reorder of weights done once.
+// The CPU engine, on oneDNN: primitives and packed weights are made once for each number of images and
+// kept (see onednn_plan.h, which no other file includes).
 #pragma once
 
 #include <memory>

@@ -176,7 +176,7 @@ int run_executor(int socket) {
     Executor executor(config);
     serve(executor, socket);
     return 0;
-  } catch (const OutOfMemory& error) {
+  } catch (const CannotRun& error) {
     return failed(error.what(), kExitInfeasible);
   } catch (const std::bad_alloc&) {
     return failed("not enough memory", kExitInfeasible);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 #include <thread>
 
@@ -29,6 +30,15 @@ cpu_set_t to_set(const std::vector<int>& cpus) {
   return set;
 }
 
+/// How often the kernel has killed a process for want of memory; 0 where it does not say.
+std::int64_t out_of_memory_kills() {
+  std::ifstream counters("/proc/vmstat");
+  std::string name;
+  for (std::int64_t value = 0; counters >> name >> value;)
+    if (name == "oom_kill") return value;
+  return 0;
+}
+
 /// In the new process: tie its life to the coordinator's, take its CPUs, become the executor.
 [[noreturn]] void become_executor(pid_t coordinator, int socket, const std::vector<int>& kept, const cpu_set_t& cpus,
                                   int threads) {
@@ -37,8 +47,9 @@ cpu_set_t to_set(const std::vector<int>& cpus) {
   for (const int fd : kept) fcntl(fd, F_SETFD, 0);
   sched_setaffinity(0, sizeof cpus, &cpus);
   setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-  // Threads that spin while they wait would take the CPUs of other executors.
-  if (threads > CPU_COUNT(&cpus)) setenv("OMP_WAIT_POLICY", "passive", 1);
+  // Threads that wait in a long spin, libgomp's way when it is not told, make inference several times
+  // slower as soon as anything else runs on their CPUs; a short spin costs nothing on quiet ones.
+  setenv("GOMP_SPINCOUNT", "1000", 0);
   const std::string descriptor = std::to_string(socket);
   execl("/proc/self/exe", "doetune-executor", "--executor", descriptor.c_str(), nullptr);
   _exit(127);
@@ -65,7 +76,8 @@ std::vector<int> cpus_of(const std::vector<int>& cpus, int index, int executors)
 }
 
 ExecutorPool::ExecutorPool(int executors, const std::vector<int>& cpus,
-                           const std::function<ExecutorConfig(int)>& config) {
+                           const std::function<ExecutorConfig(int)>& config)
+    : out_of_memory_kills_(out_of_memory_kills()) {
   try {
     for (int e = 0; e < executors; ++e) start(cpus_of(cpus, e, executors), config(e));
     receive_all<std::int64_t>([](std::size_t, std::int64_t) {});
@@ -136,8 +148,11 @@ void ExecutorPool::report_death(std::size_t executor) {
   int status = 0;
   waitpid(std::exchange(processes_[executor].pid, -1), &status, 0);
   const std::string who = fmt::format("executor {} of {}", executor, processes_.size());
+  const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kExitInfeasible)
-    throw Infeasible(who + " ran out of memory: fewer executors or smaller batches fit");
+    throw Infeasible(who + " cannot run with these settings; its message is above");
+  if (killed && out_of_memory_kills() > out_of_memory_kills_)
+    throw Infeasible(who + " was killed for want of memory: fewer executors or smaller batches take less");
   if (WIFSIGNALED(status))
     throw std::runtime_error(fmt::format("{} was ended by signal {} ({})", who, WTERMSIG(status),
                                          strsignal(WTERMSIG(status))));

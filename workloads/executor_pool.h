@@ -25,7 +25,8 @@ class ExecutorPool {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   /// Starts all executors; `config(e)` is what executor e is told. Returns when all are ready.
-  /// Throws Infeasible if one runs out of memory and std::runtime_error, naming it, if one dies.
+  /// Throws Infeasible if the device cannot run the settings or the kernel kills an executor for want
+  /// of memory, and std::runtime_error, naming the executor, if one dies otherwise.
   ExecutorPool(int executors, const std::vector<int>& cpus, const std::function<ExecutorConfig(int)>& config);
   ~ExecutorPool();
   ExecutorPool(const ExecutorPool&) = delete;
@@ -51,6 +52,7 @@ class ExecutorPool {
   void stop(std::chrono::milliseconds grace);
 
   std::vector<Process> processes_;
+  std::int64_t out_of_memory_kills_;  // by the kernel, when the pool started
 };
 
 }  // namespace doetune::workloads

@@ -94,7 +94,8 @@ std::string_view kind_name(InputKind kind) {
 }
 
 std::string help(const Workload& workload) {
-  std::string text = fmt::format("{}: {}\n\nInputs (each a factor or a fixed setting):\n", workload.name, workload.summary);
+  std::string text =
+      fmt::format("{}: {}\n\nInputs (each a factor or a fixed setting):\n", workload.name, workload.summary);
   for (const Input& input : workload.inputs) {
     const std::string values = input.kind == InputKind::categorical ? fmt::format("{}", fmt::join(input.levels, " | "))
                                : input.kind == InputKind::text      ? "text"
@@ -105,7 +106,8 @@ std::string help(const Workload& workload) {
     text += fmt::format("  --{:<20} {}{}\n      {}\n", input.name, values,
                         preset.empty() ? "" : fmt::format(" (default {})", preset), input.description);
   }
-  text += "  --seed                 whole number (default 1)\n      fixes everything that is drawn at random\n\nResponses:\n";
+  text += fmt::format("  --{:<20} {}\n      {}\n\nResponses:\n", "seed", "whole number (default 1)",
+                      "fixes everything that is drawn at random");
   for (const Response& response : workload.responses)
     text += fmt::format("  {:<22} {:<10} {}\n", response.name, response.unit, response.description);
   text += fmt::format("\nOther: --describe prints inputs and responses as JSON.\nExample: {}\n", workload.example);
@@ -203,8 +205,9 @@ Json describe(const Workload& workload) {
   for (const Input& input : workload.inputs) {
     Json each = {{"name", input.name}, {"kind", kind_name(input.kind)}};
     if (input.kind == InputKind::integer || input.kind == InputKind::continuous) {
-      each["low"] = input.low;
-      each["high"] = input.high;
+      const bool whole = input.kind == InputKind::integer;
+      each["low"] = whole ? Json(static_cast<std::int64_t>(input.low)) : Json(input.low);
+      each["high"] = whole ? Json(static_cast<std::int64_t>(input.high)) : Json(input.high);
     }
     if (input.multiple_of > 1) each["multiple_of"] = input.multiple_of;
     if (!input.levels.empty()) each["levels"] = input.levels;

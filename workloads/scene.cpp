@@ -73,7 +73,7 @@ void Scene::add_noise(int frame, Picture& picture) const {
     for (int x = 0; x < width_; x += 8) {
       const std::uint64_t bits = random_bits(noise_seed, index++);
       for (int i = 0; i < std::min(8, width_ - x); ++i)
-        row[x + i] = static_cast<std::uint8_t>(row[x + i] + static_cast<int>(bits >> (8 * i) & (kNoise - 1)) - kNoise / 2);
+        row[x + i] += static_cast<std::uint8_t>((bits >> (8 * i)) % kNoise - kNoise / 2);
     }
   }
 }

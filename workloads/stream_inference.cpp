@@ -29,19 +29,22 @@ std::vector<std::string> device_names() {
 
 std::vector<Input> inputs() {
   using enum InputKind;
+  const auto categories = [](std::string name, std::vector<std::string> levels, std::string description) {
+    return Input{name, categorical, levels.front(), std::move(description), "", 0, 0, levels};
+  };
   return {
-      {"model", categorical, "tiny-yolov2", "the network", "", 0, 0, model_names()},
+      categories("model", model_names(), "the network"),
       {"channels", integer, 8, "cameras", "", 1, 100000},
-      {"executors_per_gpu", integer, 1, "executors that share the device; on a CPU the device is the set of cores", "", 1, 16},
+      {"executors_per_gpu", integer, 1, "executors that share the device; on a CPU, the cores", "", 1, 16},
       {"batch_size", integer, 8, "images that an executor runs through the network at a time", "", 1, 256},
       {"decode_rate", continuous, 5.0, "frames decoded and analysed per second and channel", "Hz", 0.1, 30},
       {"interval", continuous, 1.0, "length of a micro-batch", "s", 0.05, 60},
-      {"precision", categorical, "fp32", "of weights and activations", "", 0, 0, {"fp32", "bf16"}},
-      {"device", categorical, "auto", "where the network runs", "", 0, 0, device_names()},
+      categories("precision", {"fp32", "bf16"}, "of weights and activations"),
+      categories("device", device_names(), "where the network runs"),
       {"input_size", integer, 416, "width and height of the network's input", "pixels", 32, 1216, {}, 32},
-      {"threads", integer, nullptr, "CPU threads for inference, shared by the executors (at least one each); default: one a core", "", 1, 1024},
-      {"arrival", categorical, "realtime", "when micro-batches are ready: at the end of their interval, or at once", "", 0, 0, {"realtime", "immediate"}},
-      {"source_fps", continuous, 30.0, "frames per second that a camera sends; decode_rate may not exceed it", "Hz", 0.1, 120},
+      {"threads", integer, nullptr, "CPU threads for inference of all executors; default: one a core", "", 1, 1024},
+      categories("arrival", {"realtime", "immediate"}, "micro-batches are ready when their interval ends, or at once"),
+      {"source_fps", continuous, 30.0, "frames that a camera sends, at least decode_rate", "Hz", 0.1, 120},
       {"frame_width", integer, 1280, "of the video", "pixels", 64, 7680, {}, 2},
       {"frame_height", integer, 720, "of the video", "pixels", 64, 4320, {}, 2},
       {"clip_seconds", continuous, 4.0, "length of the video that every camera repeats", "s", 0.1, 600},
@@ -50,7 +53,7 @@ std::vector<Input> inputs() {
       {"duration", continuous, 5.0, "least time to measure", "s", 0, 86400},
       {"batches", integer, 3, "least number of micro-batches to measure", "", 1, 1000000},
       {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
-      {"overlap_threshold", continuous, 0.45, "overlap above which the less confident of two boxes is dropped", "", 0, 1},
+      {"overlap_threshold", continuous, 0.45, "overlap above which the lesser of two boxes is dropped", "", 0, 1},
   };
 }
 

@@ -31,10 +31,14 @@
 
   const withUnit = (text, unit) => (unit ? text + " " + unit : text);
 
+  // "name [unit]" of a factor or response.
+  const nameWithUnit = (of) => withUnit(of.name, of.unit && "[" + of.unit + "]");
+
   // A setting as the user writes it: the exact number or the level's name.
   function setting(factor, natural) {
     return factor.kind === "categorical" ? factor.level_names[natural] : String(natural);
   }
 
-  doetune.format = { short, numberTo, percent, interval, halfWidth, withUnit, setting };
+  doetune.format = { short, numberTo, percent, interval, halfWidth, withUnit, nameWithUnit,
+                     setting };
 })((window.doetune = window.doetune || {}));

@@ -24,33 +24,52 @@
   let settings = data.reference.settings;
   const visible = new Set();
 
-  // The figures that scripts draw; each takes the place of its static drawing once it is near.
+  // The figures that scripts draw. On the screen a plot takes the place of the static drawing once
+  // it is near; on paper the drawing stays.
   const figures = Array.from(document.querySelectorAll("figure[data-figure]")).map((figure) => ({
-    figure, kind: figure.dataset.figure, stale: true,
-    drawing: figure.querySelector(".drawing"),
+    figure, kind: figure.dataset.figure, stale: true, plot: null, caption: null,
     draw: kinds[figure.dataset.figure](figure, data),
   }));
 
-  function refresh(item) {
-    if (!item.stale || !visible.has(item)) return;
-    if (item.drawing.firstElementChild.tagName === "svg") item.drawing.replaceChildren();
+  function addPlot(item) {
+    item.plot = document.createElement("div");
+    item.plot.className = "plot";
+    item.caption = document.createElement("figcaption");
+    item.caption.className = "live";
+    item.figure.append(item.plot, item.caption);
+    item.figure.classList.add("drawn");
+  }
+
+  function draw(item) {
+    if (item.plot === null) addPlot(item);
     item.stale = false;
-    item.draw(item.drawing, settings);
+    item.caption.textContent = item.draw(item.plot, settings);
   }
 
-  function refreshKind(kind) {
-    figures.filter((item) => item.kind === kind).forEach(refresh);
-  }
-
+  // One plot a frame, so that a slider never waits for all of them.
   let frame = 0;
-  let timer = 0;
+  let contoursFrom = 0;
+  function drawNext() {
+    const now = performance.now();
+    const due = figures.filter((item) => item.stale && visible.has(item));
+    const next = due.find((item) => item.kind !== "contour" || now >= contoursFrom);
+    if (next) draw(next);
+    frame = due.length > 0 ? requestAnimationFrame(drawNext) : 0;
+  }
+
+  function schedule() {
+    if (frame === 0) frame = requestAnimationFrame(drawNext);
+  }
+
+  function redraw() {
+    figures.forEach((item) => { item.stale = true; });
+    schedule();
+  }
+
   function changed(moved) {
     settings = moved;
-    figures.forEach((item) => { item.stale = true; });
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => refreshKind("profile"));
-    clearTimeout(timer);
-    timer = setTimeout(() => refreshKind("contour"), contourDelay);
+    contoursFrom = performance.now() + contourDelay;
+    redraw();
   }
 
   function watch() {
@@ -59,14 +78,10 @@
       for (const entry of entries) {
         const item = items.get(entry.target);
         if (entry.isIntersecting) visible.add(item); else visible.delete(item);
-        refresh(item);
       }
+      schedule();
     }, { rootMargin: "200px" });
     figures.forEach((item) => observer.observe(item.figure));
-  }
-
-  function redrawAll() {
-    figures.forEach((item) => { item.stale = true; refresh(item); });
   }
 
   const panel = document.getElementById("settings");
@@ -74,5 +89,5 @@
   document.documentElement.classList.add("interactive");
   doetune.buildSettings(panel, data, changed);
   watch();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })((window.doetune = window.doetune || {}));

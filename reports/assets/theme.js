@@ -27,19 +27,17 @@
   doetune.plainText = (text) =>
     String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
+  doetune.axisTitle = (of) => doetune.plainText(doetune.format.nameWithUnit(of));
+
   doetune.factorAxis = (factor) => {
-    const title = { text: doetune.plainText(doetune.format.withUnit(factor.name,
-                    factor.unit && "[" + factor.unit + "]")), standoff: 6 };
-    if (factor.kind === "categorical") return { title, type: "category" };
+    const title = { text: doetune.axisTitle(factor), standoff: 6 };
+    if (factor.kind === "categorical") {
+      return { title, type: "category", range: [-0.5, factor.level_names.length - 0.5] };
+    }
     const log = factor.scale !== "linear";
     const bound = (x) => (log ? Math.log10(x) : x);
-    const axis = { title, type: log ? "log" : "linear", range: [bound(factor.low), bound(factor.high)] };
-    if (factor.kind !== "continuous" && factor.usable.length <= 8) {
-      axis.tickmode = "array";
-      axis.tickvals = factor.usable;
-      axis.ticktext = factor.usable.map(String);
-    }
-    return axis;
+    return { title, type: log ? "log" : "linear", range: [bound(factor.low), bound(factor.high)],
+             tickmode: "array", tickvals: factor.ticks, ticktext: factor.ticks.map(String) };
   };
 
   doetune.plotConfig = () => ({ displaylogo: false, displayModeBar: false, responsive: true });

@@ -74,7 +74,7 @@ TEST_CASE("describe lists every input and response", "[protocol]") {
   const Json json = describe(toy());
   CHECK(json["name"] == "toy");
   CHECK(json["factors"].size() == 4);
-  CHECK(json["factors"][0] == Json::parse(R"({"name": "size", "kind": "integer", "low": 32.0, "high": 128.0,
+  CHECK(json["factors"][0] == Json::parse(R"({"name": "size", "kind": "integer", "low": 32, "high": 128,
       "multiple_of": 32, "unit": "pixels", "default": 32, "description": "pixels of a side"})"));
   CHECK(json["factors"][2]["levels"] == Json::parse(R"(["fp32", "bf16"])"));
   CHECK(json["responses"][0]["name"] == "sum");

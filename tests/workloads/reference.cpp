@@ -13,7 +13,7 @@ struct Tensor {
   std::vector<double> values;  // height x width x channels
 
   explicit Tensor(const Shape& s) : shape(s), values(s.elements()) {}
-  double& at(int c, int y, int x) { return values[(static_cast<std::size_t>(y) * shape.width + x) * shape.channels + c]; }
+  double& at(int c, int y, int x) { return values[(std::size_t(y) * shape.width + x) * shape.channels + c]; }
   double at(int c, int y, int x) const { return const_cast<Tensor*>(this)->at(c, y, x); }
   bool inside(int y, int x) const { return y >= 0 && y < shape.height && x >= 0 && x < shape.width; }
 };

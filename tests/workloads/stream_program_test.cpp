@@ -41,7 +41,8 @@ const Arguments kSmall{"--channels", "4", "--decode_rate", "10", "--interval", "
 /// The program as a running process; standard output and error go to files `out` and `err`.
 class Program {
  public:
-  Program(const Workplace& place, const Arguments& arguments, const std::vector<std::pair<std::string, std::string>>& environment = {},
+  Program(const Workplace& place, const Arguments& arguments,
+          const std::vector<std::pair<std::string, std::string>>& environment = {},
           rlim_t memory_limit = RLIM_INFINITY) {
     pid_ = fork();
     REQUIRE(pid_ >= 0);
@@ -100,6 +101,11 @@ Arguments with(Arguments arguments, const Arguments& more) {
   return arguments;
 }
 
+/// The environment of a run that is asked and answered through files.
+std::vector<std::pair<std::string, std::string>> by_files(const Workplace& place) {
+  return {{"DOETUNE_REQUEST", place.path / "request.json"}, {"DOETUNE_RESULT", place.path / "result.json"}};
+}
+
 Json answer(const Workplace& place, const Arguments& arguments) {
   REQUIRE(Program(place, arguments).exit_code() == 0);
   return Json::parse(place.read("out"));
@@ -135,7 +141,8 @@ TEST_CASE("the number of executors and the batch size do not change what is dete
                                       "--confidence_threshold", "0.01"});
   const double alone = answer(place, two)["responses"]["detections_per_image"];
   CHECK(alone > 0);
-  CHECK(answer(place, with(two, {"--executors_per_gpu", "3", "--batch_size", "2"}))["responses"]["detections_per_image"] == alone);
+  const Json shared = answer(place, with(two, {"--executors_per_gpu", "3", "--batch_size", "2"}));
+  CHECK(shared["responses"]["detections_per_image"] == alone);
 }
 
 TEST_CASE("a request file is answered by a result file", "[program]") {
@@ -145,7 +152,7 @@ TEST_CASE("a request file is answered by a result file", "[program]") {
   std::ofstream(place.path / "request.json") << Json{{"study", "s"}, {"run", 1}, {"attempt", 1}, {"replicate", 1},
       {"seed", 5}, {"factors", {{"executors_per_gpu", 2}}}, {"settings", settings}, {"gpus", Json::array()},
       {"cpus", {0}}, {"time_limit_s", 60}};
-  Program program(place, {}, {{"DOETUNE_REQUEST", place.path / "request.json"}, {"DOETUNE_RESULT", place.path / "result.json"}});
+  Program program(place, {}, by_files(place));
   CHECK(program.exit_code() == 0);
   CHECK(Json::parse(place.read("result.json"))["responses"]["throughput"] > 0);
   CHECK_FALSE(fs::exists(place.path / "result.json.partial"));
@@ -207,15 +214,24 @@ TEST_CASE("a time limit ends the measurement early, and the result says so", "[p
   std::ofstream(place.path / "request.json")
       << Json{{"settings", {{"input_size", 32}, {"frame_width", 64}, {"frame_height", 64}, {"clip_seconds", 0.5},
                             {"interval", 0.2}, {"warmup", 0}, {"duration", 600}}}, {"time_limit_s", 3}};
-  Program program(place, {}, {{"DOETUNE_REQUEST", place.path / "request.json"}, {"DOETUNE_RESULT", place.path / "result.json"}});
+  Program program(place, {}, by_files(place));
   CHECK(program.exit_code() == 0);
   CHECK(Json::parse(place.read("result.json"))["notes"].contains("time_limit"));
+}
+
+TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
+  const Workplace place;
+  // oneDNN pretends to be on an older CPU.
+  Program program(place, with(kSmall, {"--precision", "bf16"}), {{"ONEDNN_MAX_CPU_ISA", "AVX2"}});
+  CHECK(program.exit_code() == 77);
+  CHECK_THAT(place.read("err"), Catch::Contains("precision"));
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need the address space themselves
 TEST_CASE("settings that do not fit the memory end with code 77", "[program]") {
   const Workplace place;
-  Program program(place, with(kSmall, {"--batch_size", "256", "--input_size", "416", "--decode_rate", "30", "--interval", "4"}), {}, rlim_t{1} << 30);
+  const Arguments large{"--batch_size", "256", "--input_size", "416", "--decode_rate", "30", "--interval", "4"};
+  Program program(place, with(kSmall, large), {}, rlim_t{1} << 30);
   CHECK(program.exit_code() == 77);
   CHECK_THAT(place.read("err"), Catch::Contains("memory"));
 }

@@ -1,4 +1,4 @@
-// A published study with its measured runs, as a study directory.
+// Studies with their runs, as study directories.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,12 @@ namespace doetune::tests {
 /// The study file; a test may edit its text before it makes the directory.
 std::string fccd_study_text();
 
-/// Makes the study directory under `folder` with all 20 runs completed.
+/// The published face-centred design, under `folder`/fccd with all 20 runs completed.
 study::StudyDirectory make_fccd_study(const std::filesystem::path& folder,
                                       const std::string& study_text = fccd_study_text());
+
+/// Made-up runs of everything that the page's scripts must evaluate: a categorical factor, log2 and
+/// log10 scales, the transforms log, sqrt and inverse, a constraint. Under `folder`/mixed.
+study::StudyDirectory make_mixed_study(const std::filesystem::path& folder);
 
 }  // namespace doetune::tests

@@ -1,5 +1,7 @@
-#include "tests/reports/fccd_study.h"
+#include "tests/reports/example_studies.h"
 
+#include <array>
+#include <cmath>
 #include <fstream>
 
 #include "study/import.h"
@@ -57,6 +59,40 @@ study::StudyDirectory make_fccd_study(const std::filesystem::path& folder,
   std::ofstream(data) << kRuns;
   return study::import_runs(study::parse_study(study_text, folder / "fccd.yaml"), data,
                             folder / "fccd", true);
+}
+
+study::StudyDirectory make_mixed_study(const std::filesystem::path& folder) {
+  const std::filesystem::path data = folder / "mixed.csv";
+  std::ofstream csv(data);
+  csv << "batch,rate,precision,latency,efficiency,error\n";
+  int run = 0;
+  for (const double batch : {1, 8, 64}) {
+    for (const double rate : {0.5, 2.0, 8.0}) {
+      for (const int precision : {0, 1, 2}) {
+        if (batch * rate > 256) continue;
+        const double scatter = 1 + 0.04 * std::sin(12.9898 * ++run);
+        csv << batch << ',' << rate << ',' << (std::array{"fp32", "bf16", "int8"}[precision]) << ','
+            << 4 * std::sqrt(batch) * std::pow(rate, 0.3) / (1 + precision) * scatter << ','
+            << (0.5 + 0.2 * std::log2(batch)) * (1 + 0.4 * precision) * scatter << ','
+            << 0.02 * (1 + precision * precision) / scatter << '\n';
+      }
+    }
+  }
+  csv.close();
+  return study::import_runs(study::parse_study(R"(study: mixed
+seed: 7
+command: [./bench, --batch, "{batch}", --rate, "{rate}", --precision, "{precision}"]
+factors:
+  batch: {low: 1, high: 64, scale: log2, levels: [1, 2, 4, 8, 16, 32, 64]}
+  rate: {low: 0.5, high: 8, scale: log10, unit: Hz}
+  precision: {levels: [fp32, bf16, int8]}
+constraints: ["batch * rate <= 256"]
+model: quadratic
+responses:
+  latency: {unit: ms, goal: at_most, high: 20, transform: log}
+  efficiency: {unit: 1/J, goal: maximize, transform: sqrt}
+  error: {goal: at_most, high: 0.06, transform: inverse}
+)", folder / "mixed.yaml"), data, folder / "mixed", true);
 }
 
 }  // namespace doetune::tests

@@ -1,0 +1,45 @@
+#include <catch2/catch.hpp>
+
+#include "reports/format.h"
+
+using namespace doetune;
+using namespace doetune::reports;
+
+TEST_CASE("Numbers are shown to four digits, whole ones in full", "[reports][format]") {
+  CHECK(short_number(0.581234) == "0.5812");
+  CHECK(short_number(12345.6) == "12346");
+  CHECK(short_number(0) == "0");
+  CHECK(short_number(-0.0) == "0");
+  CHECK(short_number(1.5e-7) == "1.5e-07");
+  CHECK(exact_number(0.1 + 0.2) == "0.30000000000000004");
+}
+
+TEST_CASE("An estimate is shown to the digits its uncertainty leaves", "[reports][format]") {
+  CHECK(number_to(2109.529, 142) == "2110");
+  CHECK(number_to(0.762754, 0.2126) == "0.76");
+  CHECK(number_to(0.762754, 0.0021) == "0.7628");
+  CHECK(number_to(-0.001, 0.2) == "0.00");
+  CHECK(number_to(3.14159, 0) == "3.142");
+  CHECK(interval_text({0.5502, 0.9753}) == "0.55 to 0.98");
+}
+
+TEST_CASE("A probability is never a false certainty", "[reports][format]") {
+  CHECK(percent(0.9657) == "97 %");
+  CHECK(percent(0.999) == "> 99 %");
+  CHECK(percent(0.004) == "< 1 %");
+  CHECK(percent(1) == "100 %");
+  CHECK(percent(0) == "0 %");
+  CHECK(p_text(0.031) == "0.031");
+  CHECK(p_text(1e-9) == "< 0.0001");
+}
+
+TEST_CASE("Goals are read as they are written", "[reports][format]") {
+  surfaces::Goal goal;
+  goal.type = surfaces::GoalType::kWithin;
+  goal.low = 1800;
+  goal.high = 2500;
+  CHECK(goal_text(goal, "images/s") == "within 1800 to 2500 images/s");
+  goal.type = surfaces::GoalType::kAtMost;
+  goal.high = 1;
+  CHECK(goal_text(goal, "s") == "at most 1 s");
+}

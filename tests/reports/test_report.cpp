@@ -1,0 +1,123 @@
+#include <catch2/catch.hpp>
+#include <regex>
+
+#include "reports/html.h"
+#include "reports/write_report.h"
+#include "tests/reports/example_studies.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using Catch::Contains;
+
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+/// The page without its scripts and style: what shows where scripts are blocked.
+std::string static_part(std::string html) {
+  for (const std::string tag : {"script", "style"}) {
+    for (std::size_t at = html.find("<" + tag); at != std::string::npos; at = html.find("<" + tag)) {
+      const std::size_t end = html.find("</" + tag + ">", at);
+      REQUIRE(end != std::string::npos);
+      html.erase(at, end - at + tag.size() + 3);
+    }
+  }
+  return html;
+}
+
+struct Case {
+  tests::TemporaryDirectory folder;
+  study::StudyDirectory directory = tests::make_fccd_study(folder.path());
+  reports::Analysis analysis = reports::analyse(directory);
+};
+
+}  // namespace
+
+TEST_CASE("A report is one page with its figures, under 10 MB, without links to anywhere",
+          "[reports][html]") {
+  const Case study;
+  const std::vector<std::filesystem::path> files = reports::write_report(study.analysis);
+  CHECK(files.front() == study.directory.path / "report" / "report.html");
+  CHECK(files.size() == 1 + 2 + 6 + 2 + 6);  // profiles, contours of 3 pairs, effects, diagnostics
+  for (const std::filesystem::path& file : files) CHECK(std::filesystem::file_size(file) > 0);
+  const std::string html = study::read_file(files.front());
+  CHECK(html.size() < 10'000'000);
+  const std::string page = static_part(html);
+  CHECK(count(page, "<figure") == 16);
+  CHECK_FALSE(std::regex_search(page, std::regex("(src|href)=\"(https?:)?//")));
+  CHECK_THAT(page, Contains("UNCONFIRMED") && Contains("Settings to use") &&
+                       Contains("within 1800 to 2500 images/s"));
+  CHECK(count(page, "<td data-label=\"Run\"") == 20);
+}
+
+TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
+  const std::string evil = "</script><img src=x onerror=alert(1)>\"'&<!-- \x01\xff";
+  Case study;
+  study.directory.study.name = evil;
+  study.directory.study.factors[0].name = evil;
+  study.directory.study.factors[0].unit = evil;
+  study.analysis.responses[0].response.unit = evil;
+  study.analysis.records.at(3).status = study::RunStatus::kFailed;
+  study.analysis.records.at(3).reason = evil;
+  study.analysis.records.at(4).host = evil;
+  study.analysis.warnings.push_back(evil);
+  const reports::Report report = reports::make_report(study.analysis);
+  CHECK(count(report.html, "<img") == 0);
+  // The page's own script elements are the only ones, and each ends once.
+  CHECK(count(report.html, "</script>") == count(report.html, "<script"));
+  for (const reports::Figure& figure : report.figures) {
+    CHECK(figure.svg.find("<img") == std::string::npos);
+    CHECK(figure.svg.find("<!--") == std::string::npos);
+    CHECK(figure.name.find_first_of("/<>&\" ") == std::string::npos);
+  }
+}
+
+TEST_CASE("A study without any run has a report that says so", "[reports][html]") {
+  Case study;
+  study.analysis = reports::Analysis{};
+  study.analysis.directory = &study.directory;
+  for (const study::Response& response : study.directory.study.responses) {
+    study.analysis.responses.push_back({response, {}, "no completed runs", {}});
+  }
+  const std::string page = static_part(reports::report_html(study.analysis));
+  CHECK_THAT(page, Contains("PARTIAL") && Contains("No run has completed yet") &&
+                       Contains("doetune run") && Contains("not run"));
+  CHECK(count(page, "<figure") == 0);
+}
+
+TEST_CASE("A response without a fit is reported beside one with", "[reports][html]") {
+  Case study;
+  study.analysis.responses[1].fit.reset();
+  study.analysis.responses[1].problem = "a response is not a finite number";
+  study.analysis.optimum.reset();
+  study.analysis.optimum_problem = "processing_time has a goal but no surface";
+  const std::string page = static_part(reports::report_html(study.analysis));
+  CHECK_THAT(page, Contains("PARTIAL") && Contains("processing_time has a goal but no surface") &&
+                       Contains("contour-throughput") && !Contains("contour-processing_time"));
+}
+
+TEST_CASE("A saturated fit is reported without intervals or diagnostics", "[reports][html]") {
+  Case study;
+  for (reports::ResponseAnalysis& response : study.analysis.responses) {
+    surfaces::Fit& fit = *response.fit;
+    fit.sigma.reset();
+    fit.df_residual = 0;
+    fit.adjusted_r2.reset();
+    fit.predicted_r2.reset();
+    fit.lack_of_fit.reset();
+    for (surfaces::Coefficient& c : fit.coefficients) c.std_error.reset();
+  }
+  for (surfaces::Outlook& outlook : study.analysis.optimum->best.outlooks) {
+    outlook.confidence_interval.reset();
+    outlook.prediction_interval.reset();
+    outlook.goal_met_probability.reset();
+  }
+  study.analysis.optimum->best.all_goals_met_probability.reset();
+  const std::string page = static_part(reports::report_html(study.analysis));
+  CHECK_THAT(page, Contains("not available") && !Contains(">nan") && !Contains(" nan ") &&
+                       !Contains("id=\"normal-"));
+}

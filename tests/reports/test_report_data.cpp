@@ -1,0 +1,62 @@
+#include <catch2/catch.hpp>
+
+#include "doe/design.h"
+#include "reports/analysis.h"
+#include "reports/report_data.h"
+#include "tests/reports/example_studies.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+
+namespace {
+
+/// What a reader of the document computes for a response at coded settings, as its contract says.
+double evaluated(const nlohmann::json& response, const std::vector<double>& coded) {
+  double sum = 0;
+  for (std::size_t c = 0; c < response["columns"].size(); ++c) {
+    double product = response["beta"][c];
+    const nlohmann::json& powers = response["columns"][c]["powers"];
+    for (std::size_t f = 0; f < coded.size(); ++f) {
+      for (int i = 0; i < powers[f].get<int>(); ++i) product *= coded[f];
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("The data of a report predicts what the fit predicts", "[reports][data]") {
+  const tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_fccd_study(folder.path());
+  const reports::Analysis analysis = reports::analyse(directory);
+  const nlohmann::json data = nlohmann::json::parse(reports::report_data(analysis).dump());
+  REQUIRE(data["responses"].size() == 2);
+  for (std::size_t r = 0; r < 2; ++r) {
+    const surfaces::Fit& fit = *analysis.responses[r].fit;
+    for (const std::vector<double>& coded : {std::vector<double>{0, 0, 0}, {0.3, -0.7, 1}}) {
+      const Eigen::Map<const Eigen::VectorXd> point(coded.data(), 3);
+      CHECK(evaluated(data["responses"][r], coded) == Approx(fit.response(point)).epsilon(1e-12));
+    }
+    CHECK(data["responses"][r]["t"] == Approx(2.2281388519649385));  // R: qt(0.975, 10)
+  }
+  CHECK(data["runs"].size() == 20);
+  CHECK(data["reference"]["settings"] == nlohmann::json(analysis.optimum->best.settings));
+}
+
+TEST_CASE("Sliders stop at usable settings alone, the reference among them", "[reports][data]") {
+  const tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_fccd_study(folder.path());
+  const reports::Analysis analysis = reports::analyse(directory);
+  const nlohmann::json data = reports::report_data(analysis);
+  for (std::size_t f = 0; f < data["factors"].size(); ++f) {
+    const doe::Factor& factor = directory.study.factors[f];
+    const std::vector<double> usable = data["factors"][f]["usable"];
+    CHECK(usable.front() == factor.low);
+    CHECK(usable.back() == factor.high);
+    CHECK(std::is_sorted(usable.begin(), usable.end()));
+    CHECK(usable.size() <= 1001);
+    for (const double setting : usable) CHECK(factor.snap(setting) == setting);
+    CHECK(std::count(usable.begin(), usable.end(), analysis.optimum->best.settings[f]) == 1);
+  }
+}

@@ -1,0 +1,72 @@
+#include <catch2/catch.hpp>
+
+#include "reports/analysis.h"
+#include "reports/verdict.h"
+#include "tests/reports/example_studies.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using Catch::Contains;
+
+namespace {
+
+struct Case {
+  tests::TemporaryDirectory folder;
+  study::StudyDirectory directory;
+  reports::Analysis analysis;
+
+  explicit Case(const std::string& study_text = tests::fccd_study_text())
+      : directory(tests::make_fccd_study(folder.path(), study_text)),
+        analysis(reports::analyse(directory)) {}
+};
+
+std::string with(std::string text, const std::string& old, const std::string& replacement) {
+  const std::size_t at = text.find(old);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, old.size(), replacement);
+}
+
+}  // namespace
+
+TEST_CASE("Settings that meet all goals await their confirmation", "[reports][verdict]") {
+  const reports::Verdict verdict = reports::verdict(Case().analysis);
+  CHECK(verdict.status == reports::Status::kUnconfirmed);
+  CHECK_THAT(verdict.headline, Contains("meet both goals"));
+  CHECK(verdict.next_command == "doetune confirm");
+  CHECK(verdict.caveats.size() <= 3);
+}
+
+TEST_CASE("Goals that no settings meet are named", "[reports][verdict]") {
+  const Case impossible(with(tests::fccd_study_text(), "low: 1800, high: 2500",
+                             "low: 9000, high: 9500"));
+  const reports::Verdict verdict = reports::verdict(impossible.analysis);
+  CHECK(verdict.status == reports::Status::kInfeasible);
+  CHECK_THAT(verdict.headline, Contains("miss") && Contains("throughput"));
+}
+
+TEST_CASE("A study without goals has surfaces but no best settings", "[reports][verdict]") {
+  std::string text = with(tests::fccd_study_text(), ", goal: within, low: 1800, high: 2500", "");
+  text = with(text, ", goal: within, low: 0.5, high: 1.0", "");
+  CHECK(reports::verdict(Case(text).analysis).status == reports::Status::kNoGoals);
+}
+
+TEST_CASE("Missing runs make the answer partial", "[reports][verdict]") {
+  Case partial;
+  partial.analysis.records.erase(20);
+  const reports::Verdict verdict = reports::verdict(partial.analysis);
+  CHECK(verdict.status == reports::Status::kPartial);
+  CHECK(verdict.next_command == "doetune run");
+  CHECK_THAT(verdict.caveats.front(), Contains("1 of 20 planned runs has not been made"));
+}
+
+TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[reports][verdict]") {
+  surfaces::Fit fit;
+  fit.df_residual = 10;
+  CHECK(reports::trust(fit).level == reports::Trust::Level::kUnknown);
+  fit.predicted_r2 = 0.9;
+  CHECK(reports::trust(fit).level == reports::Trust::Level::kGood);
+  fit.lack_of_fit = surfaces::LackOfFit{5, 5, 12.0, 0.01};
+  CHECK(reports::trust(fit).level == reports::Trust::Level::kCare);
+  fit.predicted_r2 = 0.3;
+  CHECK(reports::trust(fit).level == reports::Trust::Level::kPoor);
+}
