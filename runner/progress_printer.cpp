@@ -44,6 +44,13 @@ int terminal_width(int descriptor) {
   return size.ws_col;
 }
 
+/// A path as the user would type it.
+std::filesystem::path from_here(const std::filesystem::path& path) {
+  std::error_code nowhere;
+  const auto here = std::filesystem::current_path(nowhere);
+  return nowhere ? path : path.lexically_proximate(here);
+}
+
 std::string tally(const RunCounts& counts) {
   return fmt::format("[{}/{}]", counts.completed + counts.infeasible, counts.planned);
 }
@@ -119,7 +126,7 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
   const bool alarming = record.status != study::RunStatus::kInfeasible;
   line(fmt::format("{} {} after {:.1f} s: {}{}{}; output in {}{}", subject, status,
                    record.duration_s, settings(run), kSeparator, record.reason,
-                   attempt_directory.lexically_proximate(std::filesystem::current_path()).string(),
+                   from_here(attempt_directory).string(),
                    again ? "; trying again" : ""),
        alarming);
 }
