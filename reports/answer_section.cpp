@@ -188,7 +188,8 @@ void write_answer(const Page& page, Markup& out) {
   }
   write_caveats(page.verdict, out);
   out.open("p", {{"class", "next"}}).text("Next: ");
-  out.element("code", page.verdict.next_command).text(" " + page.verdict.next_reason + ".").close();
+  if (!page.verdict.next_command.empty()) out.element("code", page.verdict.next_command).text(" ");
+  out.text(page.verdict.next_reason + ".").close();
   if (page.analysis.optimum) write_copies(page, out);
 }
 

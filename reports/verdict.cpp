@@ -154,8 +154,7 @@ void add_next(const Analysis& analysis, Verdict& verdict) {
       verdict.next_reason = "tries other limits on the same surfaces, without new runs";
       break;
     case Status::kUnconfirmed:
-      verdict.next_command = "doetune confirm";
-      verdict.next_reason = "runs these settings again and judges the prediction";
+      verdict.next_reason = "run these settings again and compare with the range of the next run";
       break;
   }
 }

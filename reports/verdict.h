@@ -21,7 +21,7 @@ struct Verdict {
   Status status = Status::kPartial;
   std::string headline;              ///< the answer in one or two sentences
   std::vector<std::string> caveats;  ///< why to be careful, gravest first, at most three
-  std::string next_command;          ///< "doetune confirm"
+  std::string next_command;          ///< "doetune run"; empty where the next step is the user's
   std::string next_reason;           ///< what it is for
 };
 
