@@ -55,8 +55,8 @@ struct ChildError {
   int error = 0;
 };
 
-/// All the child needs, made ready before the fork: after it only async-signal-safe calls are
-/// allowed.
+/// All the child needs, made ready before it is there: until it becomes the program it shares this
+/// process' memory, and may use async-signal-safe calls only.
 struct ChildPlan {
   const char* program;
   char* const* arguments;
@@ -101,6 +101,20 @@ void reset_signals() {
   give_up(plan, ChildError::kProgram);
 }
 
+/// A child that shares this process' memory until it becomes another program: a copy would cost
+/// time in proportion to all that is known of earlier runs. This thread waits meanwhile; no signal
+/// handler may run in the child, so all are held back until it has reset them.
+pid_t fork_into(const ChildPlan& plan) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::vfork();
+  if (pid == 0) become_program(plan);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return pid;
+}
+
 std::string explain(const ChildError& error, const Attempt& attempt) {
   const char* what = std::strerror(error.error);
   switch (error.step) {
@@ -143,9 +157,8 @@ StartResult start_process(const Attempt& attempt) {
                        errors->write.get(),
                        report->write.get(),
                        ::getpid()};
-  const pid_t pid = ::fork();
+  const pid_t pid = fork_into(plan);
   if (pid < 0) return no_process("start a process");
-  if (pid == 0) become_program(plan);
 
   ::setpgid(pid, pid);  // here too: the group must be there before anybody kills it
   report->write.close();
