@@ -34,7 +34,7 @@ void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate
     table.add({outlook.name, has_goal ? reports::goal_text(goal->second, response.unit) : "-",
                reports::with_unit(reports::short_number(outlook.mean), response.unit),
                interval(outlook.confidence_interval), interval(outlook.prediction_interval),
-               has_goal ? (outlook.goal_met ? "yes" : "NO") : "-",
+               has_goal && goal->second.is_limit() ? (outlook.goal_met ? "yes" : "NO") : "-",
                outlook.goal_met_probability ? reports::percent(*outlook.goal_met_probability) : "-"});
   }
   fmt::print("{}", table.str());
@@ -49,7 +49,7 @@ void print_optimum(const reports::Analysis& analysis) {
   fmt::print("\n");
   print_outlooks(analysis, optimum.best);
   if (optimum.best.all_goals_met_probability) {
-    fmt::print("\n  all goals met by the next run: {}, if the errors of the responses are independent\n",
+    fmt::print("\n  the next run meets every limit with a probability of {}, if the errors of the responses are independent\n",
                reports::percent(*optimum.best.all_goals_met_probability));
   }
   if (!optimum.global) {

@@ -53,14 +53,14 @@ Score score_of(const OptimumRequest& request, const Eigen::VectorXd& coded) {
 }
 
 std::optional<double> met_probability(const GoalResponse& response, const Prediction& prediction) {
-  if (!response.goal) return std::nullopt;
+  if (!response.goal || !response.goal->is_limit()) return std::nullopt;
   return prediction.probability_within(response.goal->met_low(), response.goal->met_high());
 }
 
 double probability_of(const OptimumRequest& request, const Eigen::VectorXd& coded) {
   double product = 1;
   for (const GoalResponse& response : request.responses) {
-    if (!response.goal || !response.goal->is_limit()) continue;
+    if (!response.goal || !response.goal->is_limit()) continue;  // spare the variance
     product *= met_probability(response, response.surface->predict(coded)).value_or(1);
   }
   return product;
@@ -226,7 +226,7 @@ Candidate assess(const OptimumRequest& request, const Settings& settings) {
   const Score score = score_of(request, coded);
   Candidate candidate{settings, score.violation, score.desirability, {}, {}};
   double product = 1;
-  bool known = true;
+  bool known = false;
   for (const GoalResponse& response : request.responses) {
     const Prediction prediction = response.surface->predict(coded);
     Outlook outlook{response.name, prediction.response(),
@@ -235,7 +235,7 @@ Candidate assess(const OptimumRequest& request, const Settings& settings) {
                     met_probability(response, prediction)};
     if (response.goal) {
       outlook.goal_met = response.goal->is_met(outlook.mean);
-      known = known && outlook.goal_met_probability.has_value();
+      known = known || outlook.goal_met_probability.has_value();
       product *= outlook.goal_met_probability.value_or(1);
     }
     candidate.outlooks.push_back(std::move(outlook));
