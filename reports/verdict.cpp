@@ -101,8 +101,10 @@ std::string optimum_headline(const Analysis& analysis) {
   std::string text =
       best.empty()
           ? fmt::format("These settings are predicted to meet {} on average", limits_text(limited))
-          : fmt::format("These settings are predicted to give {} among those that keep to the "
-                        "{} on {}", best, limited.size() == 1 ? "limit" : "limits", listed(limited));
+          : fmt::format(
+                "These settings are predicted to give {} among those that keep to the "
+                "{} on {}",
+                best, limited.size() == 1 ? "limit" : "limits", listed(limited));
   if (optimum.best.all_goals_met_probability) {
     text += fmt::format("; a single run {} with a probability of {}",
                         limited.size() == 1 ? "meets it" : "meets them",

@@ -33,9 +33,9 @@ struct Outlook {
   double mean = 0;
   std::optional<Interval> confidence_interval;
   std::optional<Interval> prediction_interval;
-  bool goal_met = true;                           ///< by the mean
-  std::optional<double> goal_met_probability;     ///< of a limit, by the next run; empty without
-                                                  ///< a limit or without an error estimate
+  bool goal_met = true;                        ///< by the mean
+  std::optional<double> goal_met_probability;  ///< of a limit, by the next run; empty without
+                                               ///< a limit or without an error estimate
 };
 
 struct Candidate {
