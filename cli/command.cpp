@@ -24,8 +24,8 @@ std::vector<std::string> option_names(const po::options_description& options) {
 }  // namespace
 
 Options::Options(const Command& command) : command_(command), visible_("Options", 90) {
-  visible_.add_options()("json", "print one JSON document on standard output")(
-      "help,h", "print this help");
+  visible_.add_options()("json", "print one JSON document on standard output")("help,h",
+                                                                               "print this help");
 }
 
 void Options::add_positional(const char* name, int most) {
@@ -37,17 +37,14 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   po::options_description all;
   all.add(visible_).add(hidden_);
   try {
-    po::store(po::command_line_parser(arguments)
-                  .options(all)
-                  .positional(positional_)
-                  .style(kStyle)
-                  .run(),
-              values_);
+    po::store(
+        po::command_line_parser(arguments).options(all).positional(positional_).style(kStyle).run(),
+        values_);
     po::notify(values_);
   } catch (const po::unknown_option& error) {
-    throw UsageError(fmt::format("doetune {}: unknown option '{}'{}", command_.name,
-                                 error.get_option_name(),
-                                 doe::did_you_mean(error.get_option_name(), option_names(visible_))));
+    throw UsageError(
+        fmt::format("doetune {}: unknown option '{}'{}", command_.name, error.get_option_name(),
+                    doe::did_you_mean(error.get_option_name(), option_names(visible_))));
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError(fmt::format("doetune {}: too many arguments; usage: doetune {} {}",
                                  command_.name, command_.name, command_.arguments));

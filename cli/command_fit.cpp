@@ -34,7 +34,8 @@ void print_anova(const surfaces::Fit& fit) {
 }
 
 void print_fit(const reports::ResponseAnalysis& response) {
-  const std::string unit = response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
+  const std::string unit =
+      response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
   fmt::print("{}\n", coloured(response.response.name + unit, Colour::kStrong));
   if (!response.fit) {
     fmt::print("  no surface: {}\n\n", response.problem);

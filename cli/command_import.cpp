@@ -18,7 +18,8 @@ int command_import(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const std::vector<std::string> files = options.list("FILES");
   if (files.size() != 2) {
-    throw UsageError("doetune import: needs a study file and a table: doetune import STUDY.yaml DATA.csv");
+    throw UsageError(
+        "doetune import: needs a study file and a table: doetune import STUDY.yaml DATA.csv");
   }
   const std::filesystem::path file = files[0];
   const study::Study study = study::load_study(file);
@@ -26,10 +27,10 @@ int command_import(const Command& command, const Arguments& arguments) {
       study, files[1], options.text("output", file.stem().string()), options.has("force"));
   const int runs = static_cast<int>(directory.plan.runs.size());
   if (options.json()) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
-                                              {"directory", directory.path.string()},
-                                              {"runs", runs}}
-                           .dump(2));
+    fmt::print("{}\n",
+               nlohmann::ordered_json{
+                   {"schema_version", 1}, {"directory", directory.path.string()}, {"runs", runs}}
+                   .dump(2));
   } else {
     fmt::print("{} taken from {} into {}\n", reports::count_of(runs, "run"), files[1],
                directory.path.string());

@@ -9,7 +9,8 @@
 namespace doetune::cli {
 namespace {
 
-constexpr const char* kTemplate = R"(# What to vary, what to run, what is wanted. `doetune schema` prints every key there is.
+constexpr const char* kTemplate =
+    R"(# What to vary, what to run, what is wanted. `doetune schema` prints every key there is.
 study: my-study
 seed: 2026                        # fixes the run order and the workload's data
 
@@ -46,7 +47,8 @@ int command_init(const Command& command, const Arguments& arguments) {
   const std::vector<std::string> given = options.list("FILE");
   const std::filesystem::path file = given.empty() ? "study.yaml" : given.front();
   if (std::filesystem::exists(file) && !options.has("force")) {
-    throw UsageError(fmt::format("doetune init: {} is there already; --force replaces it", file.string()));
+    throw UsageError(
+        fmt::format("doetune init: {} is there already; --force replaces it", file.string()));
   }
   study::write_file_atomically(file, kTemplate);
   fmt::print("{} written: edit it, then plan\n", file.string());

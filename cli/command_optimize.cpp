@@ -25,17 +25,18 @@ void print_settings(const study::Study& study, const surfaces::Optimum& optimum)
 }
 
 void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
-  TextTable table({"response", "goal", "predicted", "mean, 95 %", "next run, 95 %", "goal met",
-                   "probability"});
+  TextTable table(
+      {"response", "goal", "predicted", "mean, 95 %", "next run, 95 %", "goal met", "probability"});
   for (const surfaces::Outlook& outlook : candidate.outlooks) {
     const study::Response& response = *analysis.directory->study.find_response(outlook.name);
     const auto goal = analysis.goals.find(outlook.name);
     const bool has_goal = goal != analysis.goals.end();
-    table.add({outlook.name, has_goal ? reports::goal_text(goal->second, response.unit) : "-",
-               reports::with_unit(reports::short_number(outlook.mean), response.unit),
-               interval(outlook.confidence_interval), interval(outlook.prediction_interval),
-               has_goal ? (outlook.goal_met ? "yes" : "NO") : "-",
-               outlook.goal_met_probability ? reports::percent(*outlook.goal_met_probability) : "-"});
+    table.add(
+        {outlook.name, has_goal ? reports::goal_text(goal->second, response.unit) : "-",
+         reports::with_unit(reports::short_number(outlook.mean), response.unit),
+         interval(outlook.confidence_interval), interval(outlook.prediction_interval),
+         has_goal && goal->second.is_limit() ? (outlook.goal_met ? "yes" : "NO") : "-",
+         outlook.goal_met_probability ? reports::percent(*outlook.goal_met_probability) : "-"});
   }
   fmt::print("{}", table.str());
 }
@@ -49,8 +50,10 @@ void print_optimum(const reports::Analysis& analysis) {
   fmt::print("\n");
   print_outlooks(analysis, optimum.best);
   if (optimum.best.all_goals_met_probability) {
-    fmt::print("\n  all goals met by the next run: {}, if the errors of the responses are independent\n",
-               reports::percent(*optimum.best.all_goals_met_probability));
+    fmt::print(
+        "\n  the next run meets every limit with a probability of {}, if the errors of the "
+        "responses are independent\n",
+        reports::percent(*optimum.best.all_goals_met_probability));
   }
   if (!optimum.global) {
     fmt::print("  found by search: better settings may exist\n");

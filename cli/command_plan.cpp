@@ -22,7 +22,8 @@ void print_runs(const study::Study& study, const study::Plan& plan) {
   TextTable table(header);
   for (std::size_t i = 0; i < std::min(plan.runs.size(), kMostRowsShown); ++i) {
     const study::PlannedRun& run = plan.runs[i];
-    std::vector<std::string> cells{std::to_string(run.run), std::string(doe::point_type_name(run.type))};
+    std::vector<std::string> cells{std::to_string(run.run),
+                                   std::string(doe::point_type_name(run.type))};
     for (std::size_t f = 0; f < study.factors.size(); ++f) {
       cells.push_back(study.factors[f].format(run.settings[f]));
     }
@@ -40,7 +41,8 @@ std::string expected_time(const study::Study& study, std::size_t runs) {
     return fmt::format("about {}", duration_text(waves * *study.run.expected_s));
   }
   return fmt::format("unknown before the first run; at most {} by the time limit of {} a run",
-                     duration_text(waves * study.run.timeout_s), duration_text(study.run.timeout_s));
+                     duration_text(waves * study.run.timeout_s),
+                     duration_text(study.run.timeout_s));
 }
 
 void print_plan(const study::StudyDirectory& directory) {

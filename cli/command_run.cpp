@@ -58,8 +58,8 @@ int command_run(const Command& command, const Arguments& arguments) {
   options.add()("jobs,j", po::value<int>(), "runs at once, instead of the study's")(
       "launcher", po::value<std::string>(), "where runs are executed, instead of the study's")(
       "gpus", po::value<std::string>(), "the GPUs to use, e.g. 0,1")(
-      "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
-      "dry-run,n", "print what would be executed");
+      "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")("dry-run,n",
+                                                                   "print what would be executed");
   add_directory(options);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);

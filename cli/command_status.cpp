@@ -76,21 +76,21 @@ void print_status(const reports::Analysis& analysis, const runner::RunCounts& co
 void print_json(const reports::Analysis& analysis, const runner::RunCounts& counts) {
   const auto left_s = time_left_s(analysis, missing_runs(counts));
   const auto best = reports::best_measured_run(analysis);
-  fmt::print("{}\n",
-             nlohmann::ordered_json{
-                 {"schema_version", 1},
-                 {"directory", analysis.directory->path.string()},
-                 {"planned", counts.planned},
-                 {"completed", counts.completed},
-                 {"infeasible", counts.infeasible},
-                 {"failed", counts.failed},
-                 {"timed_out", counts.timed_out},
-                 {"cancelled", counts.cancelled},
-                 {"lost", counts.lost},
-                 {"remaining", counts.remaining},
-                 {"time_left_s", left_s ? nlohmann::ordered_json(*left_s) : nullptr},
-                 {"best_run", best ? nlohmann::ordered_json(best->run) : nullptr}}
-                 .dump(2));
+  fmt::print(
+      "{}\n",
+      nlohmann::ordered_json{{"schema_version", 1},
+                             {"directory", analysis.directory->path.string()},
+                             {"planned", counts.planned},
+                             {"completed", counts.completed},
+                             {"infeasible", counts.infeasible},
+                             {"failed", counts.failed},
+                             {"timed_out", counts.timed_out},
+                             {"cancelled", counts.cancelled},
+                             {"lost", counts.lost},
+                             {"remaining", counts.remaining},
+                             {"time_left_s", left_s ? nlohmann::ordered_json(*left_s) : nullptr},
+                             {"best_run", best ? nlohmann::ordered_json(best->run) : nullptr}}
+          .dump(2));
 }
 
 }  // namespace

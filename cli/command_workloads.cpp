@@ -19,8 +19,8 @@ void print_workload(const runner::WorkloadDescription& workload) {
   fmt::print("{}: {}\n", coloured(workload.name, Colour::kStrong), workload.summary);
   TextTable factors({"factor or setting", "settings", "unit", "default", "what it is"});
   for (const runner::WorkloadFactor& factor : workload.factors) {
-    factors.add({factor.name, range_text(factor), factor.unit, factor.default_text,
-                 factor.description});
+    factors.add(
+        {factor.name, range_text(factor), factor.unit, factor.default_text, factor.description});
   }
   TextTable responses({"response", "unit", "what it is"});
   for (const runner::WorkloadResponse& response : workload.responses) {
@@ -41,9 +41,8 @@ nlohmann::ordered_json workload_json(const runner::WorkloadDescription& workload
   }
   nlohmann::ordered_json responses = nlohmann::ordered_json::array();
   for (const runner::WorkloadResponse& response : workload.responses) {
-    responses.push_back({{"name", response.name},
-                         {"unit", response.unit},
-                         {"description", response.description}});
+    responses.push_back(
+        {{"name", response.name}, {"unit", response.unit}, {"description", response.description}});
   }
   return {{"name", workload.name},
           {"summary", workload.summary},

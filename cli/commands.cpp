@@ -9,14 +9,14 @@ namespace doetune::cli {
 namespace {
 
 constexpr std::array kCommands{
-    Command{"init", "[FILE]", "write a commented study file to start from", "doetune init study.yaml",
-            command_init},
+    Command{"init", "[FILE]", "write a commented study file to start from",
+            "doetune init study.yaml", command_init},
     Command{"plan", "STUDY.yaml", "choose the runs and make the study directory",
             "doetune plan fccd.yaml", command_plan},
     Command{"run", "[DIR]", "execute the runs that are missing; always resumes", "doetune run fccd",
             command_run},
-    Command{"status", "[DIR]", "what is done, what is missing, the time left", "doetune status fccd",
-            command_status},
+    Command{"status", "[DIR]", "what is done, what is missing, the time left",
+            "doetune status fccd", command_status},
     Command{"import", "STUDY.yaml DATA.csv", "take runs made elsewhere from a table",
             "doetune import study.yaml results.csv", command_import},
     Command{"fit", "[DIR]", "fit the response surfaces, with analysis of variance",

@@ -22,7 +22,8 @@ void print_commands() {
   for (const Command& command : commands()) {
     fmt::print("  {:<10} {}\n", command.name, command.summary);
   }
-  fmt::print("\n`doetune COMMAND --help` says more of each; `doetune --version` prints the version.\n");
+  fmt::print(
+      "\n`doetune COMMAND --help` says more of each; `doetune --version` prints the version.\n");
 }
 
 std::vector<std::string> command_names() {
@@ -32,7 +33,8 @@ std::vector<std::string> command_names() {
 }
 
 int run_command(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
+      arguments[0] == "help") {
     print_commands();
     return arguments.empty() ? kUsage : kDone;
   }

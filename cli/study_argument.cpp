@@ -32,7 +32,8 @@ constexpr std::array kGoalWords{
     GoalWord{"at_least", surfaces::GoalType::kAtLeast, 1, 1},
 };
 
-std::pair<std::string, std::string> split(const std::string& text, char at, const std::string& what) {
+std::pair<std::string, std::string> split(const std::string& text, char at,
+                                          const std::string& what) {
   const auto position = text.find(at);
   if (position == std::string::npos) {
     throw UsageError(fmt::format("{}: expected '{}' in '{}'", what, at, text));
@@ -61,8 +62,8 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
   if (found == kGoalWords.end()) {
     std::vector<std::string> words;
     for (const GoalWord& known : kGoalWords) words.emplace_back(known.word);
-    throw UsageError(fmt::format("{}: no goal is named '{}'{}", option, word,
-                                 doe::did_you_mean(word, words)));
+    throw UsageError(
+        fmt::format("{}: no goal is named '{}'{}", option, word, doe::did_you_mean(word, words)));
   }
   const std::vector<double> values =
       numbers(colon == std::string::npos ? "" : text.substr(colon + 1), option);
@@ -80,7 +81,8 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
     goal.low = values.empty() ? -kInfinity : values[0];
     goal.high = values.size() < 2 ? kInfinity : values[1];
   }
-  if (goal.low >= goal.high) throw UsageError(fmt::format("{}: {} must be below {}", option, goal.low, goal.high));
+  if (goal.low >= goal.high)
+    throw UsageError(fmt::format("{}: {} must be below {}", option, goal.low, goal.high));
   return goal;
 }
 
@@ -90,8 +92,8 @@ void read_goal(const std::string& text, const study::Study& study,
   if (study.find_response(name) == nullptr) {
     std::vector<std::string> names;
     for (const study::Response& response : study.responses) names.push_back(response.name);
-    throw UsageError(fmt::format("--goal: no response is named '{}'{}", name,
-                                 doe::did_you_mean(name, names)));
+    throw UsageError(
+        fmt::format("--goal: no response is named '{}'{}", name, doe::did_you_mean(name, names)));
   }
   options.goals[name] = parse_goal(goal, "--goal " + name);
 }
@@ -102,8 +104,8 @@ void read_hold(const std::string& text, const study::Study& study,
   const std::vector<std::string> names = study.factor_names();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
-    throw UsageError(fmt::format("--hold: no factor is named '{}'{}", name,
-                                 doe::did_you_mean(name, names)));
+    throw UsageError(
+        fmt::format("--hold: no factor is named '{}'{}", name, doe::did_you_mean(name, names)));
   }
   const doe::Factor& factor = study.factors[at - names.begin()];
   const auto value = factor.parse(setting);
@@ -140,8 +142,8 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
     const std::string model = options.text("model");
     const auto& names = doe::Model::names();
     if (std::find(names.begin(), names.end(), model) == names.end()) {
-      throw UsageError(fmt::format("--model: '{}' is not known{}", model,
-                                   doe::did_you_mean(model, names)));
+      throw UsageError(
+          fmt::format("--model: '{}' is not known{}", model, doe::did_you_mean(model, names)));
     }
     analysis.model = model;
   }

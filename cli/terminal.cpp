@@ -62,11 +62,21 @@ std::string coloured(const std::string& text, Colour colour) {
   if (!wants_colour()) return text;
   const char* code = "0";
   switch (colour) {
-    case Colour::kGood: code = "32"; break;
-    case Colour::kBad: code = "31"; break;
-    case Colour::kCaution: code = "33"; break;
-    case Colour::kStrong: code = "1"; break;
-    case Colour::kFaint: code = "2"; break;
+    case Colour::kGood:
+      code = "32";
+      break;
+    case Colour::kBad:
+      code = "31";
+      break;
+    case Colour::kCaution:
+      code = "33";
+      break;
+    case Colour::kStrong:
+      code = "1";
+      break;
+    case Colour::kFaint:
+      code = "2";
+      break;
   }
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
@@ -84,8 +94,6 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-void say_next(const std::string& command) {
-  fmt::print(stderr, "Next: {}\n", command);
-}
+void say_next(const std::string& command) { fmt::print(stderr, "Next: {}\n", command); }
 
 }  // namespace doetune::cli

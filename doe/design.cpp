@@ -11,10 +11,11 @@ namespace doetune::doe {
 namespace {
 
 constexpr std::array kDesignTypes{
-    DesignType{"fccd",
-               "face-centred central composite: corners, face centres and centre runs; three levels "
-               "a factor, fits a full quadratic",
-               "Box & Wilson (1951), alpha = 1", face_centred_ccd},
+    DesignType{
+        "fccd",
+        "face-centred central composite: corners, face centres and centre runs; three levels "
+        "a factor, fits a full quadratic",
+        "Box & Wilson (1951), alpha = 1", face_centred_ccd},
     DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design},
 };
 
@@ -43,8 +44,7 @@ void drop_excluded(const DesignRequest& request, Design& design) {
   const std::size_t before = design.points.size();
   std::string example;
   std::erase_if(design.points, [&](const DesignPoint& point) {
-    const auto reason =
-        request.region.excluded_by(natural_settings(request.factors, point.coded));
+    const auto reason = request.region.excluded_by(natural_settings(request.factors, point.coded));
     if (reason) example = *reason;
     return reason.has_value();
   });

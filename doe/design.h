@@ -38,7 +38,7 @@ struct SearchReport {
   long starts = 0;              ///< independent searches from random beginnings
   long best_found = 0;          ///< how many of them ended at the best value
   double seconds = 0;
-  bool stopped_by_time = false; ///< the time limit ended the search: another run may differ
+  bool stopped_by_time = false;  ///< the time limit ended the search: another run may differ
 };
 
 /// A list of points in standard order, and what the builder has to say about them.
@@ -63,10 +63,10 @@ struct DesignRequest {
   std::optional<int> runs;                 ///< optimal and space-filling designs, fractions
   std::optional<int> starts;               ///< of a search; empty: until more would not help
   std::string criterion;                   ///< space-filling: maximin, centered-l2 or maxpro
-  std::string alpha = "face";              ///< ccd: face, rotatable, orthogonal, spherical or a number
-  Eigen::MatrixXd existing;                ///< m x k coded points that are run already; may be empty
-  double time_limit_s = 10;                ///< of a search
-  int threads = 0;                         ///< of a search; 0: all cores. The result never depends on it
+  std::string alpha = "face";  ///< ccd: face, rotatable, orthogonal, spherical or a number
+  Eigen::MatrixXd existing;    ///< m x k coded points that are run already; may be empty
+  double time_limit_s = 10;    ///< of a search
+  int threads = 0;             ///< of a search; 0: all cores. The result never depends on it
 };
 
 /// Thrown where the request has no such design; the message says why and what would do.

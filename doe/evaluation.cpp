@@ -49,8 +49,8 @@ Evaluation evaluate(const Model& model, const Eigen::MatrixXd& coded) {
   }
   const double log_det = 2 * qr.matrixQR().diagonal().head(x.cols()).array().abs().log().sum();
   const Eigen::MatrixXd information = x.transpose() * x;
-  const Eigen::MatrixXd inverse = information.ldlt().solve(
-      Eigen::MatrixXd::Identity(x.cols(), x.cols()));
+  const Eigen::MatrixXd inverse =
+      information.ldlt().solve(Eigen::MatrixXd::Identity(x.cols(), x.cols()));
   const Eigen::VectorXd eigenvalues =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(information, Eigen::EigenvaluesOnly)
           .eigenvalues();

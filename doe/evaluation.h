@@ -15,12 +15,12 @@ namespace doetune::doe {
 /// empty.
 struct Evaluation {
   int runs = 0;
-  int terms = 0;                          ///< p, the columns of X
-  std::vector<std::string> aliases;       ///< columns that the others determine, by name
-  std::optional<double> d_efficiency;     ///< 100 |X'X|^(1/p) / n, percent
-  std::optional<double> a_efficiency;     ///< 100 p / (n tr (X'X)^-1), percent
-  std::optional<double> log_det;          ///< ln |X'X|
-  std::optional<double> condition_number; ///< of X'X: largest over smallest eigenvalue
+  int terms = 0;                                    ///< p, the columns of X
+  std::vector<std::string> aliases;                 ///< columns that the others determine, by name
+  std::optional<double> d_efficiency;               ///< 100 |X'X|^(1/p) / n, percent
+  std::optional<double> a_efficiency;               ///< 100 p / (n tr (X'X)^-1), percent
+  std::optional<double> log_det;                    ///< ln |X'X|
+  std::optional<double> condition_number;           ///< of X'X: largest over smallest eigenvalue
   std::vector<std::pair<std::string, double>> vif;  ///< variance inflation of each column but "1"
 };
 

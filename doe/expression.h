@@ -11,8 +11,7 @@ namespace doetune::doe {
 
 /// Thrown for text that is no expression: what is wrong, and at which character (from 1).
 struct ExpressionError : std::runtime_error {
-  ExpressionError(const std::string& message, int at)
-      : std::runtime_error(message), position(at) {}
+  ExpressionError(const std::string& message, int at) : std::runtime_error(message), position(at) {}
   int position;
 };
 

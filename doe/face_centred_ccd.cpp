@@ -61,8 +61,9 @@ Design face_centred_ccd(const DesignRequest& request) {
   }
   if (numeric.empty()) throw DesignError("fccd needs at least one numeric factor");
   if (numeric.size() > kMostNumericFactors) {
-    throw DesignError(fmt::format("fccd with {} numeric factors has over {} runs; at most {} factors",
-                                  numeric.size(), 1 << numeric.size(), kMostNumericFactors));
+    throw DesignError(
+        fmt::format("fccd with {} numeric factors has over {} runs; at most {} factors",
+                    numeric.size(), 1 << numeric.size(), kMostNumericFactors));
   }
   if (request.blocks > 2) {
     throw DesignError("fccd can be run in 1 block, or in 2: corners, then face centres");

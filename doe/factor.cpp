@@ -11,18 +11,24 @@ namespace {
 
 double scaled(Scale scale, double x) {
   switch (scale) {
-    case Scale::kLog2: return std::log2(x);
-    case Scale::kLog10: return std::log10(x);
-    case Scale::kLinear: break;
+    case Scale::kLog2:
+      return std::log2(x);
+    case Scale::kLog10:
+      return std::log10(x);
+    case Scale::kLinear:
+      break;
   }
   return x;
 }
 
 double unscaled(Scale scale, double s) {
   switch (scale) {
-    case Scale::kLog2: return std::exp2(s);
-    case Scale::kLog10: return std::pow(10.0, s);
-    case Scale::kLinear: break;
+    case Scale::kLog2:
+      return std::exp2(s);
+    case Scale::kLog10:
+      return std::pow(10.0, s);
+    case Scale::kLinear:
+      break;
   }
   return s;
 }
@@ -70,11 +76,14 @@ double Factor::to_natural(double coded) const {
 
 double Factor::snap(double natural) const {
   switch (kind) {
-    case FactorKind::kContinuous: return std::clamp(snap_continuous(*this, natural), low, high);
-    case FactorKind::kInteger: return std::clamp(std::round(natural), low, high);
+    case FactorKind::kContinuous:
+      return std::clamp(snap_continuous(*this, natural), low, high);
+    case FactorKind::kInteger:
+      return std::clamp(std::round(natural), low, high);
     case FactorKind::kCategorical:
       return std::clamp(std::round(natural), 0.0, static_cast<double>(level_names.size()) - 1);
-    case FactorKind::kDiscrete: break;
+    case FactorKind::kDiscrete:
+      break;
   }
   const double at = scaled(scale, natural);
   return *std::min_element(levels.begin(), levels.end(), [&](double a, double b) {
@@ -85,14 +94,17 @@ double Factor::snap(double natural) const {
 std::vector<double> Factor::usable_settings() const {
   std::vector<double> settings;
   switch (kind) {
-    case FactorKind::kDiscrete: return levels;
+    case FactorKind::kDiscrete:
+      return levels;
     case FactorKind::kCategorical:
-      for (std::size_t i = 0; i < level_names.size(); ++i) settings.push_back(static_cast<double>(i));
+      for (std::size_t i = 0; i < level_names.size(); ++i)
+        settings.push_back(static_cast<double>(i));
       return settings;
     case FactorKind::kInteger:
       for (double x = low; x <= high; ++x) settings.push_back(x);
       return settings;
-    case FactorKind::kContinuous: break;
+    case FactorKind::kContinuous:
+      break;
   }
   settings.push_back(low);
   for (double x = snap_continuous(*this, low + spacing_at(*this, low)); x < high;
@@ -124,12 +136,14 @@ std::optional<double> Factor::parse(std::string_view text) const {
 
 bool Factor::allows(double natural) const {
   switch (kind) {
-    case FactorKind::kContinuous: return natural >= low && natural <= high;
+    case FactorKind::kContinuous:
+      return natural >= low && natural <= high;
     case FactorKind::kInteger:
       return natural >= low && natural <= high && natural == std::round(natural);
     case FactorKind::kDiscrete:
       return std::find(levels.begin(), levels.end(), natural) != levels.end();
-    case FactorKind::kCategorical: break;
+    case FactorKind::kCategorical:
+      break;
   }
   return natural >= 0 && natural < static_cast<double>(level_names.size()) &&
          natural == std::round(natural);

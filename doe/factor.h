@@ -30,7 +30,7 @@ struct Factor {
   std::vector<double> levels;            ///< discrete: the allowed values, ascending
   std::vector<std::string> level_names;  ///< categorical: the levels as written
   bool hard_to_change = false;
-  std::optional<double> baseline;        ///< today's setting, natural units
+  std::optional<double> baseline;  ///< today's setting, natural units
 
   bool is_categorical() const { return kind == FactorKind::kCategorical; }
 

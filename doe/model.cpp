@@ -47,9 +47,8 @@ Term parse_term(std::string_view text, const std::vector<Factor>& factors) {
     const std::string_view part = trimmed(rest.substr(0, star));
     const auto caret = part.find('^');
     const std::size_t f = find_factor(trimmed(part.substr(0, caret)), factors, text);
-    term.powers[f] += caret == std::string_view::npos
-                          ? 1
-                          : parse_exponent(trimmed(part.substr(caret + 1)), text);
+    term.powers[f] +=
+        caret == std::string_view::npos ? 1 : parse_exponent(trimmed(part.substr(caret + 1)), text);
     if (star == std::string_view::npos) return term;
     rest = rest.substr(star + 1);
   }
@@ -72,7 +71,8 @@ void append_terms(const std::vector<Factor>& factors, int order, bool mixed_only
     for (std::size_t f : pick) ++term.powers[f];
     const bool distinct = *std::max_element(term.powers.begin(), term.powers.end()) == 1;
     bool estimable = true;
-    for (std::size_t f = 0; f < k; ++f) estimable = estimable && has_power(factors[f], term.powers[f]);
+    for (std::size_t f = 0; f < k; ++f)
+      estimable = estimable && has_power(factors[f], term.powers[f]);
     if (estimable && (!mixed_only || distinct)) terms.push_back(term);
     int i = order - 1;
     while (i >= 0 && pick[i] == k - 1) --i;
@@ -142,8 +142,8 @@ Model::Model(std::vector<Factor> factors, std::vector<Term> terms)
     }
     for (std::size_t f = 0; f < factors_.size(); ++f) {
       if (factors_[f].is_categorical() && terms_[t].powers[f] > 1) {
-        throw ModelError(fmt::format("model term '{}': '{}' is categorical and has no powers",
-                                     name, factors_[f].name));
+        throw ModelError(fmt::format("model term '{}': '{}' is categorical and has no powers", name,
+                                     factors_[f].name));
       }
     }
     append_columns(factors_, terms_[t], static_cast<int>(t), columns_);

@@ -34,13 +34,15 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   if (valid.empty()) return "";
   // A name of any length is untrusted input: nothing long is near anything.
   if (name.size() <= 64) {
-    const auto nearest = std::min_element(
-        valid.begin(), valid.end(), [&](const std::string& a, const std::string& b) {
-          return edit_distance(name, a) < edit_distance(name, b);
-        });
-    const int limit = std::max<int>(1, static_cast<int>(std::max(name.size(), nearest->size())) / 3);
+    const auto nearest = std::min_element(valid.begin(), valid.end(),
+                                          [&](const std::string& a, const std::string& b) {
+                                            return edit_distance(name, a) < edit_distance(name, b);
+                                          });
+    const int limit =
+        std::max<int>(1, static_cast<int>(std::max(name.size(), nearest->size())) / 3);
     const int distance = edit_distance(name, *nearest);
-    if (distance <= limit && distance < static_cast<int>(name.size())) return fmt::format("; did you mean '{}'?", *nearest);
+    if (distance <= limit && distance < static_cast<int>(name.size()))
+      return fmt::format("; did you mean '{}'?", *nearest);
   }
   constexpr std::size_t kMostListed = 12;
   const bool all = valid.size() <= kMostListed;

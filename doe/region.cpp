@@ -10,22 +10,32 @@ namespace {
 bool holds(const Condition& condition, const std::vector<double>& natural) {
   const double x = natural[condition.factor];
   switch (condition.comparison) {
-    case Condition::Comparison::kEqual: return x == condition.value;
-    case Condition::Comparison::kLess: return x < condition.value;
-    case Condition::Comparison::kLessEqual: return x <= condition.value;
-    case Condition::Comparison::kGreater: return x > condition.value;
-    case Condition::Comparison::kGreaterEqual: return x >= condition.value;
+    case Condition::Comparison::kEqual:
+      return x == condition.value;
+    case Condition::Comparison::kLess:
+      return x < condition.value;
+    case Condition::Comparison::kLessEqual:
+      return x <= condition.value;
+    case Condition::Comparison::kGreater:
+      return x > condition.value;
+    case Condition::Comparison::kGreaterEqual:
+      return x >= condition.value;
   }
   return false;
 }
 
 const char* symbol(Condition::Comparison comparison) {
   switch (comparison) {
-    case Condition::Comparison::kEqual: return "=";
-    case Condition::Comparison::kLess: return "<";
-    case Condition::Comparison::kLessEqual: return "<=";
-    case Condition::Comparison::kGreater: return ">";
-    case Condition::Comparison::kGreaterEqual: return ">=";
+    case Condition::Comparison::kEqual:
+      return "=";
+    case Condition::Comparison::kLess:
+      return "<";
+    case Condition::Comparison::kLessEqual:
+      return "<=";
+    case Condition::Comparison::kGreater:
+      return ">";
+    case Condition::Comparison::kGreaterEqual:
+      return ">=";
   }
   return "?";
 }
@@ -56,8 +66,9 @@ bool Region::allows(const std::vector<double>& natural) const {
                        return value == value && value != 0;
                      }) &&
          std::none_of(forbidden_.begin(), forbidden_.end(), [&](const Forbidden& combination) {
-           return std::all_of(combination.begin(), combination.end(),
-                              [&](const Condition& condition) { return holds(condition, natural); });
+           return std::all_of(
+               combination.begin(), combination.end(),
+               [&](const Condition& condition) { return holds(condition, natural); });
          });
 }
 
@@ -66,7 +77,8 @@ std::optional<std::string> Region::excluded_by(const std::vector<double>& natura
     if (!Region(factors_, {constraint}, {}).allows(natural)) return constraint->text();
   }
   for (const Forbidden& combination : forbidden_) {
-    if (!Region(factors_, {}, {combination}).allows(natural)) return described(combination, factors_);
+    if (!Region(factors_, {}, {combination}).allows(natural))
+      return described(combination, factors_);
   }
   return std::nullopt;
 }

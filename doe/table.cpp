@@ -8,7 +8,8 @@
 namespace doetune::doe {
 
 Design table_design(const DesignRequest& request) {
-  if (request.table.empty()) throw DesignError("design type 'table' has no runs: the file is empty");
+  if (request.table.empty())
+    throw DesignError("design type 'table' has no runs: the file is empty");
   Design design;
   std::map<std::vector<double>, int> seen;
   for (const std::vector<double>& settings : request.table) {

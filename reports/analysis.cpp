@@ -51,13 +51,26 @@ std::optional<Goal> goal_of(const study::Response& response) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Goal goal;
   switch (response.goal) {
-    case study::GoalKind::kNone: return std::nullopt;
-    case study::GoalKind::kMaximize: goal.type = GoalType::kMaximize; break;
-    case study::GoalKind::kMinimize: goal.type = GoalType::kMinimize; break;
-    case study::GoalKind::kTarget: goal.type = GoalType::kTarget; break;
-    case study::GoalKind::kWithin: goal.type = GoalType::kWithin; break;
-    case study::GoalKind::kAtMost: goal.type = GoalType::kAtMost; break;
-    case study::GoalKind::kAtLeast: goal.type = GoalType::kAtLeast; break;
+    case study::GoalKind::kNone:
+      return std::nullopt;
+    case study::GoalKind::kMaximize:
+      goal.type = GoalType::kMaximize;
+      break;
+    case study::GoalKind::kMinimize:
+      goal.type = GoalType::kMinimize;
+      break;
+    case study::GoalKind::kTarget:
+      goal.type = GoalType::kTarget;
+      break;
+    case study::GoalKind::kWithin:
+      goal.type = GoalType::kWithin;
+      break;
+    case study::GoalKind::kAtMost:
+      goal.type = GoalType::kAtMost;
+      break;
+    case study::GoalKind::kAtLeast:
+      goal.type = GoalType::kAtLeast;
+      break;
   }
   goal.low = response.low.value_or(-kInfinity);
   goal.high = response.high.value_or(kInfinity);
@@ -98,8 +111,7 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
 }
 
 /// Why no optimum can be sought; empty if one can.
-std::string missing_for_optimum(const Analysis& analysis,
-                                const surfaces::OptimumRequest& request,
+std::string missing_for_optimum(const Analysis& analysis, const surfaces::OptimumRequest& request,
                                 const AnalysisOptions& options) {
   for (const ResponseAnalysis& response : analysis.responses) {
     const bool wanted = response.response.goal != study::GoalKind::kNone ||

@@ -24,7 +24,7 @@ struct AnalysisOptions {
   std::optional<std::string> model;      ///< instead of the study's: a name of doe::Model::names()
   std::optional<std::string> transform;  ///< instead of each response's own
   std::map<std::string, surfaces::Goal> goals;  ///< instead of the study's, by response
-  std::map<std::string, double> hold;    ///< factors fixed at a natural setting
+  std::map<std::string, double> hold;           ///< factors fixed at a natural setting
 };
 
 struct Analysis {
@@ -32,8 +32,8 @@ struct Analysis {
   std::map<int, study::RunRecord> records;  ///< final record of each run that has one
   std::vector<std::string> warnings;
   std::vector<ResponseAnalysis> responses;
-  std::optional<surfaces::Optimum> optimum;  ///< empty without goals or without their fits
-  std::string optimum_problem;               ///< why there is none
+  std::optional<surfaces::Optimum> optimum;     ///< empty without goals or without their fits
+  std::string optimum_problem;                  ///< why there is none
   std::map<std::string, surfaces::Goal> goals;  ///< as used, ramps with their ends filled in
 
   int completed() const;

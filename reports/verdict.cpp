@@ -58,6 +58,35 @@ std::vector<std::string> missed_goals(const Analysis& analysis) {
   return names;
 }
 
+/// "the best throughput (218 images/s)", "the best compromise of a and b"; empty without ramps.
+std::string best_of_ramps(const Analysis& analysis) {
+  std::vector<std::string> names;
+  std::string value;
+  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
+    const auto goal = analysis.goals.find(outlook.name);
+    if (goal == analysis.goals.end() || goal->second.is_limit()) continue;
+    names.push_back(outlook.name);
+    value = with_unit(short_number(outlook.mean),
+                      analysis.directory->study.find_response(outlook.name)->unit);
+  }
+  if (names.empty()) return "";
+  if (names.size() == 1) return fmt::format("the best {} ({})", names.front(), value);
+  return "the best compromise of " + listed(names);
+}
+
+std::vector<std::string> limited_responses(const Analysis& analysis) {
+  std::vector<std::string> names;
+  for (const auto& [name, goal] : analysis.goals) {
+    if (goal.is_limit()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string limits_text(const std::vector<std::string>& limited) {
+  if (limited.size() == 1) return "the goal of " + limited.front();
+  return limited.size() == 2 ? "both goals" : fmt::format("all {} goals", limited.size());
+}
+
 std::string optimum_headline(const Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   if (!optimum.feasible) {
@@ -66,15 +95,20 @@ std::string optimum_headline(const Analysis& analysis) {
         "miss {}.",
         listed(missed_goals(analysis)));
   }
-  const int goals = static_cast<int>(analysis.goals.size());
-  const std::string subject = goals == 1   ? "the goal"
-                              : goals == 2 ? "both goals"
-                                           : fmt::format("all {} goals", goals);
-  std::string text = fmt::format("These settings are predicted to meet {} on average", subject);
+  const std::vector<std::string> limited = limited_responses(analysis);
+  const std::string best = best_of_ramps(analysis);
+  if (limited.empty()) return fmt::format("These settings are predicted to give {}.", best);
+  std::string text =
+      best.empty()
+          ? fmt::format("These settings are predicted to meet {} on average", limits_text(limited))
+          : fmt::format(
+                "These settings are predicted to give {} among those that keep to the "
+                "{} on {}",
+                best, limited.size() == 1 ? "limit" : "limits", listed(limited));
   if (optimum.best.all_goals_met_probability) {
-    text +=
-        fmt::format("; a single run meets {} with a probability of {}", goals == 1 ? "it" : "them",
-                    percent(*optimum.best.all_goals_met_probability));
+    text += fmt::format("; a single run {} with a probability of {}",
+                        limited.size() == 1 ? "meets it" : "meets them",
+                        percent(*optimum.best.all_goals_met_probability));
   }
   return text + ".";
 }

@@ -54,7 +54,8 @@ std::vector<CsvRow> parse_csv(std::string_view text) {
     }
   }
   if (in_quotes) {
-    throw std::invalid_argument(fmt::format("line {}: a quote is opened and never closed", row.line));
+    throw std::invalid_argument(
+        fmt::format("line {}: a quote is opened and never closed", row.line));
   }
   end_row();
   return rows;

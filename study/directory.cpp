@@ -58,7 +58,8 @@ void prepare(const fs::path& path, bool force) {
   std::error_code error;
   if (fs::exists(path, error)) {
     if (!fs::is_directory(path)) fail(path, "exists and is no directory");
-    if (has_runs(path)) fail(path, "holds runs, which a new plan would orphan; choose another -o DIR");
+    if (has_runs(path))
+      fail(path, "holds runs, which a new plan would orphan; choose another -o DIR");
     const bool empty = fs::is_empty(path, error);
     if (!empty && !fs::exists(path / "plan.json") && !fs::exists(path / "study.yaml")) {
       fail(path, "exists and is no study directory; choose another -o DIR");
@@ -74,9 +75,10 @@ void prepare(const fs::path& path, bool force) {
 nlohmann::json load_plan_json(const fs::path& path) {
   const fs::path file = path / "plan.json";
   if (!fs::exists(file)) {
-    fail(path, fs::exists(path / "study.yaml")
-                   ? "the plan is incomplete (no plan.json); make it again with `doetune plan --force`"
-                   : "is no study directory (no plan.json); `doetune plan STUDY.yaml` makes one");
+    fail(path,
+         fs::exists(path / "study.yaml")
+             ? "the plan is incomplete (no plan.json); make it again with `doetune plan --force`"
+             : "is no study directory (no plan.json); `doetune plan STUDY.yaml` makes one");
   }
   try {
     nlohmann::json json = nlohmann::json::parse(read_file(file));
@@ -124,7 +126,8 @@ StudyDirectory open_directory(const fs::path& path) {
   if (!fs::is_directory(path)) fail(path, "there is no such study directory");
   const nlohmann::json json = load_plan_json(path);
   for (const char* file : {"study.yaml", "plan.csv"}) {
-    if (!fs::exists(path / file)) fail(path, fmt::format("{} is missing; restore it or plan again", file));
+    if (!fs::exists(path / file))
+      fail(path, fmt::format("{} is missing; restore it or plan again", file));
   }
   StudyDirectory directory;
   directory.path = path;
@@ -134,8 +137,9 @@ StudyDirectory open_directory(const fs::path& path) {
   directory.plan_hash = hash_of(directory.study, csv);
   try {
     if (json.at("hash").get<std::string>() != directory.plan_hash) {
-      fail(path, "study.yaml or plan.csv was changed after planning in what runs execute "
-                 "(factors, workload, settings, seed); undo that, or plan anew elsewhere");
+      fail(path,
+           "study.yaml or plan.csv was changed after planning in what runs execute "
+           "(factors, workload, settings, seed); undo that, or plan anew elsewhere");
     }
     directory.study.name = json.at("study").get<std::string>();
     directory.working_directory = json.at("working_directory").get<std::string>();
@@ -155,8 +159,9 @@ fs::path find_directory(const std::optional<fs::path>& argument) {
   const std::vector<fs::path> found = study_directories_below(here);
   if (found.size() == 1) return found.front();
   if (found.empty()) {
-    throw DirectoryError("no study directory in or under the current directory; "
-                         "`doetune plan STUDY.yaml` makes one");
+    throw DirectoryError(
+        "no study directory in or under the current directory; "
+        "`doetune plan STUDY.yaml` makes one");
   }
   std::string list;
   for (const fs::path& path : found) list += "\n  " + path.string();

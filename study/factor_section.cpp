@@ -144,7 +144,8 @@ class FactorReader {
     const YAML::Node node = node_["step"];
     if (!node) return;
     factor_.step = *parse_number(node.Scalar());
-    if (factor_.kind != doe::FactorKind::kContinuous) fail(node, "only a continuous factor has a step");
+    if (factor_.kind != doe::FactorKind::kContinuous)
+      fail(node, "only a continuous factor has a step");
     const double range = factor_.high - factor_.low;
     if (factor_.step <= 0 || factor_.step > range || range / factor_.step > kMostIntegers) {
       fail(node, fmt::format("step must be above 0 and at most the range, {}", range));
@@ -205,9 +206,9 @@ doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Fac
   for (const auto& entry : node) {
     const auto at = std::find(names.begin(), names.end(), entry.first.Scalar());
     if (at == names.end()) {
-      fail_at(file, entry.first, fmt::format("forbidden: no factor is named '{}'{}",
-                                             entry.first.Scalar(),
-                                             doe::did_you_mean(entry.first.Scalar(), names)));
+      fail_at(file, entry.first,
+              fmt::format("forbidden: no factor is named '{}'{}", entry.first.Scalar(),
+                          doe::did_you_mean(entry.first.Scalar(), names)));
     }
     const doe::Factor& factor = factors[at - names.begin()];
     const auto [comparison, text] = split_comparison(entry.second.Scalar());

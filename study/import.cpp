@@ -32,11 +32,13 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
     record.exit_code = 0;
     record.responses = rows[run.run - 1].responses;
     add_derived_responses(study, run, record.responses);
-    record.notes["source"] = data.filename().string() + ":" + std::to_string(rows[run.run - 1].line);
+    record.notes["source"] =
+        data.filename().string() + ":" + std::to_string(rows[run.run - 1].line);
     journal.append(record);
   }
-  write_file_atomically(directory.results_csv(),
-                        results_csv(directory, final_records(read_journal(directory.journal()).records)));
+  write_file_atomically(
+      directory.results_csv(),
+      results_csv(directory, final_records(read_journal(directory.journal()).records)));
   return directory;
 }
 

@@ -58,9 +58,8 @@ Json header(const std::string& study, const std::string& plan_hash) {
 }
 
 Json to_json(const RunRecord& record) {
-  Json object{{"run", record.run},
-              {"attempt", record.attempt},
-              {"status", run_status_name(record.status)}};
+  Json object{
+      {"run", record.run}, {"attempt", record.attempt}, {"status", run_status_name(record.status)}};
   if (!record.reason.empty()) object["reason"] = record.reason;
   if (record.exit_code) object["exit_code"] = *record.exit_code;
   object["host"] = record.host;
@@ -187,8 +186,9 @@ Journal::Journal(const std::filesystem::path& file, const std::string& study,
     fail(file, "not a doetune journal of this plan; move it away");
   }
   if (loaded.header && loaded.header->value("plan", "") != plan_hash) {
-    fail(file, "its runs belong to another plan than study.yaml and plan.csv say; put those back "
-               "as they were planned, or plan into a new directory");
+    fail(file,
+         "its runs belong to another plan than study.yaml and plan.csv say; put those back "
+         "as they were planned, or plan into a new directory");
   }
   content_ = std::move(loaded.content);
   size_ = static_cast<std::int64_t>(loaded.good_size);

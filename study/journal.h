@@ -12,8 +12,8 @@ namespace doetune::study {
 
 /// What reading a journal found.
 struct JournalContent {
-  std::vector<RunRecord> records;      ///< in the order written
-  std::vector<std::string> warnings;   ///< one for each line that was damaged and left out
+  std::vector<RunRecord> records;     ///< in the order written
+  std::vector<std::string> warnings;  ///< one for each line that was damaged and left out
 };
 
 /// runs.jsonl: one JSON object a line; the first is {"doetune_journal":1,"study":...,"plan":hash},
@@ -27,7 +27,8 @@ class Journal {
   /// Opens for append, making the file with its header if there is none. `plan_hash` must equal
   /// that of the header. Throws DirectoryError: a journal of another plan, of a newer version, or
   /// one that cannot be written.
-  Journal(const std::filesystem::path& file, const std::string& study, const std::string& plan_hash);
+  Journal(const std::filesystem::path& file, const std::string& study,
+          const std::string& plan_hash);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;

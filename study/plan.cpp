@@ -134,8 +134,8 @@ std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv
     for (std::size_t i = 1; i < rows.size(); ++i) {
       try {
         if (rows[i].cells.size() != header.size()) {
-          throw std::invalid_argument(fmt::format("{} cells, expected {}", rows[i].cells.size(),
-                                                  header.size()));
+          throw std::invalid_argument(
+              fmt::format("{} cells, expected {}", rows[i].cells.size(), header.size()));
         }
         runs.push_back(read_run(study, rows[i].cells));
       } catch (const std::invalid_argument& error) {

@@ -19,9 +19,9 @@ constexpr std::array<std::pair<RunStatus, std::string_view>, 6> kNames{{
 }  // namespace
 
 std::string_view run_status_name(RunStatus status) {
-  return std::find_if(kNames.begin(), kNames.end(), [&](const auto& entry) {
-           return entry.first == status;
-         })->second;
+  return std::find_if(kNames.begin(), kNames.end(),
+                      [&](const auto& entry) { return entry.first == status; })
+      ->second;
 }
 
 std::optional<RunStatus> run_status_from_name(std::string_view name) {

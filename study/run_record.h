@@ -21,17 +21,17 @@ std::string_view run_status_name(RunStatus status);
 std::optional<RunStatus> run_status_from_name(std::string_view name);
 
 struct RunRecord {
-  int run = 0;                              ///< the plan's run number
-  int attempt = 1;                          ///< from 1
+  int run = 0;      ///< the plan's run number
+  int attempt = 1;  ///< from 1
   RunStatus status = RunStatus::kFailed;
-  std::string reason;                       ///< why it did not complete; empty if it did
+  std::string reason;  ///< why it did not complete; empty if it did
   std::optional<int> exit_code;
   std::string host;
-  std::string gpu;                          ///< assigned GPUs, comma separated; may be empty
-  std::string start;                        ///< UTC, ISO 8601, e.g. 2026-11-21T07:38:18.123Z
+  std::string gpu;    ///< assigned GPUs, comma separated; may be empty
+  std::string start;  ///< UTC, ISO 8601, e.g. 2026-11-21T07:38:18.123Z
   double duration_s = 0;
-  std::map<std::string, double> responses;  ///< measured and derived, finite
-  std::map<std::string, std::string> notes; ///< the workload's own remarks
+  std::map<std::string, double> responses;   ///< measured and derived, finite
+  std::map<std::string, std::string> notes;  ///< the workload's own remarks
 };
 
 /// The last record of each run, by run number: what the table of results shows.

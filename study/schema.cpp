@@ -152,20 +152,29 @@ ordered_json json_map(const Schema& schema) {
 
 ordered_json json_schema(const Schema& schema) {
   switch (schema.kind) {
-    case Kind::kText: return {{"type", ordered_json::array({"string", "number", "boolean"})}};
-    case Kind::kNumber: return json_number("number", schema);
-    case Kind::kInteger: return json_number("integer", schema);
-    case Kind::kBoolean: return {{"type", "boolean"}};
+    case Kind::kText:
+      return {{"type", ordered_json::array({"string", "number", "boolean"})}};
+    case Kind::kNumber:
+      return json_number("number", schema);
+    case Kind::kInteger:
+      return json_number("integer", schema);
+    case Kind::kBoolean:
+      return {{"type", "boolean"}};
     case Kind::kDuration:
       return {{"type", ordered_json::array({"number", "string"})},
               {"pattern", "^[0-9.eE+-]+ *(ms|s|min|h)?$"}};
-    case Kind::kEnum: return {{"enum", schema.words}};
-    case Kind::kScalar: return {{"type", ordered_json::array({"number", "string", "boolean"})}};
+    case Kind::kEnum:
+      return {{"enum", schema.words}};
+    case Kind::kScalar:
+      return {{"type", ordered_json::array({"number", "string", "boolean"})}};
     case Kind::kList:
       return {{"type", "array"}, {"items", json_schema(schema.alternatives.front())}};
-    case Kind::kObject: return json_object(schema);
-    case Kind::kMap: return json_map(schema);
-    case Kind::kOneOf: break;
+    case Kind::kObject:
+      return json_object(schema);
+    case Kind::kMap:
+      return json_map(schema);
+    case Kind::kOneOf:
+      break;
   }
   ordered_json alternatives = ordered_json::array();
   for (const Schema& alternative : schema.alternatives) {

@@ -22,8 +22,9 @@ namespace {
 constexpr std::uintmax_t kMostBytes = 1 << 20;
 
 /// Columns of plan.csv and results.csv, which factors and responses cannot be named after.
-constexpr std::array kReserved{"run",    "standard_order", "point_type", "block", "replicate", "attempt",
-                               "status", "host",           "gpu",        "start", "duration_s"};
+constexpr std::array kReserved{"run",       "standard_order", "point_type", "block",
+                               "replicate", "attempt",        "status",     "host",
+                               "gpu",       "start",          "duration_s"};
 
 std::string text_or(const YAML::Node& node, const char* key, const std::string& otherwise) {
   return node[key] ? node[key].Scalar() : otherwise;
@@ -76,7 +77,8 @@ class Reader {
   void check_name(const YAML::Node& key, const char* what) {
     const std::string& name = key.Scalar();
     if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) {
-      fail(key, fmt::format("{} '{}': the name is a column of the run sheet; choose another", what, name));
+      fail(key, fmt::format("{} '{}': the name is a column of the run sheet; choose another", what,
+                            name));
     }
     if (!names_.insert(name).second) {
       fail(key, fmt::format("{} '{}': the name stands for something else already", what, name));
@@ -158,7 +160,8 @@ class Reader {
     study_.design.blocks = integer_or(node, "blocks", 1);
     const bool needs_file = study_.design.type == "table";
     if (needs_file && !node["file"]) fail(node, "design: type table needs file: runs.csv");
-    if (!needs_file && node["file"]) fail(node["file"], "design.file: only type table reads a file");
+    if (!needs_file && node["file"])
+      fail(node["file"], "design.file: only type table reads a file");
     if (needs_file) study_.design.table = file_.parent_path() / node["file"].Scalar();
   }
 
@@ -211,7 +214,8 @@ class Reader {
     if (goal == GoalKind::kTarget) need(!!response.target, "target");
     if (goal == GoalKind::kNone && (response.low || response.high || response.target)) {
       fail(node, fmt::format("response '{}': limits without a goal; add goal: within, at_most or "
-                             "at_least", response.name));
+                             "at_least",
+                             response.name));
     }
     if (response.low && response.high && *response.low >= *response.high) {
       fail(node, fmt::format("response '{}': low ({}) must be below high ({})", response.name,
@@ -219,9 +223,11 @@ class Reader {
     }
     const bool outside = response.target && ((response.low && *response.target <= *response.low) ||
                                              (response.high && *response.target >= *response.high));
-    if (outside) fail(node, fmt::format("response '{}': target must lie between low and high", response.name));
+    if (outside)
+      fail(node, fmt::format("response '{}': target must lie between low and high", response.name));
     if (response.weight == 0 || response.importance == 0) {
-      fail(node, fmt::format("response '{}': weight and importance must be above 0", response.name));
+      fail(node,
+           fmt::format("response '{}': weight and importance must be above 0", response.name));
     }
   }
 
@@ -245,7 +251,8 @@ class Reader {
       fail(node, fmt::format("response '{}': pattern is no regular expression: {}", response.name,
                              error.what()));
     }
-    fail(node, fmt::format("response '{}': pattern needs a group (...) around the value", response.name));
+    fail(node,
+         fmt::format("response '{}': pattern needs a group (...) around the value", response.name));
   }
 
   void read_run() {

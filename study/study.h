@@ -28,14 +28,14 @@ struct Response {
   std::string name;
   std::string unit;
   GoalKind goal = GoalKind::kNone;
-  std::optional<double> low;     ///< within, at_least; for maximize: worthless at or below
-  std::optional<double> high;    ///< within, at_most; for minimize: worthless at or above
-  std::optional<double> target;  ///< target
-  double weight = 1;             ///< exponent of the desirability ramp
-  double importance = 1;         ///< exponent of this response in the overall desirability
+  std::optional<double> low;       ///< within, at_least; for maximize: worthless at or below
+  std::optional<double> high;      ///< within, at_most; for minimize: worthless at or above
+  std::optional<double> target;    ///< target
+  double weight = 1;               ///< exponent of the desirability ramp
+  double importance = 1;           ///< exponent of this response in the overall desirability
   std::string transform = "none";  ///< fitted as: none, log, sqrt, inverse
   std::string formula;             ///< derived from other responses; empty where measured
-  std::string pattern;             ///< regular expression that reads it from the output; may be empty
+  std::string pattern;  ///< regular expression that reads it from the output; may be empty
 };
 
 struct DesignSettings {
@@ -48,14 +48,14 @@ struct DesignSettings {
 
 struct RunSettings {
   std::string launcher = "local";
-  int jobs = 1;                             ///< runs at once
-  double timeout_s = 600;                   ///< of one attempt
-  double stop_grace_s = 5;                  ///< from SIGTERM to SIGKILL
-  int retries = 1;                          ///< further attempts after failed or timed_out
-  int repeats = 1;                          ///< measurements inside a run; told to the workload
-  std::optional<double> warmup_s;           ///< told to the workload
+  int jobs = 1;                    ///< runs at once
+  double timeout_s = 600;          ///< of one attempt
+  double stop_grace_s = 5;         ///< from SIGTERM to SIGKILL
+  int retries = 1;                 ///< further attempts after failed or timed_out
+  int repeats = 1;                 ///< measurements inside a run; told to the workload
+  std::optional<double> warmup_s;  ///< told to the workload
   int gpus_per_run = 0;
-  std::optional<double> expected_s;         ///< the user's estimate of one run
+  std::optional<double> expected_s;                ///< the user's estimate of one run
   std::map<std::string, std::string> environment;  ///< set for every run
 };
 
@@ -67,17 +67,17 @@ struct Setting {
 };
 
 struct Study {
-  std::filesystem::path file;         ///< as the user named it
-  std::string text;                   ///< the file's content
+  std::filesystem::path file;  ///< as the user named it
+  std::string text;            ///< the file's content
   std::string name;
   std::uint64_t seed = 1;
-  std::string workload;               ///< a bundled workload; empty where `command` is given
-  std::vector<std::string> command;   ///< argument vector with {factor} placeholders
+  std::string workload;              ///< a bundled workload; empty where `command` is given
+  std::vector<std::string> command;  ///< argument vector with {factor} placeholders
   std::vector<Setting> settings;
   std::vector<doe::Factor> factors;
   doe::Region region;
   doe::Model model;
-  std::string model_name;             ///< "quadratic", ..., or "listed"
+  std::string model_name;  ///< "quadratic", ..., or "listed"
   DesignSettings design;
   std::vector<Response> responses;
   RunSettings run;

@@ -12,9 +12,9 @@
 namespace doetune::study {
 
 struct TableRow {
-  int line = 0;                            ///< of the file, from 1
-  std::vector<double> settings;            ///< one a factor, natural units
-  std::map<std::string, double> responses; ///< those of `responses` with a value
+  int line = 0;                             ///< of the file, from 1
+  std::vector<double> settings;             ///< one a factor, natural units
+  std::map<std::string, double> responses;  ///< those of `responses` with a value
 };
 
 /// Reads the columns of the study's factors and of the named responses; other columns are ignored,

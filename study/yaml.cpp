@@ -26,29 +26,41 @@ std::string shown(const std::string& text) {
 
 std::string quoted_or_type(const YAML::Node& node) {
   switch (node.Type()) {
-    case YAML::NodeType::Scalar: return "'" + shown(node.Scalar()) + "'";
-    case YAML::NodeType::Sequence: return "a list";
-    case YAML::NodeType::Map: return "a mapping";
-    default: return "nothing";
+    case YAML::NodeType::Scalar:
+      return "'" + shown(node.Scalar()) + "'";
+    case YAML::NodeType::Sequence:
+      return "a list";
+    case YAML::NodeType::Map:
+      return "a mapping";
+    default:
+      return "nothing";
   }
 }
 
 std::string expectation(const Schema& schema) {
   switch (schema.kind) {
-    case Kind::kText: return "text";
+    case Kind::kText:
+      return "text";
     case Kind::kNumber:
       return std::isfinite(schema.minimum) ? fmt::format("a number of at least {}", schema.minimum)
                                            : "a number";
     case Kind::kInteger:
       return fmt::format("a whole number from {} to {}", schema.minimum, schema.maximum);
-    case Kind::kBoolean: return "true or false";
-    case Kind::kDuration: return "a time such as 30 s, 10 min or 2 h";
-    case Kind::kEnum: return fmt::format("one of {}", fmt::join(schema.words, ", "));
-    case Kind::kScalar: return "a number or a word";
-    case Kind::kList: return "a list";
+    case Kind::kBoolean:
+      return "true or false";
+    case Kind::kDuration:
+      return "a time such as 30 s, 10 min or 2 h";
+    case Kind::kEnum:
+      return fmt::format("one of {}", fmt::join(schema.words, ", "));
+    case Kind::kScalar:
+      return "a number or a word";
+    case Kind::kList:
+      return "a list";
     case Kind::kObject:
-    case Kind::kMap: return "a mapping (key: value)";
-    case Kind::kOneOf: break;
+    case Kind::kMap:
+      return "a mapping (key: value)";
+    case Kind::kOneOf:
+      break;
   }
   return fmt::format("{} or {}", expectation(schema.alternatives.front()),
                      expectation(schema.alternatives.back()));
@@ -57,10 +69,13 @@ std::string expectation(const Schema& schema) {
 /// The YAML type that a kind of value has.
 YAML::NodeType::value yaml_type(Kind kind) {
   switch (kind) {
-    case Kind::kList: return YAML::NodeType::Sequence;
+    case Kind::kList:
+      return YAML::NodeType::Sequence;
     case Kind::kObject:
-    case Kind::kMap: return YAML::NodeType::Map;
-    default: return YAML::NodeType::Scalar;
+    case Kind::kMap:
+      return YAML::NodeType::Map;
+    default:
+      return YAML::NodeType::Scalar;
   }
 }
 
@@ -75,19 +90,23 @@ class Checker {
     if (schema.kind == Kind::kOneOf) return check_one_of(node, schema, what);
     if (node.Type() != yaml_type(schema.kind)) unexpected(node, schema, what);
     switch (schema.kind) {
-      case Kind::kList: return check_list(node, schema, what);
-      case Kind::kObject: return check_object(node, schema, what);
-      case Kind::kMap: return check_map(node, schema, what);
-      default: return check_scalar(node, schema, what);
+      case Kind::kList:
+        return check_list(node, schema, what);
+      case Kind::kObject:
+        return check_object(node, schema, what);
+      case Kind::kMap:
+        return check_map(node, schema, what);
+      default:
+        return check_scalar(node, schema, what);
     }
   }
 
  private:
   [[noreturn]] void unexpected(const YAML::Node& node, const Schema& schema,
                                const std::string& what) {
-    fail_at(file_, node,
-            fmt::format("{}: expected {}, found {}", what, expectation(schema),
-                        quoted_or_type(node)));
+    fail_at(
+        file_, node,
+        fmt::format("{}: expected {}, found {}", what, expectation(schema), quoted_or_type(node)));
   }
 
   void check_one_of(const YAML::Node& node, const Schema& schema, const std::string& what) {
@@ -105,7 +124,8 @@ class Checker {
   }
 
   /// A key's text, after checking that it is one and stands only once.
-  std::string key_text(const YAML::Node& key, std::set<std::string>& seen, const std::string& what) {
+  std::string key_text(const YAML::Node& key, std::set<std::string>& seen,
+                       const std::string& what) {
     if (!key.IsScalar()) fail_at(file_, key, fmt::format("{}: a key must be one word", what));
     if (!seen.insert(key.Scalar()).second) {
       fail_at(file_, key, fmt::format("{}: '{}' is there twice", what, shown(key.Scalar())));
@@ -124,7 +144,8 @@ class Checker {
     }
     for (const SchemaKey& key : schema.keys) {
       if (key.required && seen.count(key.name) == 0) {
-        fail_at(file_, node, fmt::format("{}: '{}' is missing ({})", what, key.name, key.description));
+        fail_at(file_, node,
+                fmt::format("{}: '{}' is missing ({})", what, key.name, key.description));
       }
     }
   }
@@ -133,8 +154,9 @@ class Checker {
                                 const std::string& what) {
     std::vector<std::string> names;
     for (const SchemaKey& known : schema.keys) names.push_back(known.name);
-    fail_at(file_, key, fmt::format("{}: unknown key '{}'{}", what, shown(key.Scalar()),
-                                    doe::did_you_mean(key.Scalar(), names)));
+    fail_at(file_, key,
+            fmt::format("{}: unknown key '{}'{}", what, shown(key.Scalar()),
+                        doe::did_you_mean(key.Scalar(), names)));
   }
 
   void check_map(const YAML::Node& node, const Schema& schema, const std::string& what) {
@@ -143,8 +165,8 @@ class Checker {
       const std::string name = key_text(entry.first, seen, what);
       if (schema.identifier_names && !is_identifier(name)) {
         fail_at(file_, entry.first,
-                fmt::format("{}: '{}' is no valid name (a letter, then letters, digits and _)", what,
-                            shown(name)));
+                fmt::format("{}: '{}' is no valid name (a letter, then letters, digits and _)",
+                            what, shown(name)));
       }
       check(entry.second, schema.alternatives.front(), what + "." + shown(name));
     }
@@ -162,10 +184,16 @@ class Checker {
         fits = number && *number == std::floor(*number) && *number >= schema.minimum &&
                *number <= schema.maximum;
         break;
-      case Kind::kBoolean: fits = text == "true" || text == "false"; break;
-      case Kind::kDuration: fits = parse_duration(text).has_value(); break;
-      case Kind::kEnum: return check_word(node, schema, what);
-      default: break;
+      case Kind::kBoolean:
+        fits = text == "true" || text == "false";
+        break;
+      case Kind::kDuration:
+        fits = parse_duration(text).has_value();
+        break;
+      case Kind::kEnum:
+        return check_word(node, schema, what);
+      default:
+        break;
     }
     if (!fits) unexpected(node, schema, what);
   }
@@ -173,8 +201,9 @@ class Checker {
   void check_word(const YAML::Node& node, const Schema& schema, const std::string& what) {
     const std::string& text = node.Scalar();
     if (std::find(schema.words.begin(), schema.words.end(), text) != schema.words.end()) return;
-    fail_at(file_, node, fmt::format("{}: '{}' is not known{}", what, shown(text),
-                                     doe::did_you_mean(text, schema.words)));
+    fail_at(file_, node,
+            fmt::format("{}: '{}' is not known{}", what, shown(text),
+                        doe::did_you_mean(text, schema.words)));
   }
 
   const std::filesystem::path& file_;
@@ -241,8 +270,8 @@ YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::pat
                                  error.mark.column + 1, error.msg));
   }
   if (!root.IsDefined() || root.IsNull()) {
-    throw StudyError(fmt::format("{}:1:1: the file is empty; `doetune init` writes one to start from",
-                                 file.string()));
+    throw StudyError(fmt::format(
+        "{}:1:1: the file is empty; `doetune init` writes one to start from", file.string()));
   }
   Checker(file).check(root, schema, "study file");
   return root;

@@ -51,7 +51,8 @@ PureError pure_error(const Fit& fit, const Eigen::VectorXd& z) {
   }
   PureError error;
   for (const auto& [point, values] : groups) {
-    const Eigen::Map<const Eigen::VectorXd> v(values.data(), static_cast<Eigen::Index>(values.size()));
+    const Eigen::Map<const Eigen::VectorXd> v(values.data(),
+                                              static_cast<Eigen::Index>(values.size()));
     error.sum_of_squares += (v.array() - v.mean()).square().sum();
     error.df += static_cast<int>(values.size()) - 1;
   }
@@ -59,7 +60,8 @@ PureError pure_error(const Fit& fit, const Eigen::VectorXd& z) {
 }
 
 /// Sequential rows: each part's reduction of the residual after the parts before it.
-std::vector<AnovaRow> part_rows(const Fit& fit, const Eigen::VectorXd& z, double error_mean_square) {
+std::vector<AnovaRow> part_rows(const Fit& fit, const Eigen::VectorXd& z,
+                                double error_mean_square) {
   const Eigen::MatrixXd x = fit.model.matrix(fit.coded);
   Eigen::MatrixXd fitted_so_far(x.rows(), 0);
   double residual = z.squaredNorm();

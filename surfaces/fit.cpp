@@ -59,8 +59,9 @@ Eigen::VectorXd uncentred(const CentredMatrix& centred, Eigen::VectorXd b) {
 /// (X'X)^-1 of the uncentred model: M (Xc'Xc)^-1 M' with b = M b_centred.
 Eigen::MatrixXd unscaled_covariance(const CentredMatrix& centred, const Decomposition& qr) {
   const Eigen::Index p = centred.x.cols();
-  const Eigen::MatrixXd r_inverse = qr.matrixR().topLeftCorner(p, p).triangularView<Eigen::Upper>()
-                                        .solve(Eigen::MatrixXd::Identity(p, p));
+  const Eigen::MatrixXd r_inverse =
+      qr.matrixR().topLeftCorner(p, p).triangularView<Eigen::Upper>().solve(
+          Eigen::MatrixXd::Identity(p, p));
   Eigen::MatrixXd root = qr.colsPermutation() * r_inverse;
   if (centred.intercept >= 0) root.row(centred.intercept) -= centred.means * root;
   return root * root.transpose();
@@ -132,8 +133,8 @@ std::vector<Coefficient> coefficient_table(const Fit& fit) {
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
                       const Eigen::VectorXd& y, Transform transform) {
   if (coded.rows() < model.column_count()) {
-    throw FitError(fmt::format("{} runs cannot determine {} model terms", coded.rows(),
-                               model.column_count()));
+    throw FitError(
+        fmt::format("{} runs cannot determine {} model terms", coded.rows(), model.column_count()));
   }
   const Eigen::VectorXd z = transformed_responses(y, transform);
   const Eigen::MatrixXd x = model.matrix(coded);
@@ -169,8 +170,8 @@ Prediction Fit::predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) co
   const Eigen::RowVectorXd row = model.row(coded_point);
   const double variance_factor = (row * unscaled_covariance).dot(row);
   const double s = sigma.value_or(0);
-  return {row.dot(beta), s * std::sqrt(std::max(0.0, variance_factor)), s,
-          sigma ? df_residual : 0, transform};
+  return {row.dot(beta), s * std::sqrt(std::max(0.0, variance_factor)), s, sigma ? df_residual : 0,
+          transform};
 }
 
 double Fit::response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {

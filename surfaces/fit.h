@@ -61,26 +61,26 @@ struct Fit final : Surface {
   Transform transform = Transform::kNone;
   int n = 0;
   int df_residual = 0;
-  std::optional<double> sigma;               ///< empty when n == p
-  double r2 = 0;                             ///< on the scale of the fit, as all below
+  std::optional<double> sigma;  ///< empty when n == p
+  double r2 = 0;                ///< on the scale of the fit, as all below
   std::optional<double> adjusted_r2;
-  std::optional<double> press, predicted_r2; ///< empty where a run has leverage 1
-  std::optional<double> aicc;                ///< n ln(2 pi RSS/n) + n + 2K + 2K(K+1)/(n-K-1), K = p+1
+  std::optional<double> press, predicted_r2;  ///< empty where a run has leverage 1
+  std::optional<double> aicc;  ///< n ln(2 pi RSS/n) + n + 2K + 2K(K+1)/(n-K-1), K = p+1
   std::optional<double> adequate_precision;  ///< range of fitted values over their mean std error
   std::vector<Coefficient> coefficients;     ///< one a column of the model
   std::vector<NaturalCoefficient> natural_coefficients;
   std::vector<AnovaRow> anova;
-  std::optional<LackOfFit> lack_of_fit;      ///< empty without replicates or without residual df
+  std::optional<LackOfFit> lack_of_fit;  ///< empty without replicates or without residual df
   std::optional<StationaryPoint> stationary_point;
 
-  Eigen::VectorXd beta;                      ///< p estimates
-  Eigen::MatrixXd unscaled_covariance;       ///< (X'X)^-1; covariance of b is s^2 times it
-  Eigen::MatrixXd coded;                     ///< n x k points that were fitted
-  Eigen::VectorXd observed;                  ///< n responses, own unit
-  Eigen::VectorXd fitted;                    ///< n, scale of the fit
-  Eigen::VectorXd residuals;                 ///< n, scale of the fit
-  Eigen::VectorXd leverage;                  ///< n, diagonal of the hat matrix
-  Eigen::VectorXd studentised_residuals;     ///< n, internally studentised; 0 where undefined
+  Eigen::VectorXd beta;                   ///< p estimates
+  Eigen::MatrixXd unscaled_covariance;    ///< (X'X)^-1; covariance of b is s^2 times it
+  Eigen::MatrixXd coded;                  ///< n x k points that were fitted
+  Eigen::VectorXd observed;               ///< n responses, own unit
+  Eigen::VectorXd fitted;                 ///< n, scale of the fit
+  Eigen::VectorXd residuals;              ///< n, scale of the fit
+  Eigen::VectorXd leverage;               ///< n, diagonal of the hat matrix
+  Eigen::VectorXd studentised_residuals;  ///< n, internally studentised; 0 where undefined
 
   Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;

@@ -33,9 +33,7 @@ double Goal::met_high() const {
              : high;
 }
 
-bool Goal::is_met(double y) const {
-  return is_limit() ? violation(y) == 0 : desirability(y) > 0;
-}
+bool Goal::is_met(double y) const { return is_limit() ? violation(y) == 0 : desirability(y) > 0; }
 
 double Goal::violation(double y) const {
   if (!is_limit()) return 0;
@@ -45,11 +43,14 @@ double Goal::violation(double y) const {
 
 double Goal::desirability(double y) const {
   switch (type) {
-    case GoalType::kMaximize: return ramp(y, low, high, weight);
-    case GoalType::kMinimize: return ramp(-y, -high, -low, weight);
+    case GoalType::kMaximize:
+      return ramp(y, low, high, weight);
+    case GoalType::kMinimize:
+      return ramp(-y, -high, -low, weight);
     case GoalType::kTarget:
       return std::min(ramp(y, low, target, weight), ramp(-y, -high, -target, weight));
-    default: return std::pow(std::max(0.0, 1 - violation(y)), weight);
+    default:
+      return std::pow(std::max(0.0, 1 - violation(y)), weight);
   }
 }
 

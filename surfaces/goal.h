@@ -24,10 +24,10 @@ struct Goal {
   double scale = 1;  ///< range of the response in the region, own unit, > 0
 
   bool is_limit() const;
-  bool is_met(double y) const;        ///< limits: low <= y <= high; ramps: desirability > 0
-  double violation(double y) const;   ///< limits: how far outside, in units of scale; ramps: 0
+  bool is_met(double y) const;       ///< limits: low <= y <= high; ramps: desirability > 0
+  double violation(double y) const;  ///< limits: how far outside, in units of scale; ramps: 0
   double desirability(double y) const;
-  double met_low() const;             ///< the interval of y in which the goal counts as met
+  double met_low() const;  ///< the interval of y in which the goal counts as met
   double met_high() const;
 };
 

@@ -1,7 +1,7 @@
 // A coded polynomial written out in natural units.
 //
-// With u = x, log2(x) or log10(x) a coded factor is c = u m + a, so every coded term is a product of
-// powers (u m + a)^k; expanded and collected in extended precision, since the sums cancel.
+// With u = x, log2(x) or log10(x) a coded factor is c = u m + a, so every coded term is a product
+// of powers (u m + a)^k; expanded and collected in extended precision, since the sums cancel.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,9 +18,12 @@ using Polynomial = std::map<Monomial, long double>;
 
 long double natural_scaled(const doe::Factor& factor, double x) {
   switch (factor.scale) {
-    case doe::Scale::kLog2: return std::log2(static_cast<long double>(x));
-    case doe::Scale::kLog10: return std::log10(static_cast<long double>(x));
-    case doe::Scale::kLinear: break;
+    case doe::Scale::kLog2:
+      return std::log2(static_cast<long double>(x));
+    case doe::Scale::kLog10:
+      return std::log10(static_cast<long double>(x));
+    case doe::Scale::kLinear:
+      break;
   }
   return x;
 }
@@ -43,9 +46,12 @@ Polynomial times_coded(const Polynomial& polynomial, const doe::Factor& factor, 
 
 std::string variable(const doe::Factor& factor) {
   switch (factor.scale) {
-    case doe::Scale::kLog2: return fmt::format("log2({})", factor.name);
-    case doe::Scale::kLog10: return fmt::format("log10({})", factor.name);
-    case doe::Scale::kLinear: break;
+    case doe::Scale::kLog2:
+      return fmt::format("log2({})", factor.name);
+    case doe::Scale::kLog10:
+      return fmt::format("log10({})", factor.name);
+    case doe::Scale::kLinear:
+      break;
   }
   return factor.name;
 }

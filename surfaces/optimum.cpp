@@ -53,14 +53,14 @@ Score score_of(const OptimumRequest& request, const Eigen::VectorXd& coded) {
 }
 
 std::optional<double> met_probability(const GoalResponse& response, const Prediction& prediction) {
-  if (!response.goal) return std::nullopt;
+  if (!response.goal || !response.goal->is_limit()) return std::nullopt;
   return prediction.probability_within(response.goal->met_low(), response.goal->met_high());
 }
 
 double probability_of(const OptimumRequest& request, const Eigen::VectorXd& coded) {
   double product = 1;
   for (const GoalResponse& response : request.responses) {
-    if (!response.goal || !response.goal->is_limit()) continue;
+    if (!response.goal || !response.goal->is_limit()) continue;  // spare the variance
     product *= met_probability(response, response.surface->predict(coded)).value_or(1);
   }
   return product;
@@ -226,16 +226,18 @@ Candidate assess(const OptimumRequest& request, const Settings& settings) {
   const Score score = score_of(request, coded);
   Candidate candidate{settings, score.violation, score.desirability, {}, {}};
   double product = 1;
-  bool known = true;
+  bool known = false;
   for (const GoalResponse& response : request.responses) {
     const Prediction prediction = response.surface->predict(coded);
-    Outlook outlook{response.name, prediction.response(),
+    Outlook outlook{response.name,
+                    prediction.response(),
                     prediction.confidence_interval(request.confidence),
-                    prediction.prediction_interval(request.confidence), true,
+                    prediction.prediction_interval(request.confidence),
+                    true,
                     met_probability(response, prediction)};
     if (response.goal) {
       outlook.goal_met = response.goal->is_met(outlook.mean);
-      known = known && outlook.goal_met_probability.has_value();
+      known = known || outlook.goal_met_probability.has_value();
       product *= outlook.goal_met_probability.value_or(1);
     }
     candidate.outlooks.push_back(std::move(outlook));
@@ -248,8 +250,7 @@ Optimum find_optimum(const OptimumRequest& request) {
   const std::vector<Settings> choices = searched_settings(request);
   Optimum optimum;
   optimum.global = count(choices, kMostEnumerated) <= kMostEnumerated;
-  std::vector<Scored> points =
-      scored_points(request, optimum.global ? choices : coarse(choices));
+  std::vector<Scored> points = scored_points(request, optimum.global ? choices : coarse(choices));
   keep_best(points, optimum.global ? kAlternativesPool : kImprovedPoints);
   if (!optimum.global) {
     for (Scored& point : points) point = improved(request, choices, std::move(point));
@@ -271,9 +272,9 @@ Optimum find_optimum(const OptimumRequest& request) {
 std::vector<Interval> predicted_ranges(const OptimumRequest& request) {
   const std::vector<Settings> choices = searched_settings(request);
   const bool all = count(choices, kMostEnumerated) <= kMostEnumerated;
-  std::vector<Interval> ranges(request.responses.size(),
-                               {std::numeric_limits<double>::infinity(),
-                                -std::numeric_limits<double>::infinity()});
+  std::vector<Interval> ranges(
+      request.responses.size(),
+      {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
   for_each_allowed(request, all ? choices : coarse(choices), [&](const Settings& settings) {
     const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
     for (std::size_t r = 0; r < ranges.size(); ++r) {

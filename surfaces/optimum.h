@@ -33,8 +33,9 @@ struct Outlook {
   double mean = 0;
   std::optional<Interval> confidence_interval;
   std::optional<Interval> prediction_interval;
-  bool goal_met = true;                           ///< by the mean
-  std::optional<double> goal_met_probability;     ///< by the next run; empty without goal or error
+  bool goal_met = true;                        ///< by the mean
+  std::optional<double> goal_met_probability;  ///< of a limit, by the next run; empty without
+                                               ///< a limit or without an error estimate
 };
 
 struct Candidate {
@@ -42,7 +43,8 @@ struct Candidate {
   double violation = 0;          ///< sum over limits, 0 where all are met
   double desirability = 0;       ///< (prod d_i^importance_i)^(1 / sum importance_i)
   std::vector<Outlook> outlooks;
-  /// Product over responses, as if their errors were independent.
+  /// That the next run meets every limit: the product over responses, as if their errors were
+  /// independent. Empty without limits or without an error estimate.
   std::optional<double> all_goals_met_probability;
 };
 

@@ -26,7 +26,8 @@ struct Trailer {
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3ULL;
+  for (const std::byte byte : bytes)
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3ULL;
   return hash;
 }
 
@@ -73,7 +74,8 @@ FileDescriptor open_valid(const std::filesystem::path& path, const ClipSpec& spe
 
 /// Makes the file unless another program has made it by the time the lock is held.
 FileDescriptor make_in_cache(const ClipSpec& spec, const std::filesystem::path& path) {
-  const FileDescriptor lock(open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  const FileDescriptor lock(
+      open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!lock || flock(lock.get(), LOCK_EX) != 0) return {};
   if (FileDescriptor file = open_valid(path, spec)) return file;
   std::cerr << "making the video " << path.string() << " (once)" << std::endl;
@@ -110,10 +112,12 @@ std::optional<Clip> Clip::read(int fd, bool verify) {
   const auto body = bytes.first(bytes.size() - sizeof(Trailer));
   Trailer trailer;
   std::memcpy(&trailer, bytes.data() + body.size(), sizeof trailer);
-  if (trailer.magic != kMagic || trailer.frames == 0 || trailer.frames >= body.size() / 8) return std::nullopt;
+  if (trailer.magic != kMagic || trailer.frames == 0 || trailer.frames >= body.size() / 8)
+    return std::nullopt;
   if (verify && trailer.checksum != checksum(body)) return std::nullopt;
   const std::size_t count = trailer.frames + 1;
-  clip.offsets_ = {reinterpret_cast<const std::uint64_t*>(body.data() + body.size()) - count, count};
+  clip.offsets_ = {reinterpret_cast<const std::uint64_t*>(body.data() + body.size()) - count,
+                   count};
   clip.frames_ = static_cast<int>(trailer.frames);
   return clip;
 }
@@ -137,7 +141,8 @@ FileDescriptor open_clip(const ClipSpec& spec, const std::filesystem::path& dire
     std::error_code ignored;
     std::filesystem::create_directories(directory, ignored);
     if (FileDescriptor file = make_in_cache(spec, path)) return file;
-    std::cerr << "cannot keep a video in " << directory.string() << "; making it in memory" << std::endl;
+    std::cerr << "cannot keep a video in " << directory.string() << "; making it in memory"
+              << std::endl;
   }
   return make_in_memory(spec);
 }

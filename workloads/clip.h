@@ -13,8 +13,8 @@
 namespace doetune::workloads {
 
 struct ClipSpec {
-  int width = 1280;   // even
-  int height = 720;   // even
+  int width = 1280;  // even
+  int height = 720;  // even
   int frames = 100;
   std::uint64_t seed = 1;
 
@@ -42,8 +42,8 @@ class Clip {
 std::filesystem::path cache_directory();
 
 /// An open clip from `directory`, made there first if it is missing or damaged: under a lock, and
-/// renamed into place, so that any number of programs may ask at once. Where the directory cannot be
-/// written, the clip is made in memory for this program alone.
+/// renamed into place, so that any number of programs may ask at once. Where the directory cannot
+/// be written, the clip is made in memory for this program alone.
 FileDescriptor open_clip(const ClipSpec& spec, const std::filesystem::path& directory);
 
 }  // namespace doetune::workloads

@@ -29,8 +29,8 @@ float shared_length(float centre_a, float length_a, float centre_b, float length
 
 }  // namespace
 
-std::vector<Detection> decode_boxes(std::span<const float> output, const Shape& shape, const DetectionHead& head,
-                                    float threshold) {
+std::vector<Detection> decode_boxes(std::span<const float> output, const Shape& shape,
+                                    const DetectionHead& head, float threshold) {
   const auto rows = static_cast<float>(shape.height);
   const auto columns = static_cast<float>(shape.width);
   const std::size_t values = 5 + head.classes;
@@ -47,14 +47,16 @@ std::vector<Detection> decode_boxes(std::span<const float> output, const Shape& 
         const float confidence = objectness * likeliest.probability;
         if (confidence < threshold) continue;
         boxes.push_back({(static_cast<float>(column) + sigmoid(box[0])) / columns,
-                         (static_cast<float>(row) + sigmoid(box[1])) / rows, anchor_width * std::exp(box[2]) / columns,
+                         (static_cast<float>(row) + sigmoid(box[1])) / rows,
+                         anchor_width * std::exp(box[2]) / columns,
                          anchor_height * std::exp(box[3]) / rows, likeliest.index, confidence});
       }
   return boxes;
 }
 
 float overlap(const Detection& a, const Detection& b) {
-  const float shared = shared_length(a.x, a.width, b.x, b.width) * shared_length(a.y, a.height, b.y, b.height);
+  const float shared =
+      shared_length(a.x, a.width, b.x, b.width) * shared_length(a.y, a.height, b.y, b.height);
   const float joined = a.width * a.height + b.width * b.height - shared;
   return joined > 0 ? shared / joined : 0.0F;
 }

@@ -1,4 +1,5 @@
-// Runs a network on a device. Nothing here names a device library: a CPU and a GPU engine look alike.
+// Runs a network on a device. Nothing here names a device library: a CPU and a GPU engine look
+// alike.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ namespace doetune::workloads {
 enum class Precision { fp32, bf16 };  // of weights and activations; sums are fp32
 
 struct CompileOptions {
-  int batch = 1;                            // most images in one call
+  int batch = 1;  // most images in one call
   Precision precision = Precision::fp32;
-  int threads = 1;                          // CPU threads that one call may use
+  int threads = 1;  // CPU threads that one call may use
 };
 
 /// A network made ready for one device, with buffers of its own. Used by one thread at a time.
@@ -25,8 +26,8 @@ class CompiledNetwork {
  public:
   virtual ~CompiledNetwork() = default;
 
-  /// Host buffer of batch x height x width x channels floats (RGB in 0..1), to be filled before infer.
-  /// The engine owns it so that it can lie where the device reads best.
+  /// Host buffer of batch x height x width x channels floats (RGB in 0..1), to be filled before
+  /// infer. The engine owns it so that it can lie where the device reads best.
   virtual std::span<float> input() = 0;
 
   /// Runs the first `images` of the input buffer, 1 <= images <= batch, and returns when the output
@@ -43,20 +44,22 @@ class Engine {
 
   /// Weights as in weights.h; they are converted to the device's own layout here, once.
   /// Throws CannotRun.
-  virtual std::unique_ptr<CompiledNetwork> compile(const Network& network, std::span<const float> weights,
+  virtual std::unique_ptr<CompiledNetwork> compile(const Network& network,
+                                                   std::span<const float> weights,
                                                    const CompileOptions& options) = 0;
 
   /// Library and instruction set in words, for the notes of a run.
   virtual std::string description() const = 0;
 };
 
-/// The device cannot run these settings: too little memory, or a precision that it lacks. A fact about
-/// them, not a failure to retry.
+/// The device cannot run these settings: too little memory, or a precision that it lacks. A fact
+/// about them, not a failure to retry.
 struct CannotRun : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The engines of this build, the preferred one first. `make` returns null where its device is absent.
+/// The engines of this build, the preferred one first. `make` returns null where its device is
+/// absent.
 struct EngineType {
   std::string_view device;  // "cpu", ...
   std::unique_ptr<Engine> (*make)();

@@ -21,7 +21,8 @@ auto translated(Work work) {
   try {
     return work();
   } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw CannotRun(std::string("not enough memory: oneDNN ") + error.what());
+    if (error.status == dnnl_out_of_memory)
+      throw CannotRun(std::string("not enough memory: oneDNN ") + error.what());
     throw std::runtime_error(std::string("oneDNN: ") + error.what());
   } catch (const std::bad_alloc&) {
     throw CannotRun("not enough memory for the network at this batch size");
@@ -47,11 +48,13 @@ class OnednnNetwork final : public CompiledNetwork {
   }
 
   std::span<const float> output() const override {
-    return {output_.floats(), static_cast<std::size_t>(network_.output().elements() * options_.batch)};
+    return {output_.floats(),
+            static_cast<std::size_t>(network_.output().elements() * options_.batch)};
   }
 
   void infer(int images) override {
-    if (images < 1 || images > options_.batch) throw std::invalid_argument("infer: images outside 1..batch");
+    if (images < 1 || images > options_.batch)
+      throw std::invalid_argument("infer: images outside 1..batch");
     translated([&] { plan_for(images).run(stream_); });
   }
 

@@ -64,7 +64,8 @@ class Executor {
     std::set<int> sizes;
     for (std::int64_t k = 0; k < 16; ++k) {
       const auto frames = frames_of(config_.plan, k);
-      const auto images = static_cast<int>(share_of(frames, config_.index, config_.executors).size());
+      const auto images =
+          static_cast<int>(share_of(frames, config_.index, config_.executors).size());
       if (images >= config_.compile.batch) sizes.insert(config_.compile.batch);
       if (images % config_.compile.batch > 0) sizes.insert(images % config_.compile.batch);
     }
@@ -85,7 +86,8 @@ class Executor {
     const auto output_floats = static_cast<std::size_t>(network_.output().elements());
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const auto output = compiled_->output().subspan(i * output_floats, output_floats);
-      auto boxes = decode_boxes(output, network_.output(), network_.head, config_.confidence_threshold);
+      auto boxes =
+          decode_boxes(output, network_.output(), network_.head, config_.confidence_threshold);
       report.detections += static_cast<std::int64_t>(
           suppress_overlaps(std::move(boxes), config_.overlap_threshold).size());
     }
@@ -112,7 +114,8 @@ std::string receive(int socket) {
 
 template <class T>
 void send_value(int socket, const T& value) {
-  send(socket, &value, sizeof value, MSG_NOSIGNAL);  // if it fails, the next receive ends the executor
+  send(socket, &value, sizeof value,
+       MSG_NOSIGNAL);  // if it fails, the next receive ends the executor
 }
 
 void serve(Executor& executor, int socket) {
@@ -135,12 +138,23 @@ ShareReport& ShareReport::operator+=(const ShareReport& other) {
 }
 
 std::string to_text(const ExecutorConfig& c) {
-  const Json json = {{"index", c.index}, {"executors", c.executors}, {"model", c.model}, {"input_size", c.input_size},
-                     {"device", c.device}, {"batch", c.compile.batch}, {"bf16", c.compile.precision == Precision::bf16},
-                     {"threads", c.compile.threads}, {"channels", c.plan.channels}, {"decode_rate", c.plan.decode_rate},
-                     {"interval", c.plan.interval}, {"source_fps", c.plan.source_fps},
-                     {"clip_frames", c.plan.clip_frames}, {"weights_fd", c.weights_fd}, {"clip_fd", c.clip_fd},
-                     {"confidence_threshold", c.confidence_threshold}, {"overlap_threshold", c.overlap_threshold}};
+  const Json json = {{"index", c.index},
+                     {"executors", c.executors},
+                     {"model", c.model},
+                     {"input_size", c.input_size},
+                     {"device", c.device},
+                     {"batch", c.compile.batch},
+                     {"bf16", c.compile.precision == Precision::bf16},
+                     {"threads", c.compile.threads},
+                     {"channels", c.plan.channels},
+                     {"decode_rate", c.plan.decode_rate},
+                     {"interval", c.plan.interval},
+                     {"source_fps", c.plan.source_fps},
+                     {"clip_frames", c.plan.clip_frames},
+                     {"weights_fd", c.weights_fd},
+                     {"clip_fd", c.clip_fd},
+                     {"confidence_threshold", c.confidence_threshold},
+                     {"overlap_threshold", c.overlap_threshold}};
   return json.dump();
 }
 
@@ -152,7 +166,8 @@ ExecutorConfig config_from_text(const std::string& text) {
   c.model = json.at("model");
   c.input_size = json.at("input_size");
   c.device = json.at("device");
-  c.compile = {json.at("batch"), json.at("bf16") ? Precision::bf16 : Precision::fp32, json.at("threads")};
+  c.compile = {json.at("batch"), json.at("bf16") ? Precision::bf16 : Precision::fp32,
+               json.at("threads")};
   c.plan = {json.at("channels"), json.at("decode_rate"), json.at("interval"), json.at("source_fps"),
             json.at("clip_frames")};
   c.weights_fd = json.at("weights_fd");

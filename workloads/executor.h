@@ -39,17 +39,17 @@ struct ShareReport {
   ShareReport& operator+=(const ShareReport& other);
 };
 
-/// What passes over an executor's socket, one packet each: the configuration (text) to the executor,
-/// kReady (an int64) back, then for each micro-batch its number (an int64) to the executor and a
-/// ShareReport back. The end of the stream ends the executor.
+/// What passes over an executor's socket, one packet each: the configuration (text) to the
+/// executor, kReady (an int64) back, then for each micro-batch its number (an int64) to the
+/// executor and a ShareReport back. The end of the stream ends the executor.
 inline constexpr std::int64_t kReady = -1;
 inline constexpr std::size_t kLongestMessage = 1 << 16;
 
 std::string to_text(const ExecutorConfig& config);
 ExecutorConfig config_from_text(const std::string& text);
 
-/// Serves one coordinator over the socket until it hangs up. Returns the process's exit code, after a
-/// message on standard error if it is not 0.
+/// Serves one coordinator over the socket until it hangs up. Returns the process's exit code, after
+/// a message on standard error if it is not 0.
 int run_executor(int socket);
 
 }  // namespace doetune::workloads

@@ -40,15 +40,16 @@ std::int64_t out_of_memory_kills() {
 }
 
 /// In the new process: tie its life to the coordinator's, take its CPUs, become the executor.
-[[noreturn]] void become_executor(pid_t coordinator, int socket, const std::vector<int>& kept, const cpu_set_t& cpus,
-                                  int threads) {
+[[noreturn]] void become_executor(pid_t coordinator, int socket, const std::vector<int>& kept,
+                                  const cpu_set_t& cpus, int threads) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != coordinator) _exit(kExitFailed);  // it ended before the line above
   for (const int fd : kept) fcntl(fd, F_SETFD, 0);
   sched_setaffinity(0, sizeof cpus, &cpus);
   setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-  // Threads that wait in a long spin, libgomp's way when it is not told, make inference several times
-  // slower as soon as anything else runs on their CPUs; a short spin costs nothing on quiet ones.
+  // Threads that wait in a long spin, libgomp's way when it is not told, make inference several
+  // times slower as soon as anything else runs on their CPUs; a short spin costs nothing on quiet
+  // ones.
   setenv("GOMP_SPINCOUNT", "1000", 0);
   const std::string descriptor = std::to_string(socket);
   execl("/proc/self/exe", "doetune-executor", "--executor", descriptor.c_str(), nullptr);
@@ -63,7 +64,8 @@ std::vector<int> usable_cpus(const std::vector<int>& assigned) {
   sched_getaffinity(0, sizeof allowed, &allowed);
   std::vector<int> cpus;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &allowed) && (assigned.empty() || std::ranges::find(assigned, cpu) != assigned.end()))
+    if (CPU_ISSET(cpu, &allowed) &&
+        (assigned.empty() || std::ranges::find(assigned, cpu) != assigned.end()))
       cpus.push_back(cpu);
   if (cpus.empty()) throw UsageError("none of the assigned CPUs may be used by this process");
   return cpus;
@@ -100,8 +102,8 @@ void ExecutorPool::start(const std::vector<int>& cpus, const ExecutorConfig& con
   const pid_t pid = fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot start an executor");
   if (pid == 0)
-    become_executor(coordinator, theirs.get(), {theirs.get(), config.weights_fd, config.clip_fd}, set,
-                    config.compile.threads);
+    become_executor(coordinator, theirs.get(), {theirs.get(), config.weights_fd, config.clip_fd},
+                    set, config.compile.threads);
   processes_.push_back({pid, std::move(ours)});
   const std::string text = to_text(config);
   send(processes_.back().socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
@@ -116,7 +118,8 @@ void ExecutorPool::receive_all(Take take) {
     for (std::size_t e = 0; e < waiting.size(); ++e) {
       if (waiting[e].fd < 0 || waiting[e].revents == 0) continue;
       T packet{};
-      if (recv(waiting[e].fd, &packet, sizeof packet, 0) != static_cast<ssize_t>(sizeof packet)) report_death(e);
+      if (recv(waiting[e].fd, &packet, sizeof packet, 0) != static_cast<ssize_t>(sizeof packet))
+        report_death(e);
       take(e, packet);
       waiting[e].fd = -1;  // poll skips it from now on
       --missing;
@@ -126,7 +129,8 @@ void ExecutorPool::receive_all(Take take) {
 
 std::vector<ShareReport> ExecutorPool::run(std::int64_t micro_batch) {
   for (const Process& process : processes_)
-    send(process.socket.get(), &micro_batch, sizeof micro_batch, MSG_NOSIGNAL);  // a death shows on receipt
+    send(process.socket.get(), &micro_batch, sizeof micro_batch,
+         MSG_NOSIGNAL);  // a death shows on receipt
   std::vector<ShareReport> reports(processes_.size());
   receive_all<ShareReport>([&](std::size_t e, const ShareReport& report) { reports[e] = report; });
   return reports;
@@ -135,7 +139,8 @@ std::vector<ShareReport> ExecutorPool::run(std::int64_t micro_batch) {
 void ExecutorPool::wait_until(TimePoint time) {
   std::vector<pollfd> waiting;
   for (const Process& process : processes_) waiting.push_back({process.socket.get(), POLLIN, 0});
-  for (auto left = time - Clock::now(); left > Clock::duration::zero(); left = time - Clock::now()) {
+  for (auto left = time - Clock::now(); left > Clock::duration::zero();
+       left = time - Clock::now()) {
     const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
     const timespec timeout{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
     if (ppoll(waiting.data(), waiting.size(), &timeout, nullptr) <= 0) continue;
@@ -152,7 +157,8 @@ void ExecutorPool::report_death(std::size_t executor) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kExitInfeasible)
     throw Infeasible(who + " cannot run with these settings; its message is above");
   if (killed && out_of_memory_kills() > out_of_memory_kills_)
-    throw Infeasible(who + " was killed for want of memory: fewer executors or smaller batches take less");
+    throw Infeasible(
+        who + " was killed for want of memory: fewer executors or smaller batches take less");
   if (WIFSIGNALED(status))
     throw std::runtime_error(fmt::format("{} was ended by signal {} ({})", who, WTERMSIG(status),
                                          strsignal(WTERMSIG(status))));

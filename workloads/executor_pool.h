@@ -25,9 +25,10 @@ class ExecutorPool {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   /// Starts all executors; `config(e)` is what executor e is told. Returns when all are ready.
-  /// Throws Infeasible if the device cannot run the settings or the kernel kills an executor for want
-  /// of memory, and std::runtime_error, naming the executor, if one dies otherwise.
-  ExecutorPool(int executors, const std::vector<int>& cpus, const std::function<ExecutorConfig(int)>& config);
+  /// Throws Infeasible if the device cannot run the settings or the kernel kills an executor for
+  /// want of memory, and std::runtime_error, naming the executor, if one dies otherwise.
+  ExecutorPool(int executors, const std::vector<int>& cpus,
+               const std::function<ExecutorConfig(int)>& config);
   ~ExecutorPool();
   ExecutorPool(const ExecutorPool&) = delete;
   ExecutorPool& operator=(const ExecutorPool&) = delete;

@@ -41,11 +41,15 @@ NetworkBuilder& NetworkBuilder::linear_conv(int filters, int kernel) {
   return add(Convolution{filters, kernel, 1, Activation::linear, false}, {last()});
 }
 
-NetworkBuilder& NetworkBuilder::max_pool(int kernel, int stride) { return add(MaxPool{kernel, stride}, {last()}); }
+NetworkBuilder& NetworkBuilder::max_pool(int kernel, int stride) {
+  return add(MaxPool{kernel, stride}, {last()});
+}
 
 NetworkBuilder& NetworkBuilder::reorg(int stride) { return add(Reorg{stride}, {last()}); }
 
-NetworkBuilder& NetworkBuilder::route(std::vector<int> inputs) { return add(Route{}, std::move(inputs)); }
+NetworkBuilder& NetworkBuilder::route(std::vector<int> inputs) {
+  return add(Route{}, std::move(inputs));
+}
 
 NetworkBuilder& NetworkBuilder::add(decltype(Layer::op) op, std::vector<int> inputs) {
   Shape in = network_.shape_of(inputs.at(0));
@@ -83,7 +87,8 @@ std::int64_t multiply_accumulates(const Network& network) {
   std::int64_t count = 0;
   for (const Layer& layer : network.layers)
     if (const auto* conv = std::get_if<Convolution>(&layer.op))
-      count += layer.output.elements() * network.shape_of(layer.inputs[0]).channels * conv->kernel * conv->kernel;
+      count += layer.output.elements() * network.shape_of(layer.inputs[0]).channels * conv->kernel *
+               conv->kernel;
   return count;
 }
 
@@ -97,7 +102,8 @@ std::int64_t reorg_source(const Shape& input, int stride, std::int64_t index) {
   const std::int64_t offset = channel / view_channels;
   const std::int64_t view_x = x * stride + offset % stride;
   const std::int64_t view_y = y * stride + offset / stride;
-  return view_x + input.width * stride * (view_y + input.height * stride * (channel % view_channels));
+  return view_x +
+         input.width * stride * (view_y + input.height * stride * (channel % view_channels));
 }
 
 std::span<const NetworkType> network_types() {
@@ -110,7 +116,8 @@ std::span<const NetworkType> network_types() {
 
 Network make_network(std::string_view name, int input_size) {
   if (input_size <= 0 || input_size % 32 != 0)
-    throw std::invalid_argument("input_size must be a positive multiple of 32, not " + std::to_string(input_size));
+    throw std::invalid_argument("input_size must be a positive multiple of 32, not " +
+                                std::to_string(input_size));
   for (const NetworkType& type : network_types())
     if (type.name == name) return type.build(input_size);
   throw std::invalid_argument("no network is called '" + std::string(name) + "'");

@@ -69,12 +69,14 @@ struct Network {
   std::vector<Layer> layers;
   DetectionHead head;
 
-  const Shape& shape_of(int layer) const { return layer == kNetworkInput ? input : layers[layer].output; }
+  const Shape& shape_of(int layer) const {
+    return layer == kNetworkInput ? input : layers[layer].output;
+  }
   const Shape& output() const { return layers.back().output; }
 };
 
-/// Appends layers to a network, each fed by the one before unless `inputs` says otherwise, and works
-/// out their shapes. Throws std::invalid_argument where shapes do not fit.
+/// Appends layers to a network, each fed by the one before unless `inputs` says otherwise, and
+/// works out their shapes. Throws std::invalid_argument where shapes do not fit.
 class NetworkBuilder {
  public:
   NetworkBuilder(std::string name, Shape input);
@@ -91,15 +93,15 @@ class NetworkBuilder {
   Network network_;
 };
 
-/// Learned numbers: convolution weights, and one scale and one bias per batch-normalised filter (one
-/// bias per filter otherwise); the two running statistics are not learned and not counted.
+/// Learned numbers: convolution weights, and one scale and one bias per batch-normalised filter
+/// (one bias per filter otherwise); the two running statistics are not learned and not counted.
 std::int64_t parameters(const Network& network);
 
 /// Multiply-accumulates of the convolutions for one image.
 std::int64_t multiply_accumulates(const Network& network);
 
-/// Where element `index` of a Reorg output (channels x height x width order) comes from in its input
-/// of the given shape (same order). Source: Darknet, forward_reorg_layer.
+/// Where element `index` of a Reorg output (channels x height x width order) comes from in its
+/// input of the given shape (same order). Source: Darknet, forward_reorg_layer.
 std::int64_t reorg_source(const Shape& input, int stride, std::int64_t index);
 
 /// The networks there are. `build` takes the input's width = height in pixels, a multiple of 32.

@@ -17,14 +17,17 @@ using Type = memory::data_type;
 constexpr int kHostInput = -1;
 constexpr int kHostOutput = -2;
 
-// A Winograd convolution reads up to four times the weights of a direct one, so it pays where pixels
-// are many. Measured on a Zen 5 core over the layers of tiny-yolov2: 1.1 to 2.1 times faster from 1000
-// pixels on, 0.3 to 1.1 times below; one image alone (oneDNN's smaller transform) gains from 100 on.
+// A Winograd convolution reads up to four times the weights of a direct one, so it pays where
+// pixels are many. Measured on a Zen 5 core over the layers of tiny-yolov2: 1.1 to 2.1 times faster
+// from 1000 pixels on, 0.3 to 1.1 times below; one image alone (oneDNN's smaller transform) gains
+// from 100 on.
 constexpr std::int64_t kWinogradPixels = 1000;
 constexpr std::int64_t kWinogradPixelsOfOneImage = 100;
 constexpr int kWinogradChannels = 32;
 
-memory::dims nchw(int images, const Shape& shape) { return {images, shape.channels, shape.height, shape.width}; }
+memory::dims nchw(int images, const Shape& shape) {
+  return {images, shape.channels, shape.height, shape.width};
+}
 
 bool winograd_pays(const Convolution& conv, const Layer& node, int in_channels, int images) {
   const std::int64_t pixels = std::int64_t{images} * node.output.height * node.output.width;
@@ -59,7 +62,8 @@ PackedWeights WeightStore::packed(int layer, const memory::desc& wanted, const m
   PackedWeights packed;
   packed.storage = std::make_shared<Buffer>(wanted.get_size());
   packed.weights = memory(wanted, engine_, packed.storage->at(0));
-  packed.bias = memory({{dims[0]}, Type::f32, Tag::x}, engine_, const_cast<float*>(plain.bias.data()));
+  packed.bias =
+      memory({{dims[0]}, Type::f32, Tag::x}, engine_, const_cast<float*>(plain.bias.data()));
   memory source({dims, Type::f32, Tag::oihw}, engine_, const_cast<float*>(plain.weights.data()));
   dnnl::stream stream(engine_);
   dnnl::reorder(source, packed.weights).execute(stream, source, packed.weights);
@@ -68,7 +72,8 @@ PackedWeights WeightStore::packed(int layer, const memory::desc& wanted, const m
   return packed;
 }
 
-Plan::Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights, Precision precision, int images)
+Plan::Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights,
+           Precision precision, int images)
     : engine_(engine),
       network_(network),
       weights_(weights),
@@ -83,7 +88,8 @@ void Plan::build(float* input, float* output) {
     std::visit([&](const auto& op) { add(op, layer); }, network_.layers[layer].op);
     release_after(layer);
   }
-  add_reorder(values_.back(), {{nchw(images_, network_.output()), Type::f32, Tag::nhwc}, kHostOutput});
+  add_reorder(values_.back(),
+              {{nchw(images_, network_.output()), Type::f32, Tag::nhwc}, kHostOutput});
   bind(input, output);
 }
 
@@ -92,7 +98,8 @@ void Plan::run(dnnl::stream& stream) const {
   stream.wait();
 }
 
-// -- which tensor lies where ------------------------------------------------------------------------
+// -- which tensor lies where
+// ------------------------------------------------------------------------
 
 /// The layer whose tensor this layer's is: a route with one input is its input.
 int Plan::root(int layer) const {
@@ -156,7 +163,8 @@ void Plan::bind(float* input, float* output) {
   unbound_.clear();
 }
 
-// -- steps ------------------------------------------------------------------------------------------
+// -- steps
+// ------------------------------------------------------------------------------------------
 
 /// Memory objects get their addresses in bind(), once the size of every slot is known.
 memory Plan::memory_of(const Value& value) {
@@ -168,35 +176,39 @@ memory Plan::memory_of(const Value& value) {
 memory::desc Plan::any(const Shape& shape) const { return {nchw(images_, shape), type_, Tag::any}; }
 
 void Plan::add_primitive(dnnl::primitive primitive, Arguments arguments) {
-  steps_.push_back([primitive = std::move(primitive), arguments = std::move(arguments)](dnnl::stream& stream) {
-    primitive.execute(stream, arguments);
-  });
+  steps_.push_back([primitive = std::move(primitive), arguments = std::move(arguments)](
+                       dnnl::stream& stream) { primitive.execute(stream, arguments); });
 }
 
 void Plan::add_reorder(const Value& from, const Value& to) {
   const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc);
-  add_primitive(dnnl::reorder(desc), {{DNNL_ARG_FROM, memory_of(from)}, {DNNL_ARG_TO, memory_of(to)}});
+  add_primitive(dnnl::reorder(desc),
+                {{DNNL_ARG_FROM, memory_of(from)}, {DNNL_ARG_TO, memory_of(to)}});
 }
 
 void Plan::add_activation(const Value& value) {
-  const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_relu, value.desc,
-                                         kLeakySlope);
+  const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference,
+                                         dnnl::algorithm::eltwise_relu, value.desc, kLeakySlope);
   const memory in_place = memory_of(value);
-  add_primitive(dnnl::eltwise_forward({desc, engine_}), {{DNNL_ARG_SRC, in_place}, {DNNL_ARG_DST, in_place}});
+  add_primitive(dnnl::eltwise_forward({desc, engine_}),
+                {{DNNL_ARG_SRC, in_place}, {DNNL_ARG_DST, in_place}});
 }
 
 /// Empty if oneDNN has no such convolution.
-dnnl::convolution_forward::primitive_desc Plan::describe(const Convolution& conv, const Layer& node,
-                                                         dnnl::algorithm algorithm,
-                                                         const dnnl::primitive_attr& attributes) const {
+dnnl::convolution_forward::primitive_desc Plan::describe(
+    const Convolution& conv, const Layer& node, dnnl::algorithm algorithm,
+    const dnnl::primitive_attr& attributes) const {
   const Shape& in = network_.shape_of(node.inputs[0]);
   const memory::dim pad = conv.kernel / 2;
-  const memory::dim pad_end_y = (node.output.height - 1) * conv.stride + conv.kernel - in.height - pad;
-  const memory::dim pad_end_x = (node.output.width - 1) * conv.stride + conv.kernel - in.width - pad;
+  const memory::dim pad_end_y =
+      (node.output.height - 1) * conv.stride + conv.kernel - in.height - pad;
+  const memory::dim pad_end_x =
+      (node.output.width - 1) * conv.stride + conv.kernel - in.width - pad;
   const dnnl::convolution_forward::desc desc(
       dnnl::prop_kind::forward_inference, algorithm, any(in),
-      {{conv.filters, in.channels, conv.kernel, conv.kernel}, type_, Tag::any}, {{conv.filters}, Type::f32, Tag::x},
-      any(node.output), {conv.stride, conv.stride}, {pad, pad}, {pad_end_y, pad_end_x});
+      {{conv.filters, in.channels, conv.kernel, conv.kernel}, type_, Tag::any},
+      {{conv.filters}, Type::f32, Tag::x}, any(node.output), {conv.stride, conv.stride}, {pad, pad},
+      {pad_end_y, pad_end_x});
   return {desc, attributes, engine_, true};
 }
 
@@ -219,7 +231,8 @@ Plan::ChosenConvolution Plan::choose(const Convolution& conv, const Layer& node)
 void Plan::add(const Convolution& conv, int layer) {
   const Layer& node = network_.layers[layer];
   const auto [chosen, activation_fused] = choose(conv, node);
-  const memory::dims weight_dims{conv.filters, network_.shape_of(node.inputs[0]).channels, conv.kernel, conv.kernel};
+  const memory::dims weight_dims{conv.filters, network_.shape_of(node.inputs[0]).channels,
+                                 conv.kernel, conv.kernel};
   const PackedWeights packed = weights_.packed(layer, chosen.weights_desc(), weight_dims);
   const Value& original = value_of(node.inputs[0]);
   const Value source = in_layout(original, chosen.src_desc());
@@ -238,9 +251,10 @@ void Plan::add(const MaxPool& pool, int layer) {
   const memory::dim pad_y = (node.output.height - 1) * pool.stride + pool.kernel - in.height;
   const memory::dim pad_x = (node.output.width - 1) * pool.stride + pool.kernel - in.width;
   const Value& source = value_of(node.inputs[0]);
-  const dnnl::pooling_forward::desc desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, source.desc,
-                                         any(node.output), {pool.stride, pool.stride}, {pool.kernel, pool.kernel},
-                                         {0, 0}, {pad_y, pad_x});
+  const dnnl::pooling_forward::desc desc(dnnl::prop_kind::forward_inference,
+                                         dnnl::algorithm::pooling_max, source.desc,
+                                         any(node.output), {pool.stride, pool.stride},
+                                         {pool.kernel, pool.kernel}, {0, 0}, {pad_y, pad_x});
   const dnnl::pooling_forward::primitive_desc chosen(desc, engine_);
   values_[layer] = new_value(chosen.dst_desc());
   add_primitive(dnnl::pooling_forward(chosen),
@@ -254,7 +268,8 @@ void Plan::add(const Reorg& reorg, int layer) {
   const Value source = in_layout(original, {nchw(images_, in_shape), type_, Tag::nchw});
   values_[layer] = new_value({nchw(images_, node.output), type_, Tag::nchw});
   std::vector<std::int64_t> from(in_shape.elements());
-  for (std::int64_t i = 0; i < in_shape.elements(); ++i) from[i] = reorg_source(in_shape, reorg.stride, i);
+  for (std::int64_t i = 0; i < in_shape.elements(); ++i)
+    from[i] = reorg_source(in_shape, reorg.stride, i);
   const auto move = type_ == Type::bf16 ? permute<std::uint16_t> : permute<float>;
   steps_.push_back([move, in = memory_of(source), out = memory_of(values_[layer]), images = images_,
                     from = std::move(from)](dnnl::stream& stream) {

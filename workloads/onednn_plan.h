@@ -1,4 +1,5 @@
-// The primitives of a network on oneDNN and the memory between them. Used by engine_onednn.cpp alone.
+// The primitives of a network on oneDNN and the memory between them. Used by engine_onednn.cpp
+// alone.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@
 
 namespace doetune::workloads::onednn {
 
-/// Page-aligned memory in large pages where the system has them: weights and activations are read in
-/// long strides. Throws std::bad_alloc.
+/// Page-aligned memory in large pages where the system has them: weights and activations are read
+/// in long strides. Throws std::bad_alloc.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);
@@ -55,15 +56,17 @@ class WeightStore {
   std::map<int, std::vector<PackedWeights>> kept_;
 };
 
-/// All steps of inference for one number of images, in order. Tensors that are not alive at the same
-/// time share memory; layouts are oneDNN's choice, and a reorder stands only where two choices differ.
+/// All steps of inference for one number of images, in order. Tensors that are not alive at the
+/// same time share memory; layouts are oneDNN's choice, and a reorder stands only where two choices
+/// differ.
 ///
-/// In fp32 a 3 x 3 convolution runs as a Winograd transform where oneDNN has one and each weight meets
-/// enough pixels to pay for it (constants in the source, with their measurement); its activation is
-/// then a step of its own, in place. All other convolutions have theirs fused.
+/// In fp32 a 3 x 3 convolution runs as a Winograd transform where oneDNN has one and each weight
+/// meets enough pixels to pay for it (constants in the source, with their measurement); its
+/// activation is then a step of its own, in place. All other convolutions have theirs fused.
 class Plan {
  public:
-  Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights, Precision precision, int images);
+  Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights,
+       Precision precision, int images);
 
   /// Makes all steps; `input` and `output` are the host buffers that they read and write.
   void build(float* input, float* output);
@@ -90,7 +93,9 @@ class Plan {
   Value new_value(const dnnl::memory::desc& desc);
   void release(const Value& value);
   void release_after(int layer);
-  const Value& value_of(int layer) const { return layer == kNetworkInput ? image_ : values_[layer]; }
+  const Value& value_of(int layer) const {
+    return layer == kNetworkInput ? image_ : values_[layer];
+  }
   Value in_layout(const Value& value, const dnnl::memory::desc& wanted);
   void release_copy(const Value& used, const Value& original);
   void bind(float* input, float* output);

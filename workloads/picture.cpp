@@ -37,7 +37,8 @@ std::vector<Resizer::Tap> Resizer::taps(int from, int to) {
   return taps;
 }
 
-void Resizer::blend_rows(const std::uint8_t* plane, int stride, const Tap& tap, std::vector<float>& row) {
+void Resizer::blend_rows(const std::uint8_t* plane, int stride, const Tap& tap,
+                         std::vector<float>& row) {
   const std::uint8_t* low = plane + static_cast<std::ptrdiff_t>(stride) * tap.low;
   const std::uint8_t* high = plane + static_cast<std::ptrdiff_t>(stride) * tap.high;
   for (std::size_t x = 0; x < row.size(); ++x) {

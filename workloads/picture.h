@@ -47,7 +47,8 @@ class Resizer {
     float fraction;  // weight of `high`
   };
   static std::vector<Tap> taps(int from, int to);
-  static void blend_rows(const std::uint8_t* plane, int stride, const Tap& tap, std::vector<float>& row);
+  static void blend_rows(const std::uint8_t* plane, int stride, const Tap& tap,
+                         std::vector<float>& row);
 
   int size_;
   std::vector<Tap> luma_x_, luma_y_, chroma_x_, chroma_y_;

@@ -29,7 +29,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest(std::string_view wrong, const std::vector<std::string>& names) {
-  return *std::ranges::min_element(names, {}, [&](const std::string& name) { return edit_distance(wrong, name); });
+  return *std::ranges::min_element(
+      names, {}, [&](const std::string& name) { return edit_distance(wrong, name); });
 }
 
 const Input& find_input(const Workload& workload, const std::string& name) {
@@ -38,12 +39,14 @@ const Input& find_input(const Workload& workload, const std::string& name) {
     if (input.name == name) return input;
     names.push_back(input.name);
   }
-  throw UsageError(fmt::format("{} has no input '{}'; did you mean '{}'?", workload.name, name, nearest(name, names)));
+  throw UsageError(fmt::format("{} has no input '{}'; did you mean '{}'?", workload.name, name,
+                               nearest(name, names)));
 }
 
 std::string range_of(const Input& input) {
   const std::string unit = input.unit.empty() ? "" : " " + input.unit;
-  const std::string step = input.multiple_of > 1 ? fmt::format(", a multiple of {}", input.multiple_of) : "";
+  const std::string step =
+      input.multiple_of > 1 ? fmt::format(", a multiple of {}", input.multiple_of) : "";
   return fmt::format("{:g} to {:g}{}{}", input.low, input.high, unit, step);
 }
 
@@ -63,8 +66,8 @@ Json check_number(const Input& input, const Json& value) {
   const bool whole = number && *number == std::floor(*number);
   if (!number || (input.kind == InputKind::integer && !whole))
     throw UsageError(fmt::format("{} must be {} ({}), not {}", input.name,
-                                 input.kind == InputKind::integer ? "a whole number" : "a number", range_of(input),
-                                 value.dump()));
+                                 input.kind == InputKind::integer ? "a whole number" : "a number",
+                                 range_of(input), value.dump()));
   if (!(*number >= input.low && *number <= input.high))
     throw UsageError(fmt::format("{} = {:g} is outside {}", input.name, *number, range_of(input)));
   if (input.kind == InputKind::continuous) return *number;
@@ -75,9 +78,11 @@ Json check_number(const Input& input, const Json& value) {
 }
 
 Json check_value(const Input& input, const Json& value) {
-  if (input.kind == InputKind::integer || input.kind == InputKind::continuous) return check_number(input, value);
+  if (input.kind == InputKind::integer || input.kind == InputKind::continuous)
+    return check_number(input, value);
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (input.kind == InputKind::categorical && std::ranges::find(input.levels, text) == input.levels.end())
+  if (input.kind == InputKind::categorical &&
+      std::ranges::find(input.levels, text) == input.levels.end())
     throw UsageError(fmt::format("{} is one of {}, not '{}'; did you mean '{}'?", input.name,
                                  fmt::join(input.levels, ", "), text, nearest(text, input.levels)));
   return text;
@@ -85,32 +90,40 @@ Json check_value(const Input& input, const Json& value) {
 
 std::string_view kind_name(InputKind kind) {
   switch (kind) {
-    case InputKind::integer: return "integer";
-    case InputKind::continuous: return "continuous";
-    case InputKind::categorical: return "categorical";
-    case InputKind::text: return "text";
+    case InputKind::integer:
+      return "integer";
+    case InputKind::continuous:
+      return "continuous";
+    case InputKind::categorical:
+      return "categorical";
+    case InputKind::text:
+      return "text";
   }
   return "";
 }
 
 std::string help(const Workload& workload) {
-  std::string text =
-      fmt::format("{}: {}\n\nInputs (each a factor or a fixed setting):\n", workload.name, workload.summary);
+  std::string text = fmt::format("{}: {}\n\nInputs (each a factor or a fixed setting):\n",
+                                 workload.name, workload.summary);
   for (const Input& input : workload.inputs) {
-    const std::string values = input.kind == InputKind::categorical ? fmt::format("{}", fmt::join(input.levels, " | "))
-                               : input.kind == InputKind::text      ? "text"
-                                                                    : range_of(input);
-    const std::string preset = input.default_value.is_null()     ? ""
-                               : input.default_value.is_string() ? input.default_value.get<std::string>()
-                                                                 : input.default_value.dump();
-    text += fmt::format("  --{:<20} {}{}\n      {}\n", input.name, values,
-                        preset.empty() ? "" : fmt::format(" (default {})", preset), input.description);
+    const std::string values = input.kind == InputKind::categorical
+                                   ? fmt::format("{}", fmt::join(input.levels, " | "))
+                               : input.kind == InputKind::text ? "text"
+                                                               : range_of(input);
+    const std::string preset = input.default_value.is_null() ? ""
+                               : input.default_value.is_string()
+                                   ? input.default_value.get<std::string>()
+                                   : input.default_value.dump();
+    text +=
+        fmt::format("  --{:<20} {}{}\n      {}\n", input.name, values,
+                    preset.empty() ? "" : fmt::format(" (default {})", preset), input.description);
   }
   text += fmt::format("  --{:<20} {}\n      {}\n\nResponses:\n", "seed", "whole number (default 1)",
                       "fixes everything that is drawn at random");
   for (const Response& response : workload.responses)
     text += fmt::format("  {:<22} {:<10} {}\n", response.name, response.unit, response.description);
-  text += fmt::format("\nOther: --describe prints inputs and responses as JSON.\nExample: {}\n", workload.example);
+  text += fmt::format("\nOther: --describe prints inputs and responses as JSON.\nExample: {}\n",
+                      workload.example);
   return text;
 }
 
@@ -138,7 +151,8 @@ Json read_json(const std::string& path) {
 void answer(const Workload& workload, const std::vector<std::string>& arguments) {
   if (const char* request_path = std::getenv("DOETUNE_REQUEST")) {
     const char* result_path = std::getenv("DOETUNE_RESULT");
-    if (result_path == nullptr) throw UsageError("DOETUNE_REQUEST is set, but DOETUNE_RESULT is not");
+    if (result_path == nullptr)
+      throw UsageError("DOETUNE_REQUEST is set, but DOETUNE_RESULT is not");
     const Request request = parse_request(workload, read_json(request_path));
     write_result(result_path, to_json(workload, workload.run(request)));
   } else {
@@ -154,7 +168,8 @@ Inputs check_inputs(const Workload& workload, const Json& factors, const Json& s
   for (const Input& input : workload.inputs) values[input.name] = input.default_value;
   for (const Json* given : {&settings, &factors}) {
     if (!given->is_object()) throw UsageError("factors and settings are objects: {name: value}");
-    for (const auto& [name, value] : given->items()) values[name] = check_value(find_input(workload, name), value);
+    for (const auto& [name, value] : given->items())
+      values[name] = check_value(find_input(workload, name), value);
   }
   return Inputs(std::move(values));
 }
@@ -163,7 +178,8 @@ Request parse_request(const Workload& workload, const Json& request) {
   if (!request.is_object()) throw UsageError("the request is not a JSON object");
   const Json none = Json::object();
   try {
-    Request parsed{check_inputs(workload, request.value("factors", none), request.value("settings", none))};
+    Request parsed{
+        check_inputs(workload, request.value("factors", none), request.value("settings", none))};
     parsed.seed = request.value("seed", parsed.seed);
     parsed.gpus = request.value("gpus", parsed.gpus);
     parsed.cpus = request.value("cpus", parsed.cpus);
@@ -185,8 +201,10 @@ Request parse_command_line(const Workload& workload, const std::vector<std::stri
     const std::size_t equals = argument.find('=');
     const std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     if (name != "seed") find_input(workload, name);
-    if (equals == std::string::npos && i + 1 == arguments.size()) throw UsageError("--" + name + " needs a value");
-    const std::string value = equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
+    if (equals == std::string::npos && i + 1 == arguments.size())
+      throw UsageError("--" + name + " needs a value");
+    const std::string value =
+        equals == std::string::npos ? arguments[++i] : argument.substr(equals + 1);
     if (name != "seed") {
       given[name] = value;
       continue;
@@ -218,8 +236,12 @@ Json describe(const Workload& workload) {
   }
   Json responses = Json::array();
   for (const Response& response : workload.responses)
-    responses.push_back({{"name", response.name}, {"unit", response.unit}, {"description", response.description}});
-  return {{"name", workload.name}, {"summary", workload.summary}, {"factors", factors}, {"responses", responses}};
+    responses.push_back(
+        {{"name", response.name}, {"unit", response.unit}, {"description", response.description}});
+  return {{"name", workload.name},
+          {"summary", workload.summary},
+          {"factors", factors},
+          {"responses", responses}};
 }
 
 Json to_json(const Workload& workload, const Result& result) {

@@ -5,8 +5,8 @@
 //    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x}
 // and DOETUNE_RESULT the path where the result must appear, by rename:
 //   {"responses": {name: number}, "series": {name: [number]}, "notes": {name: value}}
-// Without DOETUNE_REQUEST, inputs come as `--name value` and the result is the last line on standard
-// output. Messages go to standard error.
+// Without DOETUNE_REQUEST, inputs come as `--name value` and the result is the last line on
+// standard output. Messages go to standard error.
 //
 // Exit codes: 0 done, 1 failed, 2 an input is wrong, 77 the settings do not fit the machine.
 #pragma once
@@ -44,13 +44,13 @@ enum class InputKind { integer, continuous, categorical, text };
 struct Input {
   std::string name;
   InputKind kind;
-  Json default_value;                // null: chosen at run time, see the description
+  Json default_value;  // null: chosen at run time, see the description
   std::string description;
   std::string unit = {};
-  double low = 0;                    // integer and continuous: both ends allowed
+  double low = 0;  // integer and continuous: both ends allowed
   double high = 0;
   std::vector<std::string> levels = {};  // categorical
-  int multiple_of = 1;               // integer
+  int multiple_of = 1;                   // integer
 };
 
 struct Response {
@@ -97,8 +97,8 @@ struct Workload {
   std::function<Result(const Request&)> run;
 };
 
-/// Checks names, types, ranges and levels of `factors` and `settings` (objects) and fills in defaults.
-/// Throws UsageError.
+/// Checks names, types, ranges and levels of `factors` and `settings` (objects) and fills in
+/// defaults. Throws UsageError.
 Inputs check_inputs(const Workload& workload, const Json& factors, const Json& settings);
 
 /// Reads a request file's contents. Throws UsageError.

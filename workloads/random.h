@@ -5,7 +5,8 @@
 
 namespace doetune::workloads {
 
-/// 64 well-mixed bits of (seed, index). Source: the finaliser of SplitMix64 (Steele, Lea & Flood, 2014).
+/// 64 well-mixed bits of (seed, index). Source: the finaliser of SplitMix64 (Steele, Lea & Flood,
+/// 2014).
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t z = seed * 0xD1342543DE82EF95ULL + (index + 1) * 0x9E3779B97F4A7C15ULL;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;

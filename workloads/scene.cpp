@@ -19,15 +19,19 @@ float bounced(float start, float speed, int frame, float length) {
 
 }  // namespace
 
-Scene::Scene(int width, int height, std::uint64_t seed) : width_(width), height_(height), seed_(seed) {
+Scene::Scene(int width, int height, std::uint64_t seed)
+    : width_(width), height_(height), seed_(seed) {
   std::uint64_t index = 0;
-  const auto uniform = [&](float low, float high) { return low + (high - low) * random_unit(seed, index++); };
+  const auto uniform = [&](float low, float high) {
+    return low + (high - low) * random_unit(seed, index++);
+  };
   const auto level = [&] { return static_cast<std::uint8_t>(uniform(30, 226)); };
   const auto w = static_cast<float>(width);
   const auto h = static_cast<float>(height);
   for (int i = 0; i < kThings; ++i)
-    things_.push_back({uniform(0, w), uniform(0, h), uniform(-w / 60, w / 60), uniform(-h / 90, h / 90),
-                       uniform(w / 60, w / 9), uniform(h / 40, h / 6), i % 2 == 0, level(), level(), level()});
+    things_.push_back({uniform(0, w), uniform(0, h), uniform(-w / 60, w / 60),
+                       uniform(-h / 90, h / 90), uniform(w / 60, w / 9), uniform(h / 40, h / 6),
+                       i % 2 == 0, level(), level(), level()});
 }
 
 void Scene::draw(int frame, Picture& picture) const {
@@ -39,7 +43,8 @@ void Scene::draw(int frame, Picture& picture) const {
 void Scene::draw_background(Picture& picture) const {
   for (int y = 0; y < height_; ++y)
     for (int x = 0; x < width_; ++x)
-      picture.luma_row(y)[x] = static_cast<std::uint8_t>(60 + 120 * y / height_ + (x / 16 + y / 16) % 2 * 12);
+      picture.luma_row(y)[x] =
+          static_cast<std::uint8_t>(60 + 120 * y / height_ + (x / 16 + y / 16) % 2 * 12);
   for (int y = 0; y < height_ / 2; ++y)
     for (int x = 0; x < width_ / 2; ++x) {
       picture.blue_row(y)[x] = static_cast<std::uint8_t>(112 + 64 * x / width_);
@@ -54,7 +59,8 @@ void Scene::draw_thing(const Thing& thing, int frame, Picture& picture) const {
   const int bottom = std::min(height_ - 1, static_cast<int>(centre_y + thing.half_height));
   for (int y = top; y <= bottom; ++y) {
     const float v = (static_cast<float>(y) - centre_y) / thing.half_height;
-    const float reach = thing.half_width * (thing.disc ? std::sqrt(std::max(0.0F, 1 - v * v)) : 1.0F);
+    const float reach =
+        thing.half_width * (thing.disc ? std::sqrt(std::max(0.0F, 1 - v * v)) : 1.0F);
     const int left = std::max(0, static_cast<int>(centre_x - reach));
     const int right = std::min(width_ - 1, static_cast<int>(centre_x + reach));
     for (int x = left; x <= right; ++x) {

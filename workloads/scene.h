@@ -8,8 +8,8 @@
 
 namespace doetune::workloads {
 
-/// Coloured boxes and discs of many sizes that cross a shaded background, under sensor noise. Frame i
-/// depends on (seed, i) alone.
+/// Coloured boxes and discs of many sizes that cross a shaded background, under sensor noise. Frame
+/// i depends on (seed, i) alone.
 class Scene {
  public:
   Scene(int width, int height, std::uint64_t seed);

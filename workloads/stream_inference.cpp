@@ -29,40 +29,59 @@ std::vector<std::string> device_names() {
 
 std::vector<Input> inputs() {
   using enum InputKind;
-  const auto categories = [](std::string name, std::vector<std::string> levels, std::string description) {
+  const auto categories = [](std::string name, std::vector<std::string> levels,
+                             std::string description) {
     return Input{name, categorical, levels.front(), std::move(description), "", 0, 0, levels};
   };
   return {
       categories("model", model_names(), "the network"),
       {"channels", integer, 8, "cameras", "", 1, 100000},
-      {"executors_per_gpu", integer, 1, "executors that share the device; on a CPU, the cores", "", 1, 16},
-      {"batch_size", integer, 8, "images that an executor runs through the network at a time", "", 1, 256},
-      {"decode_rate", continuous, 5.0, "frames decoded and analysed per second and channel", "Hz", 0.1, 30},
+      {"executors_per_gpu", integer, 1, "executors that share the device; on a CPU, the cores", "",
+       1, 16},
+      {"batch_size", integer, 8, "images that an executor runs through the network at a time", "",
+       1, 256},
+      {"decode_rate", continuous, 5.0, "frames decoded and analysed per second and channel", "Hz",
+       0.1, 30},
       {"interval", continuous, 1.0, "length of a micro-batch", "s", 0.05, 60},
       categories("precision", {"fp32", "bf16"}, "of weights and activations"),
       categories("device", device_names(), "where the network runs"),
-      {"input_size", integer, 416, "width and height of the network's input", "pixels", 32, 1216, {}, 32},
-      {"threads", integer, nullptr, "CPU threads for inference of all executors; default: one a core", "", 1, 1024},
-      categories("arrival", {"realtime", "immediate"}, "micro-batches are ready when their interval ends, or at once"),
-      {"source_fps", continuous, 30.0, "frames that a camera sends, at least decode_rate", "Hz", 0.1, 120},
+      {"input_size",
+       integer,
+       416,
+       "width and height of the network's input",
+       "pixels",
+       32,
+       1216,
+       {},
+       32},
+      {"threads", integer, nullptr,
+       "CPU threads for inference of all executors; default: one a core", "", 1, 1024},
+      categories("arrival", {"realtime", "immediate"},
+                 "micro-batches are ready when their interval ends, or at once"),
+      {"source_fps", continuous, 30.0, "frames that a camera sends, at least decode_rate", "Hz",
+       0.1, 120},
       {"frame_width", integer, 1280, "of the video", "pixels", 64, 7680, {}, 2},
       {"frame_height", integer, 720, "of the video", "pixels", 64, 4320, {}, 2},
-      {"clip_seconds", continuous, 4.0, "length of the video that every camera repeats", "s", 0.1, 600},
+      {"clip_seconds", continuous, 4.0, "length of the video that every camera repeats", "s", 0.1,
+       600},
       {"weights", text, nullptr, "a Darknet .weights file; default: drawn from the seed"},
       {"warmup", continuous, 1.0, "stream time before the measurement", "s", 0, 3600},
       {"duration", continuous, 5.0, "least time to measure", "s", 0, 86400},
       {"batches", integer, 3, "least number of micro-batches to measure", "", 1, 1000000},
       {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
-      {"overlap_threshold", continuous, 0.45, "overlap above which the lesser of two boxes is dropped", "", 0, 1},
+      {"overlap_threshold", continuous, 0.45,
+       "overlap above which the lesser of two boxes is dropped", "", 0, 1},
   };
 }
 
 std::vector<Response> responses() {
   return {
-      {"throughput", "images/s", "images of the measured micro-batches over the sum of their processing times"},
+      {"throughput", "images/s",
+       "images of the measured micro-batches over the sum of their processing times"},
       {"processing_time", "s", "mean time from the start of a micro-batch to its last image"},
       {"processing_time_p50", "s", "median of the processing times"},
-      {"processing_time_p99", "s", "99 % quantile of the processing times; the largest below 100 micro-batches"},
+      {"processing_time_p99", "s",
+       "99 % quantile of the processing times; the largest below 100 micro-batches"},
       {"scheduling_delay", "s", "mean time that a micro-batch waits before it starts"},
       {"decode_share", "1", "part of the executors' busy time spent decoding video"},
       {"detections_per_image", "1", "boxes after non-maximum suppression"},
@@ -71,7 +90,8 @@ std::vector<Response> responses() {
 
 ClipSpec clip_spec(const Request& request) {
   const Inputs& in = request.inputs;
-  const auto frames = static_cast<int>(std::lround(in.number("clip_seconds") * in.number("source_fps")));
+  const auto frames =
+      static_cast<int>(std::lround(in.number("clip_seconds") * in.number("source_fps")));
   return {in.integer("frame_width"), in.integer("frame_height"), std::max(1, frames), 1};
 }
 
@@ -94,10 +114,11 @@ ExecutorConfig executor_config(const Request& request, int cpus) {
   config.input_size = in.integer("input_size");
   config.device = in.text("device");
   const int threads = in.has("threads") ? in.integer("threads") : cpus;
-  config.compile = {in.integer("batch_size"), in.text("precision") == "bf16" ? Precision::bf16 : Precision::fp32,
+  config.compile = {in.integer("batch_size"),
+                    in.text("precision") == "bf16" ? Precision::bf16 : Precision::fp32,
                     std::max(1, threads / config.executors)};
-  config.plan = {in.integer("channels"), in.number("decode_rate"), in.number("interval"), in.number("source_fps"),
-                 clip_spec(request).frames};
+  config.plan = {in.integer("channels"), in.number("decode_rate"), in.number("interval"),
+                 in.number("source_fps"), clip_spec(request).frames};
   config.confidence_threshold = static_cast<float>(in.number("confidence_threshold"));
   config.overlap_threshold = static_cast<float>(in.number("overlap_threshold"));
   return config;
@@ -117,9 +138,11 @@ struct Measurement {
 };
 
 /// The stream itself: micro-batches one after another, those of the warm-up not recorded.
-Measurement run_stream(ExecutorPool& pool, const Request& request, const StreamPlan& plan, Clock::time_point deadline) {
+Measurement run_stream(ExecutorPool& pool, const Request& request, const StreamPlan& plan,
+                       Clock::time_point deadline) {
   const bool realtime = request.inputs.text("arrival") == "realtime";
-  const auto warmup = static_cast<std::int64_t>(std::ceil(request.inputs.number("warmup") / plan.interval));
+  const auto warmup =
+      static_cast<std::int64_t>(std::ceil(request.inputs.number("warmup") / plan.interval));
   const auto least = static_cast<std::size_t>(request.inputs.integer("batches"));
   const Clock::time_point origin = Clock::now();
   const auto now_s = [&] { return std::chrono::duration<double>(Clock::now() - origin).count(); };
@@ -129,7 +152,8 @@ Measurement run_stream(ExecutorPool& pool, const Request& request, const StreamP
     MicroBatchTimes times;
     times.ready_s = realtime ? static_cast<double>(k + 1) * plan.interval : now_s();
     if (k == warmup) measured_from = realtime ? times.ready_s - plan.interval : times.ready_s;
-    pool.wait_until(origin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(times.ready_s)));
+    pool.wait_until(origin + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(times.ready_s)));
     times.start_s = std::max(times.ready_s, now_s());
     const auto reports = pool.run(k);
     times.done_s = now_s();
@@ -138,8 +162,10 @@ Measurement run_stream(ExecutorPool& pool, const Request& request, const StreamP
     for (const ShareReport& report : reports) measured.total += report;
     const bool enough = times.done_s - measured_from >= request.inputs.number("duration");
     if (measured.times.size() >= least && enough) return measured;
-    const auto next = std::chrono::duration<double>(std::max(times.processing_s(), realtime ? plan.interval : 0.0));
-    measured.cut_short = Clock::now() + std::chrono::duration_cast<Clock::duration>(next) > deadline;
+    const auto next = std::chrono::duration<double>(
+        std::max(times.processing_s(), realtime ? plan.interval : 0.0));
+    measured.cut_short =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(next) > deadline;
     if (measured.cut_short) return measured;
   }
 }
@@ -148,7 +174,8 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-Result summarise(const Measurement& measured, const ExecutorConfig& config, const std::string& engine) {
+Result summarise(const Measurement& measured, const ExecutorConfig& config,
+                 const std::string& engine) {
   std::vector<double> processing;
   std::vector<double> delay;
   for (const MicroBatchTimes& times : measured.times) {
@@ -177,10 +204,13 @@ Result summarise(const Measurement& measured, const ExecutorConfig& config, cons
                   {"infer_ms_per_image", 1e3 * total.infer_s / images},
                   {"boxes_ms_per_image", 1e3 * total.boxes_s / images}};
   if (measured.times.size() < 100)
-    result.notes["processing_time_p99"] =
-        "the largest of " + std::to_string(measured.times.size()) + " micro-batches; a 99 % quantile needs 100";
-  if (measured.cut_short) result.notes["time_limit"] = "measurement ended early to keep the time limit";
-  result.series = {{"processing_time", std::move(processing)}, {"scheduling_delay", std::move(delay)}};
+    result.notes["processing_time_p99"] = "the largest of " +
+                                          std::to_string(measured.times.size()) +
+                                          " micro-batches; a 99 % quantile needs 100";
+  if (measured.cut_short)
+    result.notes["time_limit"] = "measurement ended early to keep the time limit";
+  result.series = {{"processing_time", std::move(processing)},
+                   {"scheduling_delay", std::move(delay)}};
   return result;
 }
 
@@ -192,7 +222,8 @@ Result run(const Request& request) {
   ExecutorConfig config = executor_config(request, static_cast<int>(cpus.size()));
   check(config.plan);
   const auto engine = make_engine(config.device);
-  const FileDescriptor weights = shared_weights(request, make_network(config.model, config.input_size));
+  const FileDescriptor weights =
+      shared_weights(request, make_network(config.model, config.input_size));
   const FileDescriptor clip = open_clip(clip_spec(request), cache_directory());
   config.weights_fd = weights.get();
   config.clip_fd = clip.get();
@@ -200,8 +231,8 @@ Result run(const Request& request) {
     config.index = index;
     return config;
   });
-  const auto measured =
-      run_stream(pool, request, config.plan, start + std::chrono::duration_cast<Clock::duration>(limit));
+  const auto measured = run_stream(pool, request, config.plan,
+                                   start + std::chrono::duration_cast<Clock::duration>(limit));
   return summarise(measured, config, engine->description());
 }
 
@@ -219,7 +250,8 @@ const Workload& stream_inference() {
   static const Workload workload{
       "stream-inference",
       "object detection on many video channels in micro-batches, shared by executor processes",
-      "stream-inference --channels 8 --decode_rate 3 --executors_per_gpu 2 --batch_size 4 --input_size 160",
+      "stream-inference --channels 8 --decode_rate 3 --executors_per_gpu 2 --batch_size 4 "
+      "--input_size 160",
       inputs(),
       responses(),
       run};

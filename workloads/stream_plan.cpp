@@ -10,8 +10,10 @@ std::vector<Frame> frames_of(const StreamPlan& plan, std::int64_t k) {
   const double per_interval = plan.decode_rate * plan.interval;
   for (int channel = 0; channel < plan.channels; ++channel) {
     const double phase = (channel + 0.5) / plan.channels;
-    const auto first = static_cast<std::int64_t>(std::ceil(static_cast<double>(k) * per_interval - phase));
-    const auto end = static_cast<std::int64_t>(std::ceil(static_cast<double>(k + 1) * per_interval - phase));
+    const auto first =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(k) * per_interval - phase));
+    const auto end =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(k + 1) * per_interval - phase));
     for (std::int64_t j = first; j < end; ++j) {
       const double time = (phase + static_cast<double>(j)) / plan.decode_rate;
       const auto sent = static_cast<std::int64_t>(time * plan.source_fps) + kStagger * channel;

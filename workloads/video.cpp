@@ -98,14 +98,16 @@ FrameDecoder::~FrameDecoder() = default;
 
 PictureView FrameDecoder::decode(std::span<const std::byte> bytes) {
   AVPacket& packet = *state_->packet;
-  packet.data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(bytes.data()));  // copied by libavcodec
+  packet.data = reinterpret_cast<std::uint8_t*>(
+      const_cast<std::byte*>(bytes.data()));  // copied by libavcodec
   packet.size = static_cast<int>(bytes.size());
   check(avcodec_send_packet(state_->context.get(), &packet), "cannot decode a frame");
   AVFrame& frame = *state_->frame;
   check(avcodec_receive_frame(state_->context.get(), &frame), "cannot decode a frame");
   if (frame.format != AV_PIX_FMT_YUVJ420P && frame.format != AV_PIX_FMT_YUV420P)
     throw VideoError("the video's chroma is not at half size (4:2:0)");
-  return {frame.width, frame.height, frame.data[0], frame.data[1], frame.data[2], frame.linesize[0], frame.linesize[1]};
+  return {frame.width,   frame.height,      frame.data[0],    frame.data[1],
+          frame.data[2], frame.linesize[0], frame.linesize[1]};
 }
 
 }  // namespace doetune::workloads

@@ -20,7 +20,8 @@ struct Extent {
 Extent extent_of(const Network& network, const Layer& layer) {
   const auto* conv = std::get_if<Convolution>(&layer.op);
   if (conv == nullptr) return {};
-  return {conv->filters, std::int64_t{network.shape_of(layer.inputs[0]).channels} * conv->kernel * conv->kernel};
+  return {conv->filters,
+          std::int64_t{network.shape_of(layer.inputs[0]).channels} * conv->kernel * conv->kernel};
 }
 
 /// Calls visit(layer, extent, weights, bias) for every convolution with its part of the block.
@@ -39,7 +40,8 @@ void for_each_convolution(const Network& network, std::span<T> block, Visit visi
 
 class DarknetFile {
  public:
-  DarknetFile(const Network& network, const std::filesystem::path& path) : path_(path), in_(path, std::ios::binary) {
+  DarknetFile(const Network& network, const std::filesystem::path& path)
+      : path_(path), in_(path, std::ios::binary) {
     if (!in_) throw WeightsError("cannot read the weights file " + path.string());
     std::array<std::int32_t, 3> version{};
     read(version.data(), sizeof version);
@@ -64,13 +66,14 @@ class DarknetFile {
   void check_size(const Network& network, std::int64_t header_bytes) const {
     std::int64_t floats = weight_count(network);
     for (const Layer& layer : network.layers)
-      if (const auto* conv = std::get_if<Convolution>(&layer.op); conv != nullptr && conv->batch_norm)
+      if (const auto* conv = std::get_if<Convolution>(&layer.op);
+          conv != nullptr && conv->batch_norm)
         floats += 3 * conv->filters;
     const auto expected = static_cast<std::uintmax_t>(header_bytes + 4 * floats);
     const auto actual = std::filesystem::file_size(path_);
     if (actual != expected)
-      throw WeightsError("the weights file " + path_.string() + " has " + std::to_string(actual) + " bytes, but " +
-                         network.name + " needs " + std::to_string(expected) +
+      throw WeightsError("the weights file " + path_.string() + " has " + std::to_string(actual) +
+                         " bytes, but " + network.name + " needs " + std::to_string(expected) +
                          (actual < expected ? " (the file is cut off, or for another network)"
                                             : " (the file is for another network)"));
   }
@@ -90,41 +93,49 @@ std::int64_t weight_count(const Network& network) {
   return count;
 }
 
-ConvolutionWeights convolution_weights(const Network& network, std::span<const float> block, int layer) {
+ConvolutionWeights convolution_weights(const Network& network, std::span<const float> block,
+                                       int layer) {
   ConvolutionWeights found;
-  for_each_convolution(network, block, [&](const Layer& each, const Extent&, auto weights, auto bias) {
-    if (&each == &network.layers[layer]) found = {weights, bias};
-  });
+  for_each_convolution(network, block,
+                       [&](const Layer& each, const Extent&, auto weights, auto bias) {
+                         if (&each == &network.layers[layer]) found = {weights, bias};
+                       });
   return found;
 }
 
 void random_weights(const Network& network, std::uint64_t seed, std::span<float> block) {
   std::uint64_t index = 0;
-  for_each_convolution(network, block, [&](const Layer&, const Extent& extent, auto weights, auto bias) {
-    constexpr float kGain = 6.0F / (1.0F + kLeakySlope * kLeakySlope);
-    const float limit = std::sqrt(kGain / static_cast<float>(extent.fan_in));
-    for (float& weight : weights) weight = limit * (2.0F * random_unit(seed, index++) - 1.0F);
-    for (float& value : bias) value = 0.1F * (2.0F * random_unit(seed, index++) - 1.0F);
-  });
+  for_each_convolution(network, block,
+                       [&](const Layer&, const Extent& extent, auto weights, auto bias) {
+                         constexpr float kGain = 6.0F / (1.0F + kLeakySlope * kLeakySlope);
+                         const float limit = std::sqrt(kGain / static_cast<float>(extent.fan_in));
+                         for (float& weight : weights)
+                           weight = limit * (2.0F * random_unit(seed, index++) - 1.0F);
+                         for (float& value : bias)
+                           value = 0.1F * (2.0F * random_unit(seed, index++) - 1.0F);
+                       });
 }
 
-void load_darknet_weights(const Network& network, const std::filesystem::path& file, std::span<float> block) {
+void load_darknet_weights(const Network& network, const std::filesystem::path& file,
+                          std::span<float> block) {
   DarknetFile darknet(network, file);
-  for_each_convolution(network, block, [&](const Layer& layer, const Extent& extent, auto weights, auto bias) {
-    std::ranges::copy(darknet.floats(extent.filters), bias.begin());
-    std::vector<float> factor(extent.filters, 1.0F);
-    if (std::get<Convolution>(layer.op).batch_norm) {
-      const auto scale = darknet.floats(extent.filters);
-      const auto mean = darknet.floats(extent.filters);
-      const auto variance = darknet.floats(extent.filters);
-      for (std::int64_t f = 0; f < extent.filters; ++f) {
-        factor[f] = scale[f] / (std::sqrt(variance[f]) + 1e-6F);
-        bias[f] -= mean[f] * factor[f];
-      }
-    }
-    const auto raw = darknet.floats(extent.weights());
-    for (std::int64_t i = 0; i < extent.weights(); ++i) weights[i] = raw[i] * factor[i / extent.fan_in];
-  });
+  for_each_convolution(network, block,
+                       [&](const Layer& layer, const Extent& extent, auto weights, auto bias) {
+                         std::ranges::copy(darknet.floats(extent.filters), bias.begin());
+                         std::vector<float> factor(extent.filters, 1.0F);
+                         if (std::get<Convolution>(layer.op).batch_norm) {
+                           const auto scale = darknet.floats(extent.filters);
+                           const auto mean = darknet.floats(extent.filters);
+                           const auto variance = darknet.floats(extent.filters);
+                           for (std::int64_t f = 0; f < extent.filters; ++f) {
+                             factor[f] = scale[f] / (std::sqrt(variance[f]) + 1e-6F);
+                             bias[f] -= mean[f] * factor[f];
+                           }
+                         }
+                         const auto raw = darknet.floats(extent.weights());
+                         for (std::int64_t i = 0; i < extent.weights(); ++i)
+                           weights[i] = raw[i] * factor[i / extent.fan_in];
+                       });
 }
 
 }  // namespace doetune::workloads

@@ -22,7 +22,8 @@ using namespace doetune::workloads;
 
 void write_floats(const std::string& path, std::span<const float> values) {
   std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+  out.write(reinterpret_cast<const char*>(values.data()),
+            static_cast<std::streamsize>(values.size_bytes()));
   if (!out) throw std::runtime_error("cannot write " + path);
 }
 
@@ -58,7 +59,8 @@ void serve(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   if (argc != 7) {
-    std::fprintf(stderr, "usage: bench_inference MODEL INPUT_SIZE BATCH fp32|bf16 THREADS DUMP_DIR\n");
+    std::fprintf(stderr,
+                 "usage: bench_inference MODEL INPUT_SIZE BATCH fp32|bf16 THREADS DUMP_DIR\n");
     return 2;
   }
   try {

@@ -16,7 +16,9 @@ TEST_CASE("Tables align words to the left and numbers to the right", "[cli]") {
         "  rate            128\n");
 }
 
-TEST_CASE("Columns count characters, not bytes", "[cli]") { CHECK(cli::width("R\xc2\xb2 \xc2\xb7") == 4); }
+TEST_CASE("Columns count characters, not bytes", "[cli]") {
+  CHECK(cli::width("R\xc2\xb2 \xc2\xb7") == 4);
+}
 
 TEST_CASE("Durations read as people say them", "[cli]") {
   CHECK(cli::duration_text(0.25) == "0.25 s");

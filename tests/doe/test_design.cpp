@@ -34,8 +34,8 @@ TEST_CASE("FCCD has 2^k corners, 2k face centres and the centre runs asked for",
     const doe::Design design = doe::build_design("fccd", request(unit_factors(k), 5));
     const Eigen::MatrixXd x = design.coded();
     REQUIRE(x.rows() == (1 << k) + 2 * k + 5);
-    CHECK(x.cwiseAbs().maxCoeff() == 1.0);               // no run leaves the cube
-    CHECK(x.colwise().sum().isZero());                   // balanced about the centre
+    CHECK(x.cwiseAbs().maxCoeff() == 1.0);                   // no run leaves the cube
+    CHECK(x.colwise().sum().isZero());                       // balanced about the centre
     CHECK(Eigen::MatrixXd(x.transpose() * x).isDiagonal());  // linear effects uncorrelated
     const auto count = [&](PointType type) {
       return std::count_if(design.points.begin(), design.points.end(),
@@ -49,7 +49,8 @@ TEST_CASE("FCCD has 2^k corners, 2k face centres and the centre runs asked for",
 
 TEST_CASE("The published study's design is the FCCD with six centre runs", "[doe][design]") {
   // GTC 2019, experiment 3: executors 1..3, batch 1..15, decoding rate 1..9 Hz, 20 runs.
-  const std::vector<doe::Factor> factors{whole("executors_per_gpu", 1, 3), whole("batch_size", 1, 15),
+  const std::vector<doe::Factor> factors{whole("executors_per_gpu", 1, 3),
+                                         whole("batch_size", 1, 15),
                                          continuous("decode_rate", 1, 9)};
   const doe::Design design = doe::build_design("fccd", request(factors));
   REQUIRE(design.points.size() == 20);
@@ -62,7 +63,8 @@ TEST_CASE("The published study's design is the FCCD with six centre runs", "[doe
 }
 
 TEST_CASE("Every point is a setting that can be used", "[doe][design]") {
-  const std::vector<doe::Factor> factors{whole("n", 1, 4), powers_of_two("b", {1, 2, 4, 8, 16, 32})};
+  const std::vector<doe::Factor> factors{whole("n", 1, 4),
+                                         powers_of_two("b", {1, 2, 4, 8, 16, 32})};
   const doe::Design design = doe::build_design("fccd", request(factors));
   for (const doe::DesignPoint& point : design.points) {
     const std::vector<double> natural = doe::natural_settings(factors, point.coded);

@@ -43,6 +43,7 @@ TEST_CASE("Permutations are uniform", "[doe][random]") {
   for (int i = 0; i < 24000; ++i) ++counts[doe::random_permutation(4, random)];
   REQUIRE(counts.size() == 24);
   double chi_squared = 0;
-  for (const auto& [order, count] : counts) chi_squared += (count - 1000.0) * (count - 1000.0) / 1000;
+  for (const auto& [order, count] : counts)
+    chi_squared += (count - 1000.0) * (count - 1000.0) / 1000;
   CHECK(chi_squared < 49.7);
 }

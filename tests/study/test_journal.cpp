@@ -115,7 +115,8 @@ TEST_CASE("A flipped bit loses at most the record it is in", "[study][journal]")
       std::string damaged = whole;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
       write(file, damaged);
-      const int line = static_cast<int>(std::count(whole.begin(), whole.begin() + static_cast<long>(at), '\n'));
+      const int line =
+          static_cast<int>(std::count(whole.begin(), whole.begin() + static_cast<long>(at), '\n'));
       Journal journal(file, "demo", "abc");
       const auto records = final_records(journal.content().records);
       for (int run = 1; run <= 3; ++run) {

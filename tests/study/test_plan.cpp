@@ -70,8 +70,8 @@ TEST_CASE("The run sheet reads back as it was written", "[study][plan]") {
 TEST_CASE("A design that cannot carry the model is refused before anything runs", "[study][plan]") {
   const study::Study study = study::parse_study(
       "factors: {a: {low: 0, high: 1}}\nresponses: {y: {}}\nmodel: cubic\n", "s.yaml");
-  CHECK_THROWS_WITH(study::make_plan(study), Catch::Contains("does not determine the model") &&
-                                                 Catch::Contains("a^3"));
+  CHECK_THROWS_WITH(study::make_plan(study),
+                    Catch::Contains("does not determine the model") && Catch::Contains("a^3"));
 }
 
 TEST_CASE("A study directory opens as it was made", "[study][directory]") {
@@ -102,7 +102,8 @@ TEST_CASE("A plan is replaced only by force, and never once it has runs", "[stud
     record.run = 1;
     journal.append(record);
   }
-  CHECK_THROWS_WITH(study::create_directory(path, study, plan, true), Catch::Contains("holds runs"));
+  CHECK_THROWS_WITH(study::create_directory(path, study, plan, true),
+                    Catch::Contains("holds runs"));
   CHECK_THROWS_WITH(study::create_directory(temporary.path(), study, plan, true),
                     Catch::Contains("no study directory"));
 }
@@ -143,9 +144,9 @@ TEST_CASE("One writer at a time", "[study][directory]") {
       study::create_directory(temporary.path() / "fccd", study, study::make_plan(study), false);
   {
     const study::DirectoryLock lock(directory);
-    CHECK_THROWS_WITH(study::DirectoryLock(directory),
-                      Catch::Contains("in use by another doetune (process " +
-                                      std::to_string(getpid())));
+    CHECK_THROWS_WITH(
+        study::DirectoryLock(directory),
+        Catch::Contains("in use by another doetune (process " + std::to_string(getpid())));
   }
   CHECK_NOTHROW(study::DirectoryLock(directory));
 }
@@ -198,8 +199,10 @@ TEST_CASE("Tables with mistakes are refused by line and column", "[study][import
     return "accepted";
   };
   CHECK_THAT(message(""), Catch::Contains("no rows"));
-  CHECK_THAT(message("rate,tme\n1,2\n"), Catch::Contains(":1:") && Catch::Contains("did you mean 'tme'?"));
-  CHECK_THAT(message("rate,time\n1,2\n3,4\n"), Catch::Contains(":3:") && Catch::Contains("rate = 3"));
+  CHECK_THAT(message("rate,tme\n1,2\n"),
+             Catch::Contains(":1:") && Catch::Contains("did you mean 'tme'?"));
+  CHECK_THAT(message("rate,time\n1,2\n3,4\n"),
+             Catch::Contains(":3:") && Catch::Contains("rate = 3"));
   CHECK_THAT(message("rate,time\nfast,2\n"), Catch::Contains(":2:") && Catch::Contains("'fast'"));
   CHECK_THAT(message("rate,time\n1,nan\n"), Catch::Contains("'nan' is no finite number"));
   CHECK_THAT(message("rate,time\n1\n"), Catch::Contains("1 cells, the header has 2"));

@@ -44,18 +44,33 @@ TEST_CASE("The published FCCD's coefficients equal an independent fit to 10 digi
       {3,
        {2507.8909090909091, 569.8, -56.3, 499.7, -82.375, 285.875, 71.375, -424.72727272727273,
         192.77272727272727, -489.22727272727273},
-       39.049477647536523, 43.658643252875119, 74.464432133016109, 0.98333638582467428,
-       0.96833913306688114, 0.89658912371976382, 123.48529080604923, 10.063083708915027,
-       0.012075293497011404, 290.53947956457622},
+       39.049477647536523,
+       43.658643252875119,
+       74.464432133016109,
+       0.98333638582467428,
+       0.96833913306688114,
+       0.89658912371976382,
+       123.48529080604923,
+       10.063083708915027,
+       0.012075293497011404,
+       290.53947956457622},
       {4,
        {2.1190909090909091, -0.946, -0.015, 1.867, 0.09, -0.7775, -0.0825, 0.77727272727272727,
         -0.18772727272727273, 0.10227272727272727},
-       0.058442668099133312, 0.065340889328060252, 0.11144579529644085, 0.99341145961658416,
-       0.98748177327150991, 0.95354250067533701, 0.18481194373052448, 50.75068870523416,
-       0.0002761577397461272, 30.35793806552449}};
+       0.058442668099133312,
+       0.065340889328060252,
+       0.11144579529644085,
+       0.99341145961658416,
+       0.98748177327150991,
+       0.95354250067533701,
+       0.18481194373052448,
+       50.75068870523416,
+       0.0002761577397461272,
+       30.35793806552449}};
   for (const Reference& reference : references) {
     const Fit fit = published_fit(reference.column);
-    for (int c = 0; c < 10; ++c) CHECK(fit.coefficients[c].estimate == ten_digits(reference.beta[c]));
+    for (int c = 0; c < 10; ++c)
+      CHECK(fit.coefficients[c].estimate == ten_digits(reference.beta[c]));
     CHECK(*fit.coefficients[1].std_error == ten_digits(reference.linear_error));
     CHECK(*fit.coefficients[4].std_error == ten_digits(reference.interaction_error));
     CHECK(*fit.coefficients[9].std_error == ten_digits(reference.square_error));
@@ -75,15 +90,22 @@ TEST_CASE("The published FCCD's coefficients equal an independent fit to 10 digi
 TEST_CASE("Longley's data give the certified coefficients", "[surfaces][fit]") {
   // NIST StRD, Longley: certified estimates and residual standard deviation. The columns are
   // nearly collinear; the factors' ranges are the columns' own.
-  const double data[16][7] = {
-      {60323, 83.0, 234289, 2356, 1590, 107608, 1947},  {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
-      {60171, 88.2, 258054, 3682, 1616, 109773, 1949},  {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
-      {63221, 96.2, 328975, 2099, 3099, 112075, 1951},  {63639, 98.1, 346999, 1932, 3594, 113270, 1952},
-      {64989, 99.0, 365385, 1870, 3547, 115094, 1953},  {63761, 100.0, 363112, 3578, 3350, 116219, 1954},
-      {66019, 101.2, 397469, 2904, 3048, 117388, 1955}, {67857, 104.6, 419180, 2822, 2857, 118734, 1956},
-      {68169, 108.4, 442769, 2936, 2798, 120445, 1957}, {66513, 110.8, 444546, 4681, 2637, 121950, 1958},
-      {68655, 112.6, 482704, 3813, 2552, 123366, 1959}, {69564, 114.2, 502601, 3931, 2514, 125368, 1960},
-      {69331, 115.7, 518173, 4806, 2572, 127852, 1961}, {70551, 116.9, 554894, 4007, 2827, 130081, 1962}};
+  const double data[16][7] = {{60323, 83.0, 234289, 2356, 1590, 107608, 1947},
+                              {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
+                              {60171, 88.2, 258054, 3682, 1616, 109773, 1949},
+                              {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
+                              {63221, 96.2, 328975, 2099, 3099, 112075, 1951},
+                              {63639, 98.1, 346999, 1932, 3594, 113270, 1952},
+                              {64989, 99.0, 365385, 1870, 3547, 115094, 1953},
+                              {63761, 100.0, 363112, 3578, 3350, 116219, 1954},
+                              {66019, 101.2, 397469, 2904, 3048, 117388, 1955},
+                              {67857, 104.6, 419180, 2822, 2857, 118734, 1956},
+                              {68169, 108.4, 442769, 2936, 2798, 120445, 1957},
+                              {66513, 110.8, 444546, 4681, 2637, 121950, 1958},
+                              {68655, 112.6, 482704, 3813, 2552, 123366, 1959},
+                              {69564, 114.2, 502601, 3931, 2514, 125368, 1960},
+                              {69331, 115.7, 518173, 4806, 2572, 127852, 1961},
+                              {70551, 116.9, 554894, 4007, 2827, 130081, 1962}};
   std::vector<doe::Factor> factors;
   for (int f = 0; f < 6; ++f) {
     double low = data[0][f + 1], high = low;
@@ -97,8 +119,8 @@ TEST_CASE("Longley's data give the certified coefficients", "[surfaces][fit]") {
     for (int f = 0; f < 6; ++f) coded(i, f) = factors[f].to_coded(data[i][f + 1]);
   }
   const Fit fit = fit_least_squares(doe::Model::named("linear", factors), coded, y);
-  const double certified[] = {-3482258.63459582,   15.0618722713733,    -0.358191792925910E-01,
-                              -2.02022980381683,   -1.03322686717359,   -0.511041056535807E-01,
+  const double certified[] = {-3482258.63459582, 15.0618722713733,  -0.358191792925910E-01,
+                              -2.02022980381683, -1.03322686717359, -0.511041056535807E-01,
                               1829.15146461355};
   for (int c = 0; c < 7; ++c) {
     CHECK(fit.natural_coefficients[c].estimate == Approx(certified[c]).epsilon(1e-11));
@@ -130,21 +152,21 @@ TEST_CASE("Natural coefficients predict what coded ones do", "[surfaces][fit]") 
     const double e = run[0], b = run[1], r = run[2];
     double natural = 0;
     for (const surfaces::NaturalCoefficient& c : fit.natural_coefficients) {
-      const std::map<std::string, double> values{
-          {"1", 1},
-          {"executors_per_gpu", e},
-          {"batch_size", b},
-          {"decode_rate", r},
-          {"executors_per_gpu*batch_size", e * b},
-          {"executors_per_gpu*decode_rate", e * r},
-          {"batch_size*decode_rate", b * r},
-          {"executors_per_gpu^2", e * e},
-          {"batch_size^2", b * b},
-          {"decode_rate^2", r * r}};
+      const std::map<std::string, double> values{{"1", 1},
+                                                 {"executors_per_gpu", e},
+                                                 {"batch_size", b},
+                                                 {"decode_rate", r},
+                                                 {"executors_per_gpu*batch_size", e * b},
+                                                 {"executors_per_gpu*decode_rate", e * r},
+                                                 {"batch_size*decode_rate", b * r},
+                                                 {"executors_per_gpu^2", e * e},
+                                                 {"batch_size^2", b * b},
+                                                 {"decode_rate^2", r * r}};
       natural += c.estimate * values.at(c.term);
     }
-    CHECK(natural == Approx(fit.predict(doe::coded_point(published_factors(), {e, b, r})).mean)
-                         .epsilon(1e-12));
+    CHECK(
+        natural ==
+        Approx(fit.predict(doe::coded_point(published_factors(), {e, b, r})).mean).epsilon(1e-12));
   }
 }
 
@@ -196,8 +218,9 @@ TEST_CASE("What does not exist is empty, never zero", "[surfaces][fit]") {
   CHECK_FALSE(saturated.lack_of_fit);
   CHECK_FALSE(saturated.coefficients[0].std_error);
   CHECK_FALSE(saturated.predict(Eigen::VectorXd::Zero(1)).confidence_interval());
-  const Fit constant = fit_least_squares(doe::Model::named("linear", factors),
-                                         Eigen::Vector4d(-1, 0, 0, 1), Eigen::Vector4d::Constant(5));
+  const Fit constant =
+      fit_least_squares(doe::Model::named("linear", factors), Eigen::Vector4d(-1, 0, 0, 1),
+                        Eigen::Vector4d::Constant(5));
   CHECK(constant.r2 == 0);
   CHECK_FALSE(constant.adjusted_r2);
 }
@@ -215,7 +238,8 @@ TEST_CASE("Runs that cannot support the model are refused by name", "[surfaces][
   Eigen::VectorXd bad = y;
   bad[3] = std::nan("");
   const doe::Model linear = doe::Model::named("linear", factors);
-  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad), Catch::Contains("not a finite number"));
+  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad),
+                    Catch::Contains("not a finite number"));
   bad[3] = -1;
   CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad, Transform::kLog),
                     Catch::Contains("'log' has no value for a response of -1"));

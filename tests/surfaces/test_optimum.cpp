@@ -111,7 +111,8 @@ TEST_CASE("Goals that cannot be met give the nearest settings and say so", "[sur
   CHECK(*optimum.best.outlooks[0].goal_met_probability < 0.01);
 }
 
-TEST_CASE("More settings than can be enumerated are searched and said to be", "[surfaces][optimum]") {
+TEST_CASE("More settings than can be enumerated are searched and said to be",
+          "[surfaces][optimum]") {
   const Known surface(many_hills, 0.01);
   surfaces::OptimumRequest request;
   for (int f = 0; f < 6; ++f) request.factors.push_back(continuous(std::string(1, char('a' + f))));

@@ -23,7 +23,8 @@ TEST_CASE("Intervals are those of Student's t", "[surfaces][interval]") {
 
 TEST_CASE("The probability of an interval agrees with the prediction interval",
           "[surfaces][interval]") {
-  for (const Transform transform : {Transform::kNone, Transform::kLog, Transform::kSqrt, Transform::kInverse}) {
+  for (const Transform transform :
+       {Transform::kNone, Transform::kLog, Transform::kSqrt, Transform::kInverse}) {
     const Prediction prediction{2, 0.03, 0.04, 7, transform};
     const surfaces::Interval next = *prediction.prediction_interval(0.9);
     CHECK(next.low < next.high);
@@ -54,7 +55,8 @@ TEST_CASE("Intervals cover at their nominal rate", "[surfaces][interval]") {
   x << -1, -0.6, -0.2, 0.2, 0.6, 1;
   doe::RandomStream random(11, 0);
   const auto normal = [&] {
-    return std::sqrt(-2 * std::log(1 - random.uniform())) * std::cos(6.283185307179586 * random.uniform());
+    return std::sqrt(-2 * std::log(1 - random.uniform())) *
+           std::cos(6.283185307179586 * random.uniform());
   };
   int mean_covered = 0, next_covered = 0;
   constexpr int kStudies = 2000;

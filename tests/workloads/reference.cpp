@@ -13,9 +13,13 @@ struct Tensor {
   std::vector<double> values;  // height x width x channels
 
   explicit Tensor(const Shape& s) : shape(s), values(s.elements()) {}
-  double& at(int c, int y, int x) { return values[(std::size_t(y) * shape.width + x) * shape.channels + c]; }
+  double& at(int c, int y, int x) {
+    return values[(std::size_t(y) * shape.width + x) * shape.channels + c];
+  }
   double at(int c, int y, int x) const { return const_cast<Tensor*>(this)->at(c, y, x); }
-  bool inside(int y, int x) const { return y >= 0 && y < shape.height && x >= 0 && x < shape.width; }
+  bool inside(int y, int x) const {
+    return y >= 0 && y < shape.height && x >= 0 && x < shape.width;
+  }
 };
 
 template <class Value>
@@ -34,10 +38,13 @@ void apply(const Convolution& conv, const Tensor& in, const ConvolutionWeights& 
           const int from_y = y * conv.stride + v - conv.kernel / 2;
           const int from_x = x * conv.stride + u - conv.kernel / 2;
           if (in.inside(from_y, from_x))
-            sum += static_cast<double>(w.weights[((f * in.shape.channels + c) * conv.kernel + v) * conv.kernel + u]) *
-                   in.at(c, from_y, from_x);
+            sum +=
+                static_cast<double>(
+                    w.weights[((f * in.shape.channels + c) * conv.kernel + v) * conv.kernel + u]) *
+                in.at(c, from_y, from_x);
         }
-    return conv.activation == Activation::leaky && sum < 0 ? static_cast<double>(kLeakySlope) * sum : sum;
+    return conv.activation == Activation::leaky && sum < 0 ? static_cast<double>(kLeakySlope) * sum
+                                                           : sum;
   });
 }
 
@@ -85,7 +92,8 @@ std::vector<double> reference_infer(const Network& network, std::span<const floa
   for (int i = 0; i < static_cast<int>(network.layers.size()); ++i) {
     const Layer& layer = network.layers[i];
     std::vector<const Tensor*> in;
-    for (const int from : layer.inputs) in.push_back(from == kNetworkInput ? &input : &outputs[from]);
+    for (const int from : layer.inputs)
+      in.push_back(from == kNetworkInput ? &input : &outputs[from]);
     Tensor out(layer.output);
     if (const auto* conv = std::get_if<Convolution>(&layer.op))
       apply(*conv, *in[0], convolution_weights(network, weights, i), out);

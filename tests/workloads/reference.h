@@ -8,8 +8,8 @@
 
 namespace doetune::workloads {
 
-/// The last layer's output for one image (height x width x channels), by the definitions in network.h.
-/// `weights` is the block of weights.h.
+/// The last layer's output for one image (height x width x channels), by the definitions in
+/// network.h. `weights` is the block of weights.h.
 std::vector<double> reference_infer(const Network& network, std::span<const float> weights,
                                     std::span<const float> image);
 

@@ -12,8 +12,8 @@ using namespace doetune::workloads;
 
 namespace {
 
-// Largest difference from the double-precision reference, as a part of the largest output. fp32 keeps
-// 24 bits and sums a few thousand terms; bf16 keeps 8 bits of every activation and weight.
+// Largest difference from the double-precision reference, as a part of the largest output. fp32
+// keeps 24 bits and sums a few thousand terms; bf16 keeps 8 bits of every activation and weight.
 constexpr double kTolerance[] = {1e-5, 3e-2};
 
 struct Case {
@@ -64,8 +64,10 @@ double difference(const Network& network, const CompileOptions& options, int ima
   double largest = 0;
   double worst = 0;
   for (int image = 0; image < images; ++image) {
-    const auto in = compiled->input().subspan(image * network.input.elements(), network.input.elements());
-    const auto out = compiled->output().subspan(image * network.output().elements(), network.output().elements());
+    const auto in =
+        compiled->input().subspan(image * network.input.elements(), network.input.elements());
+    const auto out = compiled->output().subspan(image * network.output().elements(),
+                                                network.output().elements());
     const auto expected = reference_infer(network, block, in);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       largest = std::max(largest, std::abs(expected[i]));
@@ -94,7 +96,8 @@ TEST_CASE("every layer kind agrees with the reference", "[engine]") {
   for (const auto precision : precisions())
     for (const Case& each : layer_cases()) {
       INFO(each.name << ", precision " << static_cast<int>(precision));
-      CHECK(difference(each.network, {3, precision, 1}, 3) < kTolerance[static_cast<int>(precision)]);
+      CHECK(difference(each.network, {3, precision, 1}, 3) <
+            kTolerance[static_cast<int>(precision)]);
     }
 }
 
@@ -102,19 +105,25 @@ TEST_CASE("whole networks agree with the reference", "[engine]") {
   for (const auto precision : precisions())
     for (const NetworkType& type : network_types()) {
       INFO(type.name << ", precision " << static_cast<int>(precision));
-      CHECK(difference(make_network(type.name, 64), {2, precision, 2}, 2) < kTolerance[static_cast<int>(precision)]);
+      CHECK(difference(make_network(type.name, 64), {2, precision, 2}, 2) <
+            kTolerance[static_cast<int>(precision)]);
     }
 }
 
-TEST_CASE("large convolutions, which take oneDNN's Winograd path, agree with the reference", "[engine]") {
-  NetworkBuilder builder("large", {3, 33, 34});  // odd: the transform's tiles of 2 or 4 pixels do not fit
-  const Network network = builder.conv(32, 3).conv(48, 3).max_pool(2, 2).conv(64, 3).build(one_anchor(64));
-  for (const int images : {1, 4}) CHECK(difference(network, {4, Precision::fp32, 2}, images) < kTolerance[0]);
+TEST_CASE("large convolutions, which take oneDNN's Winograd path, agree with the reference",
+          "[engine]") {
+  NetworkBuilder builder("large",
+                         {3, 33, 34});  // odd: the transform's tiles of 2 or 4 pixels do not fit
+  const Network network =
+      builder.conv(32, 3).conv(48, 3).max_pool(2, 2).conv(64, 3).build(one_anchor(64));
+  for (const int images : {1, 4})
+    CHECK(difference(network, {4, Precision::fp32, 2}, images) < kTolerance[0]);
 }
 
 TEST_CASE("fewer images than the batch give the same results", "[engine]") {
   const Network network = make_network("tiny-yolov2", 32);
-  for (const int images : {1, 2, 5}) CHECK(difference(network, {5, Precision::fp32, 1}, images) < kTolerance[0]);
+  for (const int images : {1, 2, 5})
+    CHECK(difference(network, {5, Precision::fp32, 1}, images) < kTolerance[0]);
 }
 
 TEST_CASE("an image's result depends on no other image in the batch", "[engine]") {

@@ -17,14 +17,16 @@ double giga_macs(const char* name, int size) {
 TEST_CASE("tiny-yolov2 has its published size", "[network]") {
   const Network net = make_network("tiny-yolov2", 416);
   CHECK(net.output() == Shape{125, 13, 13});
-  // Summed by hand from the Darknet configuration: 15,855,536 weights, 2 x 3,056 batch-norm numbers, 125 biases.
+  // Summed by hand from the Darknet configuration: 15,855,536 weights, 2 x 3,056 batch-norm
+  // numbers, 125 biases.
   CHECK(parameters(net) == 15'861'773);
   CHECK(giga_macs("tiny-yolov2", 416) == Approx(3.486).margin(0.0005));
 }
 
 TEST_CASE("yolov2 has its published size", "[network]") {
   CHECK(make_network("yolov2", 416).output() == Shape{425, 13, 13});
-  CHECK(static_cast<double>(parameters(make_network("yolov2", 416))) / 1e6 == Approx(50.96).margin(0.005));
+  CHECK(static_cast<double>(parameters(make_network("yolov2", 416))) / 1e6 ==
+        Approx(50.96).margin(0.005));
   CHECK(giga_macs("yolov2", 416) == Approx(14.73).margin(0.005));
   CHECK(giga_macs("yolov2", 608) == Approx(31.47).margin(0.005));
 }
@@ -36,7 +38,8 @@ TEST_CASE("every network builds at every 32 pixels and ends in its detection hea
       CHECK(net.name == type.name);
       CHECK(net.output().height == size / 32);
       CHECK(net.output().width == size / 32);
-      CHECK(net.output().channels == static_cast<int>(net.head.anchors.size()) * (5 + net.head.classes));
+      CHECK(net.output().channels ==
+            static_cast<int>(net.head.anchors.size()) * (5 + net.head.classes));
     }
 }
 

@@ -16,13 +16,16 @@ Workload toy() {
            {"precision", categorical, "fp32", "of numbers", "", 0, 0, {"fp32", "bf16"}},
            {"file", text, nullptr, "a file"}},
           {{"sum", "1", "the sum"}},
-          [](const Request&) { return Result{{{"sum", 1.0}}}; }};
+          [](const Request&) {
+            return Result{{{"sum", 1.0}}};
+          }};
 }
 
 }  // namespace
 
 TEST_CASE("factors override settings, settings override defaults", "[protocol]") {
-  const Request request = parse_request(toy(), Json::parse(R"({"study": "s", "run": 3, "attempt": 1, "replicate": 1,
+  const Request request =
+      parse_request(toy(), Json::parse(R"({"study": "s", "run": 3, "attempt": 1, "replicate": 1,
       "seed": 9, "factors": {"size": 64}, "settings": {"size": 128, "precision": "bf16"}, "gpus": [], "cpus": [0, 1],
       "time_limit_s": 60})"));
   CHECK(request.inputs.integer("size") == 64);
@@ -35,7 +38,8 @@ TEST_CASE("factors override settings, settings override defaults", "[protocol]")
 }
 
 TEST_CASE("the command line takes the same names", "[protocol]") {
-  const Request request = parse_command_line(toy(), {"--size", "96", "--rate=7.5", "--seed", "4", "--file", "x y"});
+  const Request request =
+      parse_command_line(toy(), {"--size", "96", "--rate=7.5", "--seed", "4", "--file", "x y"});
   CHECK(request.inputs.integer("size") == 96);
   CHECK(request.inputs.number("rate") == 7.5);
   CHECK(request.inputs.text("file") == "x y");
@@ -74,7 +78,8 @@ TEST_CASE("describe lists every input and response", "[protocol]") {
   const Json json = describe(toy());
   CHECK(json["name"] == "toy");
   CHECK(json["factors"].size() == 4);
-  CHECK(json["factors"][0] == Json::parse(R"({"name": "size", "kind": "integer", "low": 32, "high": 128,
+  CHECK(json["factors"][0] ==
+        Json::parse(R"({"name": "size", "kind": "integer", "low": 32, "high": 128,
       "multiple_of": 32, "unit": "pixels", "default": 32, "description": "pixels of a side"})"));
   CHECK(json["factors"][2]["levels"] == Json::parse(R"(["fp32", "bf16"])"));
   CHECK(json["responses"][0]["name"] == "sum");

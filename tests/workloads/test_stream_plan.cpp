@@ -23,7 +23,8 @@ TEST_CASE("fractional rates are kept over time, evenly", "[stream]") {
     const auto frames = frames_of(plan, k);
     total += frames.size();
     for (const Frame& frame : frames) ++per_channel[frame.channel];
-    CHECK(std::abs(static_cast<double>(frames.size()) - 8 * 2.3 * 0.7) <= 1.0);  // staggered channels
+    CHECK(std::abs(static_cast<double>(frames.size()) - 8 * 2.3 * 0.7) <=
+          1.0);  // staggered channels
   }
   CHECK(std::abs(static_cast<double>(total) - 8 * 2.3 * 700) <= 1.0);
   for (const auto& [channel, count] : per_channel) CHECK(std::abs(count - 2.3 * 700) <= 1.0);

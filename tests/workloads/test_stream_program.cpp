@@ -1,4 +1,5 @@
-// The program stream-inference from outside: its answers, its exit codes, and what it leaves behind.
+// The program stream-inference from outside: its answers, its exit codes, and what it leaves
+// behind.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -33,10 +34,12 @@ struct Workplace {
   }
 };
 
-/// Small enough for a second or two: 4 cameras of 64 x 64 pixels, a 32-pixel network, 0.2 s intervals.
-const Arguments kSmall{"--channels", "4", "--decode_rate", "10", "--interval", "0.2", "--input_size", "32",
-                       "--frame_width", "64", "--frame_height", "64", "--clip_seconds", "0.5", "--warmup", "0.2",
-                       "--duration", "0.3", "--batches", "2"};
+/// Small enough for a second or two: 4 cameras of 64 x 64 pixels, a 32-pixel network, 0.2 s
+/// intervals.
+const Arguments kSmall{"--channels",     "4",   "--decode_rate", "10",  "--interval",     "0.2",
+                       "--input_size",   "32",  "--frame_width", "64",  "--frame_height", "64",
+                       "--clip_seconds", "0.5", "--warmup",      "0.2", "--duration",     "0.3",
+                       "--batches",      "2"};
 
 /// The program as a running process; standard output and error go to files `out` and `err`.
 class Program {
@@ -54,7 +57,8 @@ class Program {
     dup2(open((place.path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
     dup2(open((place.path / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
     std::vector<char*> argv{const_cast<char*>(DOETUNE_STREAM_INFERENCE)};
-    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : arguments)
+      argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     execv(argv[0], argv.data());
     _exit(127);
@@ -69,7 +73,8 @@ class Program {
   }
 
   std::vector<pid_t> children() const {
-    std::ifstream in("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(pid_) + "/children");
+    std::ifstream in("/proc/" + std::to_string(pid_) + "/task/" + std::to_string(pid_) +
+                     "/children");
     std::vector<pid_t> pids;
     for (pid_t child = 0; in >> child;) pids.push_back(child);
     return pids;
@@ -103,7 +108,8 @@ Arguments with(Arguments arguments, const Arguments& more) {
 
 /// The environment of a run that is asked and answered through files.
 std::vector<std::pair<std::string, std::string>> by_files(const Workplace& place) {
-  return {{"DOETUNE_REQUEST", place.path / "request.json"}, {"DOETUNE_RESULT", place.path / "result.json"}};
+  return {{"DOETUNE_REQUEST", place.path / "request.json"},
+          {"DOETUNE_RESULT", place.path / "result.json"}};
 }
 
 Json answer(const Workplace& place, const Arguments& arguments) {
@@ -115,8 +121,10 @@ Json answer(const Workplace& place, const Arguments& arguments) {
 
 TEST_CASE("throughput is images over processing time, whatever the settings", "[program]") {
   const Workplace place;
-  for (const Arguments& settings : {Arguments{}, {"--executors_per_gpu", "3", "--batch_size", "1"},
-                                    {"--executors_per_gpu", "2", "--precision", "bf16", "--arrival", "immediate"}}) {
+  for (const Arguments& settings :
+       {Arguments{},
+        {"--executors_per_gpu", "3", "--batch_size", "1"},
+        {"--executors_per_gpu", "2", "--precision", "bf16", "--arrival", "immediate"}}) {
     const Json json = answer(place, with(kSmall, settings));
     const auto times = json["series"]["processing_time"].get<std::vector<double>>();
     const double sum = std::accumulate(times.begin(), times.end(), 0.0);
@@ -126,15 +134,20 @@ TEST_CASE("throughput is images over processing time, whatever the settings", "[
     CHECK(times.size() >= 2);
     const Json& responses = json["responses"];
     CHECK(responses["throughput"].get<double>() == Approx(images / sum));
-    CHECK(responses["processing_time"].get<double>() == Approx(sum / static_cast<double>(times.size())));
-    CHECK(responses["processing_time_p99"].get<double>() <= *std::max_element(times.begin(), times.end()));
-    CHECK(responses["processing_time_p99"].get<double>() >= responses["processing_time_p50"].get<double>());
+    CHECK(responses["processing_time"].get<double>() ==
+          Approx(sum / static_cast<double>(times.size())));
+    CHECK(responses["processing_time_p99"].get<double>() <=
+          *std::max_element(times.begin(), times.end()));
+    CHECK(responses["processing_time_p99"].get<double>() >=
+          responses["processing_time_p50"].get<double>());
     CHECK(responses["scheduling_delay"].get<double>() >= 0);
-    CHECK((responses["decode_share"].get<double>() > 0 && responses["decode_share"].get<double>() < 1));
+    CHECK((responses["decode_share"].get<double>() > 0 &&
+           responses["decode_share"].get<double>() < 1));
   }
 }
 
-TEST_CASE("the number of executors and the batch size do not change what is detected", "[program]") {
+TEST_CASE("the number of executors and the batch size do not change what is detected",
+          "[program]") {
   const Workplace place;
   // The first two micro-batches, whatever their speed.
   const Arguments two = with(kSmall, {"--arrival", "immediate", "--warmup", "0", "--duration", "0",
@@ -148,10 +161,18 @@ TEST_CASE("the number of executors and the batch size do not change what is dete
 TEST_CASE("a request file is answered by a result file", "[program]") {
   const Workplace place;
   Json settings;
-  for (std::size_t i = 0; i < kSmall.size(); i += 2) settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
-  std::ofstream(place.path / "request.json") << Json{{"study", "s"}, {"run", 1}, {"attempt", 1}, {"replicate", 1},
-      {"seed", 5}, {"factors", {{"executors_per_gpu", 2}}}, {"settings", settings}, {"gpus", Json::array()},
-      {"cpus", {0}}, {"time_limit_s", 60}};
+  for (std::size_t i = 0; i < kSmall.size(); i += 2)
+    settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+  std::ofstream(place.path / "request.json") << Json{{"study", "s"},
+                                                     {"run", 1},
+                                                     {"attempt", 1},
+                                                     {"replicate", 1},
+                                                     {"seed", 5},
+                                                     {"factors", {{"executors_per_gpu", 2}}},
+                                                     {"settings", settings},
+                                                     {"gpus", Json::array()},
+                                                     {"cpus", {0}},
+                                                     {"time_limit_s", 60}};
   Program program(place, {}, by_files(place));
   CHECK(program.exit_code() == 0);
   CHECK(Json::parse(place.read("result.json"))["responses"]["throughput"] > 0);
@@ -175,7 +196,8 @@ TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {
   CHECK_THAT(place.read("err"), Catch::Contains("executors_per_gpu"));
   CHECK(Program(place, {"--decode_rate", "20", "--source_fps", "10"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("source_fps"));
-  CHECK(Program(place, {}, {{"DOETUNE_REQUEST", "/nowhere"}, {"DOETUNE_RESULT", "/nowhere"}}).exit_code() == 2);
+  CHECK(Program(place, {}, {{"DOETUNE_REQUEST", "/nowhere"}, {"DOETUNE_RESULT", "/nowhere"}})
+            .exit_code() == 2);
 }
 
 TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]") {
@@ -193,7 +215,8 @@ TEST_CASE("the death of an executor ends the run, named, with nothing left", "[p
     std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
     kill(executors[1], SIGKILL);
     CHECK(program.exit_code() == 1);
-    CHECK_THAT(place.read("err"), Catch::Contains("executor 1 of 3") && Catch::Contains("signal 9"));
+    CHECK_THAT(place.read("err"),
+               Catch::Contains("executor 1 of 3") && Catch::Contains("signal 9"));
     for (const pid_t executor : executors) CHECK(gone(executor));
   }
 }
@@ -211,9 +234,15 @@ TEST_CASE("executors end with the coordinator, however it ends", "[program]") {
 
 TEST_CASE("a time limit ends the measurement early, and the result says so", "[program]") {
   const Workplace place;
-  std::ofstream(place.path / "request.json")
-      << Json{{"settings", {{"input_size", 32}, {"frame_width", 64}, {"frame_height", 64}, {"clip_seconds", 0.5},
-                            {"interval", 0.2}, {"warmup", 0}, {"duration", 600}}}, {"time_limit_s", 3}};
+  std::ofstream(place.path / "request.json") << Json{{"settings",
+                                                      {{"input_size", 32},
+                                                       {"frame_width", 64},
+                                                       {"frame_height", 64},
+                                                       {"clip_seconds", 0.5},
+                                                       {"interval", 0.2},
+                                                       {"warmup", 0},
+                                                       {"duration", 600}}},
+                                                     {"time_limit_s", 3}};
   Program program(place, {}, by_files(place));
   CHECK(program.exit_code() == 0);
   CHECK(Json::parse(place.read("result.json"))["notes"].contains("time_limit"));
@@ -227,10 +256,12 @@ TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
   CHECK_THAT(place.read("err"), Catch::Contains("precision"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
 TEST_CASE("settings that do not fit the memory end with code 77", "[program]") {
   const Workplace place;
-  const Arguments large{"--batch_size", "256", "--input_size", "416", "--decode_rate", "30", "--interval", "4"};
+  const Arguments large{"--batch_size",  "256", "--input_size", "416",
+                        "--decode_rate", "30",  "--interval",   "4"};
   Program program(place, with(kSmall, large), {}, rlim_t{1} << 30);
   CHECK(program.exit_code() == 77);
   CHECK_THAT(place.read("err"), Catch::Contains("memory"));

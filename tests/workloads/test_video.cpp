@@ -19,7 +19,8 @@ using namespace doetune::workloads;
 namespace {
 
 struct TemporaryDirectory {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("doetune-clip-" + std::to_string(getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("doetune-clip-" + std::to_string(getpid()));
   TemporaryDirectory() { std::filesystem::remove_all(path); }
   ~TemporaryDirectory() { std::filesystem::remove_all(path); }
 };
@@ -57,7 +58,8 @@ TEST_CASE("resizing is linear between samples", "[picture]") {
     for (int x = 0; x < 32; ++x) ramp.luma_row(y)[x] = static_cast<std::uint8_t>(2 * x);
   std::vector<float> rgb(3 * 16 * 16);
   Resizer(32, 32, 16)(ramp.view(), rgb);
-  for (int x = 0; x < 16; ++x) CHECK(rgb[3 * (5 * 16 + x) + 1] == Approx((4 * x + 1) / 255.0).epsilon(1e-5));
+  for (int x = 0; x < 16; ++x)
+    CHECK(rgb[3 * (5 * 16 + x) + 1] == Approx((4 * x + 1) / 255.0).epsilon(1e-5));
   // Enlarged: edges repeat, and no value leaves the input's range.
   rgb.resize(3 * 64 * 64);
   Resizer(32, 32, 64)(ramp.view(), rgb);
@@ -134,7 +136,8 @@ TEST_CASE("a clip cut off at any length is not read", "[clip]") {
   const auto size = std::filesystem::file_size(path);
   std::filesystem::rename(path, cache.path / "whole");
   for (std::uintmax_t length = 0; length < size; ++length) {
-    std::filesystem::copy_file(cache.path / "whole", path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(cache.path / "whole", path,
+                               std::filesystem::copy_options::overwrite_existing);
     std::filesystem::resize_file(path, length);
     const int fd = open(path.c_str(), O_RDONLY);
     CHECK_FALSE(Clip::read(fd, true));

@@ -22,14 +22,17 @@ Network two_layers() {
 }
 
 std::filesystem::path temporary(const std::string& name) {
-  return std::filesystem::temp_directory_path() / ("doetune-test-" + std::to_string(getpid()) + "-" + name);
+  return std::filesystem::temp_directory_path() /
+         ("doetune-test-" + std::to_string(getpid()) + "-" + name);
 }
 
 /// Writes a Darknet file: version, images seen (32 or 64 bits), then the numbers 1, 2, 3, ... / 8.
 std::filesystem::path darknet_file(int minor, int floats) {
   const auto path = temporary("weights");
   std::ofstream out(path, std::ios::binary);
-  const auto put = [&](const auto& value) { out.write(reinterpret_cast<const char*>(&value), sizeof value); };
+  const auto put = [&](const auto& value) {
+    out.write(reinterpret_cast<const char*>(&value), sizeof value);
+  };
   put(std::int32_t{0});
   put(std::int32_t{minor});
   put(std::int32_t{0});
@@ -70,18 +73,22 @@ TEST_CASE("a Darknet file of any other length is refused with both sizes", "[wei
   std::vector<float> block(weight_count(net));
   for (int floats = 0; floats < kFloats; ++floats)
     CHECK_THROWS_AS(load_darknet_weights(net, darknet_file(2, floats), block), WeightsError);
-  CHECK_THROWS_WITH(load_darknet_weights(net, darknet_file(2, kFloats - 1), block),
-                    Catch::Contains("144 bytes") && Catch::Contains("148") && Catch::Contains("cut off"));
-  CHECK_THROWS_WITH(load_darknet_weights(net, darknet_file(2, kFloats + 1), block), Catch::Contains("another network"));
+  CHECK_THROWS_WITH(
+      load_darknet_weights(net, darknet_file(2, kFloats - 1), block),
+      Catch::Contains("144 bytes") && Catch::Contains("148") && Catch::Contains("cut off"));
+  CHECK_THROWS_WITH(load_darknet_weights(net, darknet_file(2, kFloats + 1), block),
+                    Catch::Contains("another network"));
   const auto torn = temporary("torn");
   std::ofstream(torn) << "short";
   CHECK_THROWS_WITH(load_darknet_weights(net, torn, block), Catch::Contains("cut off"));
-  CHECK_THROWS_WITH(load_darknet_weights(net, temporary("none"), block), Catch::Contains("cannot read"));
+  CHECK_THROWS_WITH(load_darknet_weights(net, temporary("none"), block),
+                    Catch::Contains("cannot read"));
 }
 
 TEST_CASE("the published weight files fit the networks to the byte", "[weights]") {
   // darkflow prints these sizes for tiny-yolo-voc.weights and yolov2.weights (16-byte header).
-  for (const auto& [name, bytes] : {std::pair{"tiny-yolov2", 63'471'556}, std::pair{"yolov2", 203'934'260}}) {
+  for (const auto& [name, bytes] :
+       {std::pair{"tiny-yolov2", 63'471'556}, std::pair{"yolov2", 203'934'260}}) {
     const Network net = make_network(name, 416);
     const auto path = temporary(name);
     std::ofstream(path).close();
@@ -101,8 +108,10 @@ TEST_CASE("random weights follow the seed and He's variance", "[weights]") {
   CHECK(block == again);
   random_weights(net, 8, again);
   CHECK(block != again);
-  // Layer 12: 1024 filters of 512 x 3 x 3. Variance 2 / (1.01 fan-in); 4.7 million values give it to 1 %.
+  // Layer 12: 1024 filters of 512 x 3 x 3. Variance 2 / (1.01 fan-in); 4.7 million values give it
+  // to 1 %.
   const auto weights = convolution_weights(net, block, 12).weights;
   const double squares = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
-  CHECK(squares / static_cast<double>(weights.size()) == Approx(2 / (1.01 * 512 * 9)).epsilon(0.01));
+  CHECK(squares / static_cast<double>(weights.size()) ==
+        Approx(2 / (1.01 * 512 * 9)).epsilon(0.01));
 }
