@@ -31,9 +31,9 @@ constexpr std::array<std::pair<EndCause, std::string_view>, 5> kCauses{{
 }};
 
 std::string_view cause_name(EndCause cause) {
-  return std::find_if(kCauses.begin(), kCauses.end(), [&](const auto& entry) {
-           return entry.first == cause;
-         })->second;
+  return std::find_if(kCauses.begin(), kCauses.end(),
+                      [&](const auto& entry) { return entry.first == cause; })
+      ->second;
 }
 
 /// Throws Json::exception for an object that is no end.

@@ -21,16 +21,16 @@ namespace doetune::runner {
 ///   stdout, stderr
 ///   exit         renamed into place when the attempt is over: how it ended
 struct Attempt {
-  std::string name;                     ///< unique for ever: "fccd.7.1" is study, run, attempt
-  std::filesystem::path directory;      ///< absolute
-  std::filesystem::path program;        ///< absolute
-  std::vector<std::string> arguments;   ///< with the program as the user wrote it as the first
+  std::string name;                    ///< unique for ever: "fccd.7.1" is study, run, attempt
+  std::filesystem::path directory;     ///< absolute
+  std::filesystem::path program;       ///< absolute
+  std::vector<std::string> arguments;  ///< with the program as the user wrote it as the first
   std::map<std::string, std::string> environment;  ///< set on top of the runner's own
   std::filesystem::path working_directory;
-  std::vector<std::string> gpus;        ///< assigned; told to the program by `environment`
-  std::vector<int> cpus;                ///< to be bound to; empty: not bound
+  std::vector<std::string> gpus;  ///< assigned; told to the program by `environment`
+  std::vector<int> cpus;          ///< to be bound to; empty: not bound
   double time_limit_s = 0;
-  double stop_grace_s = 0;              ///< from SIGTERM to SIGKILL
+  double stop_grace_s = 0;  ///< from SIGTERM to SIGKILL
 
   std::filesystem::path request() const { return directory / "request.json"; }
   std::filesystem::path result() const { return directory / "result.json"; }
@@ -49,10 +49,10 @@ struct AttemptEnd {
   EndCause cause = EndCause::kLost;
   std::optional<int> exit_code;
   std::optional<int> signal;
-  std::string detail;     ///< why it was not started, or what could not be cleaned up
+  std::string detail;  ///< why it was not started, or what could not be cleaned up
   std::string host;
-  std::string gpu;        ///< assigned GPUs, comma separated
-  std::string start;      ///< UTC, ISO 8601
+  std::string gpu;    ///< assigned GPUs, comma separated
+  std::string start;  ///< UTC, ISO 8601
   double duration_s = 0;
 };
 

@@ -17,8 +17,8 @@ struct OpenFile {
 };
 
 std::optional<OpenFile> open_regular(const std::filesystem::path& file) {
-  OpenFile open{Descriptor(
-      ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))};
+  OpenFile open{
+      Descriptor(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC))};
   struct stat status {};
   if (!open.descriptor.is_open() || ::fstat(open.descriptor.get(), &status) != 0 ||
       !S_ISREG(status.st_mode)) {

@@ -27,8 +27,7 @@ std::unique_ptr<Launcher> make_launcher(std::string_view name) {
     if (type.name == name) return type.make();
     names.emplace_back(type.name);
   }
-  throw RunError(
-      fmt::format("there is no launcher '{}'{}", name, doe::did_you_mean(name, names)));
+  throw RunError(fmt::format("there is no launcher '{}'{}", name, doe::did_you_mean(name, names)));
 }
 
 }  // namespace doetune::runner

@@ -100,11 +100,11 @@ void LocalLauncher::submit(const Attempt& attempt) {
     hints_.push_back({attempt.name, ""});
     return;
   }
-  const auto [entry, added] = running_.emplace(
-      attempt.name, Running{attempt, std::move(*started.process),
-                            CappedOutput(attempt.directory / "stdout"),
-                            CappedOutput(attempt.directory / "stderr"), start, started_s,
-                            started_s + attempt.time_limit_s});
+  const auto [entry, added] =
+      running_.emplace(attempt.name, Running{attempt, std::move(*started.process),
+                                             CappedOutput(attempt.directory / "stdout"),
+                                             CappedOutput(attempt.directory / "stderr"), start,
+                                             started_s, started_s + attempt.time_limit_s});
   const Process& process = entry->second.process;
   for (const Descriptor* source : {&process.handle, &process.output, &process.errors}) {
     watch(source->get());
@@ -169,7 +169,8 @@ void LocalLauncher::stop_further(Running& running, double now_s) {
       running.stop = Stop::kKilled;
       running.deadline_s = now_s + kUnkillableAfter_s;
       return;
-    case Stop::kKilled: break;
+    case Stop::kKilled:
+      break;
   }
   running.cause = EndCause::kLost;
   running.deadline_s = std::numeric_limits<double>::infinity();

@@ -40,8 +40,8 @@ class LocalLauncher : public Launcher {
     CappedOutput output;
     CappedOutput errors;
     std::string start;
-    double started_s;        ///< monotonic
-    double deadline_s;       ///< monotonic: when to stop it further
+    double started_s;   ///< monotonic
+    double deadline_s;  ///< monotonic: when to stop it further
     Stop stop = Stop::kNone;
     EndCause cause = EndCause::kExited;
   };

@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 9> kOutOfMemory{
     "memoryerror",                // Python
     "resource_exhausted",         // TensorFlow, JAX
     "cublas_status_alloc_failed",
-    "cannot allocate memory",     // ENOMEM
+    "cannot allocate memory",  // ENOMEM
 };
 
 std::string lower(std::string_view text) {
@@ -64,8 +64,8 @@ std::string_view last_line(std::string_view text) {
 /// Program output as part of a message: short, printable.
 std::string printable(std::string_view line) {
   std::string text(line.substr(0, kMostReasonBytes));
-  std::replace_if(text.begin(), text.end(),
-                  [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return text;
 }
 
@@ -113,8 +113,8 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory) {
   output.result = read_bounded(file, kMostJsonBytes);
   std::error_code ignored;
   if (!output.result && std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
-    output.result_problem = fmt::format("result.json is not a regular file of at most {} MiB",
-                                        kMostJsonBytes >> 20);
+    output.result_problem =
+        fmt::format("result.json is not a regular file of at most {} MiB", kMostJsonBytes >> 20);
   }
   output.output = read_tail(attempt_directory / "stdout", kTailBytes);
   output.errors = read_tail(attempt_directory / "stderr", kTailBytes);
@@ -132,7 +132,9 @@ study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, 
   record.start = end.start;
   record.duration_s = end.duration_s;
   switch (end.cause) {
-    case EndCause::kExited: judge_exit(study, run, end, output, record); break;
+    case EndCause::kExited:
+      judge_exit(study, run, end, output, record);
+      break;
     case EndCause::kTimeLimit:
       record.status = RunStatus::kTimedOut;
       record.reason = fmt::format("stopped at its time limit of {} s", study.run.timeout_s);

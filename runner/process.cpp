@@ -120,12 +120,14 @@ std::string explain(const ChildError& error, const Attempt& attempt) {
   switch (error.step) {
     case ChildError::kDirectory:
       return fmt::format("cannot start in {}: {}", attempt.working_directory.string(), what);
-    case ChildError::kRedirection: return fmt::format("cannot redirect its output: {}", what);
-    case ChildError::kProgram: break;
+    case ChildError::kRedirection:
+      return fmt::format("cannot redirect its output: {}", what);
+    case ChildError::kProgram:
+      break;
   }
-  return fmt::format("cannot start {}: {}{}", attempt.program.string(), what,
-                     error.error == ENOEXEC ? " (a script needs a first line such as #!/bin/sh)"
-                                            : "");
+  return fmt::format(
+      "cannot start {}: {}{}", attempt.program.string(), what,
+      error.error == ENOEXEC ? " (a script needs a first line such as #!/bin/sh)" : "");
 }
 
 StartResult no_process(std::string_view step) {
@@ -171,8 +173,7 @@ StartResult start_process(const Attempt& attempt) {
     ::waitpid(pid, nullptr, 0);
     return {std::nullopt, explain(error, attempt)};
   }
-  Process process{pid, open_process(pid), std::move(output->read),
-                  std::move(errors->read)};
+  Process process{pid, open_process(pid), std::move(output->read), std::move(errors->read)};
   if (!process.handle.is_open()) {
     const StartResult failure = no_process("watch a process");
     ::kill(-pid, SIGKILL);

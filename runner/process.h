@@ -15,8 +15,8 @@ namespace doetune::runner {
 /// not block on this side. No other descriptor of the runner is open in it, no signal blocked or
 /// ignored.
 struct Process {
-  pid_t pid = 0;       ///< of its process group too
-  Descriptor handle;   ///< a pidfd: readable once the program has ended
+  pid_t pid = 0;      ///< of its process group too
+  Descriptor handle;  ///< a pidfd: readable once the program has ended
   Descriptor output;
   Descriptor errors;
 };

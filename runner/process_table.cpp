@@ -79,7 +79,8 @@ std::vector<pid_t> children() {
   if (!listed) return children_by_parent();
   std::vector<pid_t> found;
   for (const pid_t thread : numbered_entries("/proc/self/task")) {
-    const auto of_thread = numbers_in(read_proc(fmt::format("/proc/self/task/{}/children", thread)));
+    const auto of_thread =
+        numbers_in(read_proc(fmt::format("/proc/self/task/{}/children", thread)));
     found.insert(found.end(), of_thread.begin(), of_thread.end());
   }
   return found;

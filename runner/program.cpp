@@ -20,9 +20,9 @@ std::filesystem::path find_program(const std::string& name,
   if (name.find('/') != std::string::npos) {
     const auto file = (working_directory / name).lexically_normal();
     if (is_executable(file)) return file;
-    throw RunError(fmt::format("cannot run '{}': {} {}", name, file.string(),
-                               std::filesystem::exists(file) ? "is not an executable file"
-                                                             : "does not exist"));
+    throw RunError(fmt::format(
+        "cannot run '{}': {} {}", name, file.string(),
+        std::filesystem::exists(file) ? "is not an executable file" : "does not exist"));
   }
   for (std::size_t begin = 0; begin <= search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
@@ -30,11 +30,9 @@ std::filesystem::path find_program(const std::string& name,
     if (!name.empty() && is_executable(file)) return file;
     begin = end + 1;
   }
-  throw RunError(fmt::format("cannot run '{}': there is no such program in PATH ({}){}", name,
-                             search_path,
-                             is_executable(working_directory / name)
-                                 ? fmt::format("; did you mean './{}'?", name)
-                                 : ""));
+  throw RunError(fmt::format(
+      "cannot run '{}': there is no such program in PATH ({}){}", name, search_path,
+      is_executable(working_directory / name) ? fmt::format("; did you mean './{}'?", name) : ""));
 }
 
 }  // namespace doetune::runner

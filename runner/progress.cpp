@@ -7,17 +7,24 @@ namespace doetune::runner {
 int& RunCounts::of(std::optional<study::RunStatus> status) {
   if (!status) return remaining;
   switch (*status) {
-    case study::RunStatus::kCompleted: return completed;
-    case study::RunStatus::kInfeasible: return infeasible;
-    case study::RunStatus::kFailed: return failed;
-    case study::RunStatus::kTimedOut: return timed_out;
-    case study::RunStatus::kCancelled: return cancelled;
-    case study::RunStatus::kLost: break;
+    case study::RunStatus::kCompleted:
+      return completed;
+    case study::RunStatus::kInfeasible:
+      return infeasible;
+    case study::RunStatus::kFailed:
+      return failed;
+    case study::RunStatus::kTimedOut:
+      return timed_out;
+    case study::RunStatus::kCancelled:
+      return cancelled;
+    case study::RunStatus::kLost:
+      break;
   }
   return lost;
 }
 
-RunCounts count_runs(const study::Plan& plan, const std::map<int, study::RunRecord>& final_records) {
+RunCounts count_runs(const study::Plan& plan,
+                     const std::map<int, study::RunRecord>& final_records) {
   RunCounts counts;
   counts.planned = static_cast<int>(plan.runs.size());
   for (const study::PlannedRun& run : plan.runs) {

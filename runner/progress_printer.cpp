@@ -23,8 +23,8 @@ constexpr std::string_view kClearLine = "\r\x1b[K";
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 int columns(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(),
-                                        [](char c) { return !continues_character(c); }));
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
 /// At most `width` columns of the text, with an ellipsis as the last where it was longer.
@@ -126,8 +126,7 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
   const bool alarming = record.status != study::RunStatus::kInfeasible;
   line(fmt::format("{} {} after {:.1f} s: {}{}{}; output in {}{}", subject, status,
                    record.duration_s, settings(run), kSeparator, record.reason,
-                   from_here(attempt_directory).string(),
-                   again ? "; trying again" : ""),
+                   from_here(attempt_directory).string(), again ? "; trying again" : ""),
        alarming);
 }
 
@@ -148,7 +147,8 @@ double ProgressPrinter::tick(const Progress& progress, double now_s) {
   }
   const double due_s = changed_ ? kRedrawAtMostEvery_s : kRedrawEvery_s;
   if (since_s < due_s) return due_s - since_s;
-  const std::string measured = last_response_.empty() ? "" : std::string(kSeparator) + last_response_;
+  const std::string measured =
+      last_response_.empty() ? "" : std::string(kSeparator) + last_response_;
   output_.write(fmt::format(
       "{}{}", kClearLine,
       fitted(tally(progress.counts()) + " ", current_,

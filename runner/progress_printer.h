@@ -48,10 +48,10 @@ class ProgressPrinter : public ProgressSink {
 
   const study::Study& study_;
   ProgressOutput output_;
-  std::string current_;        ///< the last run started, "#7 batch_size=8"
+  std::string current_;  ///< the last run started, "#7 batch_size=8"
   std::string last_response_;
-  double drawn_s_ = 0;         ///< when tick last wrote
-  bool changed_ = true;        ///< since then
+  double drawn_s_ = 0;   ///< when tick last wrote
+  bool changed_ = true;  ///< since then
   bool line_shown_ = false;
 };
 

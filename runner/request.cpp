@@ -20,7 +20,8 @@ constexpr std::uint64_t kRunSeeds = 0x72756e73;  // "runs": a stream family of i
 
 Json json_number(double value) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
-  if (value == std::floor(value) && std::abs(value) < kExact) return static_cast<std::int64_t>(value);
+  if (value == std::floor(value) && std::abs(value) < kExact)
+    return static_cast<std::int64_t>(value);
   return value;
 }
 
@@ -43,8 +44,10 @@ std::string filled(const std::string& text,
     } else if (text[i] == '{') {
       const std::size_t end = text.find('}', i);
       if (end == std::string::npos) {
-        throw RunError(fmt::format("command: '{}' has a {{ without its }}; write {{{{ for a "
-                                   "literal brace", text));
+        throw RunError(
+            fmt::format("command: '{}' has a {{ without its }}; write {{{{ for a "
+                        "literal brace",
+                        text));
       }
       result += value(text.substr(i + 1, end - i - 1));
       i = end;
@@ -74,7 +77,8 @@ std::map<std::string, std::string> placeholders(const study::Study& study,
 }  // namespace
 
 std::uint64_t run_seed(std::uint64_t study_seed, int run) {
-  return doe::RandomStream(study_seed, (kRunSeeds << 32) + static_cast<std::uint64_t>(run)).next() >>
+  return doe::RandomStream(study_seed, (kRunSeeds << 32) + static_cast<std::uint64_t>(run))
+             .next() >>
          11;
 }
 
@@ -111,9 +115,10 @@ std::vector<std::string> fill_command(const study::Study& study, const study::Pl
     if (found != values.end()) return found->second;
     std::vector<std::string> names;
     for (const auto& entry : values) names.push_back(entry.first);
-    throw RunError(fmt::format("command: '{{{}}}' is no factor or setting{} (a literal brace is "
-                               "written {{{{)",
-                               name, doe::did_you_mean(name, names)));
+    throw RunError(
+        fmt::format("command: '{{{}}}' is no factor or setting{} (a literal brace is "
+                    "written {{{{)",
+                    name, doe::did_you_mean(name, names)));
   };
   std::vector<std::string> arguments;
   for (const std::string& argument : study.command) arguments.push_back(filled(argument, value));

@@ -60,8 +60,9 @@ std::map<std::string, std::string> notes_in(const Json& object) {
   for (const auto& [name, value] : found->items()) {
     if (notes.size() == kMostNotes) break;
     const bool text = value.is_string();
-    notes[shortened(name)] = shortened(
-        text ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    notes[shortened(name)] =
+        shortened(text ? value.get<std::string>()
+                       : value.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return notes;
 }
@@ -95,16 +96,16 @@ void read_by_pattern(const study::Response& response, const AttemptOutput& outpu
     auto text = last_match(pattern, output.output);
     if (!text) text = last_match(pattern, output.errors);
     if (!text) {
-      read.problems.push_back(fmt::format("no line of the output matches the pattern of '{}'",
-                                          response.name));
+      read.problems.push_back(
+          fmt::format("no line of the output matches the pattern of '{}'", response.name));
       return;
     }
     const auto value = number_of(*text);
     if (value && std::isfinite(*value)) {
       read.values[response.name] = *value;
     } else {
-      read.problems.push_back(fmt::format("the pattern of '{}' found '{}', which is no finite number",
-                                          response.name, *text));
+      read.problems.push_back(fmt::format(
+          "the pattern of '{}' found '{}', which is no finite number", response.name, *text));
     }
   } catch (const std::regex_error& error) {  // matching too may give up
     read.problems.push_back(

@@ -153,8 +153,8 @@ class StudyRun {
     study::write_file_atomically(attempt.request(),
                                  request_text(directory_.study, run, number, free_slots_.back()));
     launcher_.submit(attempt);
-    under_way_.emplace(attempt.name, UnderWay{index, number, std::move(free_slots_.back()),
-                                              attempt.directory});
+    under_way_.emplace(attempt.name,
+                       UnderWay{index, number, std::move(free_slots_.back()), attempt.directory});
     free_slots_.pop_back();
     progress_.started(run.run, now_s_());
     progress_.set_waiting(schedule_->waiting());
@@ -163,10 +163,10 @@ class StudyRun {
 
   void wait() {
     const double tick_s = sink_.tick(progress_, now_s_());
-    const double results_s = results_stale_ ? results_due_s_ - now_s_()
-                                            : std::numeric_limits<double>::infinity();
-    const auto hints = launcher_.wait(std::max(0.0, std::min(tick_s, results_s)),
-                                      interrupts_.descriptor());
+    const double results_s =
+        results_stale_ ? results_due_s_ - now_s_() : std::numeric_limits<double>::infinity();
+    const auto hints =
+        launcher_.wait(std::max(0.0, std::min(tick_s, results_s)), interrupts_.descriptor());
     heed_interrupts();
     for (const Hint& hint : hints.value_or(std::vector<Hint>())) end(hint);
     if (results_stale_ && now_s_() >= results_due_s_) write_results();
@@ -193,8 +193,8 @@ class StudyRun {
     const PlannedRun& run = directory_.plan.runs[ended.index];
     const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint.remark);
     const auto before = final_.find(run.run);
-    const auto status_before = before == final_.end() ? std::nullopt
-                                                      : std::optional(before->second.status);
+    const auto status_before =
+        before == final_.end() ? std::nullopt : std::optional(before->second.status);
     append(record);
     cancelled_ += record.status == RunStatus::kCancelled ? 1 : 0;
     const bool again = schedule_->ended(ended.index, record.status);
@@ -239,10 +239,10 @@ class StudyRun {
   std::vector<Slot> free_slots_;
   Progress progress_;
   std::map<int, RunRecord> final_;
-  std::map<int, int> last_attempt_;           ///< highest number used, by run
+  std::map<int, int> last_attempt_;  ///< highest number used, by run
   std::optional<Schedule> schedule_;
-  std::vector<UnderWay> going_on_;            ///< left by an earlier call
-  std::map<std::string, UnderWay> under_way_; ///< by attempt name
+  std::vector<UnderWay> going_on_;             ///< left by an earlier call
+  std::map<std::string, UnderWay> under_way_;  ///< by attempt name
   int interrupts_seen_ = 0;
   std::size_t cancelled_ = 0;
   bool results_stale_ = false;

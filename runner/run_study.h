@@ -18,9 +18,9 @@
 namespace doetune::runner {
 
 struct RunOptions {
-  std::optional<int> jobs;              ///< runs at once, instead of the study's
-  std::vector<std::string> gpus;        ///< to share out among them; empty: 0, 1, ...
-  std::vector<int> only;                ///< run numbers; empty: all of the plan
+  std::optional<int> jobs;        ///< runs at once, instead of the study's
+  std::vector<std::string> gpus;  ///< to share out among them; empty: 0, 1, ...
+  std::vector<int> only;          ///< run numbers; empty: all of the plan
   std::set<study::RunStatus> again = Selection{}.again;  ///< which earlier ends to try anew
 };
 

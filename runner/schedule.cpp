@@ -16,8 +16,8 @@ void check_only(const study::Plan& plan, const std::vector<int>& only) {
     const bool planned = std::any_of(plan.runs.begin(), plan.runs.end(),
                                      [&](const auto& entry) { return entry.run == run; });
     if (!planned) {
-      throw RunError(fmt::format("there is no run {}; the plan has runs 1 to {}", run,
-                                 plan.runs.size()));
+      throw RunError(
+          fmt::format("there is no run {}; the plan has runs 1 to {}", run, plan.runs.size()));
     }
   }
 }
@@ -32,10 +32,10 @@ Schedule::Schedule(const study::Plan& plan, const std::map<int, study::RunRecord
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
     const int run = plan.runs[i].run;
     const auto record = final_records.find(run);
-    const bool open = record == final_records.end() ||
-                      (record->second.status != RunStatus::kCompleted &&
-                       record->second.status != RunStatus::kInfeasible &&
-                       selection.again.count(record->second.status) > 0);
+    const bool open =
+        record == final_records.end() || (record->second.status != RunStatus::kCompleted &&
+                                          record->second.status != RunStatus::kInfeasible &&
+                                          selection.again.count(record->second.status) > 0);
     if (open && (only.empty() || only.count(run) > 0)) queue_.push_back(i);
   }
 }

@@ -14,10 +14,10 @@ namespace doetune::runner {
 
 /// What is to be run.
 struct Selection {
-  std::vector<int> only;                 ///< run numbers; empty: all of the plan
+  std::vector<int> only;  ///< run numbers; empty: all of the plan
   std::set<study::RunStatus> again{study::RunStatus::kFailed, study::RunStatus::kTimedOut,
                                    study::RunStatus::kCancelled, study::RunStatus::kLost};
-  int retries = 1;                       ///< further attempts after failed or timed_out
+  int retries = 1;  ///< further attempts after failed or timed_out
 };
 
 /// The runs still to do, in run order. A completed or infeasible run is never among them; one that

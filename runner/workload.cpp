@@ -53,7 +53,8 @@ std::string ask(const fs::path& program, double timeout_s) {
   ::kill(-started.process->pid, SIGKILL);
   ::waitpid(started.process->pid, nullptr, 0);
   if (!ended) {
-    throw RunError(fmt::format("{} --describe did not answer in {} s", program.string(), timeout_s));
+    throw RunError(
+        fmt::format("{} --describe did not answer in {} s", program.string(), timeout_s));
   }
   return text;
 }
@@ -93,8 +94,8 @@ void check_number(const std::string& subject, double value, const WorkloadFactor
   const bool below = known.low && value < *known.low;
   const bool above = known.high && value > *known.high;
   if (below || above) {
-    problems.push_back(fmt::format("{} is {}; the workload takes {}", subject, value,
-                                   range_of(known)));
+    problems.push_back(
+        fmt::format("{} is {}; the workload takes {}", subject, value, range_of(known)));
   }
 }
 
@@ -132,8 +133,8 @@ void check_setting(const study::Setting& setting, const WorkloadFactor& known,
   if (setting.number) {
     check_number(subject, *setting.number, known, problems);
   } else if (known.kind != "categorical" && known.levels.empty()) {
-    problems.push_back(fmt::format("{} is '{}'; the workload takes a number", subject,
-                                   setting.text));
+    problems.push_back(
+        fmt::format("{} is '{}'; the workload takes a number", subject, setting.text));
   }
   check_text(subject, setting.text, known, problems);
 }
@@ -147,8 +148,8 @@ std::vector<std::string> names_of(const std::vector<Named>& list) {
 
 template <class Named>
 const Named* find_named(const std::vector<Named>& list, const std::string& name) {
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const Named& entry) { return entry.name == name; });
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const Named& entry) { return entry.name == name; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -198,7 +199,8 @@ fs::path find_workload(const std::string& name) {
 
 WorkloadDescription describe_workload(const fs::path& program, double timeout_s) {
   const auto object = last_object(ask(program, timeout_s));
-  if (!object) throw RunError(fmt::format("{} --describe printed no JSON object", program.string()));
+  if (!object)
+    throw RunError(fmt::format("{} --describe printed no JSON object", program.string()));
   try {
     WorkloadDescription description;
     description.name = object->at("name").get<std::string>();

@@ -12,7 +12,7 @@ namespace doetune::runner {
 
 struct WorkloadFactor {
   std::string name;
-  std::string kind;         ///< continuous, integer, discrete, categorical
+  std::string kind;  ///< continuous, integer, discrete, categorical
   std::string unit;
   std::string description;
   std::optional<double> low;

@@ -205,7 +205,8 @@ void write_file_atomically(const fs::path& file, const std::string& content) {
 std::string read_file(const fs::path& file) {
   if (!fs::is_regular_file(file)) fail(file, "there is no such file");
   std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text(fs::file_size(file), '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!stream) fail(file, fmt::format("cannot be read: {}", std::strerror(errno)));
   return text;
 }

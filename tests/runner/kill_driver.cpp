@@ -25,9 +25,9 @@ struct Announcer : doetune::tests::SilentSink {
 }  // namespace
 
 int main(int, char** arguments) {
-  auto directory = doetune::tests::fake_study(
-      arguments[1], std::atoi(arguments[2]),
-      {arguments[4], "{run}", "{attempt}", "{result}", arguments[5]});
+  auto directory =
+      doetune::tests::fake_study(arguments[1], std::atoi(arguments[2]),
+                                 {arguments[4], "{run}", "{attempt}", "{result}", arguments[5]});
   doetune::runner::RunOptions options;
   options.jobs = std::atoi(arguments[3]);
   doetune::runner::LocalLauncher launcher;

@@ -75,7 +75,8 @@ TEST_CASE("A workload may end its output with JSON", "[runner][workloads]") {
 TEST_CASE("A workload may write result.json", "[runner][workloads]") {
   const tests::TemporaryDirectory temporary;
   const auto record = run_script(
-      temporary, R"(echo '{{"responses": {{"y": [1, 2, 6]}}, "notes": {{"engine": "onednn"}}}}' > "$2.tmp"
+      temporary,
+      R"(echo '{{"responses": {{"y": [1, 2, 6]}}, "notes": {{"engine": "onednn"}}}}' > "$2.tmp"
                     mv "$2.tmp" "$DOETUNE_RESULT"; cat "$DOETUNE_REQUEST")");
   CHECK(record.status == RunStatus::kCompleted);
   CHECK(record.responses.at("y") == 3);  // the mean of the repeats
@@ -122,8 +123,7 @@ TEST_CASE("A workload that gives no usable response has failed, with the reason"
   CHECK(record.responses.empty());
 }
 
-TEST_CASE("Settings that cannot run are infeasible, and never tried again",
-          "[runner][workloads]") {
+TEST_CASE("Settings that cannot run are infeasible, and never tried again", "[runner][workloads]") {
   const auto script = GENERATE(as<std::string>(), "exit 77", "echo CUDA out of memory >&2; exit 1",
                                "echo 'terminate called: std::bad_alloc' >&2; kill -ABRT $$");
   CAPTURE(script);
@@ -162,8 +162,8 @@ TEST_CASE("A workload that ignores SIGTERM is killed after the grace", "[runner]
 
 TEST_CASE("A workload may clean up at SIGTERM", "[runner][workloads]") {
   const tests::TemporaryDirectory temporary;
-  auto directory = tests::shell_study(temporary / "study", 1,
-                                      "trap 'echo bye; exit' TERM; sleep 60 & wait");
+  auto directory =
+      tests::shell_study(temporary / "study", 1, "trap 'echo bye; exit' TERM; sleep 60 & wait");
   directory.study.run.timeout_s = 0.3;
   directory.study.run.stop_grace_s = 20;
   const auto records = run_all(directory);
@@ -173,8 +173,8 @@ TEST_CASE("A workload may clean up at SIGTERM", "[runner][workloads]") {
 
 TEST_CASE("What a workload leaves running is killed", "[runner][workloads]") {
   const auto leave = GENERATE(as<std::string>(),
-                              "sleep 1000 & echo $! > pid",                       // same group
-                              "setsid sleep 1000 & echo $! > pid",                // own session
+                              "sleep 1000 & echo $! > pid",         // same group
+                              "setsid sleep 1000 & echo $! > pid",  // own session
                               "(setsid sh -c 'sleep 1000 & echo $! > pid; exec sleep 1000' &)\n"
                               "while ! test -s pid; do sleep 0.01; done",         // orphan's child
                               "setsid env -i sleep 1000 & echo $! > pid",         // no environment
@@ -191,8 +191,8 @@ TEST_CASE("What a workload leaves running is killed", "[runner][workloads]") {
 
 TEST_CASE("A gigabyte of output neither blocks nor fills the disk", "[runner][workloads]") {
   const tests::TemporaryDirectory temporary;
-  const auto record = run_script(
-      temporary, R"(head -c 1000000000 /dev/zero; echo; echo '{{"y": 1}}')");
+  const auto record =
+      run_script(temporary, R"(head -c 1000000000 /dev/zero; echo; echo '{{"y": 1}}')");
   CHECK(record.status == RunStatus::kCompleted);
   const auto file = temporary / "study/runs/0001.1/stdout";
   CHECK(std::filesystem::file_size(file) < (9 << 20) + 100);
@@ -202,8 +202,8 @@ TEST_CASE("A gigabyte of output neither blocks nor fills the disk", "[runner][wo
 TEST_CASE("A missing program is found before anything is run", "[runner][workloads]") {
   const tests::TemporaryDirectory temporary;
   auto directory = tests::fake_study(temporary / "study", 2, {"./bench", "{x}"});
-  CHECK_THROWS_WITH(run_all(directory), Catch::Contains("cannot run './bench'") &&
-                                            Catch::Contains("does not exist"));
+  CHECK_THROWS_WITH(run_all(directory),
+                    Catch::Contains("cannot run './bench'") && Catch::Contains("does not exist"));
   directory.study.command = {"no-such-program"};
   CHECK_THROWS_WITH(run_all(directory), Catch::Contains("no such program in PATH"));
   CHECK_FALSE(std::filesystem::exists(temporary / "study/runs"));

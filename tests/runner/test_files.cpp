@@ -58,8 +58,8 @@ TEST_CASE("Only regular files of a bounded size are read", "[runner][files]") {
 
 TEST_CASE("How an attempt ended reads back as it was written", "[runner][files]") {
   const tests::TemporaryDirectory temporary;
-  runner::AttemptEnd end{runner::EndCause::kTimeLimit, {},   15,  "a \"detail\"",
-                         "node1",                      "0,1", "t", 1.25};
+  runner::AttemptEnd end{
+      runner::EndCause::kTimeLimit, {}, 15, "a \"detail\"", "node1", "0,1", "t", 1.25};
   runner::write_end(temporary.path(), end);
   const auto read = runner::read_end(temporary.path());
   REQUIRE(read);

@@ -84,8 +84,8 @@ TEST_CASE("What one attempt left behind is killed, not what another goes on with
   const tests::TemporaryDirectory temporary;
   const std::string leave = "setsid sleep 1000 & echo $! > pid.part; mv pid.part pid; ";
   const Attempt brief = attempt_of(temporary, "brief", leave);
-  const Attempt lasting = attempt_of(
-      temporary, "lasting", "(" + leave + ")\nwhile ! test -e done; do sleep 0.01; done");
+  const Attempt lasting = attempt_of(temporary, "lasting",
+                                     "(" + leave + ")\nwhile ! test -e done; do sleep 0.01; done");
   LocalLauncher launcher;
   launcher.submit(lasting);
   wait_for_file(lasting.directory / "pid");

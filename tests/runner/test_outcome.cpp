@@ -36,7 +36,8 @@ AttemptOutput printed(std::string text) { return {{}, "", std::move(text), ""}; 
 
 }  // namespace
 
-TEST_CASE("Every declared response is needed, and the missing ones are named", "[runner][outcome]") {
+TEST_CASE("Every declared response is needed, and the missing ones are named",
+          "[runner][outcome]") {
   const auto study = study_of({"throughput", "power"});
   CHECK(judge(study, printed(R"({"throughput": 1, "power": 2})")).status == RunStatus::kCompleted);
   const auto record = judge(study, printed(R"({"throughput": 1, "pwoer": 2})"));
@@ -62,7 +63,8 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
   auto study = study_of({"y"});
   study.responses[0].pattern = "throughput: ([-+.e0-9]+) images/s";
   SECTION("of standard output") {
-    const auto record = judge(study, printed("throughput: 1 images/s\nthroughput: +2.5e1 images/s\nx"));
+    const auto record =
+        judge(study, printed("throughput: 1 images/s\nthroughput: +2.5e1 images/s\nx"));
     CHECK(record.responses.at("y") == 25);
   }
   SECTION("or of standard error") {
@@ -73,7 +75,8 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
     CHECK(judge(study, printed("took 17")).responses.at("y") == 17);
   }
   SECTION("no line matches") {
-    CHECK_THAT(judge(study, printed("nothing")).reason, Catch::Contains("matches the pattern of 'y'"));
+    CHECK_THAT(judge(study, printed("nothing")).reason,
+               Catch::Contains("matches the pattern of 'y'"));
   }
   SECTION("no number") {
     CHECK_THAT(judge(study, printed("throughput: e.e images/s")).reason,
@@ -107,8 +110,7 @@ TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runn
                               "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
                               "terminate called after throwing an instance of 'std::bad_alloc'",
                               "MemoryError", "RESOURCE_EXHAUSTED: OOM when allocating tensor",
-                              "CUBLAS_STATUS_ALLOC_FAILED",
-                              "fork: Cannot allocate memory");
+                              "CUBLAS_STATUS_ALLOC_FAILED", "fork: Cannot allocate memory");
   const auto study = study_of({"y"});
   const AttemptOutput output{{}, "", "", "loading\n" + words + "\ntraceback\n"};
   const auto record = judge(study, output, 1);

@@ -70,8 +70,7 @@ TEST_CASE("Before a run has ended the user's estimate counts", "[runner][progres
   CHECK(progress.time_left_s(100) == 120.0);  // two at once
 }
 
-TEST_CASE("Runs at once share the time left, but the longest is not shared",
-          "[runner][progress]") {
+TEST_CASE("Runs at once share the time left, but the longest is not shared", "[runner][progress]") {
   Progress progress = progress_of(4, 2, 10);
   progress.started(1, 100);
   progress.set_waiting(0);

@@ -78,9 +78,9 @@ TEST_CASE("Seeds differ from run to run and from study to study, and any JSON re
 TEST_CASE("Placeholders are filled, doubled braces are literal", "[runner][request]") {
   CHECK(fill({"./bench", "--x={x}", "{precision}:{model}", "{channels}"}) ==
         std::vector<std::string>{"./bench", "--x=12", "bf16:tiny-yolov2", "32"});
-  CHECK(fill({"{run}.{attempt}", "{request}", "{result}"}) ==
-        std::vector<std::string>{"7.3", "/s/runs/0007.3/request.json",
-                                 "/s/runs/0007.3/result.json"});
+  CHECK(
+      fill({"{run}.{attempt}", "{request}", "{result}"}) ==
+      std::vector<std::string>{"7.3", "/s/runs/0007.3/request.json", "/s/runs/0007.3/result.json"});
   CHECK(fill({"{{x}}", "{{\"x\": {x}}}", "}", ""}) ==
         std::vector<std::string>{"{x}", "{\"x\": 12}", "}", ""});
 }

@@ -221,8 +221,7 @@ TEST_CASE("An attempt that ended without being recorded is taken into the journa
   runner::write_end(path, {EndCause::kExited, 0, {}, "", "node1", "", "then", 5});
   std::ofstream(path / "result.json") << "{\"y\": 42}";
   CHECK(world.run().counts.completed == 4);
-  CHECK(world.launcher.submitted ==
-        std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
+  CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
   CHECK(world.records().front().responses.at("y") == 42);
 }
 
@@ -264,8 +263,7 @@ TEST_CASE("An attempt that goes on without its runner is waited for", "[runner][
   world.leave_attempt(2, 1);
   world.launcher.goes_on = true;
   CHECK(world.run().counts.completed == 4);
-  CHECK(world.launcher.submitted ==
-        std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
+  CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
   CHECK(world.launcher.most_at_once == 1);  // it takes a slot
 }
 

@@ -66,8 +66,8 @@ TEST_CASE("Runs come in run order; those completed or infeasible never again",
     CHECK(drained(plan, schedule) == std::vector<int>{1, 6});
   }
   SECTION("only a run that is not there") {
-    CHECK_THROWS_WITH(Schedule(plan, records, {{8}, {}, 1}), Catch::Contains("no run 8") &&
-                                                                 Catch::Contains("1 to 7"));
+    CHECK_THROWS_WITH(Schedule(plan, records, {{8}, {}, 1}),
+                      Catch::Contains("no run 8") && Catch::Contains("1 to 7"));
   }
 }
 

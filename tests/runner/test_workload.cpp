@@ -67,8 +67,8 @@ TEST_CASE("Bundled workloads are found by name, the nearest is named otherwise",
 
 TEST_CASE("A workload describes itself", "[runner][workload]") {
   const Bundle bundle;
-  const auto program = bundle.add("w", std::string("echo log line; cat <<'END'\n") + kDescription +
-                                           "\nEND");
+  const auto program =
+      bundle.add("w", std::string("echo log line; cat <<'END'\n") + kDescription + "\nEND");
   const auto description = runner::describe_workload(program);
   CHECK(description.name == "stream-inference");
   REQUIRE(description.factors.size() == 3);
