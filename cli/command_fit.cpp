@@ -64,7 +64,9 @@ int command_fit(const Command& command, const Arguments& arguments) {
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
   const std::string json = reports::fit_json(analysis);
-  study::write_file_atomically(directory.path / "fit.json", json);
+  if (!asks_otherwise(options)) {
+    study::write_file_atomically(directory.path / "fit.json", json);
+  }
   if (options.json()) {
     fmt::print("{}", json);
   } else {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/command_list.h"
 #include "cli/terminal.h"
@@ -51,7 +52,12 @@ int command_init(const Command& command, const Arguments& arguments) {
         fmt::format("doetune init: {} is there already; --force replaces it", file.string()));
   }
   study::write_file_atomically(file, kTemplate);
-  fmt::print("{} written: edit it, then plan\n", file.string());
+  if (options.json()) {
+    fmt::print("{}\n",
+               nlohmann::ordered_json{{"schema_version", 1}, {"file", file.string()}}.dump(2));
+  } else {
+    fmt::print("{} written: edit it, then plan\n", file.string());
+  }
   say_next(fmt::format("doetune plan {}", file.string()));
   return kDone;
 }

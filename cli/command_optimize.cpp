@@ -72,7 +72,9 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
   const std::string json = reports::optimum_json(analysis);
-  study::write_file_atomically(directory.path / "optimum.json", json);
+  if (!asks_otherwise(options)) {
+    study::write_file_atomically(directory.path / "optimum.json", json);
+  }
   if (options.json()) fmt::print("{}", json);
   if (!analysis.optimum) {
     fmt::print(stderr, "no optimum: {}\n", analysis.optimum_problem);

@@ -19,8 +19,10 @@ int command_report(const Command& command, const Arguments& arguments) {
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
-  study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
-  study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
+  if (!asks_otherwise(options)) {
+    study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
+    study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
+  }
   const std::vector<std::filesystem::path> files = reports::write_report(analysis);
   const reports::Verdict verdict = reports::verdict(analysis);
   if (options.json()) {
@@ -38,7 +40,8 @@ int command_report(const Command& command, const Arguments& arguments) {
     fmt::print("{} written, with {} figures\n", files.front().string(), files.size() - 1);
   }
   say_next(fmt::format("open {}", files.front().string()));
-  return kDone;
+  if (analysis.completed() == 0) return kRunsMissing;
+  return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }
 
 }  // namespace doetune::cli

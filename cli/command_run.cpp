@@ -7,12 +7,25 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "runner/progress_printer.h"
+#include "runner/run_error.h"
 #include "runner/run_study.h"
 
 namespace po = boost::program_options;
 
 namespace doetune::cli {
 namespace {
+
+void print_dry_run_json(const study::StudyDirectory& directory, const runner::RunOptions& options) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const runner::PlannedAttempt& attempt : runner::planned_attempts(directory, options)) {
+    runs.push_back({{"run", attempt.run},
+                    {"program", attempt.program.string()},
+                    {"arguments", attempt.arguments},
+                    {"environment", attempt.environment},
+                    {"working_directory", attempt.working_directory.string()}});
+  }
+  fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"runs", runs}}.dump(2));
+}
 
 void print_dry_run(const study::StudyDirectory& directory, const runner::RunOptions& options) {
   for (const runner::PlannedAttempt& attempt : runner::planned_attempts(directory, options)) {
@@ -37,6 +50,15 @@ void print_json(const study::StudyDirectory& directory, const runner::RunSummary
                                             {"remaining", counts.remaining},
                                             {"interrupted", summary.interrupted}}
                          .dump(2));
+}
+
+std::unique_ptr<runner::Launcher> make_launcher(const Options& options, const study::Study& study) {
+  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher);
+  try {
+    return runner::make_launcher(options.text("launcher"));
+  } catch (const runner::RunError& error) {
+    throw UsageError(fmt::format("--launcher: {}", error.what()));
+  }
 }
 
 int conclude(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
@@ -67,13 +89,15 @@ int command_run(const Command& command, const Arguments& arguments) {
   if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
   if (run.jobs.value_or(1) < 1) throw UsageError("doetune run: --jobs must be at least 1");
   run.gpus = split_list(options.text("gpus"));
+  if (options.has("only") && options.text("only").empty()) {
+    throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
+  }
   run.only = parse_run_numbers(options.text("only"), static_cast<int>(directory.plan.runs.size()));
   if (options.has("dry-run")) {
-    print_dry_run(directory, run);
+    options.json() ? print_dry_run_json(directory, run) : print_dry_run(directory, run);
     return kDone;
   }
-  const auto launcher =
-      runner::make_launcher(options.text("launcher", directory.study.run.launcher));
+  const auto launcher = make_launcher(options, directory.study);
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   const runner::RunSummary summary =

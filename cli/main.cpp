@@ -1,7 +1,11 @@
 // doetune: finds the best settings of a GPU system with few, well-chosen runs.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -56,7 +60,12 @@ int guarded(const std::vector<std::string>& arguments) {
     return code;
   };
   try {
-    return run_command(arguments);
+    const int code = run_command(arguments);
+    if (std::fflush(stdout) == 0) return code;
+    fmt::print(stderr, "doetune: the output could not be written: {}\n", std::strerror(errno));
+    return kInternalError;
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(error, kStudyDirectory);
   } catch (const UsageError& error) {
     return report(error, kUsage);
   } catch (const study::StudyError& error) {

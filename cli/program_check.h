@@ -5,9 +5,9 @@
 
 namespace doetune::cli {
 
-/// Throws study::StudyError or runner::RunError: an unknown workload, a factor, setting or response
-/// that the workload does not know (with the nearest it does), an unknown placeholder, a program
-/// that is not there. A study without workload and command (its runs are imported) passes.
+/// Throws study::StudyError: neither workload nor command, an unknown launcher or workload, a
+/// factor, setting or response that the workload does not know (with the nearest it does), an
+/// unknown placeholder, a program that is not there.
 void check_program(const study::StudyDirectory& planned);
 
 }  // namespace doetune::cli

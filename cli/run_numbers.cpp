@@ -37,6 +37,7 @@ std::vector<int> parse_run_numbers(const std::string& text, int last) {
     const auto dash = part.find('-');
     const int from = run_number(part.substr(0, dash), last);
     const int to = dash == std::string::npos ? from : run_number(part.substr(dash + 1), last);
+    if (from > to) throw UsageError(fmt::format("--only: '{}' runs backwards", part));
     for (int number = from; number <= to; ++number) numbers.push_back(number);
   }
   return numbers;

@@ -136,6 +136,11 @@ void add_goal_options(Options& options) {
       "hold", po::value<std::vector<std::string>>(), "FACTOR=SETTING that is not to be varied");
 }
 
+bool asks_otherwise(const Options& options) {
+  return options.has("model") || options.has("transform") || options.has("goal") ||
+         options.has("hold");
+}
+
 reports::AnalysisOptions analysis_options(const Options& options, const study::Study& study) {
   reports::AnalysisOptions analysis;
   if (options.has("model")) {

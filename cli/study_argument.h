@@ -19,6 +19,10 @@ void add_fit_options(Options& options);
 /// Declares --goal and --hold.
 void add_goal_options(Options& options);
 
+/// Whether any of them was given: the answer is then to a question of the moment, and does not
+/// replace fit.json or optimum.json.
+bool asks_otherwise(const Options& options);
+
 /// The analysis options as given. Throws UsageError for an unknown name or a goal that cannot be
 /// read, with the nearest valid name.
 reports::AnalysisOptions analysis_options(const Options& options, const study::Study& study);

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "doe/nearest_name.h"
 
 namespace doetune::doe {
 namespace {
+
+constexpr std::size_t kMostRuns = 1'000'000;
 
 constexpr std::array kDesignTypes{
     DesignType{
@@ -16,7 +19,7 @@ constexpr std::array kDesignTypes{
         "face-centred central composite: corners, face centres and centre runs; three levels "
         "a factor, fits a full quadratic",
         "Box & Wilson (1951), alpha = 1", face_centred_ccd},
-    DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design},
+    DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design, true},
 };
 
 constexpr std::array<std::string_view, 5> kPointTypeNames{"factorial", "axial", "center", "table",
@@ -54,15 +57,19 @@ void drop_excluded(const DesignRequest& request, Design& design) {
       fmt::format("{} of {} points left out: not allowed ({})", dropped, before, example));
 }
 
-Design replicated(Design design, int replicates) {
+void replicate(Design& design, int replicates) {
   const std::vector<DesignPoint> once = design.points;
-  for (int replicate = 2; replicate <= replicates; ++replicate) {
-    for (DesignPoint point : once) {
-      point.replicate = replicate;
-      design.points.push_back(std::move(point));
-    }
+  for (int copy = 2; copy <= replicates; ++copy) {
+    design.points.insert(design.points.end(), once.begin(), once.end());
   }
-  return design;
+}
+
+/// Numbers the runs at equal settings, whether centre runs or copies of the whole design.
+void number_replicates(Design& design) {
+  std::map<std::vector<double>, int> seen;
+  for (DesignPoint& point : design.points) {
+    point.replicate = ++seen[{point.coded.begin(), point.coded.end()}];
+  }
 }
 
 }  // namespace
@@ -101,10 +108,18 @@ Design build_design(std::string_view name, const DesignRequest& request) {
                                   did_you_mean(name, design_type_names())));
   }
   Design design = type->build(request);
-  snap_points(request, design);
-  drop_excluded(request, design);
+  if (!type->as_given) {
+    snap_points(request, design);
+    drop_excluded(request, design);
+  }
   if (design.points.empty()) throw DesignError("the design has no runs that are allowed");
-  return replicated(std::move(design), request.replicates);
+  if (design.points.size() * static_cast<std::size_t>(request.replicates) > kMostRuns) {
+    throw DesignError(fmt::format("{} runs, {} times, are more than {}", design.points.size(),
+                                  request.replicates, kMostRuns));
+  }
+  replicate(design, request.replicates);
+  number_replicates(design);
+  return design;
 }
 
 std::vector<double> natural_settings(const std::vector<Factor>& factors,

@@ -27,7 +27,7 @@ struct DesignPoint {
   Eigen::VectorXd coded;
   PointType type = PointType::kFactorial;
   int block = 1;      ///< from 1
-  int replicate = 1;  ///< from 1
+  int replicate = 1;  ///< from 1: the how-manieth run at these settings
 };
 
 /// How a search for an optimal or space-filling design went.
@@ -80,15 +80,16 @@ struct DesignType {
   std::string_view summary;  ///< what it is for
   std::string_view source;   ///< where the construction is published
   Design (*build)(const DesignRequest&);
+  bool as_given = false;  ///< the user's own runs: neither snapped nor left out
 };
 
 std::span<const DesignType> design_types();
 std::vector<std::string> design_type_names();
 
 /// The design of a type, in standard order, with every point snapped to usable settings and points
-/// outside the region dropped (a note says how many).
-/// Throws DesignError for an unknown type (naming the nearest), a request the type cannot meet, or
-/// a design without runs.
+/// outside the region dropped (a note says how many), unless the type takes its points as given.
+/// Throws DesignError for an unknown type (naming the nearest), a request the type cannot meet, a
+/// design without runs or with over 1,000,000.
 Design build_design(std::string_view type, const DesignRequest& request);
 
 /// Builders, one a source file; called through build_design.

@@ -23,6 +23,31 @@ void refuse_assignment(const std::string& text) {
   }
 }
 
+bool is_comparison(std::string_view text) {
+  return text.starts_with("<") || text.starts_with(">") || text.starts_with("==") ||
+         text.starts_with("!=");
+}
+
+/// "2 <= a <= 4" would compare 1 or 0 with 4; two comparisons stand side by side only with && or ||
+/// between them, or with a parenthesis.
+void refuse_chained_comparison(const std::string& text) {
+  bool compared = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    if (rest.starts_with("&&") || rest.starts_with("||") ||
+        std::string_view("(),?:").find(text[i]) != std::string_view::npos) {
+      compared = false;
+    } else if (is_comparison(rest)) {
+      if (compared) {
+        throw ExpressionError("comparisons do not chain; write 'low <= a && a <= high'",
+                              static_cast<int>(i) + 1);
+      }
+      compared = true;
+      if (i + 1 < text.size() && text[i + 1] == '=') ++i;
+    }
+  }
+}
+
 }  // namespace
 
 struct Expression::Compiled {
@@ -34,6 +59,7 @@ struct Expression::Compiled {
 Expression::Expression(const std::string& text, std::vector<std::string> variables)
     : text_(text), compiled_(std::make_unique<Compiled>()) {
   refuse_assignment(text);
+  refuse_chained_comparison(text);
   compiled_->values.resize(variables.size());
   compiled_->names = std::move(variables);
   try {
@@ -41,7 +67,9 @@ Expression::Expression(const std::string& text, std::vector<std::string> variabl
       compiled_->parser.DefineVar(compiled_->names[i], &compiled_->values[i]);
     }
     compiled_->parser.SetExpr(text);
-    compiled_->parser.Eval();  // parses; the value is of no interest
+    int values = 0;
+    compiled_->parser.Eval(values);  // parses; the value is of no interest
+    if (values > 1) throw ExpressionError("one expression, not a list with commas", 1);
   } catch (const mu::ParserError& error) {
     const int position = error.GetPos() + 1;
     if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {

@@ -42,6 +42,9 @@ double round_to(double x, double step) {
                   : std::round(x / step) * step;
 }
 
+/// x to 12 digits: the sum of steps of 0.1 is 0.3, not 0.30000000000000004.
+double tidy(double x) { return std::stod(fmt::format("{:.12g}", x)); }
+
 /// Spacing of usable settings of a continuous factor around x.
 double spacing_at(const Factor& factor, double x) {
   if (factor.step > 0) return factor.step;
@@ -51,7 +54,7 @@ double spacing_at(const Factor& factor, double x) {
 
 double snap_continuous(const Factor& factor, double x) {
   if (factor.step > 0) {
-    return factor.low + std::round((x - factor.low) / factor.step) * factor.step;
+    return tidy(factor.low + std::round((x - factor.low) / factor.step) * factor.step);
   }
   return round_to(x, spacing_at(factor, x));
 }

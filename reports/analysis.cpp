@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "study/journal.h"
+#include "study/results.h"
 
 namespace doetune::reports {
 namespace {
@@ -104,7 +105,11 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
     if (!response.fit) continue;
     std::optional<Goal> goal = goal_of(response.response);
     const auto given = options.goals.find(response.response.name);
-    if (given != options.goals.end()) goal = given->second;
+    if (given != options.goals.end()) {
+      goal = given->second;
+      goal->weight = response.response.weight;
+      goal->importance = response.response.importance;
+    }
     request.responses.push_back({response.response.name, &*response.fit, goal});
   }
   return request;
@@ -156,6 +161,12 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
   const study::JournalContent journal = study::read_journal(directory.journal());
   analysis.records = study::final_records(journal.records);
   analysis.warnings = journal.warnings;
+  for (auto& [run, record] : analysis.records) {
+    const auto planned = std::find_if(directory.plan.runs.begin(), directory.plan.runs.end(),
+                                      [number = run](const auto& r) { return r.run == number; });
+    if (planned == directory.plan.runs.end()) continue;
+    study::add_derived_responses(directory.study, *planned, record.responses);
+  }
   for (const study::Response& response : directory.study.responses) {
     analysis.responses.push_back(analyse_response(analysis, response, options));
   }

@@ -1,4 +1,5 @@
 // fit.json and optimum.json.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "reports/analysis.h"
@@ -129,6 +130,25 @@ ordered_json candidate_json(const std::vector<doe::Factor>& factors,
           {"all_goals_met_probability", number(candidate.all_goals_met_probability)}};
 }
 
+/// The goals that were sought, ends of ramps filled in; an open end is null.
+ordered_json goals_json(const Analysis& analysis) {
+  constexpr const char* kTypes[] = {"maximize", "minimize", "target",
+                                    "within",   "at_most",  "at_least"};
+  const auto bound = [](double value) {
+    return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+  };
+  ordered_json goals = ordered_json::object();
+  for (const auto& [name, goal] : analysis.goals) {
+    goals[name] = {{"goal", kTypes[static_cast<std::size_t>(goal.type)]},
+                   {"low", bound(goal.low)},
+                   {"high", bound(goal.high)},
+                   {"weight", goal.weight},
+                   {"importance", goal.importance}};
+    if (goal.type == surfaces::GoalType::kTarget) goals[name]["target"] = goal.target;
+  }
+  return goals;
+}
+
 }  // namespace
 
 std::string fit_json(const Analysis& analysis) {
@@ -161,6 +181,7 @@ std::string optimum_json(const Analysis& analysis) {
   }
   json["baseline"] =
       optimum.baseline ? candidate_json(factors, *optimum.baseline) : ordered_json(nullptr);
+  json["goals"] = goals_json(analysis);
   json["at_bound"] = optimum.at_bound;
   json["global"] = optimum.global;
   return json.dump(2) + "\n";

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "reports/format.h"
 #include "reports/range_bar.h"
 #include "reports/section.h"
 #include "reports/section_parts.h"
 #include "reports/slice.h"
+#include "study/argument_template.h"
 
 namespace doetune::reports {
 namespace {
@@ -134,25 +137,26 @@ std::string shell_word(const std::string& word) {
 }
 
 /// The study's command with its placeholders filled, or the bundled workload's.
+/// What starts one run by hand; places that only a run has, such as {result}, stay as they are.
 std::string as_command(const study::Study& study, const std::vector<double>& settings) {
+  std::map<std::string, std::string> values;
+  for (const study::Setting& setting : study.settings) values[setting.name] = setting.text;
+  for (std::size_t f = 0; f < study.factors.size(); ++f) {
+    values[study.factors[f].name] = study.factors[f].format(settings[f]);
+  }
   std::vector<std::string> words = study.command;
   if (words.empty()) {
     words = {"doetune", "workload", study.workload};
-    for (const doe::Factor& factor : study.factors) {
-      words.insert(words.end(), {"--" + factor.name, "{" + factor.name + "}"});
-    }
+    for (const auto& [name, value] : values)
+      words.insert(words.end(), {"--" + name, "{" + name + "}"});
   }
   std::string line;
-  for (std::string word : words) {
-    for (std::size_t f = 0; f < study.factors.size(); ++f) {
-      const std::string place = "{" + study.factors[f].name + "}";
-      const std::string value = study.factors[f].format(settings[f]);
-      for (std::size_t at = word.find(place); at != std::string::npos;
-           at = word.find(place, at + value.size())) {
-        word.replace(at, place.size(), value);
-      }
-    }
-    line += (line.empty() ? "" : " ") + shell_word(word);
+  for (const std::string& word : words) {
+    const std::string filled = study::fill_template(word, [&](const std::string& name) {
+      const auto found = values.find(name);
+      return found == values.end() ? "{" + name + "}" : found->second;
+    });
+    line += (line.empty() ? "" : " ") + shell_word(filled);
   }
   return line;
 }

@@ -44,7 +44,7 @@ class StudyRun {
         sink_(sink),
         interrupts_(interrupts),
         now_s_(now_s),
-        lock_(directory),
+        lock_(directory.path),
         journal_(directory.journal(), directory.study.name, directory.plan_hash),
         maker_(directory),
         free_slots_(slots_of(directory, options)),

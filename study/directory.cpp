@@ -50,26 +50,41 @@ std::string hash_of(const Study& study, const std::string& csv) {
   return fnv1a(run_definition(study) + csv);
 }
 
+/// Recorded runs, or attempts that nobody has recorded yet.
 bool has_runs(const fs::path& directory) {
-  return !read_journal(directory / "runs.jsonl").records.empty();
+  std::error_code error;
+  const bool has_attempts =
+      fs::exists(directory / "runs", error) && !fs::is_empty(directory / "runs", error);
+  return has_attempts || !read_journal(directory / "runs.jsonl").records.empty();
 }
 
-void prepare(const fs::path& path, bool force) {
+bool is_study_directory(const fs::path& path) {
+  return fs::exists(path / "plan.json") || fs::exists(path / "study.yaml");
+}
+
+/// Makes the directory, unless it is there as an empty one or as a study's.
+void make_directory(const fs::path& path) {
   std::error_code error;
-  if (fs::exists(path, error)) {
-    if (!fs::is_directory(path)) fail(path, "exists and is no directory");
-    if (has_runs(path))
-      fail(path, "holds runs, which a new plan would orphan; choose another -o DIR");
-    const bool empty = fs::is_empty(path, error);
-    if (!empty && !fs::exists(path / "plan.json") && !fs::exists(path / "study.yaml")) {
-      fail(path, "exists and is no study directory; choose another -o DIR");
-    }
-    if (!empty && !force) fail(path, "holds a plan already; --force replaces it");
-    fs::remove(path / "plan.json", error);
-    fs::remove(path / "runs.jsonl", error);
+  if (fs::exists(path, error) && !fs::is_directory(path)) fail(path, "exists and is no directory");
+  if (fs::exists(path, error) && !fs::is_empty(path, error) && !is_study_directory(path)) {
+    fail(path, "exists and is no study directory; choose another -o DIR");
   }
   fs::create_directories(path, error);
   if (error) fail(path, fmt::format("cannot be made: {}", error.message()));
+}
+
+/// Removes an earlier plan and what was derived from it, if that is allowed.
+void clear(const fs::path& path, bool force) {
+  if (!is_study_directory(path)) return;
+  if (has_runs(path)) {
+    fail(path, "holds runs, which a new plan would orphan; choose another -o DIR");
+  }
+  if (!force) fail(path, "holds a plan already; --force replaces it");
+  std::error_code error;
+  for (const char* name : {"plan.json", "runs.jsonl", "results.csv", "fit.json", "optimum.json"}) {
+    fs::remove(path / name, error);
+  }
+  fs::remove_all(path / "report", error);
 }
 
 nlohmann::json load_plan_json(const fs::path& path) {
@@ -112,10 +127,12 @@ fs::path StudyDirectory::attempt(int run, int attempt_number) const {
 
 StudyDirectory create_directory(const fs::path& path, const Study& study, const Plan& plan,
                                 bool force) {
-  prepare(path, force);
   const std::string csv = plan_csv(study, plan);
   StudyDirectory directory{path, study, plan, hash_of(study, csv),
                            fs::absolute(study.file).parent_path()};
+  make_directory(path);
+  const DirectoryLock lock(path);
+  clear(path, force);
   write_file_atomically(path / "study.yaml", study.text);
   write_file_atomically(path / "plan.csv", csv);
   write_file_atomically(path / "plan.json", plan_json(directory));
@@ -131,7 +148,7 @@ StudyDirectory open_directory(const fs::path& path) {
   }
   StudyDirectory directory;
   directory.path = path;
-  directory.study = parse_study(read_file(path / "study.yaml"), path / "study.yaml");
+  directory.study = load_study(path / "study.yaml");
   const std::string csv = read_file(path / "plan.csv");
   directory.plan.runs = read_plan_csv(directory.study, csv, path / "plan.csv");
   directory.plan_hash = hash_of(directory.study, csv);
@@ -168,16 +185,16 @@ fs::path find_directory(const std::optional<fs::path>& argument) {
   throw DirectoryError("several study directories here; name one of them:" + list);
 }
 
-DirectoryLock::DirectoryLock(const StudyDirectory& directory) {
-  const fs::path file = directory.path / "lock";
+DirectoryLock::DirectoryLock(const fs::path& directory) {
+  const fs::path file = directory / "lock";
   descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (descriptor_ < 0) fail(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     std::string owner = read_file(file);
     while (!owner.empty() && owner.back() == '\n') owner.pop_back();
     close(descriptor_);
-    fail(directory.path, fmt::format("is in use by another doetune ({}); wait for it or stop it",
-                                     owner.empty() ? "owner unknown" : owner));
+    fail(directory, fmt::format("is in use by another doetune ({}); wait for it or stop it",
+                                owner.empty() ? "owner unknown" : owner));
   }
   const std::string owner = fmt::format("process {} on {}\n", getpid(), host_name());
   if (ftruncate(descriptor_, 0) != 0 ||
@@ -203,7 +220,8 @@ void write_file_atomically(const fs::path& file, const std::string& content) {
 }
 
 std::string read_file(const fs::path& file) {
-  if (!fs::is_regular_file(file)) fail(file, "there is no such file");
+  if (!fs::exists(file)) fail(file, "there is no such file");
+  if (!fs::is_regular_file(file)) fail(file, "is no regular file");
   std::ifstream stream(file, std::ios::binary);
   std::string text(fs::file_size(file), '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));

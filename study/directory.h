@@ -31,8 +31,8 @@ struct StudyDirectory {
   std::filesystem::path report() const { return path / "report"; }
 };
 
-/// Writes study.yaml, plan.csv and plan.json. A directory that holds runs is never replaced; one
-/// that holds a plan only if `force`. Throws DirectoryError.
+/// Writes study.yaml, plan.csv and plan.json. A directory that holds runs, recorded or not, or that
+/// is in use is never replaced; one that holds a plan only if `force`. Throws DirectoryError.
 StudyDirectory create_directory(const std::filesystem::path& path, const Study& study,
                                 const Plan& plan, bool force);
 
@@ -47,7 +47,7 @@ std::filesystem::path find_directory(const std::optional<std::filesystem::path>&
 class DirectoryLock {
  public:
   /// Throws DirectoryError naming the process and host that hold it.
-  explicit DirectoryLock(const StudyDirectory& directory);
+  explicit DirectoryLock(const std::filesystem::path& directory);
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;

@@ -14,6 +14,9 @@ namespace {
 /// Whole numbers beyond this many settings are no experiment's factor.
 constexpr double kMostIntegers = 1e6;
 
+/// Of a range beside the size of its ends: below, steps inside the range drown in rounding.
+constexpr double kNarrowest = 1e-6;
+
 class FactorReader {
  public:
   FactorReader(const std::string& name, const YAML::Node& node, const std::filesystem::path& file)
@@ -118,6 +121,10 @@ class FactorReader {
       fail(node_, fmt::format("low ({}) must be below high ({})", factor_.low, factor_.high));
     }
     if (!std::isfinite(factor_.high - factor_.low)) fail(node_, "the range is too wide");
+    const double size = std::max(std::abs(factor_.low), std::abs(factor_.high));
+    if (factor_.high - factor_.low < kNarrowest * size) {
+      fail(node_, "the range is too narrow beside the size of its ends; measure from an offset");
+    }
     if (factor_.kind != doe::FactorKind::kInteger) return;
     for (const char* key : {"low", "high"}) {
       const double value = *parse_number(node_[key].Scalar());
@@ -213,13 +220,14 @@ doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Fac
     const doe::Factor& factor = factors[at - names.begin()];
     const auto [comparison, text] = split_comparison(entry.second.Scalar());
     const auto value = factor.parse(text);
-    if (!value || (factor.is_categorical() && comparison != Comparison::kEqual)) {
+    const bool is_setting = value && (comparison != Comparison::kEqual || factor.allows(*value));
+    if (!is_setting || (factor.is_categorical() && comparison != Comparison::kEqual)) {
       fail_at(file, entry.second,
               fmt::format("forbidden: '{}' is no condition on '{}'; expected {}",
                           entry.second.Scalar(), factor.name,
                           factor.is_categorical()
                               ? fmt::format("one of {}", fmt::join(factor.level_names, ", "))
-                              : "a number, or a comparison such as \">= 7\""));
+                              : "a setting of it, or a comparison such as \">= 7\""));
     }
     forbidden.push_back({static_cast<int>(at - names.begin()), comparison, *value});
   }

@@ -21,8 +21,10 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
                            const std::filesystem::path& path, bool force) {
   Study as_table = study;
   as_table.design = {"table", 0, 1, 1, data};
+  as_table.region = doe::Region();  // what was measured is a fact, allowed or not
   const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
   StudyDirectory directory = create_directory(path, study, make_plan(as_table), force);
+  const DirectoryLock lock(directory.path);
   Journal journal(directory.journal(), study.name, directory.plan_hash);
   for (const PlannedRun& run : directory.plan.runs) {
     RunRecord record;

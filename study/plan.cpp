@@ -26,6 +26,10 @@ doe::DesignRequest request_of(const Study& study) {
   request.seed = study.seed;
   if (!study.design.table.empty()) {
     for (const TableRow& row : read_table(study, study.design.table, {})) {
+      if (const auto reason = study.region.excluded_by(row.settings)) {
+        throw StudyError(fmt::format("{}:{}: the study file does not allow this run ({})",
+                                     study.design.table.string(), row.line, *reason));
+      }
       request.table.push_back(row.settings);
     }
   }
@@ -80,8 +84,9 @@ Eigen::MatrixXd Plan::coded(const std::vector<doe::Factor>& factors) const {
 
 Plan make_plan(const Study& study) {
   doe::Design design;
+  const doe::DesignRequest request = request_of(study);
   try {
-    design = doe::build_design(study.design.type, request_of(study));
+    design = doe::build_design(study.design.type, request);
   } catch (const doe::DesignError& error) {
     throw StudyError(fmt::format("{}: design: {}", study.file.string(), error.what()));
   }
@@ -94,8 +99,12 @@ Plan make_plan(const Study& study) {
   if (study.design.type != "table") order = doe::random_run_order(design, study.seed);
   for (const int i : order) {
     const doe::DesignPoint& point = design.points[i];
+    // Coding and back may cost the last digit of a number that was given.
+    const std::vector<double> settings =
+        request.table.empty() ? doe::natural_settings(study.factors, point.coded)
+                              : request.table[static_cast<std::size_t>(i) % request.table.size()];
     plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, i + 1, point.type, point.block,
-                         point.replicate, doe::natural_settings(study.factors, point.coded)});
+                         point.replicate, settings});
   }
   return plan;
 }

@@ -47,7 +47,7 @@ std::string plan_json(const StudyDirectory& directory) {
       {"working_directory", directory.working_directory.string()},
       {"evaluation", evaluation_document(directory.plan.evaluation)},
       {"notes", directory.plan.notes}};
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace doetune::study

@@ -69,8 +69,10 @@ std::string results_csv(const StudyDirectory& directory, const std::map<int, Run
   std::string text = csv_row(columns);
   for (const PlannedRun& run : directory.plan.runs) {
     std::vector<std::string> cells = plan_cells(directory.study, run);
-    if (const auto record = records.find(run.run); record != records.end()) {
-      add_measured_cells(directory.study, record->second, cells);
+    if (const auto found = records.find(run.run); found != records.end()) {
+      RunRecord record = found->second;
+      add_derived_responses(directory.study, run, record.responses);
+      add_measured_cells(directory.study, record, cells);
     }
     cells.resize(columns.size());
     text += csv_row(cells);

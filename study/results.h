@@ -10,13 +10,14 @@
 
 namespace doetune::study {
 
-/// Fills derived responses (formula) from the measured ones, in the study's order. One whose value
-/// is not finite is left out. A formula may also use factors.
+/// Fills derived responses (formula) from the measured ones, in the study's order, in place of any
+/// that are there. One whose value is not finite is left out. A formula may also use factors.
 void add_derived_responses(const Study& study, const PlannedRun& run,
                            std::map<std::string, double>& responses);
 
 /// plan.csv's columns, then attempt,status,host,gpu,start,duration_s,<responses...>; empty where
 /// there is no value.
+/// Derived responses are computed anew: a formula may have been edited since the run.
 std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records);
 
 }  // namespace doetune::study

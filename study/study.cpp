@@ -34,6 +34,15 @@ std::optional<double> number_at(const YAML::Node& node, const char* key) {
   return node[key] ? parse_number(node[key].Scalar()) : std::nullopt;
 }
 
+/// A file's name as a study's: anything but letters, digits, '.', '-' and '_' becomes '_'.
+std::string printable_name(std::string name) {
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
+    if (!plain) c = '_';
+  }
+  return name;
+}
+
 int integer_or(const YAML::Node& node, const char* key, int otherwise) {
   return static_cast<int>(number_at(node, key).value_or(otherwise));
 }
@@ -53,7 +62,7 @@ class Reader {
   }
 
   Study read() {
-    study_.name = text_or(root_, "study", file_.stem().string());
+    study_.name = text_or(root_, "study", printable_name(file_.stem().string()));
     study_.seed = static_cast<std::uint64_t>(number_at(root_, "seed").value_or(1));
     read_program();
     read_factors();
@@ -129,7 +138,7 @@ class Reader {
     try {
       return doe::Expression(node.Scalar(), names);
     } catch (const doe::ExpressionError& error) {
-      fail(node, fmt::format("{}: '{}', character {}: {}", what, node.Scalar(), error.position,
+      fail(node, fmt::format("{}: '{:.60}', character {}: {}", what, node.Scalar(), error.position,
                              error.what()));
     }
   }

@@ -66,6 +66,24 @@ std::string expectation(const Schema& schema) {
                      expectation(schema.alternatives.back()));
 }
 
+/// Valid UTF-8 without control characters.
+bool is_text(const std::string& content) {
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const auto c = static_cast<unsigned char>(content[i]);
+    const bool is_space = c == '\n' || c == '\r' || c == '\t';
+    // U+0080 to U+009F, two bytes each, steer terminals as the controls below 32 do.
+    const bool is_c1 =
+        c == 0xC2 && i + 1 < content.size() && static_cast<unsigned char>(content[i + 1]) < 0xA0;
+    if ((c < 32 && !is_space) || c == 127 || is_c1) return false;
+  }
+  try {
+    nlohmann::json(content).dump();  // throws for bytes that are not UTF-8
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
 /// The YAML type that a kind of value has.
 YAML::NodeType::value yaml_type(Kind kind) {
   switch (kind) {
@@ -174,6 +192,8 @@ class Checker {
 
   void check_scalar(const YAML::Node& node, const Schema& schema, const std::string& what) {
     const std::string& text = node.Scalar();
+    // YAML's escapes can put into a value what the file itself may not hold.
+    if (!is_text(text)) fail_at(file_, node, fmt::format("{}: control characters", what));
     const auto number = parse_number(text);
     bool fits = true;
     switch (schema.kind) {
@@ -209,20 +229,6 @@ class Checker {
   const std::filesystem::path& file_;
   int visited_ = 0;
 };
-
-/// Valid UTF-8 without control characters.
-bool is_text(const std::string& content) {
-  const bool controlled = std::any_of(content.begin(), content.end(), [](unsigned char c) {
-    return c < 32 && c != '\n' && c != '\r' && c != '\t';
-  });
-  if (controlled) return false;
-  try {
-    nlohmann::json(content).dump();  // throws for bytes that are not UTF-8
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
-}
 
 }  // namespace
 
@@ -264,7 +270,11 @@ YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::pat
   }
   YAML::Node root;
   try {
-    root = YAML::Load(text);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      fail_at(file, documents[1], "a second document begins here; a study is one");
+    }
+    if (!documents.empty()) root = documents.front();
   } catch (const YAML::Exception& error) {
     throw StudyError(fmt::format("{}:{}:{}: {}", file.string(), error.mark.line + 1,
                                  error.mark.column + 1, error.msg));

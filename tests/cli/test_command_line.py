@@ -67,6 +67,8 @@ class CommandLine(unittest.TestCase):
         self.assertIn("Next: doetune run tune", plan.stderr)
         self.doetune("fit", expect=5)  # nothing has run yet
         self.doetune("optimize", expect=5)
+        self.doetune("report", expect=5)  # a page that says so
+        self.assertTrue((self.directory / "tune/report/report.html").exists())
         self.assertIn("14 to do", self.doetune("status").stdout)
         run = self.doetune("run")
         self.assertNotIn("\x1b", run.stdout + run.stderr)
@@ -152,6 +154,10 @@ class CommandLine(unittest.TestCase):
         (self.directory / "bad.yaml").write_text(STUDY.replace("{b}\"]", "{c}\"]"))
         self.assertIn("{c}", self.doetune("plan", "bad.yaml", expect=3).stderr)
         self.doetune("plan", "missing.yaml", expect=3)
+        (self.directory / "bad.yaml").write_text(STUDY.replace("run: {", "run: {launcher: slrum, "))
+        self.assertIn("slrum", self.doetune("plan", "bad.yaml", expect=3).stderr)
+        (self.directory / "bad.yaml").write_text(STUDY.replace("command:", "# command:"))
+        self.assertIn("nothing to run", self.doetune("plan", "bad.yaml", expect=3).stderr)
         (self.directory / "bad.yaml").write_text(
             STUDY.replace('command: [./bench, "{a}", "{b}"]', "workload: stream-inferense"))
         self.assertIn("did you mean 'stream-inference'?",
@@ -161,6 +167,13 @@ class CommandLine(unittest.TestCase):
         text = (TREE / "examples/fccd-stream-inference/fccd.yaml").read_text()
         (self.directory / "w.yaml").write_text(text.replace("batch_size:", "bacth_size:"))
         self.assertIn("did you mean 'batch_size'?", self.doetune("plan", "w.yaml", expect=3).stderr)
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([str(DOETUNE), "designs", "--json"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No space left", done.stderr)
 
     def test_directory_errors(self):
         self.doetune("status", expect=4)
@@ -213,8 +226,32 @@ class CommandLine(unittest.TestCase):
             time.sleep(0.05)
         self.fail("no runs")
 
+    def test_a_question_of_the_moment_does_not_replace_the_answer(self):
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        self.doetune("optimize", "tune")
+        self.doetune("fit", "tune")
+        before = [(self.directory / "tune" / name).read_bytes() for name in ("optimum.json", "fit.json")]
+        other = self.json_of("optimize", "tune", "--goal", "y=minimize")
+        self.assertEqual(other["goals"]["y"]["goal"], "minimize")
+        self.doetune("fit", "tune", "--model", "linear")
+        self.assertEqual(before, [(self.directory / "tune" / name).read_bytes()
+                                  for name in ("optimum.json", "fit.json")])
+
+    def test_formulas_can_be_edited_after_the_runs(self):
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        study = self.directory / "tune/study.yaml"
+        study.write_text(study.read_text().replace("run:", '  twice: {formula: "y * 2"}\nrun:'))
+        fits = self.json_of("fit", "tune")["responses"]
+        for once, twice in zip(fits["y"]["coefficients"], fits["twice"]["coefficients"]):
+            self.assertAlmostEqual(2 * once["estimate"], twice["estimate"], delta=1e-9)
+
     def test_only_and_dry_run(self):
         self.doetune("plan", "tune.yaml")
+        self.assertEqual(len(self.json_of("run", "tune", "--dry-run")["runs"]), 14)
+        self.doetune("run", "tune", "--only", "", expect=2)
+        self.doetune("run", "tune", "--launcher", "slrum", expect=2)
         dry = self.doetune("run", "tune", "--dry-run", "--only", "3,5-6").stdout
         self.assertEqual([line.split()[0] for line in dry.splitlines() if line.startswith("#")],
                          ["#3", "#5", "#6"])

@@ -88,6 +88,18 @@ TEST_CASE("Replicates repeat the whole design", "[doe][design]") {
   CHECK(design.points.back().replicate == 2);
 }
 
+TEST_CASE("Centre runs are replicates, numbered", "[doe][design]") {
+  int last = 0;
+  for (const doe::DesignPoint& point :
+       doe::build_design("fccd", request(unit_factors(2), 4)).points) {
+    if (point.type == PointType::kCenter) CHECK(point.replicate == ++last);
+  }
+  CHECK(last == 4);
+  doe::DesignRequest endless = request(unit_factors(2), 10000);
+  endless.replicates = 10000;
+  CHECK_THROWS_WITH(doe::build_design("fccd", endless), Catch::Contains("more than 1000000"));
+}
+
 TEST_CASE("Two blocks hold corners and face centres", "[doe][design]") {
   doe::DesignRequest blocked = request(unit_factors(3), 6);
   blocked.blocks = 2;

@@ -31,6 +31,14 @@ TEST_CASE("Mistakes in expressions are placed and explained", "[doe][expression]
   }
 }
 
+TEST_CASE("Comparisons joined by logic, and within parentheses, are no chains",
+          "[doe][expression]") {
+  const Expression both("2 <= a && a <= 4", {"a"});
+  CHECK(both.value(std::vector<double>{3}) == 1);
+  CHECK(both.value(std::vector<double>{5}) == 0);
+  CHECK(Expression("(a < 2) == (a != 1)", {"a"}).value(std::vector<double>{0}) == 1);
+}
+
 TEST_CASE("A region excludes by constraint and by forbidden combination", "[doe][region]") {
   const std::vector<doe::Factor> factors{words("precision", {"fp32", "bf16"}),
                                          continuous("rate", 1, 9)};

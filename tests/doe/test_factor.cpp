@@ -42,6 +42,12 @@ TEST_CASE("Snapping gives the nearest usable setting on the factor's scale", "[d
   CHECK(stepped.snap(1.30) == 1.25);
 }
 
+TEST_CASE("Steps print as they were written", "[doe][factor]") {
+  doe::Factor stepped = continuous("a", 0.1, 0.5);
+  stepped.step = 0.1;
+  CHECK(stepped.usable_settings() == std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5});
+}
+
 TEST_CASE("Every usable setting is one that snapping leaves alone", "[doe][factor]") {
   doe::Factor log = continuous("learning_rate", 0.0003, 0.1);
   log.scale = doe::Scale::kLog10;

@@ -308,7 +308,7 @@ TEST_CASE("The table of results is there when the call ends, however it ends", "
 
 TEST_CASE("A study that another doetune runs is refused", "[runner][run]") {
   World world;
-  const study::DirectoryLock other(world.directory);
+  const study::DirectoryLock other(world.directory.path);
   CHECK_THROWS_AS(world.run(), study::DirectoryError);
   CHECK(world.launcher.submitted.empty());
 }

@@ -143,12 +143,12 @@ TEST_CASE("One writer at a time", "[study][directory]") {
   const auto directory =
       study::create_directory(temporary.path() / "fccd", study, study::make_plan(study), false);
   {
-    const study::DirectoryLock lock(directory);
+    const study::DirectoryLock lock(directory.path);
     CHECK_THROWS_WITH(
-        study::DirectoryLock(directory),
+        study::DirectoryLock(directory.path),
         Catch::Contains("in use by another doetune (process " + std::to_string(getpid())));
   }
-  CHECK_NOTHROW(study::DirectoryLock(directory));
+  CHECK_NOTHROW(study::DirectoryLock(directory.path));
 }
 
 TEST_CASE("The directory meant is the only one in or under the current", "[study][directory]") {
@@ -182,6 +182,56 @@ TEST_CASE("Imported runs are the rows of the table", "[study][import]") {
   CHECK(records[1].responses == std::map<std::string, double>{{"y", 2.5}, {"twice", 5}});
   CHECK(fs::exists(directory.results_csv()));
   CHECK_NOTHROW(study::open_directory(directory.path));
+}
+
+TEST_CASE("Imported runs keep their settings and responses, allowed or not", "[study][import]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 10}, b: {low: 0, high: 10}}\nmodel: linear\n"
+      "constraints: ['a + b <= 15']\nresponses: {y: {}}\n",
+      temporary.path() / "s.yaml");
+  write(data, "a,b,y\n0,0,1\n10,10,999\n10,0,11\n0,10,21\n3.333,1.234,5\n3.333,1.234,6\n");
+  const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
+  const auto records = study::read_journal(directory.journal()).records;
+  REQUIRE(records.size() == 6);
+  const std::vector<double> expected{1, 999, 11, 21, 5, 6};
+  for (std::size_t i = 0; i < 6; ++i) CHECK(records[i].responses.at("y") == expected[i]);
+  CHECK(directory.plan.runs[1].settings == std::vector<double>{10, 10});
+  CHECK(directory.plan.runs[4].settings == std::vector<double>{3.333, 1.234});
+  CHECK(directory.plan.runs[5].replicate == 2);
+  const auto reopened = study::open_directory(directory.path);
+  CHECK(reopened.plan.runs[4].settings == std::vector<double>{3.333, 1.234});
+}
+
+TEST_CASE("A table's runs are planned as given, and refused where they are not allowed",
+          "[study][plan]") {
+  const TemporaryDirectory temporary;
+  write(temporary.path() / "runs.csv", "a\n3\n512\n1000\n");
+  const std::string text =
+      "factors: {a: {low: 0, high: 1000}}\nmodel: linear\nresponses: {y: {}}\n"
+      "design: {type: table, file: runs.csv}\n";
+  const study::Plan plan = study::make_plan(study::parse_study(text, temporary.path() / "s.yaml"));
+  CHECK(plan.runs[1].settings == std::vector<double>{512});
+  CHECK_THROWS_WITH(study::make_plan(study::parse_study(text + "constraints: ['a < 600']\n",
+                                                        temporary.path() / "s.yaml")),
+                    Catch::Contains("runs.csv:4:") && Catch::Contains("a < 600"));
+}
+
+TEST_CASE("A plan in use, or with attempts that nobody has recorded, is not replaced",
+          "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "fccd";
+  const study::Study study = fccd_study();
+  const study::Plan plan = study::make_plan(study);
+  study::create_directory(path, study, plan, false);
+  {
+    const study::DirectoryLock running(path);
+    CHECK_THROWS_WITH(study::create_directory(path, study, plan, true), Catch::Contains("in use"));
+  }
+  fs::create_directories(path / "runs" / "0001.1");
+  CHECK_THROWS_WITH(study::create_directory(path, study, plan, true),
+                    Catch::Contains("holds runs"));
 }
 
 TEST_CASE("Tables with mistakes are refused by line and column", "[study][import]") {
