@@ -83,4 +83,14 @@ std::optional<std::string> Region::excluded_by(const std::vector<double>& natura
   return std::nullopt;
 }
 
+Region Region::without(const std::vector<double>& natural) const {
+  Region smaller = *this;
+  Forbidden point;
+  for (std::size_t f = 0; f < natural.size(); ++f) {
+    point.push_back({static_cast<int>(f), Condition::Comparison::kEqual, natural[f]});
+  }
+  smaller.forbidden_.push_back(std::move(point));
+  return smaller;
+}
+
 }  // namespace doetune::doe

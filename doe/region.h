@@ -37,6 +37,9 @@ class Region {
   /// The constraint or combination that excludes the point; empty where it is allowed.
   std::optional<std::string> excluded_by(const std::vector<double>& natural) const;
 
+  /// The same region without one point in natural units.
+  Region without(const std::vector<double>& natural) const;
+
   bool is_box() const { return constraints_.empty() && forbidden_.empty(); }
 
  private:

@@ -98,9 +98,25 @@ void close_ramp(Goal& goal, surfaces::Interval predicted) {
   if (std::isinf(goal.high)) goal.high = std::max(high, goal.low + goal.scale);
 }
 
+/// Settings that were tried and cannot run.
+std::vector<std::vector<double>> infeasible_settings(const Analysis& analysis) {
+  std::vector<std::vector<double>> settings;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record != analysis.records.end() &&
+        record->second.status == study::RunStatus::kInfeasible) {
+      settings.push_back(run.settings);
+    }
+  }
+  return settings;
+}
+
 surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOptions& options) {
   const study::Study& study = analysis.directory->study;
   surfaces::OptimumRequest request{study.factors, study.region, {}, options.hold};
+  for (const std::vector<double>& settings : infeasible_settings(analysis)) {
+    request.region = request.region.without(settings);
+  }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
     std::optional<Goal> goal = goal_of(response.response);

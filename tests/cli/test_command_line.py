@@ -268,6 +268,16 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((status["failed"], status["completed"]), (3, 11))
         self.doetune("report", "tune")
 
+    def test_settings_that_cannot_run_are_not_recommended(self):
+        # y rises to the corner (2, 4), where the program runs out of memory.
+        (self.directory / "bench").write_text(
+            "#!/bin/sh\n[ $1 = 2 ] && [ $2 = 4 ] && exit 77\n"
+            "awk -v a=$1 -v b=$2 'BEGIN { printf \"{\\\"y\\\": %g}\", a + b }'\n")
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        optimum = self.json_of("optimize", "tune")["settings"]
+        self.assertNotEqual((optimum["a"], optimum["b"]), (2, 4))
+
     def test_the_study_file_schema_accepts_what_doetune_accepts(self):
         import jsonschema
         import yaml
