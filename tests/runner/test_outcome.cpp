@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "runner/clock.h"
 #include "runner/outcome.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
@@ -85,6 +86,29 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
   SECTION("a line of any length does not blow the stack") {
     study.responses[0].pattern = "(.*)*x";
     CHECK(judge(study, printed(std::string(1 << 20, 'x'))).status == RunStatus::kFailed);
+  }
+  SECTION("a pattern that invites backtracking takes linear time") {
+    study.responses[0].pattern = "(a+)+b";
+    const double began_s = runner::monotonic_s();
+    CHECK(judge(study, printed(std::string(1 << 20, 'a'))).status == RunStatus::kFailed);
+    CHECK(runner::monotonic_s() - began_s < 10);
+  }
+  SECTION("however long the line, and whatever follows it") {
+    const std::string rest(100000, 'x');
+    CHECK(judge(study, printed(rest + "throughput: 5 images/s" + rest + "\n" + rest))
+              .responses.at("y") == 5);
+  }
+  SECTION("among bytes that are no UTF-8") {
+    study.responses[0].pattern = "t.+: ([0-9]+)";
+    CHECK(judge(study, printed("t\xff\xc3: 5\n\n")).responses.at("y") == 5);
+  }
+  SECTION("a group that takes no part found nothing") {
+    study.responses[0].pattern = "(y=)?x";
+    CHECK_THAT(judge(study, printed("x")).reason, Catch::Contains("found ''"));
+  }
+  SECTION("line ends are for the line") {
+    study.responses[0].pattern = "^[0-9]+$";
+    CHECK(judge(study, printed("1\n2\n3 4\n")).responses.at("y") == 2);
   }
   SECTION("no regular expression") {
     study.responses[0].pattern = "(";
