@@ -127,7 +127,7 @@ class StudyRun {
       going_on_.push_back({index, number, {}, path});
       return;
     }
-    append(record_of(index, number, path, "doetune was stopped while it ran"));
+    append(record_of(index, number, path, {"", "doetune was stopped while it ran"}));
   }
 
   void take_up_under_way() {
@@ -203,7 +203,7 @@ class StudyRun {
     UnderWay ended = std::move(found->second);
     under_way_.erase(found);
     const PlannedRun& run = directory_.plan.runs[ended.index];
-    const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint.remark);
+    const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint);
     const auto before = final_.find(run.run);
     const auto status_before =
         before == final_.end() ? std::nullopt : std::optional(before->second.status);
@@ -216,14 +216,14 @@ class StudyRun {
     sink_.ended(progress_, run, record, ended.directory, again);
   }
 
-  /// The record of an attempt that is over, by its directory; `remark` says why it has no `exit`.
+  /// The record of an attempt that is over, by its directory and what the launcher says.
   RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
-                      const std::string& remark) const {
+                      const Hint& hint) const {
     AttemptEnd lost;
-    lost.detail = remark;
+    lost.detail = hint.remark;
     lost.host = host_name();
-    return judge(directory_.study, directory_.plan.runs[index], number,
-                 read_end(path).value_or(lost), read_output(path));
+    const AttemptEnd end = hint.end ? *hint.end : read_end(path).value_or(lost);
+    return judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
   }
 
   void append(const RunRecord& record) {

@@ -147,6 +147,15 @@ TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runn
 TEST_CASE("A reason is one printable line", "[runner][outcome]") {
   const AttemptOutput output{{}, "", "", "first\n\x1b[31mlast\twords\r\n \n"};
   CHECK(judge(study_of({"y"}), output, 3).reason == "exit code 3:  [31mlast words");
+  const AttemptOutput eight_bits{
+      {},
+      "",
+      "",
+      "\xc2\x9b"
+      "2J \x9b"
+      "2J \xc2\x90 \xc2\xa0 \xc3\xbc \xe2\x80\xa6 \xf0\x9f\x98\x80 \xe2\x80"};
+  CHECK(judge(study_of({"y"}), eight_bits, 3).reason ==
+        "exit code 3:  2J  2J   \xc2\xa0 \xc3\xbc \xe2\x80\xa6 \xf0\x9f\x98\x80   ");
   const AttemptOutput endless{{}, "", "", std::string(100000, 'x')};
   CHECK(judge(study_of({"y"}), endless, 3).reason.size() < 400);
 }
