@@ -121,12 +121,32 @@ void read_by_pattern(const study::Response& response, const AttemptOutput& outpu
   }
 }
 
-void read_from_object(const study::Response& response, const Json& responses,
+const Json* member(const Json& object, const std::string& name) {
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+/// What may hold the responses: "responses" or the whole object, and "repeats", the single values
+/// of a response that the former has not.
+struct Places {
+  const Json* responses;
+  const Json* repeats;  ///< may be null
+};
+
+Places places_in(const Json& object) {
+  const Json* responses = member(object, "responses");
+  const Json* repeats = member(object, "repeats");
+  return {responses != nullptr && responses->is_object() ? responses : &object,
+          repeats != nullptr && repeats->is_object() ? repeats : nullptr};
+}
+
+void read_from_object(const study::Response& response, const Places& places,
                       const std::string& place, ReadResponses& read) {
-  const auto found = responses.find(response.name);
-  if (found == responses.end()) {
+  const Json* found = member(*places.responses, response.name);
+  if (found == nullptr && places.repeats != nullptr) found = member(*places.repeats, response.name);
+  if (found == nullptr) {
     read.problems.push_back(fmt::format("{} has no '{}'{}", place, response.name,
-                                        doe::did_you_mean(response.name, keys(responses))));
+                                        doe::did_you_mean(response.name, keys(*places.responses))));
     return;
   }
   const double value = number_in(*found);
@@ -148,21 +168,14 @@ std::string no_object(const AttemptOutput& output) {
 ReadResponses read_responses(const study::Study& study, const AttemptOutput& output) {
   ReadResponses read;
   const Source source = find_object(output);
-  const Json* responses = source.object ? &*source.object : nullptr;
-  if (responses != nullptr) {
-    read.notes = notes_in(*responses);
-    if (const auto inner = responses->find("responses");
-        inner != responses->end() && inner->is_object()) {
-      responses = &*inner;
-    }
-  }
+  if (source.object) read.notes = notes_in(*source.object);
   bool said = false;
   for (const study::Response& response : study.responses) {
     if (!response.formula.empty()) continue;
     if (!response.pattern.empty()) {
       read_by_pattern(response, output, read);
-    } else if (responses != nullptr) {
-      read_from_object(response, *responses, source.place, read);
+    } else if (source.object) {
+      read_from_object(response, places_in(*source.object), source.place, read);
     } else if (!std::exchange(said, true)) {
       read.problems.push_back(no_object(output));
     }

@@ -60,6 +60,19 @@ TEST_CASE("result.json counts before the output", "[runner][outcome]") {
   CHECK(judge(study, {R"({"y": 1})", "", R"({"y": 2})", ""}).responses.at("y") == 1);
 }
 
+TEST_CASE("A response that gives only its repeats is their mean", "[runner][outcome]") {
+  const auto study = study_of({"y", "z"});
+  const auto responses_in = [&](const std::string& text) {
+    return judge(study, {text, "", "", ""}).responses;
+  };
+  using Values = std::map<std::string, double>;
+  CHECK(responses_in(R"({"responses": {"y": 1}, "repeats": {"y": [5, 7], "z": [2, 4]}})") ==
+        Values{{"y", 1}, {"z", 3}});
+  CHECK(responses_in(R"({"repeats": {"y": [5, 7], "z": [2]}})") == Values{{"y", 6}, {"z", 2}});
+  CHECK(responses_in(R"({"y": 1, "z": 2, "repeats": 3})") == Values{{"y", 1}, {"z", 2}});
+  CHECK(responses_in(R"({"responses": {"y": 1}, "repeats": {"z": []}})") == Values{{"y", 1}});
+}
+
 TEST_CASE("A pattern reads a response from the last line that matches", "[runner][outcome]") {
   auto study = study_of({"y"});
   study.responses[0].pattern = "throughput: ([-+.e0-9]+) images/s";
