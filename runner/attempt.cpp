@@ -22,12 +22,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostExitBytes = 1 << 16;
 
-constexpr std::array<std::pair<EndCause, std::string_view>, 5> kCauses{{
+constexpr std::array<std::pair<EndCause, std::string_view>, 6> kCauses{{
     {EndCause::kExited, "exited"},
     {EndCause::kTimeLimit, "time_limit"},
     {EndCause::kCancelled, "cancelled"},
     {EndCause::kNotStarted, "not_started"},
     {EndCause::kLost, "lost"},
+    {EndCause::kSpoiled, "spoiled"},
 }};
 
 std::string_view cause_name(EndCause cause) {

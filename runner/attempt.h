@@ -42,6 +42,7 @@ enum class EndCause {
   kCancelled,   ///< stopped by the user
   kNotStarted,  ///< the program could not be started
   kLost,        ///< nothing is known but that it does not run any more
+  kSpoiled,     ///< by itself, but its directory was spoilt: `exit` could not be written
 };
 
 /// How an attempt ended: the content of its `exit` file.

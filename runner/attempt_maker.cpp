@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <system_error>
 
 #include "runner/program.h"
 #include "runner/workload.h"
@@ -25,7 +26,14 @@ AttemptMaker::AttemptMaker(const study::StudyDirectory& directory)
 }
 
 std::filesystem::path AttemptMaker::path(int run, int number) const {
-  return std::filesystem::absolute(directory_.attempt(run, number));
+  std::error_code error;
+  const auto path = std::filesystem::absolute(directory_.attempt(run, number), error);
+  if (error) {
+    throw study::DirectoryError(
+        fmt::format("{}: the current directory, from which it is reached, is gone ({})",
+                    directory_.path.string(), error.message()));
+  }
+  return path;
 }
 
 Attempt AttemptMaker::make(const study::PlannedRun& run, int number, const Slot& slot) {

@@ -17,7 +17,8 @@ class AttemptMaker {
   /// Throws RunError for a bundled workload that is not there.
   explicit AttemptMaker(const study::StudyDirectory& directory);
 
-  /// The directory of an attempt, absolute.
+  /// The directory of an attempt, absolute. Throws study::DirectoryError where there is no current
+  /// directory for a relative one.
   std::filesystem::path path(int run, int number) const;
 
   /// Throws RunError for an unknown placeholder or a missing program.

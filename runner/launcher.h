@@ -14,9 +14,11 @@ namespace doetune::runner {
 
 /// A launcher's word that an attempt may be over. The attempt directory has the last word: with an
 /// `exit` file it is; without one the attempt is lost, and the remark says what is known of it.
+/// Only where `exit` could not be written is the end told here, and this word is the last.
 struct Hint {
   std::string attempt;
   std::string remark;
+  std::optional<AttemptEnd> end = {};
 };
 
 /// Starts attempts and says when to look for their ends. It never tries again: retries belong to

@@ -17,6 +17,7 @@
 
 #include "runner/clock.h"
 #include "runner/process_table.h"
+#include "study/directory.h"
 
 namespace doetune::runner {
 namespace {
@@ -86,20 +87,23 @@ void LocalLauncher::watch(int descriptor) {
 
 void LocalLauncher::submit(const Attempt& attempt) {
   if (running_.count(attempt.name) > 0) return;
-  if (!claim(attempt.directory, owner_text())) {
-    hints_.push_back({attempt.name, "claimed by another runner"});
-    return;
-  }
   const std::string start = utc_now();
+  const auto not_started = [&](const std::string& why) {
+    AttemptEnd end = end_of(attempt, EndCause::kNotStarted, start);
+    end.detail = why;
+    tell(attempt, std::move(end));
+  };
+  try {
+    if (!claim(attempt.directory, owner_text())) {
+      hints_.push_back({attempt.name, "claimed by another runner"});
+      return;
+    }
+  } catch (const study::DirectoryError& error) {
+    return not_started(error.what());
+  }
   const double started_s = monotonic_s();
   StartResult started = start_process(attempt);
-  if (!started.process) {
-    AttemptEnd end = end_of(attempt, EndCause::kNotStarted, start);
-    end.detail = started.error;
-    write_end(attempt.directory, end);
-    hints_.push_back({attempt.name, ""});
-    return;
-  }
+  if (!started.process) return not_started(started.error);
   const auto [entry, added] =
       running_.emplace(attempt.name, Running{attempt, std::move(*started.process),
                                              CappedOutput(attempt.directory / "stdout"),
@@ -206,10 +210,25 @@ void LocalLauncher::finish(const std::string& name) {
   running.output.finish();
   running.errors.finish();
 
-  const std::filesystem::path directory = running.attempt.directory;
+  const Attempt attempt = std::move(running.attempt);
   running_.erase(name);
-  write_end(directory, end);
-  hints_.push_back({name, ""});
+  tell(attempt, std::move(end));
+}
+
+/// Leaves the end in the attempt's directory. A program may have removed that, or put something in
+/// the way: its own failure, and no reason to give up the other runs.
+void LocalLauncher::tell(const Attempt& attempt, AttemptEnd end) {
+  Hint hint{attempt.name, ""};
+  try {
+    write_end(attempt.directory, end);
+  } catch (const study::DirectoryError& error) {
+    if (end.cause == EndCause::kExited) {
+      end.cause = EndCause::kSpoiled;
+      end.detail = fmt::format("how it ended could not be written: {}", error.what());
+    }
+    hint.end = std::move(end);
+  }
+  hints_.push_back(std::move(hint));
 }
 
 /// Kills what the attempt started outside its group. Such processes became this one's children;

@@ -61,11 +61,31 @@ std::string_view last_line(std::string_view text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-/// Program output as part of a message: short, printable.
+/// Bytes of the UTF-8 character that the text begins with, from two on; 0 where none does.
+std::size_t multibyte_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
+  if (length == 0 || length > text.size() || byte(0) > 0xf4) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+/// Program output as part of a message: short, and without what a terminal would obey: control
+/// characters, those of C1 (U+0080 to U+009F) too, and bytes that are no UTF-8, for a terminal of
+/// 8 bits obeys 0x9b as well.
 std::string printable(std::string_view line) {
-  std::string text(line.substr(0, kMostReasonBytes));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  line = line.substr(0, kMostReasonBytes);
+  std::string text;
+  while (!line.empty()) {
+    const auto first = static_cast<unsigned char>(line[0]);
+    const std::size_t length = first < 0x80 ? 1 : multibyte_length(line);
+    const bool c1 = first == 0xc2 && length == 2 && static_cast<unsigned char>(line[1]) < 0xa0;
+    const bool control = first < 0x20 || first == 0x7f || c1 || length == 0;
+    text += control ? " " : line.substr(0, length);
+    line.remove_prefix(std::max<std::size_t>(length, 1));
+  }
   return text;
 }
 
@@ -144,6 +164,7 @@ study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, 
       record.reason = "stopped by the user";
       break;
     case EndCause::kNotStarted:
+    case EndCause::kSpoiled:
       record.status = RunStatus::kFailed;
       record.reason = end.detail;
       break;

@@ -31,8 +31,11 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory);
 ///
 ///   {"responses": {"throughput": 861.2, "power": [299.1, 300.4]}, "notes": {"engine": "onednn"}}
 ///
-/// or without the inner object. A list holds repeats; their mean counts. A pattern is an ECMAScript
-/// regular expression, tried on each line; the last match counts, its first group if it has one.
+/// or without the inner object. A list holds repeats; their mean counts. A response that is not
+/// there may be such a list in an object "repeats" beside. A pattern is a regular
+/// expression in RE2's syntax (no backreferences, no lookahead: matching takes linear time whatever
+/// the output), tried on each line; the last line that matches counts, its first group if it has
+/// one.
 ///
 /// completed   exit code 0, every measured response there and finite
 /// infeasible  exit code 77, or not 0 and the output tells of memory that ran out

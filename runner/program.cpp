@@ -20,9 +20,10 @@ std::filesystem::path find_program(const std::string& name,
   if (name.find('/') != std::string::npos) {
     const auto file = (working_directory / name).lexically_normal();
     if (is_executable(file)) return file;
+    std::error_code ignored;
     throw RunError(fmt::format(
         "cannot run '{}': {} {}", name, file.string(),
-        std::filesystem::exists(file) ? "is not an executable file" : "does not exist"));
+        std::filesystem::exists(file, ignored) ? "is not an executable file" : "does not exist"));
   }
   for (std::size_t begin = 0; begin <= search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', begin), search_path.size());

@@ -8,8 +8,10 @@
 
 #include "doe/nearest_name.h"
 #include "doe/random.h"
+#include "runner/bounded_file.h"
 #include "runner/process_table.h"
 #include "runner/run_error.h"
+#include "runner/untrusted_json.h"
 
 namespace doetune::runner {
 namespace {
@@ -82,8 +84,9 @@ std::uint64_t run_seed(std::uint64_t study_seed, int run) {
          11;
 }
 
-std::string request_text(const study::Study& study, const study::PlannedRun& run, int attempt,
-                         const Slot& slot) {
+std::string request_text(const study::StudyDirectory& directory, const study::PlannedRun& run,
+                         int attempt, const Slot& slot) {
+  const study::Study& study = directory.study;
   Json factors = Json::object();
   for (std::size_t i = 0; i < study.factors.size(); ++i) {
     factors[study.factors[i].name] = factor_value(study.factors[i], run.settings[i]);
@@ -93,6 +96,7 @@ std::string request_text(const study::Study& study, const study::PlannedRun& run
     settings[setting.name] = setting_value(setting);
   }
   Json request{{"study", study.name},
+               {"plan", directory.plan_hash},
                {"run", run.run},
                {"attempt", attempt},
                {"replicate", run.replicate},
@@ -105,6 +109,16 @@ std::string request_text(const study::Study& study, const study::PlannedRun& run
   request["warmup_s"] = study.run.warmup_s ? json_number(*study.run.warmup_s) : Json();
   request["repeats"] = study.run.repeats;
   return request.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<std::string> requested_plan(const std::filesystem::path& attempt_directory) {
+  const auto text = read_bounded(attempt_directory / "request.json", kMostJsonBytes);
+  if (!text) return std::nullopt;
+  const auto request = parse_untrusted(*text);
+  if (!request) return std::nullopt;
+  const auto plan = request->find("plan");
+  if (plan == request->end() || !plan->is_string()) return std::nullopt;
+  return plan->get<std::string>();
 }
 
 std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runner/attempt.h"
+#include "study/directory.h"
 #include "study/plan.h"
 #include "study/study.h"
 
@@ -22,10 +24,14 @@ struct Slot {
 /// JSON reader keeps it exactly.
 std::uint64_t run_seed(std::uint64_t study_seed, int run);
 
-/// {"study","run","attempt","replicate","seed","factors":{name: value},"settings":{name: value},
-/// "gpus":[...],"cpus":[...],"time_limit_s","warmup_s","repeats"}; whole numbers without a point.
-std::string request_text(const study::Study& study, const study::PlannedRun& run, int attempt,
-                         const Slot& slot);
+/// {"study","plan","run","attempt","replicate","seed","factors":{name: value},"settings":{name:
+/// value}, "gpus":[...],"cpus":[...],"time_limit_s","warmup_s","repeats"}; whole numbers without a
+/// point. "plan" is the plan's hash.
+std::string request_text(const study::StudyDirectory& directory, const study::PlannedRun& run,
+                         int attempt, const Slot& slot);
+
+/// Hash of the plan that an attempt was made for; empty where its request does not say.
+std::optional<std::string> requested_plan(const std::filesystem::path& attempt_directory);
 
 /// Fills the placeholders of the study's command: {factor}, {setting}, and {run}, {attempt},
 /// {seed}, {request}, {result}; {{ and }} are literal braces.

@@ -1,12 +1,13 @@
 #include "runner/responses.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <regex>
 
 #include "doe/nearest_name.h"
 #include "runner/run_error.h"
@@ -17,8 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kPatternBytes = 64 << 10;
-constexpr std::size_t kMostLineBytes = 2048;  // std::regex recurses for each character
 constexpr std::size_t kMostNotes = 64;
 constexpr std::size_t kMostNoteBytes = 1024;
 
@@ -75,50 +74,79 @@ std::optional<double> number_of(std::string_view text) {
   return value;
 }
 
+/// Quiet about a bad pattern, which its error() tells of. Bytes, for output may be no UTF-8.
+RE2::Options pattern_options() {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  return options;
+}
+
 /// The text of the last line that matches; its first group where there is one.
-std::optional<std::string> last_match(const std::regex& pattern, std::string_view text) {
-  if (text.size() > kPatternBytes) text.remove_prefix(text.size() - kPatternBytes);
-  std::optional<std::string> last;
+std::optional<std::string> last_match(const RE2& pattern, std::string_view text) {
+  const int wanted = std::min(pattern.NumberOfCapturingGroups(), 1);
+  std::array<re2::StringPiece, 2> match;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line(text.substr(0, std::min(end, kMostLineBytes)));
-    std::smatch match;
-    if (std::regex_search(line, match, pattern)) last = match[match.size() > 1 ? 1 : 0];
-    text.remove_prefix(std::min(end + 1, text.size()));
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    const std::size_t begin = text.rfind('\n') + 1;  // 0 on the first line
+    const re2::StringPiece line(text.data() + begin, text.size() - begin);
+    if (pattern.Match(line, 0, line.size(), RE2::UNANCHORED, match.data(), wanted + 1)) {
+      return std::string(match[wanted].data(), match[wanted].size());
+    }
+    text = text.substr(0, begin);
   }
-  return last;
+  return std::nullopt;
 }
 
 void read_by_pattern(const study::Response& response, const AttemptOutput& output,
                      ReadResponses& read) {
-  try {
-    const std::regex pattern(response.pattern);
-    auto text = last_match(pattern, output.output);
-    if (!text) text = last_match(pattern, output.errors);
-    if (!text) {
-      read.problems.push_back(
-          fmt::format("no line of the output matches the pattern of '{}'", response.name));
-      return;
-    }
-    const auto value = number_of(*text);
-    if (value && std::isfinite(*value)) {
-      read.values[response.name] = *value;
-    } else {
-      read.problems.push_back(fmt::format(
-          "the pattern of '{}' found '{}', which is no finite number", response.name, *text));
-    }
-  } catch (const std::regex_error& error) {  // matching too may give up
+  const RE2 pattern(response.pattern, pattern_options());
+  if (!pattern.ok()) {
     read.problems.push_back(
-        fmt::format("the pattern of '{}' cannot be used: {}", response.name, error.what()));
+        fmt::format("the pattern of '{}' cannot be used: {}", response.name, pattern.error()));
+    return;
+  }
+  auto text = last_match(pattern, output.output);
+  if (!text) text = last_match(pattern, output.errors);
+  if (!text) {
+    read.problems.push_back(
+        fmt::format("no line of the output matches the pattern of '{}'", response.name));
+    return;
+  }
+  const auto value = number_of(*text);
+  if (value && std::isfinite(*value)) {
+    read.values[response.name] = *value;
+  } else {
+    read.problems.push_back(fmt::format("the pattern of '{}' found '{}', which is no finite number",
+                                        response.name, *text));
   }
 }
 
-void read_from_object(const study::Response& response, const Json& responses,
+const Json* member(const Json& object, const std::string& name) {
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+/// What may hold the responses: "responses" or the whole object, and "repeats", the single values
+/// of a response that the former has not.
+struct Places {
+  const Json* responses;
+  const Json* repeats;  ///< may be null
+};
+
+Places places_in(const Json& object) {
+  const Json* responses = member(object, "responses");
+  const Json* repeats = member(object, "repeats");
+  return {responses != nullptr && responses->is_object() ? responses : &object,
+          repeats != nullptr && repeats->is_object() ? repeats : nullptr};
+}
+
+void read_from_object(const study::Response& response, const Places& places,
                       const std::string& place, ReadResponses& read) {
-  const auto found = responses.find(response.name);
-  if (found == responses.end()) {
+  const Json* found = member(*places.responses, response.name);
+  if (found == nullptr && places.repeats != nullptr) found = member(*places.repeats, response.name);
+  if (found == nullptr) {
     read.problems.push_back(fmt::format("{} has no '{}'{}", place, response.name,
-                                        doe::did_you_mean(response.name, keys(responses))));
+                                        doe::did_you_mean(response.name, keys(*places.responses))));
     return;
   }
   const double value = number_in(*found);
@@ -140,21 +168,14 @@ std::string no_object(const AttemptOutput& output) {
 ReadResponses read_responses(const study::Study& study, const AttemptOutput& output) {
   ReadResponses read;
   const Source source = find_object(output);
-  const Json* responses = source.object ? &*source.object : nullptr;
-  if (responses != nullptr) {
-    read.notes = notes_in(*responses);
-    if (const auto inner = responses->find("responses");
-        inner != responses->end() && inner->is_object()) {
-      responses = &*inner;
-    }
-  }
+  if (source.object) read.notes = notes_in(*source.object);
   bool said = false;
   for (const study::Response& response : study.responses) {
     if (!response.formula.empty()) continue;
     if (!response.pattern.empty()) {
       read_by_pattern(response, output, read);
-    } else if (responses != nullptr) {
-      read_from_object(response, *responses, source.place, read);
+    } else if (source.object) {
+      read_from_object(response, places_in(*source.object), source.place, read);
     } else if (!std::exchange(said, true)) {
       read.problems.push_back(no_object(output));
     }
@@ -164,11 +185,10 @@ ReadResponses read_responses(const study::Study& study, const AttemptOutput& out
 
 void check_patterns(const study::Study& study) {
   for (const study::Response& response : study.responses) {
-    try {
-      const std::regex pattern(response.pattern);
-    } catch (const std::regex_error& error) {
+    const RE2 pattern(response.pattern, pattern_options());
+    if (!pattern.ok()) {
       throw RunError(fmt::format("response '{}': the pattern '{}' is no regular expression: {}",
-                                 response.name, response.pattern, error.what()));
+                                 response.name, response.pattern, pattern.error()));
     }
   }
 }

@@ -90,9 +90,7 @@ class StudyRun {
 
   /// What earlier calls did: records, and attempt directories without a record.
   void load_history() {
-    std::map<int, std::set<int>> recorded;
     for (const RunRecord& record : journal_.content().records) {
-      recorded[record.run].insert(record.attempt);
       last_attempt_[record.run] = std::max(last_attempt_[record.run], record.attempt);
     }
     auto directories = attempt_directories(directory_.path / "runs");
@@ -101,10 +99,24 @@ class StudyRun {
       auto& numbers = directories[run];
       std::sort(numbers.begin(), numbers.end());
       for (const int number : numbers) {
-        last_attempt_[run] = std::max(last_attempt_[run], number);
-        if (recorded[run].count(number) == 0) adopt(i, number);
+        if (number <= last_attempt_[run]) continue;
+        last_attempt_[run] = number;  // whosesoever it is: its directory is taken
+        if (!is_decided(run) && is_of_this_plan(run, number)) adopt(i, number);
       }
     }
+  }
+
+  /// Attempts come one after another, so one before the last recorded is of no interest, even if
+  /// its own line of the journal was damaged; nor is any of a run with its final result.
+  bool is_decided(int run) const {
+    const auto record = final_.find(run);
+    return record != final_.end() && (record->second.status == RunStatus::kCompleted ||
+                                      record->second.status == RunStatus::kInfeasible);
+  }
+
+  /// `plan --force` leaves the attempts of the old plan, whose run 7 was another one.
+  bool is_of_this_plan(int run, int number) const {
+    return requested_plan(maker_.path(run, number)) == directory_.plan_hash;
   }
 
   /// An attempt of an earlier call that the journal does not know: it ended, goes on, or was lost.
@@ -115,7 +127,7 @@ class StudyRun {
       going_on_.push_back({index, number, {}, path});
       return;
     }
-    append(record_of(index, number, path, "doetune was stopped while it ran"));
+    append(record_of(index, number, path, {"", "doetune was stopped while it ran"}));
   }
 
   void take_up_under_way() {
@@ -151,7 +163,7 @@ class StudyRun {
           fmt::format("{}: cannot be made: {}", attempt.directory.string(), error.message()));
     }
     study::write_file_atomically(attempt.request(),
-                                 request_text(directory_.study, run, number, free_slots_.back()));
+                                 request_text(directory_, run, number, free_slots_.back()));
     launcher_.submit(attempt);
     under_way_.emplace(attempt.name,
                        UnderWay{index, number, std::move(free_slots_.back()), attempt.directory});
@@ -191,7 +203,7 @@ class StudyRun {
     UnderWay ended = std::move(found->second);
     under_way_.erase(found);
     const PlannedRun& run = directory_.plan.runs[ended.index];
-    const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint.remark);
+    const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint);
     const auto before = final_.find(run.run);
     const auto status_before =
         before == final_.end() ? std::nullopt : std::optional(before->second.status);
@@ -204,14 +216,14 @@ class StudyRun {
     sink_.ended(progress_, run, record, ended.directory, again);
   }
 
-  /// The record of an attempt that is over, by its directory; `remark` says why it has no `exit`.
+  /// The record of an attempt that is over, by its directory and what the launcher says.
   RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
-                      const std::string& remark) const {
+                      const Hint& hint) const {
     AttemptEnd lost;
-    lost.detail = remark;
+    lost.detail = hint.remark;
     lost.host = host_name();
-    return judge(directory_.study, directory_.plan.runs[index], number,
-                 read_end(path).value_or(lost), read_output(path));
+    const AttemptEnd end = hint.end ? *hint.end : read_end(path).value_or(lost);
+    return judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
   }
 
   void append(const RunRecord& record) {

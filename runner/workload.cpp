@@ -161,7 +161,9 @@ std::vector<fs::path> workload_directories() {
     const std::string text(given);
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find(':', begin), text.size());
-      if (end > begin) directories.push_back(fs::absolute(text.substr(begin, end - begin)));
+      std::error_code nowhere;  // the current directory may be gone, and a relative path with it
+      const fs::path directory = fs::absolute(text.substr(begin, end - begin), nowhere);
+      if (end > begin && !nowhere) directories.push_back(directory);
       begin = end + 1;
     }
   }

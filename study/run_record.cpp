@@ -33,7 +33,10 @@ std::optional<RunStatus> run_status_from_name(std::string_view name) {
 
 std::map<int, RunRecord> final_records(const std::vector<RunRecord>& records) {
   std::map<int, RunRecord> last;
-  for (const RunRecord& record : records) last[record.run] = record;
+  for (const RunRecord& record : records) {
+    const auto [entry, first] = last.try_emplace(record.run, record);
+    if (!first && record.attempt >= entry->second.attempt) entry->second = record;
+  }
   return last;
 }
 

@@ -15,6 +15,8 @@
 namespace doetune::workloads {
 namespace {
 
+constexpr int kMostRepeats = 1'000'000;
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -161,6 +163,25 @@ void answer(const Workload& workload, const std::vector<std::string>& arguments)
   }
 }
 
+/// The settings of a request, with the study's `run.warmup` as the input of that name: a factor or
+/// setting comes before it, and a workload without such an input has no warm-up to set.
+Json settings_of(const Workload& workload, const Json& request) {
+  Json settings = request.value("settings", Json::object());
+  const Json warmup = request.value("warmup_s", Json());
+  const bool has_warmup =
+      std::ranges::find(workload.inputs, "warmup", &Input::name) != workload.inputs.end();
+  if (!warmup.is_null() && has_warmup && !settings.contains("warmup")) settings["warmup"] = warmup;
+  return settings;
+}
+
+int repeats_of(const Json& request) {
+  const Json repeats = request.value("repeats", Json(1));
+  if (!repeats.is_number_integer() || repeats < 1 || repeats > kMostRepeats)
+    throw UsageError(fmt::format("repeats must be a whole number from 1 to {}, not {}",
+                                 kMostRepeats, repeats.dump()));
+  return repeats.get<int>();
+}
+
 }  // namespace
 
 Inputs check_inputs(const Workload& workload, const Json& factors, const Json& settings) {
@@ -179,12 +200,13 @@ Request parse_request(const Workload& workload, const Json& request) {
   const Json none = Json::object();
   try {
     Request parsed{
-        check_inputs(workload, request.value("factors", none), request.value("settings", none))};
+        check_inputs(workload, request.value("factors", none), settings_of(workload, request))};
     parsed.seed = request.value("seed", parsed.seed);
     parsed.gpus = request.value("gpus", parsed.gpus);
     parsed.cpus = request.value("cpus", parsed.cpus);
     if (request.contains("time_limit_s") && !request["time_limit_s"].is_null())
       parsed.time_limit_s = request["time_limit_s"].get<double>();
+    parsed.repeats = repeats_of(request);
     return parsed;
   } catch (const Json::exception& error) {
     throw UsageError(std::string("the request does not follow the protocol: ") + error.what());
@@ -251,6 +273,7 @@ Json to_json(const Workload& workload, const Result& result) {
       throw std::logic_error("the response " + response.name + " is missing or not finite");
   }
   Json json = {{"responses", result.responses}};
+  if (!result.repeats.empty()) json["repeats"] = result.repeats;
   if (!result.series.empty()) json["series"] = result.series;
   json["notes"] = result.notes;
   return json;

@@ -1,10 +1,14 @@
 // How a bundled workload is asked and how it answers. The same protocol is open to any program.
 //
 // Asked through the environment: DOETUNE_REQUEST is the path of a JSON file
-//   {"study", "run", "attempt", "replicate", "seed", "factors": {name: value},
-//    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x}
+//   {"study", "plan", "run", "attempt", "replicate", "seed", "factors": {name: value},
+//    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x,
+//    "warmup_s": x or null, "repeats": n}
 // and DOETUNE_RESULT the path where the result must appear, by rename:
-//   {"responses": {name: number}, "series": {name: [number]}, "notes": {name: value}}
+//   {"responses": {name: number}, "repeats": {name: [number]}, "series": {name: [number]},
+//    "notes": {name: value}}
+// `warmup_s` is the value of an input `warmup` that is neither a factor nor a setting. With
+// `repeats` above 1 the workload measures so often; each response is the mean of its repeats.
 // Without DOETUNE_REQUEST, inputs come as `--name value` and the result is the last line on
 // standard output. Messages go to standard error.
 //
@@ -80,10 +84,12 @@ struct Request {
   std::vector<int> gpus = {};               // empty: none assigned
   std::vector<int> cpus = {};               // empty: all that the process may use
   std::optional<double> time_limit_s = {};  // of the whole run, start included
+  int repeats = 1;                          // measurements to take in the run
 };
 
 struct Result {
   std::map<std::string, double> responses;
+  std::map<std::string, std::vector<double>> repeats = {};  // single values, where more than one
   std::map<std::string, std::vector<double>> series = {};
   Json notes = Json::object();
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "workloads/clip.h"
 #include "workloads/engine.h"
@@ -137,62 +138,141 @@ struct Measurement {
   bool cut_short = false;
 };
 
-/// The stream itself: micro-batches one after another, those of the warm-up not recorded.
-Measurement run_stream(ExecutorPool& pool, const Request& request, const StreamPlan& plan,
-                       Clock::time_point deadline) {
-  const bool realtime = request.inputs.text("arrival") == "realtime";
-  const auto warmup =
-      static_cast<std::int64_t>(std::ceil(request.inputs.number("warmup") / plan.interval));
-  const auto least = static_cast<std::size_t>(request.inputs.integer("batches"));
-  const Clock::time_point origin = Clock::now();
-  const auto now_s = [&] { return std::chrono::duration<double>(Clock::now() - origin).count(); };
-  Measurement measured;
-  double measured_from = 0;
-  for (std::int64_t k = 0;; ++k) {
-    MicroBatchTimes times;
-    times.ready_s = realtime ? static_cast<double>(k + 1) * plan.interval : now_s();
-    if (k == warmup) measured_from = realtime ? times.ready_s - plan.interval : times.ready_s;
-    pool.wait_until(origin + std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double>(times.ready_s)));
-    times.start_s = std::max(times.ready_s, now_s());
-    const auto reports = pool.run(k);
-    times.done_s = now_s();
-    if (k < warmup) continue;
-    measured.times.push_back(times);
-    for (const ShareReport& report : reports) measured.total += report;
-    const bool enough = times.done_s - measured_from >= request.inputs.number("duration");
-    if (measured.times.size() >= least && enough) return measured;
-    const auto next = std::chrono::duration<double>(
-        std::max(times.processing_s(), realtime ? plan.interval : 0.0));
-    measured.cut_short =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(next) > deadline;
-    if (measured.cut_short) return measured;
+/// One run's stream: micro-batches one after another, those of the warm-up not recorded, and then
+/// one measurement after another without a pause between them.
+class Stream {
+ public:
+  Stream(ExecutorPool& pool, const Request& request, const StreamPlan& plan,
+         Clock::time_point deadline)
+      : pool_(pool),
+        plan_(plan),
+        deadline_(deadline),
+        realtime_(request.inputs.text("arrival") == "realtime"),
+        least_batches_(static_cast<std::size_t>(request.inputs.integer("batches"))),
+        least_s_(request.inputs.number("duration")) {
+    const double warmup_s = request.inputs.number("warmup");
+    const auto batches = static_cast<std::int64_t>(std::ceil(warmup_s / plan.interval));
+    while (next_ < batches) run_batch();
   }
+
+  /// The next measurement.
+  Measurement measure() {
+    Measurement measured;
+    const double from_s = next_ready_s() - (realtime_ ? plan_.interval : 0);
+    for (;;) {
+      const auto [times, total] = run_batch();
+      measured.times.push_back(times);
+      measured.total += total;
+      const bool enough = times.done_s - from_s >= least_s_;
+      if (measured.times.size() >= least_batches_ && enough) return measured;
+      const double next_s = std::max(times.processing_s(), realtime_ ? plan_.interval : 0.0);
+      measured.cut_short = Clock::now() + duration(next_s) > deadline_;
+      if (measured.cut_short) return measured;
+    }
+  }
+
+ private:
+  static Clock::duration duration(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  double now_s() const { return std::chrono::duration<double>(Clock::now() - origin_).count(); }
+
+  double next_ready_s() const {
+    return realtime_ ? static_cast<double>(next_ + 1) * plan_.interval : now_s();
+  }
+
+  std::pair<MicroBatchTimes, ShareReport> run_batch() {
+    MicroBatchTimes times;
+    times.ready_s = next_ready_s();
+    pool_.wait_until(origin_ + duration(times.ready_s));
+    times.start_s = std::max(times.ready_s, now_s());
+    const auto reports = pool_.run(next_++);
+    times.done_s = now_s();
+    ShareReport total;
+    for (const ShareReport& report : reports) total += report;
+    return {times, total};
+  }
+
+  ExecutorPool& pool_;
+  const StreamPlan& plan_;
+  Clock::time_point deadline_;
+  bool realtime_;
+  std::size_t least_batches_;
+  double least_s_;
+  Clock::time_point origin_ = Clock::now();
+  std::int64_t next_ = 0;  ///< micro-batch
+};
+
+/// As many measurements as are asked for and fit into the time: at least one, and of further ones
+/// only those that are whole.
+std::vector<Measurement> measure_repeats(Stream stream, int repeats, Clock::time_point deadline) {
+  Clock::time_point began = Clock::now();
+  std::vector<Measurement> all{stream.measure()};
+  while (static_cast<int>(all.size()) < repeats) {
+    const Clock::time_point now = Clock::now();
+    if (now + (now - std::exchange(began, now)) > deadline) break;  // if it takes as long again
+    Measurement next = stream.measure();
+    if (next.cut_short) break;
+    all.push_back(std::move(next));
+  }
+  return all;
+}
+
+/// All measurements as one.
+Measurement joined(const std::vector<Measurement>& repeats) {
+  Measurement all;
+  for (const Measurement& measured : repeats) {
+    all.times.insert(all.times.end(), measured.times.begin(), measured.times.end());
+    all.total += measured.total;
+    all.cut_short = all.cut_short || measured.cut_short;
+  }
+  return all;
 }
 
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-Result summarise(const Measurement& measured, const ExecutorConfig& config,
-                 const std::string& engine) {
-  std::vector<double> processing;
-  std::vector<double> delay;
-  for (const MicroBatchTimes& times : measured.times) {
-    processing.push_back(times.processing_s());
-    delay.push_back(times.delay_s());
+/// A quantity of every micro-batch.
+std::vector<double> each(const Measurement& measured, double (MicroBatchTimes::*quantity)() const) {
+  std::vector<double> values;
+  for (const MicroBatchTimes& times : measured.times) values.push_back((times.*quantity)());
+  return values;
+}
+
+std::map<std::string, double> responses_of(const Measurement& measured) {
+  const std::vector<double> processing = each(measured, &MicroBatchTimes::processing_s);
+  const double sum = std::accumulate(processing.begin(), processing.end(), 0.0);
+  const ShareReport& total = measured.total;
+  const auto images = static_cast<double>(total.images);
+  return {{"throughput", images / sum},
+          {"processing_time", mean(processing)},
+          {"processing_time_p50", quantile(processing, 0.5)},
+          {"processing_time_p99", quantile(processing, 0.99)},
+          {"scheduling_delay", mean(each(measured, &MicroBatchTimes::delay_s))},
+          {"decode_share", total.decode_s / total.busy_s()},
+          {"detections_per_image", static_cast<double>(total.detections) / images}};
+}
+
+/// The responses: each the mean of its repeats.
+void add_responses(const std::vector<Measurement>& measured, Result& result) {
+  for (const Measurement& repeat : measured) {
+    for (const auto& [name, value] : responses_of(repeat)) result.repeats[name].push_back(value);
   }
+  for (const auto& [name, values] : result.repeats) result.responses[name] = mean(values);
+  if (measured.size() == 1) result.repeats.clear();
+}
+
+Result summarise(const std::vector<Measurement>& repeats, int wanted, const ExecutorConfig& config,
+                 const std::string& engine) {
+  const Measurement measured = joined(repeats);
+  std::vector<double> processing = each(measured, &MicroBatchTimes::processing_s);
   const ShareReport& total = measured.total;
   const auto images = static_cast<double>(total.images);
   const double sum = std::accumulate(processing.begin(), processing.end(), 0.0);
   Result result;
-  result.responses = {{"throughput", images / sum},
-                      {"processing_time", mean(processing)},
-                      {"processing_time_p50", quantile(processing, 0.5)},
-                      {"processing_time_p99", quantile(processing, 0.99)},
-                      {"scheduling_delay", mean(delay)},
-                      {"decode_share", total.decode_s / total.busy_s()},
-                      {"detections_per_image", static_cast<double>(total.detections) / images}};
+  add_responses(repeats, result);
   result.notes = {{"engine", engine},
                   {"threads_per_executor", config.compile.threads},
                   {"images", total.images},
@@ -203,14 +283,19 @@ Result summarise(const Measurement& measured, const ExecutorConfig& config,
                   {"resize_ms_per_image", 1e3 * total.resize_s / images},
                   {"infer_ms_per_image", 1e3 * total.infer_s / images},
                   {"boxes_ms_per_image", 1e3 * total.boxes_s / images}};
-  if (measured.times.size() < 100)
-    result.notes["processing_time_p99"] = "the largest of " +
-                                          std::to_string(measured.times.size()) +
-                                          " micro-batches; a 99 % quantile needs 100";
+  const std::size_t fewest = std::ranges::min(repeats, {}, [](const Measurement& m) {
+                               return m.times.size();
+                             }).times.size();
+  if (fewest < 100)
+    result.notes["processing_time_p99"] =
+        "the largest of " + std::to_string(fewest) + " micro-batches; a 99 % quantile needs 100";
   if (measured.cut_short)
     result.notes["time_limit"] = "measurement ended early to keep the time limit";
+  if (static_cast<int>(repeats.size()) < wanted)
+    result.notes["repeats"] = std::to_string(repeats.size()) + " of " + std::to_string(wanted) +
+                              " measurements fitted into the time limit";
   result.series = {{"processing_time", std::move(processing)},
-                   {"scheduling_delay", std::move(delay)}};
+                   {"scheduling_delay", each(measured, &MicroBatchTimes::delay_s)}};
   return result;
 }
 
@@ -231,9 +316,10 @@ Result run(const Request& request) {
     config.index = index;
     return config;
   });
-  const auto measured = run_stream(pool, request, config.plan,
-                                   start + std::chrono::duration_cast<Clock::duration>(limit));
-  return summarise(measured, config, engine->description());
+  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(limit);
+  const Stream stream(pool, request, config.plan, deadline);
+  return summarise(measure_repeats(stream, request.repeats, deadline), request.repeats, config,
+                   engine->description());
 }
 
 }  // namespace

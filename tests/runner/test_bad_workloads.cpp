@@ -199,6 +199,23 @@ TEST_CASE("A gigabyte of output neither blocks nor fills the disk", "[runner][wo
   CHECK_THAT(read(file), Catch::Contains("bytes left out here]"));
 }
 
+TEST_CASE("A workload that spoils its attempt directory has failed, and the others go on",
+          "[runner][workloads]") {
+  const auto spoil = GENERATE(as<std::string>(), "rm -rf \"$d\"", "mkdir \"$d/exit\"",
+                              "mkdir \"$d/exit.partial\"", "rm -rf \"$d\"; touch \"$d\"");
+  CAPTURE(spoil);
+  const tests::TemporaryDirectory temporary;
+  const auto directory = tests::shell_study(
+      temporary / "study", 2,
+      R"(d=${{2%/*}}; echo '{{"y": 1}}'; if [ $1 = 1 ]; then )" + spoil + "; fi");
+  const auto records = run_all(directory);
+  REQUIRE(records.size() == 2);
+  CHECK(records[0].status == RunStatus::kFailed);
+  CHECK_THAT(records[0].reason, Catch::Contains("how it ended could not be written"));
+  CHECK(records[0].duration_s > 0);
+  CHECK(records[1].status == RunStatus::kCompleted);
+}
+
 TEST_CASE("A missing program is found before anything is run", "[runner][workloads]") {
   const tests::TemporaryDirectory temporary;
   auto directory = tests::fake_study(temporary / "study", 2, {"./bench", "{x}"});

@@ -79,6 +79,20 @@ TEST_CASE("An attempt is started once, whoever asks how often", "[runner][launch
   CHECK(runner::read_end(attempt.directory)->exit_code == 0);
 }
 
+TEST_CASE("An attempt whose directory is gone is not started, and that is told",
+          "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  const Attempt attempt = attempt_of(temporary, "a", "true");
+  std::filesystem::remove_all(attempt.directory);
+  LocalLauncher launcher;
+  launcher.submit(attempt);
+  const auto hints = launcher.wait(1, -1);
+  REQUIRE(hints->size() == 1);
+  REQUIRE(hints->front().end);
+  CHECK(hints->front().end->cause == EndCause::kNotStarted);
+  CHECK_THAT(hints->front().end->detail, Catch::Contains("cannot be made"));
+}
+
 TEST_CASE("What one attempt left behind is killed, not what another goes on with",
           "[runner][launcher]") {
   const tests::TemporaryDirectory temporary;

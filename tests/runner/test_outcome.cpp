@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "runner/clock.h"
 #include "runner/outcome.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
@@ -59,6 +60,19 @@ TEST_CASE("result.json counts before the output", "[runner][outcome]") {
   CHECK(judge(study, {R"({"y": 1})", "", R"({"y": 2})", ""}).responses.at("y") == 1);
 }
 
+TEST_CASE("A response that gives only its repeats is their mean", "[runner][outcome]") {
+  const auto study = study_of({"y", "z"});
+  const auto responses_in = [&](const std::string& text) {
+    return judge(study, {text, "", "", ""}).responses;
+  };
+  using Values = std::map<std::string, double>;
+  CHECK(responses_in(R"({"responses": {"y": 1}, "repeats": {"y": [5, 7], "z": [2, 4]}})") ==
+        Values{{"y", 1}, {"z", 3}});
+  CHECK(responses_in(R"({"repeats": {"y": [5, 7], "z": [2]}})") == Values{{"y", 6}, {"z", 2}});
+  CHECK(responses_in(R"({"y": 1, "z": 2, "repeats": 3})") == Values{{"y", 1}, {"z", 2}});
+  CHECK(responses_in(R"({"responses": {"y": 1}, "repeats": {"z": []}})") == Values{{"y", 1}});
+}
+
 TEST_CASE("A pattern reads a response from the last line that matches", "[runner][outcome]") {
   auto study = study_of({"y"});
   study.responses[0].pattern = "throughput: ([-+.e0-9]+) images/s";
@@ -85,6 +99,29 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
   SECTION("a line of any length does not blow the stack") {
     study.responses[0].pattern = "(.*)*x";
     CHECK(judge(study, printed(std::string(1 << 20, 'x'))).status == RunStatus::kFailed);
+  }
+  SECTION("a pattern that invites backtracking takes linear time") {
+    study.responses[0].pattern = "(a+)+b";
+    const double began_s = runner::monotonic_s();
+    CHECK(judge(study, printed(std::string(1 << 20, 'a'))).status == RunStatus::kFailed);
+    CHECK(runner::monotonic_s() - began_s < 10);
+  }
+  SECTION("however long the line, and whatever follows it") {
+    const std::string rest(100000, 'x');
+    CHECK(judge(study, printed(rest + "throughput: 5 images/s" + rest + "\n" + rest))
+              .responses.at("y") == 5);
+  }
+  SECTION("among bytes that are no UTF-8") {
+    study.responses[0].pattern = "t.+: ([0-9]+)";
+    CHECK(judge(study, printed("t\xff\xc3: 5\n\n")).responses.at("y") == 5);
+  }
+  SECTION("a group that takes no part found nothing") {
+    study.responses[0].pattern = "(y=)?x";
+    CHECK_THAT(judge(study, printed("x")).reason, Catch::Contains("found ''"));
+  }
+  SECTION("line ends are for the line") {
+    study.responses[0].pattern = "^[0-9]+$";
+    CHECK(judge(study, printed("1\n2\n3 4\n")).responses.at("y") == 2);
   }
   SECTION("no regular expression") {
     study.responses[0].pattern = "(";
@@ -123,6 +160,15 @@ TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runn
 TEST_CASE("A reason is one printable line", "[runner][outcome]") {
   const AttemptOutput output{{}, "", "", "first\n\x1b[31mlast\twords\r\n \n"};
   CHECK(judge(study_of({"y"}), output, 3).reason == "exit code 3:  [31mlast words");
+  const AttemptOutput eight_bits{
+      {},
+      "",
+      "",
+      "\xc2\x9b"
+      "2J \x9b"
+      "2J \xc2\x90 \xc2\xa0 \xc3\xbc \xe2\x80\xa6 \xf0\x9f\x98\x80 \xe2\x80"};
+  CHECK(judge(study_of({"y"}), eight_bits, 3).reason ==
+        "exit code 3:  2J  2J   \xc2\xa0 \xc3\xbc \xe2\x80\xa6 \xf0\x9f\x98\x80   ");
   const AttemptOutput endless{{}, "", "", std::string(100000, 'x')};
   CHECK(judge(study_of({"y"}), endless, 3).reason.size() < 400);
 }

@@ -43,11 +43,15 @@ std::vector<std::string> fill(std::vector<std::string> command) {
 
 TEST_CASE("A request tells the workload everything, numbers as numbers and words as words",
           "[runner][request]") {
-  auto study = study_of({});
+  study::StudyDirectory directory;
+  directory.study = study_of({});
+  directory.plan_hash = "0123456789abcdef";
+  study::Study& study = directory.study;
   study.run.warmup_s = 2.5;
   const auto request =
-      nlohmann::json::parse(runner::request_text(study, planned(), 3, {{"0", "1"}, {4, 5}}));
+      nlohmann::json::parse(runner::request_text(directory, planned(), 3, {{"0", "1"}, {4, 5}}));
   CHECK(request.at("study") == "fake");
+  CHECK(request.at("plan") == "0123456789abcdef");
   CHECK(request.at("run") == 7);
   CHECK(request.at("attempt") == 3);
   CHECK(request.at("replicate") == 2);

@@ -1,4 +1,6 @@
 // The run loop with a launcher, a clock and a user that are all fake: no processes, no waiting.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -118,10 +120,27 @@ struct World {
   }
 
   /// An attempt directory as an earlier runner left it.
-  std::filesystem::path leave_attempt(int run, int number) {
+  std::filesystem::path leave_attempt(int run, int number, const std::string& plan = "fake") {
     const auto path = directory.attempt(run, number);
     std::filesystem::create_directories(path);
+    if (!plan.empty()) std::ofstream(path / "request.json") << "{\"plan\": \"" + plan + "\"}";
     return path;
+  }
+
+  /// The same of an attempt that ended well.
+  void leave_completed(int run, int number, const std::string& plan = "fake") {
+    const auto path = leave_attempt(run, number, plan);
+    runner::write_end(path, {EndCause::kExited, 0, {}, "", "node1", "", "then", 5});
+    std::ofstream(path / "result.json") << "{\"y\": 42}";
+  }
+
+  /// Makes a byte of the record of an attempt another one.
+  void damage_record(int run, int number) {
+    std::string text = study::read_file(directory.journal());
+    const auto at = text.find(fmt::format("\"run\":{},\"attempt\":{},", run, number));
+    REQUIRE(at != std::string::npos);
+    text[at + 3] = 'X';
+    std::ofstream(directory.journal(), std::ios::trunc) << text;
   }
 };
 
@@ -217,9 +236,7 @@ TEST_CASE("The second interrupt stops the runs under way, and they are done anew
 TEST_CASE("An attempt that ended without being recorded is taken into the journal",
           "[runner][run]") {
   World world;
-  const auto path = world.leave_attempt(2, 1);
-  runner::write_end(path, {EndCause::kExited, 0, {}, "", "node1", "", "then", 5});
-  std::ofstream(path / "result.json") << "{\"y\": 42}";
+  world.leave_completed(2, 1);
   CHECK(world.run().counts.completed == 4);
   CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
   CHECK(world.records().front().responses.at("y") == 42);
@@ -227,18 +244,64 @@ TEST_CASE("An attempt that ended without being recorded is taken into the journa
 
 TEST_CASE("An attempt that was cut off is recorded as lost and made anew", "[runner][run]") {
   World world;
-  world.leave_attempt(2, 1);
+  const auto path = world.leave_attempt(2, 1);
+  SECTION("without an exit file") {}
+  SECTION("with one that a power cut left empty") { std::ofstream(path / "exit") << ""; }
   CHECK(world.run().counts.completed == 4);
   CHECK(world.launcher.resumed == std::vector<std::string>{"fake.2.1"});
   CHECK(world.records().front().status == RunStatus::kLost);
   CHECK(world.launcher.submitted[1] == "fake.2.2");
+}
 
-  SECTION("an exit file that a power cut left empty is none") {
-    std::ofstream(world.leave_attempt(3, 2) / "exit") << "";
-    world.run();
-    CHECK(world.launcher.resumed.back() == "fake.3.2");
-    CHECK(world.records().back().run == 3);
-  }
+TEST_CASE("A damaged record of an earlier attempt does not undo the run's result",
+          "[runner][run]") {
+  World world;
+  world.directory.study.run.retries = 1;
+  world.launcher.script = [](const std::string& name) {
+    Script script;
+    script.exit_code = name == "fake.2.1" ? 1 : 0;
+    return script;
+  };
+  REQUIRE(world.run().counts.completed == 4);
+  REQUIRE(world.launcher.submitted.size() == 5);
+  world.damage_record(2, 1);
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted.size() == 5);
+  CHECK(world.launcher.resumed.empty());
+  CHECK(world.records().size() == 4);  // and nothing is appended
+}
+
+TEST_CASE("An attempt after the one that gave a run its result is left alone", "[runner][run]") {
+  World world;
+  world.run();
+  world.leave_attempt(2, 2);
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.resumed.empty());
+  CHECK(world.records().size() == 4);
+}
+
+TEST_CASE("Attempts of another plan are no results of this one", "[runner][run]") {
+  const auto plan = GENERATE(as<std::string>(), "", "another");
+  CAPTURE(plan);
+  World world;
+  world.leave_completed(2, 1, plan);
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.resumed.empty());
+  CHECK(world.launcher.submitted ==
+        std::vector<std::string>{"fake.1.1", "fake.2.2", "fake.3.1", "fake.4.1"});
+}
+
+TEST_CASE("Of a run's records that of the last attempt counts, wherever it stands",
+          "[runner][run]") {
+  study::RunRecord early;
+  early.status = RunStatus::kLost;
+  study::RunRecord late;
+  late.attempt = 2;
+  late.status = RunStatus::kCompleted;
+  CHECK(study::final_records({late, early}).at(0).status == RunStatus::kCompleted);
+  study::RunRecord corrected = late;
+  corrected.status = RunStatus::kFailed;
+  CHECK(study::final_records({late, early, corrected}).at(0).status == RunStatus::kFailed);
 }
 
 TEST_CASE("The journal cut at any byte, no run is executed again", "[runner][run]") {

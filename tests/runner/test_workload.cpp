@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "runner/attempt_maker.h"
 #include "runner/run_error.h"
 #include "runner/workload.h"
 #include "tests/runner/fake_study.h"
@@ -140,4 +141,23 @@ TEST_CASE("A study must ask of a workload what it can do", "[runner][workload]")
     study.responses.back().formula = "throughput / 2";
     CHECK(runner::check_names(study, description).empty());
   }
+}
+
+TEST_CASE("Without a current directory, what does not need one works and the rest says so",
+          "[runner][workload]") {
+  const Bundle bundle;
+  bundle.add("bench", "true");
+  ::setenv("DOETUNE_WORKLOADS", ("relative:" + bundle.temporary.path().string()).c_str(), 1);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directory(bundle.temporary / "gone");
+  std::filesystem::current_path(bundle.temporary / "gone");
+  std::filesystem::remove(bundle.temporary / "gone");
+
+  CHECK(runner::find_workload("bench") == bundle.temporary / "bench");
+  auto directory = tests::fake_study(bundle.temporary / "study", 1, {"true"});
+  CHECK(runner::AttemptMaker(directory).path(1, 1) == directory.path / "runs" / "0001.1");
+  directory.path = "study";
+  CHECK_THROWS_WITH(runner::AttemptMaker(directory).path(1, 1),
+                    Catch::Contains("the current directory") && Catch::Contains("is gone"));
+  std::filesystem::current_path(before);
 }

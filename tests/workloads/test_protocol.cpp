@@ -37,6 +37,33 @@ TEST_CASE("factors override settings, settings override defaults", "[protocol]")
   CHECK(request.time_limit_s == 60.0);
 }
 
+TEST_CASE("the study's warm-up is the value of an input of that name", "[protocol]") {
+  Workload workload = toy();
+  const auto warmup_of = [&](const char* text) {
+    return parse_request(workload, Json::parse(text)).inputs.number("warmup");
+  };
+  CHECK_NOTHROW(parse_request(workload, Json::parse(R"({"warmup_s": 3})")));  // it has none
+  workload.inputs.push_back({"warmup", InputKind::continuous, 1.0, "a warm-up", "s", 0, 60});
+  CHECK(warmup_of(R"({"warmup_s": 3})") == 3);
+  CHECK(warmup_of(R"({"warmup_s": null})") == 1);
+  CHECK(warmup_of(R"({"warmup_s": 3, "settings": {"warmup": 4}})") == 4);
+  CHECK(warmup_of(R"({"warmup_s": 3, "factors": {"warmup": 5}})") == 5);
+  CHECK_THROWS_WITH(warmup_of(R"({"warmup_s": 61})"), Catch::Contains("0 to 60 s"));
+}
+
+TEST_CASE("a request may ask for repeats", "[protocol]") {
+  const auto repeats_of = [](const char* text) {
+    return parse_request(toy(), Json::parse(text)).repeats;
+  };
+  CHECK(repeats_of("{}") == 1);
+  CHECK(repeats_of(R"({"repeats": 3})") == 3);
+  for (const char* text : {R"({"repeats": 0})", R"({"repeats": 1.5})", R"({"repeats": "2"})",
+                           R"({"repeats": 1e300})", R"({"repeats": 9999999999})"})
+    CHECK_THROWS_AS(repeats_of(text), UsageError);
+  CHECK(to_json(toy(), {{{"sum", 2.0}}, {{"sum", {1, 3}}}})["repeats"]["sum"] == Json({1, 3}));
+  CHECK_FALSE(to_json(toy(), {{{"sum", 2.0}}}).contains("repeats"));
+}
+
 TEST_CASE("the command line takes the same names", "[protocol]") {
   const Request request =
       parse_command_line(toy(), {"--size", "96", "--rate=7.5", "--seed", "4", "--file", "x y"});

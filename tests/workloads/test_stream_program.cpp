@@ -180,6 +180,43 @@ TEST_CASE("a request file is answered by a result file", "[program]") {
   CHECK(place.read("out").empty());
 }
 
+TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[program]") {
+  const Workplace place;
+  Json settings;
+  for (std::size_t i = 0; i < kSmall.size(); i += 2)
+    settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+  settings.erase("warmup");
+  settings["arrival"] = "immediate";
+  settings["duration"] = 0;
+  std::ofstream(place.path / "request.json")
+      << Json{{"settings", settings}, {"warmup_s", 0}, {"repeats", 3}, {"time_limit_s", 60}};
+  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
+  const Json result = Json::parse(place.read("result.json"));
+  CHECK(result["notes"]["micro_batches"] == 6);  // `batches` is 2
+  CHECK(result["series"]["processing_time"].size() == 6);
+  CHECK_FALSE(result["notes"].contains("repeats"));
+  for (const auto& [name, value] : result["responses"].items()) {
+    CAPTURE(name);
+    const auto repeats = result["repeats"][name].get<std::vector<double>>();
+    REQUIRE(repeats.size() == 3);
+    CHECK(value.get<double>() == Approx((repeats[0] + repeats[1] + repeats[2]) / 3));
+  }
+}
+
+TEST_CASE("repeats that the time limit leaves no room for are left out, and the result says so",
+          "[program]") {
+  const Workplace place;
+  Json settings;
+  for (std::size_t i = 0; i < kSmall.size(); i += 2)
+    settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+  std::ofstream(place.path / "request.json")
+      << Json{{"settings", settings}, {"repeats", 1000}, {"time_limit_s", 4}};
+  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
+  const Json result = Json::parse(place.read("result.json"));
+  CHECK_THAT(result["notes"]["repeats"].get<std::string>(), Catch::Contains(" of 1000 "));
+  CHECK(result["responses"]["throughput"] > 0);
+}
+
 TEST_CASE("describe names the responses that a run gives", "[program]") {
   const Workplace place;
   const Json described = answer(place, {"--describe"});
