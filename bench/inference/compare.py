@@ -128,8 +128,8 @@ def main():
     options = parser.parse_args()
     print(f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}; ONNX Runtime {onnxruntime.__version__}, "
           f"onnx {onnx.__version__}; tiny-yolov2 at {options.size} pixels, {options.rounds} rounds\n")
-    print("| precision (ours) | threads | batch | ours, images/s: best (median) | ONNX Runtime fp32, images/s: best (median) "
-          "| ratio of best | median ratio of pairs | largest difference |")
+    print("| precision (ours) | threads | batch | ours, images/s: best (median) "
+          "| ONNX Runtime fp32, images/s: best (median) | ratio of best | median ratio of pairs | largest difference |")
     print("|-|-|-|-|-|-|-|-|")
     for precision in options.precisions:
         for threads in options.threads:
