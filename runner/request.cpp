@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "doe/nearest_name.h"
 #include "doe/random.h"
@@ -12,6 +12,7 @@
 #include "runner/process_table.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
+#include "study/argument_template.h"
 
 namespace doetune::runner {
 namespace {
@@ -33,31 +34,6 @@ Json factor_value(const doe::Factor& factor, double setting) {
 
 Json setting_value(const study::Setting& setting) {
   return setting.number ? json_number(*setting.number) : Json(setting.text);
-}
-
-/// Replaces every {name} in a template by what `value` makes of the name.
-std::string filled(const std::string& text,
-                   const std::function<std::string(const std::string&)>& value) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool doubled = i + 1 < text.size() && text[i + 1] == text[i];
-    if ((text[i] == '{' || text[i] == '}') && doubled) {
-      result += text[i++];
-    } else if (text[i] == '{') {
-      const std::size_t end = text.find('}', i);
-      if (end == std::string::npos) {
-        throw RunError(
-            fmt::format("command: '{}' has a {{ without its }}; write {{{{ for a "
-                        "literal brace",
-                        text));
-      }
-      result += value(text.substr(i + 1, end - i - 1));
-      i = end;
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
 }
 
 std::map<std::string, std::string> placeholders(const study::Study& study,
@@ -135,7 +111,13 @@ std::vector<std::string> fill_command(const study::Study& study, const study::Pl
                     name, doe::did_you_mean(name, names)));
   };
   std::vector<std::string> arguments;
-  for (const std::string& argument : study.command) arguments.push_back(filled(argument, value));
+  try {
+    for (const std::string& argument : study.command) {
+      arguments.push_back(study::fill_template(argument, value));
+    }
+  } catch (const std::invalid_argument& error) {
+    throw RunError(fmt::format("command: {}", error.what()));
+  }
   return arguments;
 }
 

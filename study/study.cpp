@@ -2,12 +2,12 @@
 #include "study/study.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <memory>
-#include <regex>
 #include <set>
 
 #include "doe/expression.h"
@@ -253,13 +253,12 @@ class Reader {
   }
 
   void check_pattern(const Response& response, const YAML::Node& node) const {
-    try {
-      const std::regex pattern(response.pattern);
-      if (pattern.mark_count() >= 1) return;
-    } catch (const std::regex_error& error) {
+    const re2::RE2 pattern(response.pattern, re2::RE2::Quiet);
+    if (!pattern.ok()) {
       fail(node, fmt::format("response '{}': pattern is no regular expression: {}", response.name,
-                             error.what()));
+                             pattern.error()));
     }
+    if (pattern.NumberOfCapturingGroups() >= 1) return;
     fail(node,
          fmt::format("response '{}': pattern needs a group (...) around the value", response.name));
   }
