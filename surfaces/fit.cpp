@@ -27,19 +27,24 @@ Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transf
   return z;
 }
 
-/// Columns other than the intercept with their means taken off, if there is an intercept.
+/// Columns other than the intercept with their means taken off.
 struct CentredMatrix {
   Eigen::MatrixXd x;
   Eigen::RowVectorXd means;
-  int intercept = -1;
+  int intercept = 0;
 };
 
-CentredMatrix centred(const doe::Model& model, Eigen::MatrixXd x) {
-  CentredMatrix result{std::move(x), Eigen::RowVectorXd::Zero(model.column_count())};
+int intercept_of(const doe::Model& model) {
   for (int c = 0; c < model.column_count(); ++c) {
-    if (model.columns()[c].name == "1") result.intercept = c;
+    if (model.columns()[c].name == "1") return c;
   }
-  if (result.intercept < 0) return result;
+  // R2, the analysis of variance and centring are all about the mean.
+  throw FitError("the model needs the term 1");
+}
+
+CentredMatrix centred(const doe::Model& model, Eigen::MatrixXd x) {
+  CentredMatrix result{std::move(x), Eigen::RowVectorXd::Zero(model.column_count()),
+                       intercept_of(model)};
   for (int c = 0; c < model.column_count(); ++c) {
     if (c == result.intercept) continue;
     result.means[c] = result.x.col(c).mean();
@@ -52,7 +57,7 @@ using Decomposition = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>;
 
 /// b of the uncentred model from that of the centred one.
 Eigen::VectorXd uncentred(const CentredMatrix& centred, Eigen::VectorXd b) {
-  if (centred.intercept >= 0) b[centred.intercept] -= centred.means * b;
+  b[centred.intercept] -= centred.means * b;
   return b;
 }
 
@@ -63,7 +68,7 @@ Eigen::MatrixXd unscaled_covariance(const CentredMatrix& centred, const Decompos
       qr.matrixR().topLeftCorner(p, p).triangularView<Eigen::Upper>().solve(
           Eigen::MatrixXd::Identity(p, p));
   Eigen::MatrixXd root = qr.colsPermutation() * r_inverse;
-  if (centred.intercept >= 0) root.row(centred.intercept) -= centred.means * root;
+  root.row(centred.intercept) -= centred.means * root;
   return root * root.transpose();
 }
 
@@ -76,10 +81,9 @@ void check_rank(const doe::Model& model, const Eigen::MatrixXd& coded, const Dec
 
 void summarise(Fit& fit, const Eigen::VectorXd& z) {
   const int p = fit.model.column_count();
-  const double rss = fit.residuals.squaredNorm();
-  const double total = (z.array() - z.mean()).square().sum();
-  // What is left of a constant response is rounding: it explains nothing.
-  const bool varies = total > 1e-24 * z.squaredNorm();
+  const double rss = without_rounding(fit.residuals.squaredNorm(), z);
+  const double total = without_rounding((z.array() - z.mean()).square().sum(), z);
+  const bool varies = total > 0;
   fit.df_residual = fit.n - p;
   fit.r2 = varies ? 1 - rss / total : 0;
   if (fit.df_residual == 0) return;
@@ -95,7 +99,8 @@ void summarise(Fit& fit, const Eigen::VectorXd& z) {
                              (*fit.sigma * std::sqrt(static_cast<double>(p) / fit.n));
   }
   if (fit.leverage.maxCoeff() > 1 - 1e-10) return;
-  fit.press = (fit.residuals.array() / (1 - fit.leverage.array())).square().sum();
+  fit.press =
+      without_rounding((fit.residuals.array() / (1 - fit.leverage.array())).square().sum(), z);
   if (varies) fit.predicted_r2 = 1 - *fit.press / total;
 }
 
@@ -162,6 +167,7 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
   fit.natural_coefficients = natural_coefficients(fit);
   fit.anova = analysis_of_variance(fit, z);
   fit.lack_of_fit = lack_of_fit(fit, z);
+  fit.lack_of_fit_problem = lack_of_fit_problem(fit, z);
   fit.stationary_point = stationary_point(fit);
   return fit;
 }

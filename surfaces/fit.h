@@ -25,8 +25,10 @@ struct NaturalCoefficient {
 };
 
 /// A row of the analysis of variance. Sources: "model" and its parts "first order", "two-way
-/// interactions", "pure quadratic", "cubic" (sequential sums of squares), "residual" and its parts
-/// "lack of fit" and "pure error", "total" (about the mean).
+/// interactions", "pure quadratic", "third order and above" (sequential sums of squares),
+/// "residual" and its parts "lack of fit" and "pure error", "total" (about the mean). Sums of
+/// squares that are no more than the rounding of the responses are 0, and nothing is tested
+/// against an error of 0.
 struct AnovaRow {
   std::string source;
   int df = 0;
@@ -48,8 +50,10 @@ struct StationaryPoint {
   Eigen::VectorXd coded;
   std::vector<double> settings;  ///< natural units, not snapped
   double value = 0;              ///< predicted response there
-  std::string kind;              ///< maximum, minimum, saddle or ridge
-  Eigen::VectorXd eigenvalues;   ///< of the matrix of second-order coefficients, ascending
+  std::string kind;              ///< of the response: maximum, minimum, saddle or ridge
+  /// Of the matrix of second-order coefficients, ascending, on the scale of the fit: with transform
+  /// inverse a maximum of the response has positive ones.
+  Eigen::VectorXd eigenvalues;
   Eigen::MatrixXd eigenvectors;  ///< columns, in the order of the eigenvalues
   bool inside_region = false;    ///< within the coded cube
 };
@@ -70,7 +74,10 @@ struct Fit final : Surface {
   std::vector<Coefficient> coefficients;     ///< one a column of the model
   std::vector<NaturalCoefficient> natural_coefficients;
   std::vector<AnovaRow> anova;
-  std::optional<LackOfFit> lack_of_fit;  ///< empty without replicates or without residual df
+  std::optional<LackOfFit> lack_of_fit;
+  /// Why lack of fit cannot be tested: "no replicated runs", "replicated runs agree exactly" or
+  /// "no residual freedom beyond replicated runs"; empty where it is.
+  std::string lack_of_fit_problem;
   std::optional<StationaryPoint> stationary_point;
 
   Eigen::VectorXd beta;                   ///< p estimates
@@ -94,8 +101,8 @@ struct FitError : std::runtime_error {
 /// Column-pivoted QR in coded, centred columns.
 ///
 /// coded  n x k points, one row a run     y  n responses, in the response's own unit
-/// Throws FitError if X has rank below p (naming the aliased terms), n < p, a y is not finite, or
-/// the transform has no value for one.
+/// Throws FitError if X has rank below p (naming the aliased terms), n < p, the model lacks the
+/// term 1, a y is not finite, or the transform has no value for one.
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
                       const Eigen::VectorXd& y, Transform transform = Transform::kNone);
 
