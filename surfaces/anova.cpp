@@ -33,8 +33,11 @@ AnovaRow tested(std::string source, int df, double sum_of_squares, double error_
   return row;
 }
 
-/// What the residuals of points that were run more than once consist of: scatter about the mean of
-/// the point, and the distance of that mean from the fit. Neither is a difference of large sums.
+constexpr const char* kBlocks = "blocks";
+
+/// What the residuals of points that were run more than once in a block consist of: scatter about
+/// the mean of the point, and the distance of that mean from the fit. Neither is a difference of
+/// large sums.
 struct SplitResiduals {
   double pure_error = 0;
   double lack_of_fit = 0;
@@ -46,7 +49,9 @@ SplitResiduals split_residuals(const Fit& fit, const Eigen::VectorXd& z) {
   std::map<std::vector<double>, std::vector<int>> groups;
   for (int i = 0; i < fit.n; ++i) {
     const Eigen::RowVectorXd point = fit.coded.row(i);
-    groups[{point.begin(), point.end()}].push_back(i);
+    std::vector<double> key(point.begin(), point.end());
+    if (!fit.blocks.empty()) key.push_back(fit.blocks[static_cast<std::size_t>(i)]);
+    groups[key].push_back(i);
   }
   SplitResiduals split;
   for (const auto& [point, runs] : groups) {
@@ -83,12 +88,18 @@ std::vector<Part> sequential_parts(const Fit& fit, const Eigen::VectorXd& z) {
   std::vector<Part> parts;
   std::vector<int> order = columns_of(fit.model, -1);
   auto before = static_cast<Eigen::Index>(order.size());
+  const int blocks = block_count(fit.blocks) - 1;
+  for (int j = 0; j < blocks; ++j) order.push_back(fit.model.column_count() + j);
+  if (blocks > 0) parts.push_back({kBlocks, blocks});
   for (int part = 0; part < 4; ++part) {
     const std::vector<int> columns = columns_of(fit.model, part);
     parts.push_back({kParts[part], static_cast<int>(columns.size())});
     order.insert(order.end(), columns.begin(), columns.end());
   }
-  const Eigen::MatrixXd x = fit.model.matrix(fit.coded)(Eigen::all, order);
+  Eigen::MatrixXd all(fit.n, fit.model.column_count() + blocks);
+  all.leftCols(fit.model.column_count()) = fit.model.matrix(fit.coded);
+  all.rightCols(blocks) = block_contrasts(fit.blocks, fit.n);
+  const Eigen::MatrixXd x = all(Eigen::all, order);
   const Eigen::VectorXd along =
       Eigen::HouseholderQR<Eigen::MatrixXd>(x).householderQ().adjoint() * z;
   for (Part& part : parts) {
@@ -112,14 +123,18 @@ std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd
   const double error = fit.df_residual > 0 ? rss / fit.df_residual : 0;
   const std::vector<Part> parts = sequential_parts(fit, z);
   Part model{"model"};
+  std::vector<AnovaRow> rows;
   for (const Part& part : parts) {
+    if (part.name == kBlocks) {
+      rows.push_back(tested(part.name, part.df, part.sum_of_squares, error, fit.df_residual));
+      continue;
+    }
     model.df += part.df;
     model.sum_of_squares += part.sum_of_squares;
   }
-  std::vector<AnovaRow> rows{
-      tested(model.name, model.df, model.sum_of_squares, error, fit.df_residual)};
+  rows.push_back(tested(model.name, model.df, model.sum_of_squares, error, fit.df_residual));
   for (const Part& part : parts) {
-    if (part.df == 0) continue;
+    if (part.df == 0 || part.name == kBlocks) continue;
     rows.push_back(tested(part.name, part.df, part.sum_of_squares, error, fit.df_residual));
   }
   rows.push_back(tested("residual", fit.df_residual, rss, 0, 0));

@@ -14,6 +14,15 @@ namespace doetune::surfaces {
 /// than their rounding leaves, n (100 eps)^2 ||z||^2.
 double without_rounding(double sum_of_squares, const Eigen::VectorXd& z);
 
+/// How many blocks the runs lie in; 1 where no block numbers are given.
+int block_count(const std::vector<int>& blocks);
+
+/// The n x (blocks - 1) sum-to-zero contrasts: 1 in the block, -1 in the first one.
+Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n);
+
+/// Responses less the mean of their block.
+Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z);
+
 /// The analysis of variance of a fit whose residuals are known; `z` is the transformed response.
 std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd& z);
 

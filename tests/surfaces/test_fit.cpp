@@ -273,6 +273,37 @@ TEST_CASE("The reason why lack of fit cannot be tested is the right one", "[surf
   CHECK(tested.lack_of_fit_problem.empty());
 }
 
+TEST_CASE("Blocks take their differences out of the error", "[surfaces][fit]") {
+  const doe::Model line = doe::Model::named("linear", {continuous("a")});
+  Eigen::VectorXd x(9), y(9);
+  x << -1, 0, 0, 1, -1, 0, 0, 1, 1;
+  const std::vector<int> blocks{1, 1, 1, 1, 2, 2, 2, 2, 2};
+  const double noise[] = {0.1, -0.1, 0.05, 0, -0.05, 0.1, -0.1, 0.02, -0.02};
+  for (int i = 0; i < 9; ++i) y[i] = 10 + 3 * x[i] + (blocks[i] == 1 ? -5 : 5) + noise[i];
+  const Fit fit = fit_least_squares(line, x, y, Transform::kNone, blocks);
+  CHECK(fit.df_residual == 6);
+  CHECK(*fit.sigma < 0.15);
+  REQUIRE(fit.block_effects.size() == 1);
+  CHECK(fit.block_effects[0].term == "block[2]");
+  CHECK(fit.block_effects[0].estimate == Approx(5).margin(0.1));
+  // The average block, though one block has more runs.
+  CHECK(fit.predict(Eigen::VectorXd::Zero(1)).mean == Approx(10).margin(0.1));
+  CHECK(anova_row(fit, "blocks").df == 1);
+  const auto ss = [&](const char* source) { return anova_row(fit, source).sum_of_squares; };
+  CHECK(ss("blocks") + ss("model") + ss("residual") == Approx(ss("total")).epsilon(1e-12));
+  CHECK(fit.r2 == Approx(ss("model") / (ss("model") + ss("residual"))).epsilon(1e-12));
+  // Runs of a point in both blocks are no replicates of each other: 1 + 1 + 1 are.
+  CHECK(anova_row(fit, "pure error").df == 3);
+  CHECK(ss("lack of fit") + ss("pure error") == Approx(ss("residual")).epsilon(1e-12));
+  // Without block numbers the difference is error.
+  CHECK(*fit_least_squares(line, x, y).sigma > 4);
+  const std::vector<int> confounded{1, 3, 3, 2, 1, 3, 3, 2, 2};
+  CHECK_THROWS_WITH(fit_least_squares(line, x, y, Transform::kNone, confounded),
+                    Catch::Contains("blocks are confounded"));
+  CHECK_THROWS_WITH(fit_least_squares(line, x, y, Transform::kNone, {1, 2}),
+                    Catch::Contains("2 block numbers for 9 runs"));
+}
+
 TEST_CASE("What does not exist is empty, never zero", "[surfaces][fit]") {
   const std::vector<doe::Factor> factors{continuous("a")};
   const doe::Model model = doe::Model::named("quadratic", factors);
