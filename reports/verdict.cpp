@@ -37,11 +37,29 @@ bool has_goal(const Analysis& analysis) {
                      });
 }
 
+/// "the low end of throughput (9000 images/s)": the end that every ramp at 0 falls short of.
+std::vector<std::string> ends_out_of_reach(const Analysis& analysis) {
+  std::vector<std::string> ends;
+  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
+    const auto found = analysis.goals.find(outlook.name);
+    if (found == analysis.goals.end() || found->second.is_limit() || outlook.goal_met) continue;
+    const surfaces::Goal& goal = found->second;
+    const bool below = goal.type == surfaces::GoalType::kMaximize ||
+                       (goal.type == surfaces::GoalType::kTarget && outlook.mean <= goal.low);
+    ends.push_back(
+        fmt::format("the {} end of {} ({})", below ? "low" : "high", outlook.name,
+                    with_unit(short_number(below ? goal.low : goal.high),
+                              analysis.directory->study.find_response(outlook.name)->unit)));
+  }
+  return ends;
+}
+
 Status status_of(const Analysis& analysis) {
   if (!any_fit(analysis) || not_run(analysis) > 0) return Status::kPartial;
   if (!has_goal(analysis)) return Status::kNoGoals;
   if (!analysis.optimum) return Status::kPartial;
-  return analysis.optimum->feasible ? Status::kUnconfirmed : Status::kInfeasible;
+  const bool met = analysis.optimum->feasible && ends_out_of_reach(analysis).empty();
+  return met ? Status::kUnconfirmed : Status::kInfeasible;
 }
 
 /// "a", "a and b", "a, b and c".
@@ -94,6 +112,12 @@ std::string optimum_headline(const Analysis& analysis) {
         "No usable settings are predicted to meet every goal; the settings below come nearest and "
         "miss {}.",
         listed(missed_goals(analysis)));
+  }
+  const std::vector<std::string> out_of_reach = ends_out_of_reach(analysis);
+  if (!out_of_reach.empty()) {
+    return fmt::format(
+        "No usable settings are predicted to reach {}{}; the settings below come nearest.",
+        listed(out_of_reach), analysis.goals.size() > 1 ? " together with the other goals" : "");
   }
   const std::vector<std::string> limited = limited_responses(analysis);
   const std::string best = best_of_ramps(analysis);
@@ -194,7 +218,11 @@ void add_next(const Analysis& analysis, Verdict& verdict) {
 }
 
 std::string lack_of_fit_words(const surfaces::Fit& fit) {
-  if (!fit.lack_of_fit) return "lack of fit cannot be tested (no replicated runs)";
+  if (!fit.lack_of_fit) {
+    return fit.lack_of_fit_problem.empty()
+               ? "lack of fit cannot be tested"
+               : fmt::format("lack of fit cannot be tested ({})", fit.lack_of_fit_problem);
+  }
   const double p = fit.lack_of_fit->p;
   const std::string value = p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p);
   return p < kSignificant ? fmt::format(

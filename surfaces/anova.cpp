@@ -1,5 +1,6 @@
 #include <Eigen/Dense>
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "surfaces/distributions.h"
@@ -20,11 +21,6 @@ int part_of(const doe::Term& term) {
 constexpr const char* kParts[] = {"first order", "two-way interactions", "pure quadratic",
                                   "third order and above"};
 
-double residual_sum_of_squares(const Eigen::MatrixXd& x, const Eigen::VectorXd& z) {
-  if (x.cols() == 0) return z.squaredNorm();
-  return (z - x * Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(x).solve(z)).squaredNorm();
-}
-
 AnovaRow tested(std::string source, int df, double sum_of_squares, double error_mean_square,
                 int error_df) {
   AnovaRow row{std::move(source), df, sum_of_squares, {}, {}, {}};
@@ -37,85 +33,136 @@ AnovaRow tested(std::string source, int df, double sum_of_squares, double error_
   return row;
 }
 
-/// Sum of squares and degrees of freedom of points that were run more than once.
-struct PureError {
-  double sum_of_squares = 0;
-  int df = 0;
+constexpr const char* kBlocks = "blocks";
+
+/// What the residuals of points that were run more than once in a block consist of: scatter about
+/// the mean of the point, and the distance of that mean from the fit. Neither is a difference of
+/// large sums.
+struct SplitResiduals {
+  double pure_error = 0;
+  double lack_of_fit = 0;
+  int df_pure_error = 0;
+  int df_lack_of_fit = 0;
 };
 
-PureError pure_error(const Fit& fit, const Eigen::VectorXd& z) {
-  std::map<std::vector<double>, std::vector<double>> groups;
+SplitResiduals split_residuals(const Fit& fit, const Eigen::VectorXd& z) {
+  std::map<std::vector<double>, std::vector<int>> groups;
   for (int i = 0; i < fit.n; ++i) {
     const Eigen::RowVectorXd point = fit.coded.row(i);
-    groups[{point.begin(), point.end()}].push_back(z[i]);
+    std::vector<double> key(point.begin(), point.end());
+    if (!fit.blocks.empty()) key.push_back(fit.blocks[static_cast<std::size_t>(i)]);
+    groups[key].push_back(i);
   }
-  PureError error;
-  for (const auto& [point, values] : groups) {
-    const Eigen::Map<const Eigen::VectorXd> v(values.data(),
-                                              static_cast<Eigen::Index>(values.size()));
-    error.sum_of_squares += (v.array() - v.mean()).square().sum();
-    error.df += static_cast<int>(values.size()) - 1;
+  SplitResiduals split;
+  for (const auto& [point, runs] : groups) {
+    const Eigen::VectorXd values = z(runs);
+    const double distance = fit.residuals(runs).mean();
+    split.pure_error += (values.array() - values.mean()).square().sum();
+    split.lack_of_fit += static_cast<double>(runs.size()) * distance * distance;
+    split.df_pure_error += static_cast<int>(runs.size()) - 1;
   }
-  return error;
+  split.df_lack_of_fit = fit.df_residual - split.df_pure_error;
+  split.pure_error = without_rounding(split.pure_error, z);
+  split.lack_of_fit = without_rounding(split.lack_of_fit, z);
+  return split;
 }
 
-/// Sequential rows: each part's reduction of the residual after the parts before it.
-std::vector<AnovaRow> part_rows(const Fit& fit, const Eigen::VectorXd& z,
-                                double error_mean_square) {
-  const Eigen::MatrixXd x = fit.model.matrix(fit.coded);
-  Eigen::MatrixXd fitted_so_far(x.rows(), 0);
-  double residual = z.squaredNorm();
-  std::vector<AnovaRow> rows;
-  for (int part = -1; part < 4; ++part) {
-    const Eigen::Index before = fitted_so_far.cols();
-    for (int c = 0; c < fit.model.column_count(); ++c) {
-      if (part_of(fit.model.terms()[fit.model.columns()[c].term]) != part) continue;
-      fitted_so_far.conservativeResize(Eigen::NoChange, fitted_so_far.cols() + 1);
-      fitted_so_far.rightCols(1) = x.col(c);
-    }
-    const int df = static_cast<int>(fitted_so_far.cols() - before);
-    if (df == 0) continue;
-    const double next = residual_sum_of_squares(fitted_so_far, z);
-    if (part >= 0) {
-      // Where a part explains nothing the difference is rounding, of either sign.
-      const double explained = std::max(0.0, residual - next);
-      rows.push_back(tested(kParts[part], df, explained, error_mean_square, fit.df_residual));
-    }
-    residual = next;
+/// The columns of one part of the model, as the parts are in order of fitting.
+std::vector<int> columns_of(const doe::Model& model, int part) {
+  std::vector<int> columns;
+  for (int c = 0; c < model.column_count(); ++c) {
+    if (part_of(model.terms()[model.columns()[c].term]) == part) columns.push_back(c);
   }
-  return rows;
+  return columns;
+}
+
+struct Part {
+  std::string name;
+  int df = 0;
+  double sum_of_squares = 0;
+};
+
+/// Sequential sums of squares: of z along what each part's columns add to those before them, from
+/// a QR decomposition that keeps the columns in order.
+std::vector<Part> sequential_parts(const Fit& fit, const Eigen::VectorXd& z) {
+  std::vector<Part> parts;
+  std::vector<int> order = columns_of(fit.model, -1);
+  auto before = static_cast<Eigen::Index>(order.size());
+  const int blocks = block_count(fit.blocks) - 1;
+  for (int j = 0; j < blocks; ++j) order.push_back(fit.model.column_count() + j);
+  if (blocks > 0) parts.push_back({kBlocks, blocks});
+  for (int part = 0; part < 4; ++part) {
+    const std::vector<int> columns = columns_of(fit.model, part);
+    parts.push_back({kParts[part], static_cast<int>(columns.size())});
+    order.insert(order.end(), columns.begin(), columns.end());
+  }
+  Eigen::MatrixXd all(fit.n, fit.model.column_count() + blocks);
+  all.leftCols(fit.model.column_count()) = fit.model.matrix(fit.coded);
+  all.rightCols(blocks) = block_contrasts(fit.blocks, fit.n);
+  const Eigen::MatrixXd x = all(Eigen::all, order);
+  const Eigen::VectorXd along =
+      Eigen::HouseholderQR<Eigen::MatrixXd>(x).householderQ().adjoint() * z;
+  for (Part& part : parts) {
+    part.sum_of_squares = without_rounding(along.segment(before, part.df).squaredNorm(), z);
+    before += part.df;
+  }
+  return parts;
 }
 
 }  // namespace
 
+double without_rounding(double sum_of_squares, const Eigen::VectorXd& z) {
+  constexpr double kRounding = 100 * std::numeric_limits<double>::epsilon();
+  const double rounding = static_cast<double>(z.size()) * kRounding * kRounding * z.squaredNorm();
+  return sum_of_squares > rounding ? sum_of_squares : 0;
+}
+
 std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd& z) {
-  const double total = (z.array() - z.mean()).square().sum();
-  const double rss = fit.residuals.squaredNorm();
+  const double total = without_rounding((z.array() - z.mean()).square().sum(), z);
+  const double rss = without_rounding(fit.residuals.squaredNorm(), z);
   const double error = fit.df_residual > 0 ? rss / fit.df_residual : 0;
+  const std::vector<Part> parts = sequential_parts(fit, z);
+  Part model{"model"};
   std::vector<AnovaRow> rows;
-  const int model_df = fit.n - 1 - fit.df_residual;
-  rows.push_back(tested("model", model_df, std::max(0.0, total - rss), error, fit.df_residual));
-  for (AnovaRow& row : part_rows(fit, z, error)) rows.push_back(std::move(row));
+  for (const Part& part : parts) {
+    if (part.name == kBlocks) {
+      rows.push_back(tested(part.name, part.df, part.sum_of_squares, error, fit.df_residual));
+      continue;
+    }
+    model.df += part.df;
+    model.sum_of_squares += part.sum_of_squares;
+  }
+  rows.push_back(tested(model.name, model.df, model.sum_of_squares, error, fit.df_residual));
+  for (const Part& part : parts) {
+    if (part.df == 0 || part.name == kBlocks) continue;
+    rows.push_back(tested(part.name, part.df, part.sum_of_squares, error, fit.df_residual));
+  }
   rows.push_back(tested("residual", fit.df_residual, rss, 0, 0));
-  if (const auto lack = lack_of_fit(fit, z)) {
-    const PureError pure = pure_error(fit, z);
-    AnovaRow row{"lack of fit", lack->df, rss - pure.sum_of_squares, {}, lack->f, lack->p};
-    row.mean_square = row.sum_of_squares / lack->df;
-    rows.push_back(row);
-    rows.push_back(tested("pure error", pure.df, pure.sum_of_squares, 0, 0));
+  if (lack_of_fit(fit, z)) {
+    const SplitResiduals split = split_residuals(fit, z);
+    rows.push_back(tested("lack of fit", split.df_lack_of_fit, split.lack_of_fit,
+                          split.pure_error / split.df_pure_error, split.df_pure_error));
+    rows.push_back(tested("pure error", split.df_pure_error, split.pure_error, 0, 0));
   }
   rows.push_back({"total", fit.n - 1, total, {}, {}, {}});
   return rows;
 }
 
 std::optional<LackOfFit> lack_of_fit(const Fit& fit, const Eigen::VectorXd& z) {
-  const PureError pure = pure_error(fit, z);
-  const int df = fit.df_residual - pure.df;
-  if (df <= 0 || pure.df == 0 || pure.sum_of_squares <= 0) return std::nullopt;
-  const double lack = std::max(0.0, fit.residuals.squaredNorm() - pure.sum_of_squares);
-  LackOfFit result{df, pure.df, (lack / df) / (pure.sum_of_squares / pure.df), 0};
-  result.p = f_p_value(result.f, df, pure.df);
+  if (!lack_of_fit_problem(fit, z).empty()) return std::nullopt;
+  const SplitResiduals split = split_residuals(fit, z);
+  const double lack = split.lack_of_fit / split.df_lack_of_fit;
+  const double pure = split.pure_error / split.df_pure_error;
+  LackOfFit result{split.df_lack_of_fit, split.df_pure_error, lack / pure, 0};
+  result.p = f_p_value(result.f, result.df, result.df_pure_error);
   return result;
+}
+
+std::string lack_of_fit_problem(const Fit& fit, const Eigen::VectorXd& z) {
+  const SplitResiduals split = split_residuals(fit, z);
+  if (split.df_pure_error == 0) return "no replicated runs";
+  if (split.df_lack_of_fit <= 0) return "no residual freedom beyond replicated runs";
+  return split.pure_error > 0 ? "" : "replicated runs agree exactly";
 }
 
 }  // namespace doetune::surfaces

@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "doe/evaluation.h"
 #include "surfaces/distributions.h"
@@ -27,20 +28,25 @@ Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transf
   return z;
 }
 
-/// Columns other than the intercept with their means taken off, if there is an intercept.
+/// Columns other than the intercept with their means taken off.
 struct CentredMatrix {
   Eigen::MatrixXd x;
   Eigen::RowVectorXd means;
-  int intercept = -1;
+  int intercept = 0;
 };
 
-CentredMatrix centred(const doe::Model& model, Eigen::MatrixXd x) {
-  CentredMatrix result{std::move(x), Eigen::RowVectorXd::Zero(model.column_count())};
+int intercept_of(const doe::Model& model) {
   for (int c = 0; c < model.column_count(); ++c) {
-    if (model.columns()[c].name == "1") result.intercept = c;
+    if (model.columns()[c].name == "1") return c;
   }
-  if (result.intercept < 0) return result;
-  for (int c = 0; c < model.column_count(); ++c) {
+  // R2, the analysis of variance and centring are all about the mean.
+  throw FitError("the model needs the term 1");
+}
+
+CentredMatrix centred(const doe::Model& model, Eigen::MatrixXd x) {
+  const Eigen::Index columns = x.cols();
+  CentredMatrix result{std::move(x), Eigen::RowVectorXd::Zero(columns), intercept_of(model)};
+  for (Eigen::Index c = 0; c < result.x.cols(); ++c) {
     if (c == result.intercept) continue;
     result.means[c] = result.x.col(c).mean();
     result.x.col(c).array() -= result.means[c];
@@ -52,7 +58,7 @@ using Decomposition = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>;
 
 /// b of the uncentred model from that of the centred one.
 Eigen::VectorXd uncentred(const CentredMatrix& centred, Eigen::VectorXd b) {
-  if (centred.intercept >= 0) b[centred.intercept] -= centred.means * b;
+  b[centred.intercept] -= centred.means * b;
   return b;
 }
 
@@ -63,28 +69,29 @@ Eigen::MatrixXd unscaled_covariance(const CentredMatrix& centred, const Decompos
       qr.matrixR().topLeftCorner(p, p).triangularView<Eigen::Upper>().solve(
           Eigen::MatrixXd::Identity(p, p));
   Eigen::MatrixXd root = qr.colsPermutation() * r_inverse;
-  if (centred.intercept >= 0) root.row(centred.intercept) -= centred.means * root;
+  root.row(centred.intercept) -= centred.means * root;
   return root * root.transpose();
 }
 
 void check_rank(const doe::Model& model, const Eigen::MatrixXd& coded, const Decomposition& qr) {
-  if (qr.rank() == model.column_count()) return;
+  if (qr.rank() == qr.cols()) return;
   const std::vector<std::string> aliases = doe::evaluate(model, coded).aliases;
+  if (aliases.empty()) throw FitError("the blocks are confounded with terms of the model");
   throw FitError(fmt::format("the runs do not determine the model: {} {} aliased with other terms",
                              fmt::join(aliases, ", "), aliases.size() == 1 ? "is" : "are"));
 }
 
-void summarise(Fit& fit, const Eigen::VectorXd& z) {
-  const int p = fit.model.column_count();
-  const double rss = fit.residuals.squaredNorm();
-  const double total = (z.array() - z.mean()).square().sum();
-  // What is left of a constant response is rounding: it explains nothing.
-  const bool varies = total > 1e-24 * z.squaredNorm();
+void summarise(Fit& fit, const Eigen::VectorXd& z, int p) {
+  const double rss = without_rounding(fit.residuals.squaredNorm(), z);
+  // What the model is to explain: blocks explain nothing that a setting could change.
+  const double total = without_rounding(about_block_means(fit.blocks, z).squaredNorm(), z);
+  const int total_df = fit.n - block_count(fit.blocks);
+  const bool varies = total > 0;
   fit.df_residual = fit.n - p;
   fit.r2 = varies ? 1 - rss / total : 0;
   if (fit.df_residual == 0) return;
   fit.sigma = std::sqrt(rss / fit.df_residual);
-  if (varies) fit.adjusted_r2 = 1 - (rss / fit.df_residual) / (total / (fit.n - 1));
+  if (varies) fit.adjusted_r2 = 1 - (rss / fit.df_residual) / (total / total_df);
   const double k = p + 1;
   if (fit.n - k - 1 > 0 && rss > 0) {
     fit.aicc = fit.n * std::log(2 * std::numbers::pi * rss / fit.n) + fit.n + 2 * k +
@@ -95,7 +102,8 @@ void summarise(Fit& fit, const Eigen::VectorXd& z) {
                              (*fit.sigma * std::sqrt(static_cast<double>(p) / fit.n));
   }
   if (fit.leverage.maxCoeff() > 1 - 1e-10) return;
-  fit.press = (fit.residuals.array() / (1 - fit.leverage.array())).square().sum();
+  fit.press =
+      without_rounding((fit.residuals.array() / (1 - fit.leverage.array())).square().sum(), z);
   if (varies) fit.predicted_r2 = 1 - *fit.press / total;
 }
 
@@ -110,6 +118,27 @@ Eigen::VectorXd studentised(const Fit& fit) {
   return r;
 }
 
+void add_test(const Fit& fit, double unscaled_variance, Coefficient& row) {
+  if (fit.sigma) row.std_error = *fit.sigma * std::sqrt(unscaled_variance);
+  if (!row.std_error || *row.std_error == 0) return;
+  row.t = row.estimate / *row.std_error;
+  row.p = t_p_value(*row.t, fit.df_residual);
+}
+
+/// One a block but the first: how far it lies above the average block.
+std::vector<Coefficient> block_table(const Fit& fit, const Eigen::VectorXd& effects,
+                                     const Eigen::VectorXd& unscaled_variances) {
+  const std::set<int> numbers(fit.blocks.begin(), fit.blocks.end());
+  std::vector<Coefficient> table;
+  auto number = numbers.begin();
+  for (Eigen::Index j = 0; j < effects.size(); ++j) {
+    Coefficient row{fmt::format("block[{}]", *++number), effects[j], {}, {}, {}, {}};
+    add_test(fit, unscaled_variances[j], row);
+    table.push_back(std::move(row));
+  }
+  return table;
+}
+
 std::vector<Coefficient> coefficient_table(const Fit& fit) {
   const std::vector<std::pair<std::string, double>> vif = doe::evaluate(fit.model, fit.coded).vif;
   std::vector<Coefficient> table;
@@ -118,11 +147,7 @@ std::vector<Coefficient> coefficient_table(const Fit& fit) {
     for (const auto& [name, value] : vif) {
       if (name == row.term) row.vif = value;
     }
-    if (fit.sigma) row.std_error = *fit.sigma * std::sqrt(fit.unscaled_covariance(c, c));
-    if (row.std_error && *row.std_error > 0) {
-      row.t = row.estimate / *row.std_error;
-      row.p = t_p_value(*row.t, fit.df_residual);
-    }
+    add_test(fit, fit.unscaled_covariance(c, c), row);
     table.push_back(std::move(row));
   }
   return table;
@@ -131,13 +156,20 @@ std::vector<Coefficient> coefficient_table(const Fit& fit) {
 }  // namespace
 
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
-                      const Eigen::VectorXd& y, Transform transform) {
-  if (coded.rows() < model.column_count()) {
-    throw FitError(
-        fmt::format("{} runs cannot determine {} model terms", coded.rows(), model.column_count()));
+                      const Eigen::VectorXd& y, Transform transform,
+                      const std::vector<int>& blocks) {
+  if (!blocks.empty() && static_cast<Eigen::Index>(blocks.size()) != y.size()) {
+    throw FitError(fmt::format("{} block numbers for {} runs", blocks.size(), y.size()));
+  }
+  const int model_columns = model.column_count();
+  const int p = model_columns + block_count(blocks) - 1;
+  if (coded.rows() < p) {
+    throw FitError(fmt::format("{} runs cannot determine {} model terms", coded.rows(), p));
   }
   const Eigen::VectorXd z = transformed_responses(y, transform);
-  const Eigen::MatrixXd x = model.matrix(coded);
+  Eigen::MatrixXd x(coded.rows(), p);
+  x.leftCols(model_columns) = model.matrix(coded);
+  x.rightCols(p - model_columns) = block_contrasts(blocks, coded.rows());
   const CentredMatrix matrix = centred(model, x);
   const Decomposition qr(matrix.x);
   check_rank(model, coded, qr);
@@ -147,21 +179,26 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
   fit.transform = transform;
   fit.n = static_cast<int>(y.size());
   fit.coded = coded;
+  fit.blocks = blocks;
   fit.observed = y;
-  const Eigen::VectorXd b = qr.solve(z);
-  fit.beta = uncentred(matrix, b);
-  fit.fitted = matrix.x * b;
+  const Eigen::VectorXd centred_b = qr.solve(z);
+  const Eigen::VectorXd b = uncentred(matrix, centred_b);
+  fit.beta = b.head(model_columns);
+  fit.fitted = matrix.x * centred_b;
   fit.residuals = z - fit.fitted;
-  fit.unscaled_covariance = unscaled_covariance(matrix, qr);
-  const Eigen::MatrixXd q =
-      qr.householderQ() * Eigen::MatrixXd::Identity(x.rows(), model.column_count());
+  const Eigen::MatrixXd covariance = unscaled_covariance(matrix, qr);
+  fit.unscaled_covariance = covariance.topLeftCorner(model_columns, model_columns);
+  const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(x.rows(), p);
   fit.leverage = q.rowwise().squaredNorm();
-  summarise(fit, z);
+  summarise(fit, z, p);
   fit.studentised_residuals = studentised(fit);
   fit.coefficients = coefficient_table(fit);
+  const Eigen::Index effects = p - model_columns;
+  fit.block_effects = block_table(fit, b.tail(effects), covariance.diagonal().tail(effects));
   fit.natural_coefficients = natural_coefficients(fit);
   fit.anova = analysis_of_variance(fit, z);
   fit.lack_of_fit = lack_of_fit(fit, z);
+  fit.lack_of_fit_problem = lack_of_fit_problem(fit, z);
   fit.stationary_point = stationary_point(fit);
   return fit;
 }

@@ -24,9 +24,11 @@ struct NaturalCoefficient {
   double estimate = 0;
 };
 
-/// A row of the analysis of variance. Sources: "model" and its parts "first order", "two-way
-/// interactions", "pure quadratic", "cubic" (sequential sums of squares), "residual" and its parts
-/// "lack of fit" and "pure error", "total" (about the mean).
+/// A row of the analysis of variance. Sources: "blocks" where there are any, "model" and its parts
+/// "first order", "two-way interactions", "pure quadratic", "third order and above" (sequential
+/// sums of squares), "residual" and its parts "lack of fit" and "pure error", "total" (about the
+/// mean). Sums of squares that are no more than the rounding of the responses are 0, and nothing is
+/// tested against an error of 0.
 struct AnovaRow {
   std::string source;
   int df = 0;
@@ -48,14 +50,17 @@ struct StationaryPoint {
   Eigen::VectorXd coded;
   std::vector<double> settings;  ///< natural units, not snapped
   double value = 0;              ///< predicted response there
-  std::string kind;              ///< maximum, minimum, saddle or ridge
-  Eigen::VectorXd eigenvalues;   ///< of the matrix of second-order coefficients, ascending
+  std::string kind;              ///< of the response: maximum, minimum, saddle or ridge
+  /// Of the matrix of second-order coefficients, ascending, on the scale of the fit: with transform
+  /// inverse a maximum of the response has positive ones.
+  Eigen::VectorXd eigenvalues;
   Eigen::MatrixXd eigenvectors;  ///< columns, in the order of the eigenvalues
   bool inside_region = false;    ///< within the coded cube
 };
 
 /// A fit of z = T(y) by z = X b + e, X in coded units; b minimises ||z - X b||^2,
-/// s^2 = RSS / (n - p).
+/// s^2 = RSS / (n - p). With blocks, X has their contrasts besides the model's columns: fitted
+/// values know their block, predictions are for the average block, R2 is of what varies in blocks.
 struct Fit final : Surface {
   doe::Model model;
   Transform transform = Transform::kNone;
@@ -68,14 +73,19 @@ struct Fit final : Surface {
   std::optional<double> aicc;  ///< n ln(2 pi RSS/n) + n + 2K + 2K(K+1)/(n-K-1), K = p+1
   std::optional<double> adequate_precision;  ///< range of fitted values over their mean std error
   std::vector<Coefficient> coefficients;     ///< one a column of the model
+  std::vector<Coefficient> block_effects;    ///< "block[2]": above the average block; not the first
   std::vector<NaturalCoefficient> natural_coefficients;
   std::vector<AnovaRow> anova;
-  std::optional<LackOfFit> lack_of_fit;  ///< empty without replicates or without residual df
+  std::optional<LackOfFit> lack_of_fit;
+  /// Why lack of fit cannot be tested: "no replicated runs", "replicated runs agree exactly" or
+  /// "no residual freedom beyond replicated runs"; empty where it is.
+  std::string lack_of_fit_problem;
   std::optional<StationaryPoint> stationary_point;
 
   Eigen::VectorXd beta;                   ///< p estimates
   Eigen::MatrixXd unscaled_covariance;    ///< (X'X)^-1; covariance of b is s^2 times it
   Eigen::MatrixXd coded;                  ///< n x k points that were fitted
+  std::vector<int> blocks;                ///< n block numbers; empty without blocks
   Eigen::VectorXd observed;               ///< n responses, own unit
   Eigen::VectorXd fitted;                 ///< n, scale of the fit
   Eigen::VectorXd residuals;              ///< n, scale of the fit
@@ -93,10 +103,12 @@ struct FitError : std::runtime_error {
 
 /// Column-pivoted QR in coded, centred columns.
 ///
-/// coded  n x k points, one row a run     y  n responses, in the response's own unit
-/// Throws FitError if X has rank below p (naming the aliased terms), n < p, a y is not finite, or
-/// the transform has no value for one.
+/// coded   n x k points, one row a run     y  n responses, in the response's own unit
+/// blocks  n block numbers; empty: all runs are of one block
+/// Throws FitError if X has rank below p (naming the aliased terms, or blocks), n < p, the model
+/// lacks the term 1, a y is not finite, or the transform has no value for one.
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
-                      const Eigen::VectorXd& y, Transform transform = Transform::kNone);
+                      const Eigen::VectorXd& y, Transform transform = Transform::kNone,
+                      const std::vector<int>& blocks = {});
 
 }  // namespace doetune::surfaces

@@ -54,4 +54,17 @@ double Goal::desirability(double y) const {
   }
 }
 
+double Goal::shortfall(double y) const {
+  if (is_limit()) return 0;
+  const double width = high > low ? high - low : scale;
+  return std::max({0.0, met_low() - y, y - met_high()}) / width;
+}
+
+double Goal::excess(double y) const {
+  const double width = high > low ? high - low : scale;
+  if (type == GoalType::kMaximize) return std::max(0.0, y - high) / width;
+  if (type == GoalType::kMinimize) return std::max(0.0, low - y) / width;
+  return 0;
+}
+
 }  // namespace doetune::surfaces

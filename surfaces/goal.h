@@ -27,7 +27,9 @@ struct Goal {
   bool is_met(double y) const;       ///< limits: low <= y <= high; ramps: desirability > 0
   double violation(double y) const;  ///< limits: how far outside, in units of scale; ramps: 0
   double desirability(double y) const;
-  double met_low() const;  ///< the interval of y in which the goal counts as met
+  double shortfall(double y) const;  ///< ramps: how far y lies where d = 0, in units of high - low
+  double excess(double y) const;     ///< ramps: how far y lies beyond d = 1, in units of high - low
+  double met_low() const;            ///< the interval of y in which the goal counts as met
   double met_high() const;
 };
 

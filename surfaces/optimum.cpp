@@ -6,49 +6,69 @@
 #include <stdexcept>
 
 #include "doe/design.h"
+#include "surfaces/settings_search.h"
 
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::size_t kMostEnumerated = 2'000'000;
-constexpr std::size_t kCoarsePoints = 200'000;
 constexpr std::size_t kImprovedPoints = 32;
+constexpr long kEvaluations = 300'000;  // of improvements, all together
+constexpr std::size_t kImprovedExtremes = 4;
+constexpr long kExtremeEvaluations = 60'000;  // of improvements of one extreme
 constexpr std::size_t kAlternatives = 3;
-constexpr std::size_t kAlternativesPool = 5'000;
 constexpr double kDifferent = 0.5;  // coded: a quarter of a factor's range
 constexpr double kTie = 1e-9;
 
-using Settings = std::vector<double>;
-
+/// What settings are compared by, in this order; all but the first two break ties.
 struct Score {
   double violation = 0;
   double desirability = 0;
+  double compromise = 0;  ///< of ramps where the desirability is 0; else 0
   double probability = 0;
+  double excess = 0;
 };
 
+/// Differences that are rounding are made none, so that "better" stays an order.
+double rounded(double value) { return std::round(value / kTie) * kTie; }
+
 bool ties_but_for_probability(const Score& a, const Score& b) {
-  return std::abs(a.violation - b.violation) < kTie &&
-         std::abs(a.desirability - b.desirability) < kTie;
+  return a.violation == b.violation && a.desirability == b.desirability &&
+         a.compromise == b.compromise;
 }
 
 bool better(const Score& a, const Score& b) {
-  if (std::abs(a.violation - b.violation) >= kTie) return a.violation < b.violation;
-  if (std::abs(a.desirability - b.desirability) >= kTie) return a.desirability > b.desirability;
-  return a.probability > b.probability;
+  if (a.violation != b.violation) return a.violation < b.violation;
+  if (a.desirability != b.desirability) return a.desirability > b.desirability;
+  if (a.compromise != b.compromise) return a.compromise > b.compromise;
+  if (a.probability != b.probability) return a.probability > b.probability;
+  return a.excess > b.excess;
 }
 
 Score score_of(const OptimumRequest& request, const Eigen::VectorXd& coded) {
   Score score;
-  double log_sum = 0;
-  double importance = 0;
+  double log_sum = 0, importance = 0;
   for (const GoalResponse& response : request.responses) {
-    if (!response.goal) continue;
+    if (!response.goal || response.goal->importance == 0) continue;
+    const Goal& goal = *response.goal;
     const double y = response.surface->response(coded);
-    score.violation += response.goal->violation(y);
-    log_sum += response.goal->importance * std::log(response.goal->desirability(y));
-    importance += response.goal->importance;
+    const double desirability = goal.desirability(y);
+    score.violation += goal.violation(y);
+    log_sum += goal.importance * std::log(desirability);
+    importance += goal.importance;
+    if (goal.is_limit()) continue;
+    score.compromise += goal.importance * (desirability - goal.shortfall(y));
+    score.excess += goal.importance * goal.excess(y);
   }
   score.desirability = importance > 0 ? std::exp(log_sum / importance) : 1;
+  return score;
+}
+
+/// score_of without what decides nothing.
+Score search_score(const OptimumRequest& request, const Eigen::VectorXd& coded) {
+  Score score = score_of(request, coded);
+  score.violation = rounded(score.violation);
+  score.desirability = rounded(score.desirability);
+  score.compromise = score.desirability == 0 ? rounded(score.compromise) : 0;
   return score;
 }
 
@@ -63,59 +83,13 @@ double probability_of(const OptimumRequest& request, const Eigen::VectorXd& code
     if (!response.goal || !response.goal->is_limit()) continue;  // spare the variance
     product *= met_probability(response, response.surface->predict(coded)).value_or(1);
   }
-  return product;
+  return rounded(product);
 }
 
-/// The settings of each factor that a search looks at: all usable ones, or the one it is held at.
-std::vector<Settings> searched_settings(const OptimumRequest& request) {
-  std::vector<Settings> choices;
-  for (const doe::Factor& factor : request.factors) {
-    const auto held = request.hold.find(factor.name);
-    choices.push_back(held == request.hold.end() ? factor.usable_settings()
-                                                 : Settings{held->second});
-  }
-  return choices;
-}
-
-std::size_t count(const std::vector<Settings>& choices, std::size_t limit) {
-  std::size_t product = 1;
-  for (const Settings& choice : choices) {
-    product *= choice.size();
-    if (product > limit) return limit + 1;
-  }
-  return product;
-}
-
-/// At most `most` of the settings, with both ends, evenly spread over their list.
-Settings thinned(const Settings& settings, std::size_t most) {
-  if (settings.size() <= most) return settings;
-  Settings kept;
-  for (std::size_t i = 0; i < most; ++i) {
-    kept.push_back(settings[(settings.size() - 1) * i / (most - 1)]);
-  }
-  return kept;
-}
-
-std::vector<Settings> coarse(std::vector<Settings> choices) {
-  for (std::size_t most = 64; most >= 2 && count(choices, kCoarsePoints) > kCoarsePoints; --most) {
-    for (Settings& choice : choices) choice = thinned(choice, most);
-  }
-  return choices;
-}
-
-/// Calls visit for every combination that the region allows.
-void for_each_allowed(const OptimumRequest& request, const std::vector<Settings>& choices,
-                      const std::function<void(const Settings&)>& visit) {
-  std::vector<std::size_t> at(choices.size(), 0);
-  Settings settings(choices.size());
-  const bool box = request.region.is_box();
-  while (true) {
-    for (std::size_t f = 0; f < choices.size(); ++f) settings[f] = choices[f][at[f]];
-    if (box || request.region.allows(settings)) visit(settings);
-    std::size_t f = 0;
-    while (f < choices.size() && ++at[f] == choices[f].size()) at[f++] = 0;
-    if (f == choices.size()) return;
-  }
+[[noreturn]] void refuse_empty_region(bool exhaustive) {
+  throw std::invalid_argument(exhaustive
+                                  ? "no usable settings lie inside the constraints"
+                                  : "a search found no usable settings inside the constraints");
 }
 
 struct Scored {
@@ -123,17 +97,16 @@ struct Scored {
   Score score;
 };
 
-/// Every allowed combination with its score; the probability only of those that tie for the best.
-std::vector<Scored> scored_points(const OptimumRequest& request,
-                                  const std::vector<Settings>& choices) {
+/// Every point of the search with its score; the probability only of those that tie for the best.
+std::vector<Scored> scored_points(const OptimumRequest& request, const SettingsSearch& search) {
   std::vector<Scored> points;
   std::optional<Score> best;
-  for_each_allowed(request, choices, [&](const Settings& settings) {
-    const Score score = score_of(request, doe::coded_point(request.factors, settings));
+  search.for_each([&](const Settings& settings) {
+    const Score score = search_score(request, doe::coded_point(request.factors, settings));
     if (!best || better(score, *best)) best = score;
     points.push_back({settings, score});
   });
-  if (!best) throw std::invalid_argument("no usable settings lie inside the constraints");
+  if (!best) refuse_empty_region(search.is_exhaustive());
   for (Scored& point : points) {
     if (ties_but_for_probability(point.score, *best)) {
       point.score.probability =
@@ -143,39 +116,11 @@ std::vector<Scored> scored_points(const OptimumRequest& request,
   return points;
 }
 
-void keep_best(std::vector<Scored>& points, std::size_t most) {
-  const auto by_score = [](const Scored& a, const Scored& b) { return better(a.score, b.score); };
-  const auto end = points.begin() + static_cast<long>(std::min(most, points.size()));
-  std::partial_sort(points.begin(), end, points.end(), by_score);
-  points.erase(end, points.end());
-}
-
 Score full_score(const OptimumRequest& request, const Settings& settings) {
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
-  Score score = score_of(request, coded);
+  Score score = search_score(request, coded);
   score.probability = probability_of(request, coded);
   return score;
-}
-
-/// Moves one factor at a time to its best setting until none moves.
-Scored improved(const OptimumRequest& request, const std::vector<Settings>& choices, Scored point) {
-  point.score = full_score(request, point.settings);
-  bool moved = true;
-  while (moved) {
-    moved = false;
-    for (std::size_t f = 0; f < choices.size(); ++f) {
-      Settings trial = point.settings;
-      for (const double setting : choices[f]) {
-        trial[f] = setting;
-        if (!request.region.allows(trial)) continue;
-        const Score score = full_score(request, trial);
-        if (!better(score, point.score)) continue;
-        point = {trial, score};
-        moved = true;
-      }
-    }
-  }
-  return point;
 }
 
 bool differ(const OptimumRequest& request, const Settings& a, const Settings& b) {
@@ -187,26 +132,37 @@ bool differ(const OptimumRequest& request, const Settings& a, const Settings& b)
   return false;
 }
 
-/// The best of the points that differ from all in `chosen`, one after the other.
-std::vector<Scored> spread_out(const OptimumRequest& request, const std::vector<Scored>& sorted) {
+/// The best point, then again and again the best that differs from all before, at most `most`.
+std::vector<Scored> spread_out(const OptimumRequest& request, const std::vector<Scored>& points,
+                               std::size_t most) {
   std::vector<Scored> chosen;
-  for (const Scored& point : sorted) {
-    const bool is_new = std::all_of(chosen.begin(), chosen.end(), [&](const Scored& other) {
-      return differ(request, point.settings, other.settings);
-    });
-    if (is_new) chosen.push_back(point);
-    if (chosen.size() > kAlternatives) break;
+  while (chosen.size() < most) {
+    const auto is_new = [&](const Scored& point) {
+      return std::all_of(chosen.begin(), chosen.end(), [&](const Scored& other) {
+        return differ(request, point.settings, other.settings);
+      });
+    };
+    const Scored* best = nullptr;
+    for (const Scored& point : points) {
+      if ((!best || better(point.score, best->score)) && is_new(point)) best = &point;
+    }
+    if (!best) break;
+    chosen.push_back(*best);
   }
   return chosen;
 }
 
-std::optional<Settings> baseline_of(const std::vector<doe::Factor>& factors) {
-  Settings settings;
-  for (const doe::Factor& factor : factors) {
-    if (!factor.baseline) return std::nullopt;
-    settings.push_back(*factor.baseline);
+/// The best points of an incomplete search, improved, the best of them first in `points`.
+void improve(const OptimumRequest& request, const SettingsSearch& search,
+             std::vector<Scored>& points) {
+  long evaluations = kEvaluations;
+  const auto value_of = [&](const Settings& settings) { return full_score(request, settings); };
+  for (Scored& start : spread_out(request, points, kImprovedPoints)) {
+    const Score score = full_score(request, start.settings);
+    const auto [settings, value] =
+        search.improved(std::move(start.settings), score, value_of, better, evaluations);
+    points.push_back({settings, value});
   }
-  return settings;
 }
 
 std::vector<std::string> factors_at_bound(const OptimumRequest& request, const Settings& settings) {
@@ -219,7 +175,45 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
   return names;
 }
 
+/// The few highest values of a search so far.
+struct Highest {
+  std::vector<std::pair<double, Settings>> points;  ///< highest first
+
+  void add(double value, const Settings& settings) {
+    if (points.size() == kImprovedExtremes && value <= points.back().first) return;
+    const auto at = std::find_if(points.begin(), points.end(),
+                                 [&](const auto& point) { return point.first < value; });
+    points.insert(at, {value, settings});
+    if (points.size() > kImprovedExtremes) points.pop_back();
+  }
+};
+
+/// The highest sign * response, from the highest that a search has seen.
+double extreme(const OptimumRequest& request, const SettingsSearch& search, const Surface& surface,
+               double sign, const Highest& seen) {
+  double highest = seen.points.front().first;
+  if (search.is_exhaustive()) return highest;
+  const auto value_of = [&](const Settings& settings) {
+    return sign * surface.response(doe::coded_point(request.factors, settings));
+  };
+  long evaluations = kExtremeEvaluations;
+  for (const auto& [value, settings] : seen.points) {
+    const auto found = search.improved(settings, value, value_of, std::greater<>(), evaluations);
+    highest = std::max(highest, found.second);
+  }
+  return highest;
+}
+
 }  // namespace
+
+std::optional<Settings> baseline_of(const std::vector<doe::Factor>& factors) {
+  Settings settings;
+  for (const doe::Factor& factor : factors) {
+    if (!factor.baseline) return std::nullopt;
+    settings.push_back(*factor.baseline);
+  }
+  return settings;
+}
 
 Candidate assess(const OptimumRequest& request, const Settings& settings) {
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
@@ -247,16 +241,12 @@ Candidate assess(const OptimumRequest& request, const Settings& settings) {
 }
 
 Optimum find_optimum(const OptimumRequest& request) {
-  const std::vector<Settings> choices = searched_settings(request);
+  const SettingsSearch search(request.factors, request.region, request.hold);
   Optimum optimum;
-  optimum.global = count(choices, kMostEnumerated) <= kMostEnumerated;
-  std::vector<Scored> points = scored_points(request, optimum.global ? choices : coarse(choices));
-  keep_best(points, optimum.global ? kAlternativesPool : kImprovedPoints);
-  if (!optimum.global) {
-    for (Scored& point : points) point = improved(request, choices, std::move(point));
-    keep_best(points, points.size());
-  }
-  const std::vector<Scored> chosen = spread_out(request, points);
+  optimum.global = search.is_exhaustive();
+  std::vector<Scored> points = scored_points(request, search);
+  if (!optimum.global) improve(request, search, points);
+  const std::vector<Scored> chosen = spread_out(request, points, 1 + kAlternatives);
   optimum.best = assess(request, chosen.front().settings);
   optimum.feasible = optimum.best.violation == 0;
   for (std::size_t i = 1; i < chosen.size(); ++i) {
@@ -270,20 +260,22 @@ Optimum find_optimum(const OptimumRequest& request) {
 }
 
 std::vector<Interval> predicted_ranges(const OptimumRequest& request) {
-  const std::vector<Settings> choices = searched_settings(request);
-  const bool all = count(choices, kMostEnumerated) <= kMostEnumerated;
-  std::vector<Interval> ranges(
-      request.responses.size(),
-      {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
-  for_each_allowed(request, all ? choices : coarse(choices), [&](const Settings& settings) {
+  const SettingsSearch search(request.factors, request.region, request.hold);
+  std::vector<Highest> lowest(request.responses.size()), highest(request.responses.size());
+  search.for_each([&](const Settings& settings) {
     const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
-    for (std::size_t r = 0; r < ranges.size(); ++r) {
+    for (std::size_t r = 0; r < request.responses.size(); ++r) {
       const double y = request.responses[r].surface->response(coded);
-      ranges[r] = {std::min(ranges[r].low, y), std::max(ranges[r].high, y)};
+      lowest[r].add(-y, settings);
+      highest[r].add(y, settings);
     }
   });
-  if (ranges.empty() || ranges.front().low > ranges.front().high) {
-    throw std::invalid_argument("no usable settings lie inside the constraints");
+  std::vector<Interval> ranges;
+  for (std::size_t r = 0; r < request.responses.size(); ++r) {
+    if (highest[r].points.empty()) refuse_empty_region(search.is_exhaustive());
+    const Surface& surface = *request.responses[r].surface;
+    ranges.push_back({-extreme(request, search, surface, -1, lowest[r]),
+                      extreme(request, search, surface, 1, highest[r])});
   }
   return ranges;
 }

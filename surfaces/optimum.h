@@ -57,9 +57,17 @@ struct Optimum {
   bool global = false;                  ///< every usable setting was looked at
 };
 
-/// Candidates are compared by violation of limits, then desirability, then the probability that
-/// the next run meets all goals. Up to 2,000,000 usable settings are all evaluated; beyond that a
-/// coarse grid is, and its best points are improved factor by factor.
+/// Candidates are compared by
+///   1. violation of limits, the less the better
+///   2. desirability
+///   3. where that is 0: the sum over ramps of importance x (d - shortfall), so that a ramp out of
+///      reach is come as near to as can be, and does not keep the others from counting
+///   4. the probability that the next run meets every limit
+///   5. how far predictions lie beyond the ends of ramps, where d stays 1
+/// Up to 2,000,000 usable settings are all evaluated. Beyond that a coarse grid and points drawn at
+/// random are, and the best of them, spread out, are improved by moves of one factor and of two.
+/// Alternatives differ from the best and from each other by a quarter of a numeric factor's range
+/// or by a level.
 /// Settings are snapped before they are predicted.
 /// Throws std::invalid_argument if no usable setting lies in the region.
 Optimum find_optimum(const OptimumRequest& request);
@@ -68,6 +76,9 @@ Optimum find_optimum(const OptimumRequest& request);
 /// look at, in the order of request.responses: the natural ends of a ramp.
 /// Throws like find_optimum.
 std::vector<Interval> predicted_ranges(const OptimumRequest& request);
+
+/// Today's settings, natural units; empty where a factor has no baseline.
+std::optional<std::vector<double>> baseline_of(const std::vector<doe::Factor>& factors);
 
 /// The prediction of every response at given settings.
 Candidate assess(const OptimumRequest& request, const std::vector<double>& settings);

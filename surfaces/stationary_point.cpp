@@ -1,5 +1,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "doe/design.h"
 #include "surfaces/fit_parts.h"
@@ -9,6 +11,15 @@ namespace {
 
 /// Eigenvalues within this share of the largest count as none: the surface is a ridge there.
 constexpr double kFlat = 1e-4;
+
+/// A coefficient with the rounding of the responses taken for none: from exact data a coefficient
+/// that is 0 comes out at some 1e-17, and would put the stationary point far out.
+double coefficient_of(const Fit& fit, int column) {
+  constexpr double kRounding = 100 * std::numeric_limits<double>::epsilon();
+  const double size = std::hypot(fit.fitted.norm(), fit.residuals.norm());
+  const double root = std::sqrt(fit.unscaled_covariance(column, column));
+  return std::abs(fit.beta[column]) > kRounding * size * root ? fit.beta[column] : 0;
+}
 
 /// z = b0 + b'c + c'B c.
 struct Quadratic {
@@ -27,17 +38,20 @@ std::optional<Quadratic> as_quadratic(const Fit& fit) {
     for (Eigen::Index f = 0; f < k; ++f) {
       for (int power = 0; power < term.powers[f]; ++power) factors.push_back(f);
     }
-    if (factors.size() == 1) q.b[factors[0]] = fit.beta[c];
+    if (factors.size() == 1) q.b[factors[0]] = coefficient_of(fit, c);
     if (factors.size() < 2) continue;
-    q.matrix(factors[0], factors[1]) += fit.beta[c] / 2;
-    q.matrix(factors[1], factors[0]) += fit.beta[c] / 2;
+    q.matrix(factors[0], factors[1]) += coefficient_of(fit, c) / 2;
+    q.matrix(factors[1], factors[0]) += coefficient_of(fit, c) / 2;
     curved = true;
   }
   if (!curved) return std::nullopt;
   return q;
 }
 
-std::string shape_of(const Eigen::VectorXd& eigenvalues) {
+/// The shape of the response, from the eigenvalues on the scale of the fit.
+std::string shape_of(const Eigen::VectorXd& eigenvalues, Transform transform) {
+  // 1 / y is highest where y is lowest; the other transforms rise with y.
+  if (transform == Transform::kInverse) return shape_of(-eigenvalues, Transform::kNone);
   const double flat = kFlat * eigenvalues.cwiseAbs().maxCoeff();
   const auto count = [&](auto predicate) {
     return std::count_if(eigenvalues.begin(), eigenvalues.end(), predicate);
@@ -67,7 +81,7 @@ std::optional<StationaryPoint> stationary_point(const Fit& fit) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(quadratic->matrix);
   point.eigenvalues = eigen.eigenvalues();
   point.eigenvectors = eigen.eigenvectors();
-  point.kind = shape_of(point.eigenvalues);
+  point.kind = shape_of(point.eigenvalues, fit.transform);
   point.value = fit.predict(point.coded).response();
   point.inside_region = point.coded.cwiseAbs().maxCoeff() <= 1;
   for (std::size_t f = 0; f < factors.size(); ++f) {

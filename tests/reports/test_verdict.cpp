@@ -44,6 +44,15 @@ TEST_CASE("Goals that no settings meet are named", "[reports][verdict]") {
   CHECK_THAT(verdict.headline, Contains("miss") && Contains("throughput"));
 }
 
+TEST_CASE("Ramps that no settings reach are named, not called the answer", "[reports][verdict]") {
+  const Case worthless(with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
+                            "goal: maximize, low: 9000, high: 9500"));
+  const reports::Verdict verdict = reports::verdict(worthless.analysis);
+  CHECK(verdict.status == reports::Status::kInfeasible);
+  CHECK_THAT(verdict.headline,
+             Contains("reach the low end of throughput (9") && Contains("come nearest"));
+}
+
 TEST_CASE("A study without goals has surfaces but no best settings", "[reports][verdict]") {
   std::string text = with(tests::fccd_study_text(), ", goal: within, low: 1800, high: 2500", "");
   text = with(text, ", goal: within, low: 0.5, high: 1.0", "");
@@ -64,7 +73,9 @@ TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[repor
   fit.df_residual = 10;
   CHECK(reports::trust(fit).level == reports::Trust::Level::kUnknown);
   fit.predicted_r2 = 0.9;
+  fit.lack_of_fit_problem = "replicated runs agree exactly";
   CHECK(reports::trust(fit).level == reports::Trust::Level::kGood);
+  CHECK_THAT(reports::trust(fit).sentence, Contains("(replicated runs agree exactly)"));
   fit.lack_of_fit = surfaces::LackOfFit{5, 5, 12.0, 0.01};
   CHECK(reports::trust(fit).level == reports::Trust::Level::kCare);
   fit.predicted_r2 = 0.3;

@@ -207,6 +207,103 @@ TEST_CASE("The stationary point of a known quadratic is found and named", "[surf
   CHECK(fit_of(-2, 3).stationary_point->kind == "saddle");
 }
 
+TEST_CASE("The stationary point is named by the response, not by its inverse",
+          "[surfaces][shape]") {
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
+  Eigen::MatrixXd coded(9, 2);
+  for (int i = 0; i < 9; ++i) coded.row(i) << i % 3 - 1, i / 3 - 1;
+  const Eigen::ArrayXd bowl =
+      1 + 0.5 * (coded.col(0).array() - 0.2).square() + (coded.col(1).array() + 0.4).square();
+  const Fit fit = fit_least_squares(doe::Model::named("quadratic", factors), coded,
+                                    bowl.inverse().matrix(), Transform::kInverse);
+  REQUIRE(fit.stationary_point);
+  CHECK(fit.stationary_point->kind == "maximum");  // 1 is the highest of 1 / bowl
+  CHECK(fit.stationary_point->value == Approx(1));
+  CHECK(fit.stationary_point->eigenvalues[0] == Approx(0.5));  // of the bowl
+}
+
+TEST_CASE("Rounding of exact data is no error and no curvature", "[surfaces][fit]") {
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
+  const doe::Model quadratic = doe::Model::named("quadratic", factors);
+  Eigen::MatrixXd coded(22, 2);
+  for (int i = 0; i < 18; ++i) coded.row(i) << i % 3 - 1, i / 3 % 3 - 1;
+  coded.bottomRows(4) << 0.3, 0.7, -0.1, 0.9, 0.3, 0.7, 0.6, -0.7;
+  const auto exact = [&](double bb) -> Eigen::VectorXd {
+    const auto a = coded.col(0).array(), b = coded.col(1).array();
+    return 1000.1 + 3.3 * a + 0.7 * b + 0.1 * a * b - 1.7 * a * a + bb * b * b;
+  };
+  const Fit fit = fit_least_squares(quadratic, coded, exact(-0.9));
+  CHECK_FALSE(fit.lack_of_fit);
+  CHECK(fit.lack_of_fit_problem == "replicated runs agree exactly");
+  CHECK(*fit.sigma == 0);
+  CHECK(anova_row(fit, "residual").sum_of_squares == 0);
+  CHECK_FALSE(anova_row(fit, "two-way interactions").f);
+  CHECK(fit.stationary_point->kind == "maximum");
+
+  const Eigen::VectorXd plane = 1000.1 + 3.3 * coded.col(0).array() + 0.7 * coded.col(1).array();
+  const Fit flat = fit_least_squares(quadratic, coded, plane);
+  CHECK(anova_row(flat, "two-way interactions").sum_of_squares == 0);
+  CHECK(anova_row(flat, "pure quadratic").sum_of_squares == 0);
+  CHECK_FALSE(flat.stationary_point);
+
+  const Fit constant = fit_least_squares(quadratic, coded, Eigen::VectorXd::Constant(22, 1.0 / 3));
+  for (const surfaces::AnovaRow& row : constant.anova) {
+    CHECK(row.sum_of_squares == 0);
+    CHECK_FALSE(row.f);
+  }
+  CHECK(constant.r2 == 0);
+  CHECK_FALSE(constant.stationary_point);
+}
+
+TEST_CASE("The reason why lack of fit cannot be tested is the right one", "[surfaces][fit]") {
+  const std::vector<doe::Factor> factors{continuous("a")};
+  const doe::Model line = doe::Model::named("linear", factors);
+  const Fit single = fit_least_squares(line, Eigen::Vector3d(-1, 0, 1), Eigen::Vector3d(1, 2, 4));
+  CHECK(single.lack_of_fit_problem == "no replicated runs");
+  const Fit ends =
+      fit_least_squares(line, Eigen::Vector4d(-1, -1, 1, 1), Eigen::Vector4d(1, 2, 4, 3));
+  CHECK(ends.lack_of_fit_problem == "no residual freedom beyond replicated runs");
+  const Fit agreeing =
+      fit_least_squares(line, Eigen::Vector4d(-1, 0, 0, 1), Eigen::Vector4d(1, 2, 2, 4));
+  CHECK(agreeing.lack_of_fit_problem == "replicated runs agree exactly");
+  CHECK(*agreeing.sigma > 0);
+  const Fit tested =
+      fit_least_squares(line, Eigen::Vector4d(-1, 0, 0, 1), Eigen::Vector4d(1, 2, 3, 4));
+  CHECK(tested.lack_of_fit);
+  CHECK(tested.lack_of_fit_problem.empty());
+}
+
+TEST_CASE("Blocks take their differences out of the error", "[surfaces][fit]") {
+  const doe::Model line = doe::Model::named("linear", {continuous("a")});
+  Eigen::VectorXd x(9), y(9);
+  x << -1, 0, 0, 1, -1, 0, 0, 1, 1;
+  const std::vector<int> blocks{1, 1, 1, 1, 2, 2, 2, 2, 2};
+  const double noise[] = {0.1, -0.1, 0.05, 0, -0.05, 0.1, -0.1, 0.02, -0.02};
+  for (int i = 0; i < 9; ++i) y[i] = 10 + 3 * x[i] + (blocks[i] == 1 ? -5 : 5) + noise[i];
+  const Fit fit = fit_least_squares(line, x, y, Transform::kNone, blocks);
+  CHECK(fit.df_residual == 6);
+  CHECK(*fit.sigma < 0.15);
+  REQUIRE(fit.block_effects.size() == 1);
+  CHECK(fit.block_effects[0].term == "block[2]");
+  CHECK(fit.block_effects[0].estimate == Approx(5).margin(0.1));
+  // The average block, though one block has more runs.
+  CHECK(fit.predict(Eigen::VectorXd::Zero(1)).mean == Approx(10).margin(0.1));
+  CHECK(anova_row(fit, "blocks").df == 1);
+  const auto ss = [&](const char* source) { return anova_row(fit, source).sum_of_squares; };
+  CHECK(ss("blocks") + ss("model") + ss("residual") == Approx(ss("total")).epsilon(1e-12));
+  CHECK(fit.r2 == Approx(ss("model") / (ss("model") + ss("residual"))).epsilon(1e-12));
+  // Runs of a point in both blocks are no replicates of each other: 1 + 1 + 1 are.
+  CHECK(anova_row(fit, "pure error").df == 3);
+  CHECK(ss("lack of fit") + ss("pure error") == Approx(ss("residual")).epsilon(1e-12));
+  // Without block numbers the difference is error.
+  CHECK(*fit_least_squares(line, x, y).sigma > 4);
+  const std::vector<int> confounded{1, 3, 3, 2, 1, 3, 3, 2, 2};
+  CHECK_THROWS_WITH(fit_least_squares(line, x, y, Transform::kNone, confounded),
+                    Catch::Contains("blocks are confounded"));
+  CHECK_THROWS_WITH(fit_least_squares(line, x, y, Transform::kNone, {1, 2}),
+                    Catch::Contains("2 block numbers for 9 runs"));
+}
+
 TEST_CASE("What does not exist is empty, never zero", "[surfaces][fit]") {
   const std::vector<doe::Factor> factors{continuous("a")};
   const doe::Model model = doe::Model::named("quadratic", factors);
@@ -243,6 +340,8 @@ TEST_CASE("Runs that cannot support the model are refused by name", "[surfaces][
   bad[3] = -1;
   CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad, Transform::kLog),
                     Catch::Contains("'log' has no value for a response of -1"));
+  CHECK_THROWS_WITH(fit_least_squares(doe::Model::parse({"a", "b"}, factors), corners, y),
+                    Catch::Contains("needs the term 1"));
   CHECK_THROWS_AS(fit_least_squares(linear, Eigen::MatrixXd(0, 2), Eigen::VectorXd(0)),
                   surfaces::FitError);
 }

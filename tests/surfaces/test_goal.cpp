@@ -38,3 +38,20 @@ TEST_CASE("Limits are met or violated by a measured amount", "[surfaces][goal]")
   goal.type = GoalType::kAtLeast;
   CHECK(goal.is_met(1e9));
 }
+
+TEST_CASE("How far a ramp is missed or passed is measured in its width", "[surfaces][goal]") {
+  Goal goal{GoalType::kMaximize, 10, 20};
+  CHECK(goal.shortfall(5) == 0.5);
+  CHECK(goal.shortfall(15) == 0);
+  CHECK(goal.excess(15) == 0);
+  CHECK(goal.excess(25) == 0.5);
+  goal.type = GoalType::kMinimize;
+  CHECK(goal.shortfall(25) == 0.5);
+  CHECK(goal.excess(5) == 0.5);
+  goal = {GoalType::kTarget, 10, 30, 20};
+  CHECK(goal.shortfall(0) == 0.5);
+  CHECK(goal.shortfall(40) == 0.5);
+  CHECK(goal.excess(20) == 0);
+  goal.type = GoalType::kAtLeast;
+  CHECK(goal.shortfall(0) == 0);
+}

@@ -11,6 +11,7 @@ using namespace doetune;
 using namespace doetune::tests;
 using surfaces::Goal;
 using surfaces::GoalType;
+using Settings = std::vector<double>;
 
 namespace {
 
@@ -31,6 +32,15 @@ double hill(const Eigen::VectorXd& c) {
   return 10 - std::pow(c[0] - 0.3, 2) - 2 * std::pow(c[1] + 0.5, 2);
 }
 double rising(const Eigen::VectorXd& c) { return c[0]; }
+double falling(const Eigen::VectorXd& c) { return -c[1]; }
+double plain(const Eigen::VectorXd& c) { return c[0] + 2 * c[1]; }
+/// 0.377 in natural units of factors from 0 to 1.
+double fine_hill(const Eigen::VectorXd& c) { return 5 - (c.array() + 0.246).square().sum(); }
+/// A steep ridge along c0 = c1, falling away slowly from 0.6 on it.
+double ridge(const Eigen::VectorXd& c) {
+  return -100 * std::pow(c[0] - c[1], 2) - std::pow(c[0] + c[1] - 1.2, 2) -
+         c.tail(c.size() - 2).squaredNorm();
+}
 double many_hills(const Eigen::VectorXd& c) { return -(c.array() - 0.25).square().sum(); }
 
 }  // namespace
@@ -157,4 +167,99 @@ TEST_CASE("The published study's goals are met by its own surfaces", "[surfaces]
   CHECK(optimum.feasible);
   CHECK(optimum.global);
   for (const surfaces::Outlook& outlook : optimum.best.outlooks) CHECK(outlook.goal_met);
+}
+
+TEST_CASE("Thirty factors are searched in bounded time", "[surfaces][optimum]") {
+  const Known surface(many_hills, 0.01);
+  surfaces::OptimumRequest request;
+  for (int f = 0; f < 30; ++f) request.factors.push_back(continuous("x" + std::to_string(f)));
+  request.responses = {{"y", &surface, Goal{GoalType::kMaximize, -100, 0}}};
+  const surfaces::Interval range = surfaces::predicted_ranges(request).front();
+  CHECK(range.high == Approx(0).margin(1e-12));
+  CHECK(range.low == Approx(-30 * 1.25 * 1.25));
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  CHECK_FALSE(optimum.global);
+  for (const double x : optimum.best.settings) CHECK(x == Approx(0.25));
+  // A region that holds half of the settings is respected on the way.
+  std::vector<std::string> names;
+  for (const doe::Factor& factor : request.factors) names.push_back(factor.name);
+  const auto constraint = std::make_shared<const doe::Expression>("x0 + x1 <= 0", names);
+  request.region = doe::Region(request.factors, {constraint}, {});
+  const Settings best = surfaces::find_optimum(request).best.settings;
+  CHECK(best[0] + best[1] == Approx(0).margin(1e-12));
+  CHECK(best[0] == Approx(0));
+}
+
+TEST_CASE("Natural ends of ramps do not hide the finest settings", "[surfaces][optimum]") {
+  const Known surface(fine_hill, 0.01);
+  surfaces::OptimumRequest request;
+  for (const char* name : {"a", "b", "c", "d"}) request.factors.push_back(continuous(name, 0, 1));
+  request.responses = {{"y", &surface, Goal{GoalType::kMaximize}}};
+  const surfaces::Interval range = surfaces::predicted_ranges(request).front();
+  CHECK(range.high == Approx(5 - 4 * 0.006 * 0.006).epsilon(1e-12));
+  request.responses[0].goal = Goal{GoalType::kMaximize, range.low, range.high};
+  surfaces::Optimum optimum = surfaces::find_optimum(request);
+  CHECK_FALSE(optimum.global);
+  for (const double x : optimum.best.settings) CHECK(x == Approx(0.38));
+  // Nor does a ramp whose upper end is passed on a plateau of settings.
+  request.responses[0].goal = Goal{GoalType::kMaximize, range.low, range.high - 0.5};
+  optimum = surfaces::find_optimum(request);
+  for (const double x : optimum.best.settings) CHECK(x == Approx(0.38));
+}
+
+TEST_CASE("A ridge across two factors does not stop the search", "[surfaces][optimum]") {
+  const Known surface(ridge, 0.01);
+  surfaces::OptimumRequest request;
+  for (const char* name : {"a", "b", "c", "d"}) request.factors.push_back(continuous(name));
+  request.responses = {{"y", &surface, Goal{GoalType::kMaximize, -500, 0}}};
+  CHECK(surfaces::predicted_ranges(request).front().high == Approx(0).margin(1e-12));
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  CHECK(optimum.best.settings[0] == Approx(0.6));
+  CHECK(optimum.best.settings[1] == Approx(0.6));
+}
+
+TEST_CASE("Where every prediction is worthless the nearest settings are best",
+          "[surfaces][optimum]") {
+  const Known top(hill, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {continuous("a"), continuous("b")};
+  request.responses = {{"y", &top, Goal{GoalType::kMaximize, 50, 60}}};
+  surfaces::Optimum optimum = surfaces::find_optimum(request);
+  CHECK(optimum.best.desirability == 0);
+  CHECK(optimum.best.settings[0] == Approx(0.3));
+  CHECK(optimum.best.settings[1] == Approx(-0.5));
+  CHECK_FALSE(optimum.best.outlooks[0].goal_met);
+  // A ramp out of reach leaves the other ramp its say about what it does not depend on.
+  const Known first(rising, 0.1), second(falling, 0.1);
+  request.responses = {{"dead", &first, Goal{GoalType::kMaximize, 10, 20}},
+                       {"alive", &second, Goal{GoalType::kMaximize, -1, 1}}};
+  optimum = surfaces::find_optimum(request);
+  CHECK(optimum.best.settings[0] == 1);
+  CHECK(optimum.best.settings[1] == -1);
+}
+
+TEST_CASE("Alternatives are found all over the settings", "[surfaces][optimum]") {
+  // The 5,000 best of a million settings are all neighbours.
+  const Known surface(plain, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {whole("a", 0, 999), whole("b", 0, 999)};
+  request.responses = {{"y", &surface, Goal{GoalType::kMaximize, -3, 3}}};
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  CHECK(optimum.global);
+  REQUIRE(optimum.alternatives.size() == 3);
+  double last = optimum.best.desirability;
+  for (const surfaces::Candidate& other : optimum.alternatives) {
+    CHECK(other.desirability <= last);
+    last = other.desirability;
+  }
+  // A quarter of the range of a costs 0.5 of y, of b 1.
+  CHECK(optimum.alternatives[0].outlooks[0].mean == Approx(2.5).epsilon(0.01));
+}
+
+TEST_CASE("A baseline needs a setting of every factor", "[surfaces][optimum]") {
+  std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
+  factors[0].baseline = 0.5;
+  CHECK_FALSE(surfaces::baseline_of(factors));
+  factors[1].baseline = -0.5;
+  CHECK(surfaces::baseline_of(factors) == Settings{0.5, -0.5});
 }
