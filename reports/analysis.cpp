@@ -22,6 +22,7 @@ ResponseAnalysis analyse_response(const Analysis& analysis, const study::Respons
   const study::StudyDirectory& directory = *analysis.directory;
   std::vector<Eigen::VectorXd> points;
   std::vector<double> values;
+  std::vector<int> blocks;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
     if (record == analysis.records.end()) continue;
@@ -31,6 +32,7 @@ ResponseAnalysis analyse_response(const Analysis& analysis, const study::Respons
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
     values.push_back(value->second);
     result.runs.push_back(run.run);
+    blocks.push_back(run.block);
   }
   Eigen::MatrixXd coded(points.size(), directory.study.factors.size());
   for (std::size_t i = 0; i < points.size(); ++i) coded.row(i) = points[i].transpose();
@@ -39,8 +41,8 @@ ResponseAnalysis analyse_response(const Analysis& analysis, const study::Respons
   try {
     const auto transform =
         surfaces::transform_from_name(options.transform.value_or(response.transform));
-    result.fit =
-        surfaces::fit_least_squares(model_of(directory.study, options), coded, y, transform);
+    result.fit = surfaces::fit_least_squares(model_of(directory.study, options), coded, y,
+                                             transform, blocks);
   } catch (const surfaces::FitError& error) {
     result.problem = error.what();
   }

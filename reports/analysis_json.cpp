@@ -32,9 +32,9 @@ ordered_json settings_json(const std::vector<doe::Factor>& factors,
   return json;
 }
 
-ordered_json coefficient_rows(const surfaces::Fit& fit) {
+ordered_json coefficient_rows(const std::vector<surfaces::Coefficient>& coefficients) {
   ordered_json rows = ordered_json::array();
-  for (const surfaces::Coefficient& c : fit.coefficients) {
+  for (const surfaces::Coefficient& c : coefficients) {
     rows.push_back({{"term", c.term},
                     {"estimate", c.estimate},
                     {"std_error", number(c.std_error)},
@@ -102,10 +102,11 @@ ordered_json fit_document(const surfaces::Fit& fit) {
           {"press", number(fit.press)},
           {"aicc", number(fit.aicc)},
           {"adequate_precision", number(fit.adequate_precision)},
-          {"coefficients", coefficient_rows(fit)},
+          {"coefficients", coefficient_rows(fit.coefficients)},
           {"natural_coefficients", natural_rows(fit)},
           {"anova", anova_rows(fit)},
           {"lack_of_fit", lack_of_fit_json(fit)},
+          {"block_effects", coefficient_rows(fit.block_effects)},
           {"stationary_point", stationary_json(fit)}};
 }
 

@@ -11,7 +11,7 @@ namespace doetune::reports {
 
 /// partial      runs or fits are missing, so there is no final answer
 /// no goals     surfaces are fitted, but the study says of no response what is wanted
-/// infeasible   no usable settings are predicted to meet every limit
+/// infeasible   no usable settings are predicted to meet every limit, or reach the low end of a ramp
 /// unconfirmed  an optimum is predicted; no confirmation run has judged it yet
 enum class Status { kPartial, kNoGoals, kInfeasible, kUnconfirmed };
 

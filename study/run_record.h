@@ -34,7 +34,7 @@ struct RunRecord {
   std::map<std::string, std::string> notes;  ///< the workload's own remarks
 };
 
-/// The last record of each run, by run number: what the table of results shows.
+/// The record of the highest attempt of each run, by run number: what the table of results shows.
 std::map<int, RunRecord> final_records(const std::vector<RunRecord>& records);
 
 }  // namespace doetune::study
