@@ -30,22 +30,10 @@ struct DesignPoint {
   int replicate = 1;  ///< from 1: the how-manieth run at these settings
 };
 
-/// How a search for an optimal or space-filling design went.
-struct SearchReport {
-  std::string criterion;        ///< what was searched for, "D-efficiency [%]", "squared distance"
-  double best = 0;              ///< its value for the design
-  std::optional<double> bound;  ///< what no design can exceed, where that is known
-  long starts = 0;              ///< independent searches from random beginnings
-  long best_found = 0;          ///< how many of them ended at the best value
-  double seconds = 0;
-  bool stopped_by_time = false;  ///< the time limit ended the search: another run may differ
-};
-
 /// A list of points in standard order, and what the builder has to say about them.
 struct Design {
   std::vector<DesignPoint> points;
   std::vector<std::string> notes;
-  std::optional<SearchReport> search;
 
   Eigen::MatrixXd coded() const;  ///< n x k
 };
@@ -59,14 +47,6 @@ struct DesignRequest {
   int blocks = 1;
   std::uint64_t seed = 0;
   std::vector<std::vector<double>> table;  ///< type `table`: the runs, natural units
-  Model model;                             ///< optimal designs: the terms to be estimated
-  std::optional<int> runs;                 ///< optimal and space-filling designs, fractions
-  std::optional<int> starts;               ///< of a search; empty: until more would not help
-  std::string criterion;                   ///< space-filling: maximin, centered-l2 or maxpro
-  std::string alpha = "face";  ///< ccd: face, rotatable, orthogonal, spherical or a number
-  Eigen::MatrixXd existing;    ///< m x k coded points that are run already; may be empty
-  double time_limit_s = 10;    ///< of a search
-  int threads = 0;             ///< of a search; 0: all cores. The result never depends on it
 };
 
 /// Thrown where the request has no such design; the message says why and what would do.

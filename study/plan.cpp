@@ -19,7 +19,6 @@ doe::DesignRequest request_of(const Study& study) {
   doe::DesignRequest request;
   request.factors = study.factors;
   request.region = study.region;
-  request.model = study.model;
   request.center_runs = study.design.center_runs;
   request.replicates = study.design.replicates;
   request.blocks = study.design.blocks;
