@@ -14,12 +14,12 @@ void check_runs(const study::StudyDirectory& planned) {
   const study::Study& study = planned.study;
   runner::make_launcher(study.run.launcher);
   if (!study.workload.empty()) {
-    const std::vector<std::string> mistakes = runner::check_names(
-        study, runner::describe_workload(runner::find_workload(study.workload)));
-    if (!mistakes.empty()) {
-      throw runner::RunError(
-          fmt::format("{}", fmt::join(mistakes, fmt::format("\n{}: ", study.file.string()))));
+    std::vector<std::string> mistakes;
+    for (const runner::NameProblem& problem : runner::check_names(
+             study, runner::describe_workload(runner::find_workload(study.workload)))) {
+      mistakes.push_back(fmt::format("{}: {}", study.place(problem.key), problem.message));
     }
+    if (!mistakes.empty()) throw study::StudyError(fmt::format("{}", fmt::join(mistakes, "\n")));
   }
   runner::planned_attempts(planned, {});
 }
@@ -37,7 +37,7 @@ void check_program(const study::StudyDirectory& planned) {
   try {
     check_runs(planned);
   } catch (const runner::RunError& error) {
-    throw study::StudyError(fmt::format("{}: {}", study.file.string(), error.what()));
+    throw study::StudyError(fmt::format("{}: {}", study.place(error.key), error.what()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <sstream>
 
 #include "doe/nearest_name.h"
 
@@ -18,12 +19,14 @@ constexpr std::array kDesignTypes{
         "fccd",
         "face-centred central composite: corners, face centres and centre runs; three levels "
         "a factor, fits a full quadratic",
-        "Box & Wilson (1951), alpha = 1", face_centred_ccd},
-    DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design, true},
+        "Box & Wilson (1951), alpha = 1", face_centred_ccd, "center_runs replicates blocks"},
+    DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design,
+               "file replicates", "quadratic", true, true},
 };
 
-constexpr std::array<std::string_view, 5> kPointTypeNames{"factorial", "axial", "center", "table",
-                                                          "confirmation"};
+constexpr std::array<std::string_view, 8> kPointTypeNames{"factorial", "axial",        "center",
+                                                          "table",     "confirmation", "screening",
+                                                          "optimal",   "space-filling"};
 
 void snap_points(const DesignRequest& request, Design& design) {
   std::vector<bool> moved(request.factors.size(), false);
@@ -100,24 +103,36 @@ std::vector<std::string> design_type_names() {
   return names;
 }
 
-Design build_design(std::string_view name, const DesignRequest& request) {
+std::vector<std::string> option_names(const DesignType& type) {
+  std::vector<std::string> names;
+  std::istringstream words{std::string(type.options)};
+  for (std::string word; words >> word;) names.push_back(word);
+  return names;
+}
+
+const DesignType& find_design_type(std::string_view name) {
   const auto type = std::find_if(kDesignTypes.begin(), kDesignTypes.end(),
                                  [&](const DesignType& t) { return t.name == name; });
   if (type == kDesignTypes.end()) {
     throw DesignError(fmt::format("no design type is named '{}'{}", name,
                                   did_you_mean(name, design_type_names())));
   }
-  Design design = type->build(request);
-  if (!type->as_given) {
+  return *type;
+}
+
+Design build_design(std::string_view name, const DesignRequest& request) {
+  const DesignType& type = find_design_type(name);
+  Design design = type.build(request);
+  if (!type.as_given) {
     snap_points(request, design);
     drop_excluded(request, design);
   }
   if (design.points.empty()) throw DesignError("the design has no runs that are allowed");
-  if (design.points.size() * static_cast<std::size_t>(request.replicates) > kMostRuns) {
+  if (design.points.size() * static_cast<std::size_t>(request.options.replicates) > kMostRuns) {
     throw DesignError(fmt::format("{} runs, {} times, are more than {}", design.points.size(),
-                                  request.replicates, kMostRuns));
+                                  request.options.replicates, kMostRuns));
   }
-  replicate(design, request.replicates);
+  replicate(design, request.options.replicates);
   number_replicates(design);
   return design;
 }

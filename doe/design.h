@@ -16,7 +16,16 @@
 
 namespace doetune::doe {
 
-enum class PointType { kFactorial, kAxial, kCenter, kTable, kConfirmation };
+enum class PointType {
+  kFactorial,
+  kAxial,
+  kCenter,
+  kTable,
+  kConfirmation,
+  kScreening,
+  kOptimal,
+  kSpaceFilling
+};
 
 std::string_view point_type_name(PointType type);
 PointType point_type_from_name(std::string_view name);  ///< throws std::invalid_argument
@@ -26,26 +35,61 @@ PointType point_type_from_name(std::string_view name);  ///< throws std::invalid
 struct DesignPoint {
   Eigen::VectorXd coded;
   PointType type = PointType::kFactorial;
-  int block = 1;      ///< from 1
-  int replicate = 1;  ///< from 1: the how-manieth run at these settings
+  int block = 1;       ///< from 1
+  int replicate = 1;   ///< from 1: the how-manieth run at these settings
+  int whole_plot = 0;  ///< from 1: runs between two changes of a hard-to-change factor; 0: none
+};
+
+/// How well the search for a design went, so that its user knows whether more would help.
+struct SearchReport {
+  std::string criterion;        ///< what `best` is, with its unit: "D-efficiency, percent"
+  double best = 0;              ///< of the design that was found
+  std::optional<double> bound;  ///< no design can be better; empty where none is known
+  int starts = 0;               ///< searches from a random start
+  int best_found = 0;           ///< how many of them ended at the best (to 1e-6 of it)
+  double seconds = 0;
+  bool stopped_by_time = false;  ///< by the time limit, with starts still to come
 };
 
 /// A list of points in standard order, and what the builder has to say about them.
 struct Design {
   std::vector<DesignPoint> points;
   std::vector<std::string> notes;
+  std::optional<SearchReport> search;  ///< of designs that are searched for
 
   Eigen::MatrixXd coded() const;  ///< n x k
+};
+
+/// What a study file can say of its design. A type takes the options that it lists
+/// (DesignType::options); an option left out has the type's own default.
+struct DesignOptions {
+  std::optional<int> runs;              ///< of the design, centre runs and replicates included
+  std::optional<int> center_runs;       ///< at the centre of the numeric factors
+  int replicates = 1;                   ///< how often the whole design is run
+  int blocks = 1;                       ///< groups run one after the other
+  std::optional<int> levels;            ///< of a continuous or integer factor
+  std::optional<int> resolution;        ///< of a fraction, at least
+  std::vector<std::string> generators;  ///< of a fraction: "d = a*b*c"
+  std::string alpha;                    ///< ccd: face, rotatable, orthogonal, spherical, a number
+  std::string criterion;                ///< space-filling: maximin, centered-l2, maxpro
+  std::optional<int> starts;            ///< of a search; empty: until more would hardly help
+  std::optional<double> time_limit_s;   ///< of a search
+  std::vector<std::string> possible;    ///< terms that may matter (Bayesian D)
+  std::optional<int> whole_plots;       ///< changes of the hard-to-change factors, and one
+  std::optional<double> budget_s;       ///< time that all runs and changes may take
+  std::optional<double> run_cost_s;     ///< of one run
+  std::optional<double> change_cost_s;  ///< of one change of the hard-to-change factors
 };
 
 /// What a design is asked for.
 struct DesignRequest {
   std::vector<Factor> factors;
   Region region;
-  int center_runs = 0;
-  int replicates = 1;
-  int blocks = 1;
+  Model model;  ///< that the design must determine
+  DesignOptions options;
   std::uint64_t seed = 0;
+  int threads = 0;           ///< of a search; 0: all. The design is the same for any
+  Eigen::MatrixXd existing;  ///< m x k coded runs that are there already; may be empty
   std::vector<std::vector<double>> table;  ///< type `table`: the runs, natural units
 };
 
@@ -60,11 +104,20 @@ struct DesignType {
   std::string_view summary;  ///< what it is for
   std::string_view source;   ///< where the construction is published
   Design (*build)(const DesignRequest&);
+  std::string_view options;                      ///< that it takes: "center_runs blocks"
+  std::string_view default_model = "quadratic";  ///< a name of Model::names()
+  bool needs_model = true;                       ///< whether the runs must determine the model
   bool as_given = false;  ///< the user's own runs: neither snapped nor left out
 };
 
 std::span<const DesignType> design_types();
 std::vector<std::string> design_type_names();
+
+/// Throws DesignError for an unknown type, naming the nearest.
+const DesignType& find_design_type(std::string_view name);
+
+/// The options a type takes, as the study file writes them.
+std::vector<std::string> option_names(const DesignType& type);
 
 /// The design of a type, in standard order, with every point snapped to usable settings and points
 /// outside the region dropped (a note says how many), unless the type takes its points as given.

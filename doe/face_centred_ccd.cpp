@@ -6,18 +6,21 @@
 // of the centre runs.
 #include <fmt/format.h>
 
+#include "doe/combinations.h"
 #include "doe/design.h"
 
 namespace doetune::doe {
 namespace {
 
 constexpr int kMostNumericFactors = 10;
+constexpr int kCenterRuns = 6;
 
 using Points = std::vector<DesignPoint>;
 
 Points numeric_points(int k, const DesignRequest& request) {
   Points points;
-  const int axial_block = request.blocks == 2 ? 2 : 1;
+  const int center_runs = request.options.center_runs.value_or(kCenterRuns);
+  const int axial_block = request.options.blocks == 2 ? 2 : 1;
   for (int corner = 0; corner < 1 << k; ++corner) {
     Eigen::VectorXd x(k);
     for (int f = 0; f < k; ++f) x[f] = (corner >> f & 1) != 0 ? 1 : -1;
@@ -28,44 +31,24 @@ Points numeric_points(int k, const DesignRequest& request) {
       points.push_back({side * Eigen::VectorXd::Unit(k, f), PointType::kAxial, axial_block});
     }
   }
-  for (int run = 0; run < request.center_runs; ++run) {
-    const bool first_half = run < (request.center_runs + 1) / 2;
+  for (int run = 0; run < center_runs; ++run) {
+    const bool first_half = run < (center_runs + 1) / 2;
     points.push_back({Eigen::VectorXd::Zero(k), PointType::kCenter, first_half ? 1 : axial_block});
   }
   return points;
 }
 
-/// Every combination of categorical levels, as full coded points whose numeric entries are 0.
-std::vector<Eigen::VectorXd> categorical_combinations(const std::vector<Factor>& factors) {
-  std::vector<Eigen::VectorXd> combinations{Eigen::VectorXd::Zero(factors.size())};
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    if (!factors[f].is_categorical()) continue;
-    std::vector<Eigen::VectorXd> extended;
-    for (const Eigen::VectorXd& combination : combinations) {
-      for (std::size_t level = 0; level < factors[f].level_names.size(); ++level) {
-        extended.push_back(combination);
-        extended.back()[f] = static_cast<double>(level);
-      }
-    }
-    combinations = std::move(extended);
-  }
-  return combinations;
-}
-
 }  // namespace
 
 Design face_centred_ccd(const DesignRequest& request) {
-  std::vector<std::size_t> numeric;
-  for (std::size_t f = 0; f < request.factors.size(); ++f) {
-    if (!request.factors[f].is_categorical()) numeric.push_back(f);
-  }
+  const std::vector<int> numeric = numeric_factors(request.factors);
   if (numeric.empty()) throw DesignError("fccd needs at least one numeric factor");
   if (numeric.size() > kMostNumericFactors) {
     throw DesignError(
         fmt::format("fccd with {} numeric factors has over {} runs; at most {} factors",
                     numeric.size(), 1 << numeric.size(), kMostNumericFactors));
   }
-  if (request.blocks > 2) {
+  if (request.options.blocks > 2) {
     throw DesignError("fccd can be run in 1 block, or in 2: corners, then face centres");
   }
   Design design;

@@ -27,7 +27,8 @@ std::unique_ptr<Launcher> make_launcher(std::string_view name) {
     if (type.name == name) return type.make();
     names.emplace_back(type.name);
   }
-  throw RunError(fmt::format("there is no launcher '{}'{}", name, doe::did_you_mean(name, names)));
+  throw RunError(fmt::format("there is no launcher '{}'{}", name, doe::did_you_mean(name, names)),
+                 "run.launcher");
 }
 
 }  // namespace doetune::runner

@@ -21,9 +21,10 @@ std::filesystem::path find_program(const std::string& name,
     const auto file = (working_directory / name).lexically_normal();
     if (is_executable(file)) return file;
     std::error_code ignored;
-    throw RunError(fmt::format(
-        "cannot run '{}': {} {}", name, file.string(),
-        std::filesystem::exists(file, ignored) ? "is not an executable file" : "does not exist"));
+    throw RunError(fmt::format("cannot run '{}': {} {}", name, file.string(),
+                               std::filesystem::exists(file, ignored) ? "is not an executable file"
+                                                                      : "does not exist"),
+                   "command.0");
   }
   for (std::size_t begin = 0; begin <= search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', begin), search_path.size());
@@ -31,9 +32,12 @@ std::filesystem::path find_program(const std::string& name,
     if (!name.empty() && is_executable(file)) return file;
     begin = end + 1;
   }
-  throw RunError(fmt::format(
-      "cannot run '{}': there is no such program in PATH ({}){}", name, search_path,
-      is_executable(working_directory / name) ? fmt::format("; did you mean './{}'?", name) : ""));
+  throw RunError(
+      fmt::format("cannot run '{}': there is no such program in PATH ({}){}", name, search_path,
+                  is_executable(working_directory / name)
+                      ? fmt::format("; did you mean './{}'?", name)
+                      : ""),
+      "command.0");
 }
 
 }  // namespace doetune::runner

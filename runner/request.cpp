@@ -100,23 +100,25 @@ std::optional<std::string> requested_plan(const std::filesystem::path& attempt_d
 std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
                                       int attempt, const std::filesystem::path& directory) {
   const auto values = placeholders(study, run, attempt, directory);
+  std::string key;
   const auto value = [&](const std::string& name) {
     const auto found = values.find(name);
     if (found != values.end()) return found->second;
     std::vector<std::string> names;
     for (const auto& entry : values) names.push_back(entry.first);
-    throw RunError(
-        fmt::format("command: '{{{}}}' is no factor or setting{} (a literal brace is "
-                    "written {{{{)",
-                    name, doe::did_you_mean(name, names)));
+    throw RunError(fmt::format("command: '{{{}}}' is no factor or setting{} (a literal brace is "
+                               "written {{{{)",
+                               name, doe::did_you_mean(name, names)),
+                   key);
   };
   std::vector<std::string> arguments;
   try {
     for (const std::string& argument : study.command) {
+      key = fmt::format("command.{}", arguments.size());
       arguments.push_back(study::fill_template(argument, value));
     }
   } catch (const std::invalid_argument& error) {
-    throw RunError(fmt::format("command: {}", error.what()));
+    throw RunError(fmt::format("command: {}", error.what()), key);
   }
   return arguments;
 }

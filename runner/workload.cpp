@@ -89,54 +89,55 @@ std::string range_of(const WorkloadFactor& known) {
   return known.low ? fmt::format("{} or more", *known.low) : fmt::format("{} or less", *known.high);
 }
 
-void check_number(const std::string& subject, double value, const WorkloadFactor& known,
-                  std::vector<std::string>& problems) {
+/// An entry of the study file that is held against what the workload knows.
+struct Subject {
+  std::string key;   ///< "factors.batch_size"
+  std::string text;  ///< "factor 'batch_size'"
+  std::vector<NameProblem>& problems;
+
+  void complain(const std::string& message) const { problems.push_back({key, text + message}); }
+};
+
+void check_number(const Subject& subject, std::string_view what, double value,
+                  const WorkloadFactor& known) {
   const bool below = known.low && value < *known.low;
   const bool above = known.high && value > *known.high;
   if (below || above) {
-    problems.push_back(
-        fmt::format("{} is {}; the workload takes {}", subject, value, range_of(known)));
+    subject.complain(fmt::format("{} is {}; the workload takes {}", what, value, range_of(known)));
   }
 }
 
-void check_text(const std::string& subject, const std::string& text, const WorkloadFactor& known,
-                std::vector<std::string>& problems) {
+void check_text(const Subject& subject, const std::string& text, const WorkloadFactor& known) {
   if (known.levels.empty() ||
       std::find(known.levels.begin(), known.levels.end(), text) != known.levels.end()) {
     return;
   }
-  problems.push_back(fmt::format("{}: the workload knows no '{}'{}", subject, text,
-                                 doe::did_you_mean(text, known.levels)));
+  subject.complain(
+      fmt::format(": the workload knows no '{}'{}", text, doe::did_you_mean(text, known.levels)));
 }
 
-void check_factor(const doe::Factor& factor, const WorkloadFactor& known,
-                  std::vector<std::string>& problems) {
-  const std::string subject = fmt::format("factor '{}'", factor.name);
+void check_factor(const Subject& subject, const doe::Factor& factor, const WorkloadFactor& known) {
   if (factor.is_categorical()) {
-    for (const std::string& level : factor.level_names) check_text(subject, level, known, problems);
+    for (const std::string& level : factor.level_names) check_text(subject, level, known);
     return;
   }
   if (known.kind == "categorical") {
-    problems.push_back(fmt::format("{} is a word: {}", subject, fmt::join(known.levels, ", ")));
+    subject.complain(fmt::format(" is a word: {}", fmt::join(known.levels, ", ")));
     return;
   }
-  check_number(subject + ": low", factor.low, known, problems);
-  check_number(subject + ": high", factor.high, known, problems);
-  for (const double level : factor.levels) {
-    check_text(subject, factor.format(level), known, problems);
-  }
+  check_number(subject, ": low", factor.low, known);
+  check_number(subject, ": high", factor.high, known);
+  for (const double level : factor.levels) check_text(subject, factor.format(level), known);
 }
 
-void check_setting(const study::Setting& setting, const WorkloadFactor& known,
-                   std::vector<std::string>& problems) {
-  const std::string subject = fmt::format("setting '{}'", setting.name);
+void check_setting(const Subject& subject, const study::Setting& setting,
+                   const WorkloadFactor& known) {
   if (setting.number) {
-    check_number(subject, *setting.number, known, problems);
+    check_number(subject, "", *setting.number, known);
   } else if (known.kind != "categorical" && known.levels.empty()) {
-    problems.push_back(
-        fmt::format("{} is '{}'; the workload takes a number", subject, setting.text));
+    subject.complain(fmt::format(" is '{}'; the workload takes a number", setting.text));
   }
-  check_text(subject, setting.text, known, problems);
+  check_text(subject, setting.text, known);
 }
 
 template <class Named>
@@ -196,7 +197,8 @@ fs::path find_workload(const std::string& name) {
   std::vector<std::string> looked;
   for (const fs::path& directory : directories) looked.push_back(directory.string());
   throw RunError(fmt::format("there is no workload '{}'{} (looked in {})", name,
-                             doe::did_you_mean(name, names), fmt::join(looked, ", ")));
+                             doe::did_you_mean(name, names), fmt::join(looked, ", ")),
+                 "workload");
 }
 
 WorkloadDescription describe_workload(const fs::path& program, double timeout_s) {
@@ -221,29 +223,36 @@ WorkloadDescription describe_workload(const fs::path& program, double timeout_s)
   }
 }
 
-std::vector<std::string> check_names(const study::Study& study,
+std::vector<NameProblem> check_names(const study::Study& study,
                                      const WorkloadDescription& description) {
-  std::vector<std::string> problems;
+  std::vector<NameProblem> problems;
   const auto known_names = names_of(description.factors);
-  const auto unknown = [&](std::string_view what, const std::string& name,
+  const auto unknown = [&](const Subject& subject, const std::string& name,
                            const std::vector<std::string>& valid) {
-    problems.push_back(fmt::format("{} '{}': the workload {} has none of this name{}", what, name,
-                                   description.name, doe::did_you_mean(name, valid)));
+    subject.complain(fmt::format(": the workload {} has none of this name{}", description.name,
+                                 doe::did_you_mean(name, valid)));
+  };
+  const auto about = [&](std::string_view section, std::string_view what, const std::string& name) {
+    return Subject{fmt::format("{}.{}", section, name), fmt::format("{} '{}'", what, name),
+                   problems};
   };
   for (const doe::Factor& factor : study.factors) {
+    const Subject subject = about("factors", "factor", factor.name);
     const auto* known = find_named(description.factors, factor.name);
-    known == nullptr ? unknown("factor", factor.name, known_names)
-                     : check_factor(factor, *known, problems);
+    known == nullptr ? unknown(subject, factor.name, known_names)
+                     : check_factor(subject, factor, *known);
   }
   for (const study::Setting& setting : study.settings) {
+    const Subject subject = about("settings", "setting", setting.name);
     const auto* known = find_named(description.factors, setting.name);
-    known == nullptr ? unknown("setting", setting.name, known_names)
-                     : check_setting(setting, *known, problems);
+    known == nullptr ? unknown(subject, setting.name, known_names)
+                     : check_setting(subject, setting, *known);
   }
   for (const study::Response& response : study.responses) {
     const bool measured = response.formula.empty() && response.pattern.empty();
     if (measured && find_named(description.responses, response.name) == nullptr) {
-      unknown("response", response.name, names_of(description.responses));
+      unknown(about("responses", "response", response.name), response.name,
+              names_of(description.responses));
     }
   }
   return problems;

@@ -49,10 +49,16 @@ std::filesystem::path find_workload(const std::string& name);
 /// Asks a workload's program. Throws RunError if it does not answer in `timeout_s`, or nonsense.
 WorkloadDescription describe_workload(const std::filesystem::path& program, double timeout_s = 10);
 
-/// Whether the study asks of the workload what it can do: a message for each factor or setting
+/// What a study asks of a workload in vain.
+struct NameProblem {
+  std::string key;  ///< of the study file, as in Study::place
+  std::string message;
+};
+
+/// Whether the study asks of the workload what it can do: a problem for each factor or setting
 /// that it does not know, range or level that it does not allow, response that it does not measure;
 /// with the nearest valid name. Empty: all is well.
-std::vector<std::string> check_names(const study::Study& study,
+std::vector<NameProblem> check_names(const study::Study& study,
                                      const WorkloadDescription& description);
 
 }  // namespace doetune::runner

@@ -20,7 +20,7 @@ std::vector<std::string> measured_responses(const Study& study) {
 StudyDirectory import_runs(const Study& study, const std::filesystem::path& data,
                            const std::filesystem::path& path, bool force) {
   Study as_table = study;
-  as_table.design = {"table", 0, 1, 1, data};
+  as_table.design = {"table", {}, data};
   as_table.region = doe::Region();  // what was measured is a fact, allowed or not
   const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
   StudyDirectory directory = create_directory(path, study, make_plan(as_table), force);

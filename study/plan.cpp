@@ -19,9 +19,8 @@ doe::DesignRequest request_of(const Study& study) {
   doe::DesignRequest request;
   request.factors = study.factors;
   request.region = study.region;
-  request.center_runs = study.design.center_runs;
-  request.replicates = study.design.replicates;
-  request.blocks = study.design.blocks;
+  request.model = study.model;
+  request.options = study.design.options;
   request.seed = study.seed;
   if (!study.design.table.empty()) {
     for (const TableRow& row : read_table(study, study.design.table, {})) {

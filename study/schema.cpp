@@ -97,6 +97,20 @@ Schema design_schema() {
       {"replicates", integer(1, 10000), "how often the whole design is run (1)"},
       {"blocks", integer(1, 10000), "groups that are run one after the other (1)"},
       {"file", text(), "type table: the CSV file with the runs"},
+      {"runs", integer(1, 100000), "how many runs, where the design leaves a choice"},
+      {"levels", integer(2, 1000), "settings of a continuous or integer factor"},
+      {"resolution", integer(3, 9), "a fraction confuses no effects below this order (3 to 9)"},
+      {"generators", list(text()), "of a fraction, such as [\"d = a*b*c\"]"},
+      {"alpha", scalar(),
+       "distance of axial runs: face, rotatable, orthogonal, spherical, a number"},
+      {"criterion", words({"maximin", "centered-l2", "maxpro"}), "what space-filling means"},
+      {"starts", scalar(), "searches from a random start, or auto: until more would hardly help"},
+      {"time_limit", duration(), "of the search for a design"},
+      {"possible", list(text()), "terms that may matter, fewer runs than terms allowed"},
+      {"whole_plots", integer(1, 100000), "groups of runs between hard-to-change settings"},
+      {"budget", duration(), "that all runs may take; needs run_cost"},
+      {"run_cost", duration(), "time of one run"},
+      {"change_cost", duration(), "time of one change of the hard-to-change factors"},
   });
 }
 

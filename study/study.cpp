@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <memory>
 #include <set>
 
+#include "doe/design.h"
 #include "doe/expression.h"
 #include "doe/nearest_name.h"
 #include "study/factor_section.h"
@@ -68,8 +70,8 @@ class Reader {
     read_factors();
     read_settings();
     read_region();
-    read_model();
     read_design();
+    read_model();
     read_responses();
     read_run();
     if (const YAML::Node confirm = root_["confirm"]) {
@@ -85,6 +87,7 @@ class Reader {
 
   void check_name(const YAML::Node& key, const char* what) {
     const std::string& name = key.Scalar();
+    mark(fmt::format("{}s.{}", what, name), key);
     if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) {
       fail(key, fmt::format("{} '{}': the name is a column of the run sheet; choose another", what,
                             name));
@@ -94,12 +97,18 @@ class Reader {
     }
   }
 
+  void mark(const std::string& key, const YAML::Node& node) {
+    study_.places[key] = fmt::format("{}:{}", node.Mark().line + 1, node.Mark().column + 1);
+  }
+
   void read_program() {
+    if (root_["workload"]) mark("workload", root_["workload"]);
     study_.workload = text_or(root_, "workload", "");
     const YAML::Node command = root_["command"];
     if (!command) return;
     if (root_["workload"]) fail(command, "a study has a workload or a command, not both");
     study_.command = texts(command);
+    for (std::size_t i = 0; i < command.size(); ++i) mark(fmt::format("command.{}", i), command[i]);
     if (study_.command.empty()) fail(command, "command: the list is empty");
   }
 
@@ -151,7 +160,8 @@ class Reader {
         study_.model_name = "listed";
         if (study_.model.terms().empty()) fail(node, "model: the list is empty");
       } else {
-        study_.model_name = node ? node.Scalar() : "quadratic";
+        study_.model_name =
+            node ? node.Scalar() : doe::find_design_type(study_.design.type).default_model;
         study_.model = doe::Model::named(study_.model_name, study_.factors);
       }
     } catch (const doe::ModelError& error) {
@@ -161,17 +171,64 @@ class Reader {
 
   void read_design() {
     const YAML::Node node = root_["design"];
-    study_.design.center_runs = 6;
     if (!node) return;
     study_.design.type = node["type"].Scalar();
-    study_.design.center_runs = integer_or(node, "center_runs", 6);
-    study_.design.replicates = integer_or(node, "replicates", 1);
-    study_.design.blocks = integer_or(node, "blocks", 1);
+    check_options(node);
+    study_.design.options = read_options(node);
     const bool needs_file = study_.design.type == "table";
     if (needs_file && !node["file"]) fail(node, "design: type table needs file: runs.csv");
-    if (!needs_file && node["file"])
-      fail(node["file"], "design.file: only type table reads a file");
     if (needs_file) study_.design.table = file_.parent_path() / node["file"].Scalar();
+  }
+
+  /// A design type takes the options in its table line, and no others.
+  void check_options(const YAML::Node& node) const {
+    const std::string type = node["type"].Scalar();
+    const std::vector<std::string> taken = doe::option_names(doe::find_design_type(type));
+    for (const auto& entry : node) {
+      const std::string& option = entry.first.Scalar();
+      if (option == "type" || std::find(taken.begin(), taken.end(), option) != taken.end())
+        continue;
+      fail(entry.first, fmt::format("design.{}: type {} does not take it; it takes {}", option,
+                                    type, fmt::join(taken, ", ")));
+    }
+  }
+
+  doe::DesignOptions read_options(const YAML::Node& node) const {
+    const auto whole = [&](const char* key) -> std::optional<int> {
+      return node[key] ? std::optional<int>(integer_or(node, key, 0)) : std::nullopt;
+    };
+    const auto seconds = [&](const char* key) {
+      return node[key] ? parse_duration(node[key].Scalar()) : std::nullopt;
+    };
+    doe::DesignOptions options;
+    options.runs = whole("runs");
+    options.center_runs = whole("center_runs");
+    options.replicates = integer_or(node, "replicates", 1);
+    options.blocks = integer_or(node, "blocks", 1);
+    options.levels = whole("levels");
+    options.resolution = whole("resolution");
+    options.generators = texts(node["generators"]);
+    options.alpha = text_or(node, "alpha", "");
+    options.criterion = text_or(node, "criterion", "");
+    options.starts = read_starts(node["starts"]);
+    options.time_limit_s = seconds("time_limit");
+    options.possible = texts(node["possible"]);
+    options.whole_plots = whole("whole_plots");
+    options.budget_s = seconds("budget");
+    options.run_cost_s = seconds("run_cost");
+    options.change_cost_s = seconds("change_cost");
+    return options;
+  }
+
+  std::optional<int> read_starts(const YAML::Node& node) const {
+    if (!node || node.Scalar() == "auto") return std::nullopt;
+    const auto number = parse_number(node.Scalar());
+    if (!number || *number != std::floor(*number) || *number < 1 || *number > 1e9) {
+      fail(node,
+           fmt::format("design.starts: expected auto or a whole number from 1, found '{:.60}'",
+                       node.Scalar()));
+    }
+    return static_cast<int>(*number);
   }
 
   void read_responses() {
@@ -271,6 +328,7 @@ class Reader {
     };
     RunSettings& run = study_.run;
     run.launcher = text_or(node, "launcher", run.launcher);
+    if (node["launcher"]) mark("run.launcher", node["launcher"]);
     run.jobs = integer_or(node, "jobs", run.jobs);
     run.timeout_s = seconds("timeout").value_or(run.timeout_s);
     run.stop_grace_s = seconds("stop_grace").value_or(run.stop_grace_s);
@@ -296,6 +354,11 @@ const Response* Study::find_response(const std::string& response_name) const {
   const auto found = std::find_if(responses.begin(), responses.end(),
                                   [&](const Response& r) { return r.name == response_name; });
   return found == responses.end() ? nullptr : &*found;
+}
+
+std::string Study::place(const std::string& key) const {
+  const auto found = places.find(key);
+  return found == places.end() ? file.string() : fmt::format("{}:{}", file.string(), found->second);
 }
 
 std::vector<std::string> Study::factor_names() const {

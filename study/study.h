@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "doe/design.h"
 #include "doe/factor.h"
 #include "doe/model.h"
 #include "doe/region.h"
@@ -40,9 +41,7 @@ struct Response {
 
 struct DesignSettings {
   std::string type = "fccd";
-  int center_runs = 0;
-  int replicates = 1;
-  int blocks = 1;
+  doe::DesignOptions options;
   std::filesystem::path table;  ///< type `table`: the CSV file, relative to the study file
 };
 
@@ -82,6 +81,11 @@ struct Study {
   std::vector<Response> responses;
   RunSettings run;
   int confirmation_runs = 0;
+  std::map<std::string, std::string> places;  ///< "line:column" of keys; see place()
+
+  /// Where the file speaks of a key, "file:line:column": "workload", "command.2" (the argument),
+  /// "factors.NAME", "settings.NAME", "responses.NAME", "run.launcher". Else the file alone.
+  std::string place(const std::string& key) const;
 
   const Response* find_response(const std::string& name) const;
   std::vector<std::string> factor_names() const;

@@ -23,7 +23,7 @@ void fit_published(benchmark::State& state) {
 void plan_published(benchmark::State& state) {
   doe::DesignRequest request;
   request.factors = published_factors();
-  request.center_runs = 6;
+  request.options.center_runs = 6;
   const doe::Model model = quadratic();
   for (auto _ : state) {
     const doe::Design design = doe::build_design("fccd", request);

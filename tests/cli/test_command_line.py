@@ -148,25 +148,38 @@ class CommandLine(unittest.TestCase):
         error = self.doetune("plan", "bad.yaml", expect=3).stderr
         self.assertIn("bad.yaml:7:21", error)
         self.assertIn("did you mean 'goal'?", error)
-        (self.directory / "bad.yaml").write_text(STUDY.replace("./bench", "./bensh"))
-        self.assertIn("bensh", self.doetune("plan", "bad.yaml", expect=3).stderr)
-        self.assertFalse((self.directory / "bad").exists())
-        (self.directory / "bad.yaml").write_text(STUDY.replace("{b}\"]", "{c}\"]"))
-        self.assertIn("{c}", self.doetune("plan", "bad.yaml", expect=3).stderr)
         self.doetune("plan", "missing.yaml", expect=3)
-        (self.directory / "bad.yaml").write_text(STUDY.replace("run: {", "run: {launcher: slrum, "))
-        self.assertIn("slrum", self.doetune("plan", "bad.yaml", expect=3).stderr)
-        (self.directory / "bad.yaml").write_text(STUDY.replace("command:", "# command:"))
-        self.assertIn("nothing to run", self.doetune("plan", "bad.yaml", expect=3).stderr)
-        (self.directory / "bad.yaml").write_text(
-            STUDY.replace('command: [./bench, "{a}", "{b}"]', "workload: stream-inferense"))
-        self.assertIn("did you mean 'stream-inference'?",
-                      self.doetune("plan", "bad.yaml", expect=3).stderr)
+
+    def test_what_cannot_be_run_is_pointed_at(self):
+        def error_of(old, new):
+            self.assertIn(old, STUDY)
+            (self.directory / "bad.yaml").write_text(STUDY.replace(old, new))
+            return self.doetune("plan", "bad.yaml", expect=3).stderr
+
+        error = error_of("./bench", "./bensh")
+        self.assertIn("bad.yaml:2:11: ", error)
+        self.assertIn("bensh", error)
+        self.assertFalse((self.directory / "bad").exists())
+        error = error_of('{b}"]', '{c}"]')
+        self.assertIn("bad.yaml:2:27: ", error)
+        self.assertIn("{c}", error)
+        error = error_of("run: {", "run: {launcher: slrum, ")
+        self.assertIn("bad.yaml:8:17: ", error)
+        self.assertIn("slrum", error)
+        self.assertIn("nothing to run", error_of("command:", "# command:"))
+        error = error_of('command: [./bench, "{a}", "{b}"]', "workload: stream-inferense")
+        self.assertIn("bad.yaml:2:11: ", error)
+        self.assertIn("did you mean 'stream-inference'?", error)
 
     def test_factors_of_a_bundled_workload_are_checked(self):
         text = (TREE / "examples/fccd-stream-inference/fccd.yaml").read_text()
-        (self.directory / "w.yaml").write_text(text.replace("batch_size:", "bacth_size:"))
-        self.assertIn("did you mean 'batch_size'?", self.doetune("plan", "w.yaml", expect=3).stderr)
+        lines = text.replace("batch_size:", "bacth_size:")
+        (self.directory / "w.yaml").write_text(lines)
+        error = self.doetune("plan", "w.yaml", expect=3).stderr
+        self.assertIn("did you mean 'batch_size'?", error)
+        before = lines[: lines.index("bacth_size:")]
+        place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
+        self.assertIn("w.yaml:{}:{}: factor 'bacth_size'".format(*place), error)
 
     def test_output_that_cannot_be_written_is_an_error(self):
         with open("/dev/full", "w") as full:

@@ -16,7 +16,7 @@ namespace {
 doe::DesignRequest request(std::vector<doe::Factor> factors, int center_runs = 6) {
   doe::DesignRequest request;
   request.factors = std::move(factors);
-  request.center_runs = center_runs;
+  request.options.center_runs = center_runs;
   return request;
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("Categorical factors cross the design", "[doe][design]") {
 
 TEST_CASE("Replicates repeat the whole design", "[doe][design]") {
   doe::DesignRequest twice = request(unit_factors(2), 3);
-  twice.replicates = 2;
+  twice.options.replicates = 2;
   const doe::Design design = doe::build_design("fccd", twice);
   REQUIRE(design.points.size() == 2 * (4 + 4 + 3));
   CHECK(design.points.front().replicate == 1);
@@ -96,18 +96,18 @@ TEST_CASE("Centre runs are replicates, numbered", "[doe][design]") {
   }
   CHECK(last == 4);
   doe::DesignRequest endless = request(unit_factors(2), 10000);
-  endless.replicates = 10000;
+  endless.options.replicates = 10000;
   CHECK_THROWS_WITH(doe::build_design("fccd", endless), Catch::Contains("more than 1000000"));
 }
 
 TEST_CASE("Two blocks hold corners and face centres", "[doe][design]") {
   doe::DesignRequest blocked = request(unit_factors(3), 6);
-  blocked.blocks = 2;
+  blocked.options.blocks = 2;
   for (const doe::DesignPoint& point : doe::build_design("fccd", blocked).points) {
     if (point.type == PointType::kFactorial) CHECK(point.block == 1);
     if (point.type == PointType::kAxial) CHECK(point.block == 2);
   }
-  blocked.blocks = 3;
+  blocked.options.blocks = 3;
   CHECK_THROWS_WITH(doe::build_design("fccd", blocked), Catch::Contains("in 2"));
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("Run order is a permutation that the seed fixes", "[doe][design]") {
 
 TEST_CASE("Run order keeps blocks together", "[doe][design]") {
   doe::DesignRequest blocked = request(unit_factors(3), 6);
-  blocked.blocks = 2;
+  blocked.options.blocks = 2;
   const doe::Design design = doe::build_design("fccd", blocked);
   int block = 0;
   for (const int i : doe::random_run_order(design, 7)) {

@@ -100,7 +100,7 @@ TEST_CASE("A study must ask of a workload what it can do", "[runner][workload]")
   const auto only_problem = [&](const study::Study& study) {
     const auto problems = runner::check_names(study, description);
     REQUIRE(problems.size() == 1);
-    return problems[0];
+    return problems[0].message;
   };
 
   study::Study study = study_of(numeric("batch_size", 1, 64));

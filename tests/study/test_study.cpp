@@ -70,7 +70,7 @@ TEST_CASE("The study file of the reference documentation is read whole", "[study
   CHECK(study.region.allows({3, 32, 5, 1, 1}));
   CHECK_FALSE(study.region.allows({3, 64, 5, 1, 1}));  // 192 > 96
   CHECK_FALSE(study.region.allows({1, 1, 7, 0, 1}));   // fp32 at 7 Hz
-  CHECK(study.design.center_runs == 6);
+  CHECK(study.design.options.center_runs == 6);
   REQUIRE(study.responses.size() == 4);
   CHECK(study.responses[0].goal == study::GoalKind::kWithin);
   CHECK(study.responses[1].transform == "log");
@@ -85,7 +85,7 @@ TEST_CASE("What is left out has the documented defaults", "[study]") {
   CHECK(study.name == "tuning");
   CHECK(study.model_name == "quadratic");
   CHECK(study.design.type == "fccd");
-  CHECK(study.design.center_runs == 6);
+  CHECK_FALSE(study.design.options.center_runs);  // the type knows how many it needs
   CHECK(study.run.retries == 1);
   CHECK(study.run.jobs == 1);
   CHECK(study.responses[0].goal == study::GoalKind::kNone);
