@@ -127,6 +127,9 @@ Design build_design(std::string_view type, const DesignRequest& request);
 
 /// Builders, one a source file; called through build_design.
 Design face_centred_ccd(const DesignRequest& request);
+Design d_optimal(const DesignRequest& request);
+Design i_optimal(const DesignRequest& request);
+Design a_optimal(const DesignRequest& request);
 Design table_design(const DesignRequest& request);
 
 /// The settings of a coded point in natural units.

@@ -85,6 +85,8 @@ Expression::~Expression() = default;
 Expression::Expression(Expression&&) noexcept = default;
 Expression& Expression::operator=(Expression&&) noexcept = default;
 
+const std::vector<std::string>& Expression::variables() const { return compiled_->names; }
+
 double Expression::value(std::span<const double> variables) const {
   assert(variables.size() == compiled_->values.size());
   std::copy(variables.begin(), variables.end(), compiled_->values.begin());

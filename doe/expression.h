@@ -26,8 +26,10 @@ class Expression {
   Expression& operator=(Expression&&) noexcept;
 
   const std::string& text() const { return text_; }
+  const std::vector<std::string>& variables() const;
 
   /// The value with variables set in the order given at construction; may be NaN or infinite.
+  /// One expression serves one thread at a time.
   double value(std::span<const double> variables) const;
 
   /// Which of the variables the expression uses, by index.

@@ -93,4 +93,12 @@ Region Region::without(const std::vector<double>& natural) const {
   return smaller;
 }
 
+Region Region::for_another_thread() const {
+  Region copy = *this;
+  for (auto& constraint : copy.constraints_) {
+    constraint = std::make_shared<const Expression>(constraint->text(), constraint->variables());
+  }
+  return copy;
+}
+
 }  // namespace doetune::doe

@@ -40,6 +40,9 @@ class Region {
   /// The same region without one point in natural units.
   Region without(const std::vector<double>& natural) const;
 
+  /// The same region with expressions of its own: those of one region serve one thread at a time.
+  Region for_another_thread() const;
+
   bool is_box() const { return constraints_.empty() && forbidden_.empty(); }
 
  private:

@@ -1,0 +1,112 @@
+#include "doe/optimal/exchange.h"
+
+#include <Eigen/Dense>
+#include <array>
+#include <cmath>
+
+#include "doe/optimal/exchange_batch.h"
+
+namespace doetune::doe {
+namespace {
+
+constexpr int kMostPasses = 200;
+constexpr int kRefactorEvery = 8;  ///< passes, and after the first, which may start near singular
+
+bool due(int passes) { return passes == 1 || passes % kRefactorEvery == 0; }
+
+/// Keeps eight lanes busy with tasks.
+class Lockstep {
+ public:
+  Lockstep(const ExchangeProblem& problem, double tolerance, const ExchangeTasks& tasks)
+      : problem_(problem), tasks_(tasks), batch_(problem, tolerance) {}
+
+  void run() {
+    refill();
+    while (any(active_) && !tasks_.stop()) {
+      const LaneMask changed = pass();
+      finish(changed);
+      refill();
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (active_[lane] != 0) hand_over(lane);
+    }
+  }
+
+ private:
+  LaneMask pass() {
+    LaneMask changed{};
+    for (int run = 0; run < problem_.runs && !tasks_.stop(); ++run) {
+      LaneMask in_run;
+      batch_.improve_run(run, active_, in_run);
+      changed |= in_run;
+    }
+    return changed;
+  }
+
+  void finish(const LaneMask& changed) {
+    LaneMask stale{};
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (active_[lane] == 0) continue;
+      ++passes_[lane];
+      if (changed[lane] == 0 || passes_[lane] == kMostPasses) {
+        hand_over(lane);
+      } else if (due(passes_[lane])) {
+        stale[lane] = -1;
+      }
+    }
+    if (any(stale)) batch_.refactor(stale);
+  }
+
+  void hand_over(int lane) {
+    tasks_.done({numbers_[lane], batch_.design(lane)});
+    active_[lane] = 0;
+  }
+
+  void refill() {
+    LaneMask fresh{};
+    for (int lane = 0; lane < kLanes && more_; ++lane) {
+      if (active_[lane] != 0) continue;
+      const auto task = tasks_.next();
+      more_ = task.has_value();
+      if (!more_) break;
+      batch_.load(lane, task->design);
+      numbers_[lane] = task->number;
+      passes_[lane] = 0;
+      active_[lane] = -1;
+      fresh[lane] = -1;
+    }
+    if (any(fresh)) batch_.refactor(fresh);
+  }
+
+  const ExchangeProblem& problem_;
+  const ExchangeTasks& tasks_;
+  ExchangeBatch batch_;
+  LaneMask active_{};
+  std::array<int, kLanes> numbers_{};
+  std::array<int, kLanes> passes_{};
+  bool more_ = true;
+};
+
+}  // namespace
+
+std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::MatrixXd& design) {
+  Eigen::MatrixXd information = problem.base;
+  for (Eigen::Index i = 0; i < design.rows(); ++i) {
+    const Eigen::RowVectorXd row = problem.space.row(design.row(i).transpose());
+    information.noalias() += row.transpose() * row;
+  }
+  const Eigen::LLT<Eigen::MatrixXd> factor(information);
+  if (factor.info() != Eigen::Success) return std::nullopt;
+  const Eigen::VectorXd diagonal = factor.matrixLLT().diagonal();
+  const double scale = information.diagonal().maxCoeff();
+  if (!(diagonal.minCoeff() > 1e-6 * std::sqrt(scale))) return std::nullopt;
+  if (problem.criterion == ExactCriterion::kDeterminant) return 2 * diagonal.array().log().sum();
+  const double trace = factor.solve(problem.weight).trace();
+  return trace > 0 ? std::optional(-std::log(trace)) : std::nullopt;
+}
+
+void exchange(const ExchangeProblem& problem, double tolerance, const ExchangeTasks& tasks) {
+  Lockstep(problem, tolerance, tasks).run();
+}
+
+}  // namespace doetune::doe

@@ -1,0 +1,63 @@
+// Eight numbers at a time: one lane for each of eight independent searches.
+//
+// GCC's vector extension compiles for any processor; exchange.cpp builds its inner loops for the
+// widest that is there when it runs. A lane never depends on its neighbours.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#define DOETUNE_INLINE inline __attribute__((always_inline))
+
+namespace doetune::doe {
+
+constexpr int kLanes = 8;
+
+// The alignment is stated: GCC's own depends on the processor compiled for.
+using Lanes = double __attribute__((vector_size(kLanes * sizeof(double)), aligned(64)));
+using LaneMask = long long __attribute__((vector_size(kLanes * sizeof(long long)), aligned(64)));
+
+/// An array of Lanes, all 0 at first. (A template argument would lose the alignment.)
+class LaneArray {
+ public:
+  LaneArray() = default;
+  LaneArray(const LaneArray&) = delete;
+  LaneArray& operator=(const LaneArray&) = delete;
+  ~LaneArray() { operator delete[](lanes_, kAlignment); }
+
+  void resize(std::size_t size) {
+    operator delete[](lanes_, kAlignment);
+    lanes_ = new (kAlignment) Lanes[size]();
+  }
+  Lanes* data() { return lanes_; }
+  const Lanes* data() const { return lanes_; }
+  Lanes& operator[](std::size_t i) { return lanes_[i]; }
+  const Lanes& operator[](std::size_t i) const { return lanes_[i]; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  Lanes* lanes_ = nullptr;
+};
+
+DOETUNE_INLINE Lanes all_lanes(double value) { return value - Lanes{}; }
+
+DOETUNE_INLINE Lanes larger(const Lanes& a, const Lanes& b) { return a > b ? a : b; }
+
+DOETUNE_INLINE Lanes smaller(const Lanes& a, const Lanes& b) { return a < b ? a : b; }
+
+DOETUNE_INLINE Lanes square_root(const Lanes& a) {
+  alignas(64) double roots[kLanes];
+  __builtin_memcpy(roots, &a, sizeof roots);
+  for (double& root : roots) root = __builtin_sqrt(root);
+  Lanes result;
+  __builtin_memcpy(&result, roots, sizeof roots);
+  return result;
+}
+
+DOETUNE_INLINE bool any(const LaneMask& mask) {
+  const LaneMask halves = mask | __builtin_shuffle(mask, LaneMask{4, 5, 6, 7, 0, 1, 2, 3});
+  const LaneMask quarters = halves | __builtin_shuffle(halves, LaneMask{2, 3, 0, 1, 6, 7, 4, 5});
+  return (quarters[0] | quarters[1]) != 0;
+}
+
+}  // namespace doetune::doe

@@ -1,0 +1,113 @@
+// The largest value of a polynomial on [-1, 1], in eight lanes at once.
+#pragma once
+
+#include "doe/optimal/lanes.h"
+
+namespace doetune::doe {
+
+constexpr int kMostPower = 4;               ///< of one factor in a model term
+constexpr int kMostDegree = 2 * kMostPower;  ///< of the criterion along one factor
+
+/// c[0] + c[1] x + ... + c[degree] x^degree.
+DOETUNE_INLINE Lanes polynomial(const Lanes* c, int degree, const Lanes& x) {
+  Lanes value = c[degree];
+  for (int i = degree - 1; i >= 0; --i) value = value * x + c[i];
+  return value;
+}
+
+/// A zero of the cubic q in [low, high], where q falls from above 0 to below 0; elsewhere some point
+/// of the interval. Newton's method, bisecting where it would leave the bracket.
+DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high) {
+  Lanes x = 0.5 * (low + high);
+  for (int step = 0; step < 5; ++step) {
+    const Lanes value = polynomial(q, 3, x);
+    const Lanes slope = (3.0 * q[3] * x + 2.0 * q[2]) * x + q[1];
+    low = value > 0 ? x : low;
+    high = value > 0 ? high : x;
+    const Lanes newton = x - value / slope;
+    const LaneMask inside = (newton > low) & (newton < high);
+    x = inside ? newton : 0.5 * (low + high);
+  }
+  return x;
+}
+
+/// Where the quartic c is largest on [-1, 1]. Its derivative, a cubic, falls on at most two
+/// intervals, bounded by the zeros of the second derivative; a local maximum inside is the one zero
+/// of the derivative on such an interval. Newton's method stops short of the last digits: a search
+/// that comes back to the coordinate goes on from there.
+DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
+  const Lanes q[4] = {c[1], 2.0 * c[2], 3.0 * c[3], 4.0 * c[4]};
+  const Lanes one = all_lanes(1);
+  // Zeros of q' = q1 + 2 q2 x + 3 q3 x^2, without cancellation.
+  const Lanes discriminant = q[2] * q[2] - 3.0 * q[1] * q[3];
+  const Lanes root = square_root(larger(discriminant, all_lanes(0)));
+  const Lanes sum = -(q[2] + (q[2] < 0 ? -root : root));
+  const Lanes first = sum / (3.0 * q[3]);
+  const Lanes second = q[1] / sum;
+  const LaneMask ordered = first < second;
+  Lanes left = smaller(larger(ordered ? first : second, -one), one);
+  Lanes right = smaller(larger(ordered ? second : first, -one), one);
+  // A monotone cubic (or a quadratic, whose far zero is not a number) has no such intervals.
+  const LaneMask usable = (discriminant > 0) & (left <= right);
+  const LaneMask middle = q[3] > 0;
+  const LaneMask outer = ~middle;
+  left = usable ? left : (middle ? -one : one);
+  right = usable ? right : one;
+  const Lanes low[2] = {middle ? left : -one, right};
+  const Lanes high[2] = {middle ? right : left, one};
+  Lanes best = current;
+  Lanes best_value = polynomial(c, 4, current);
+  const auto consider = [&](const Lanes& x) __attribute__((always_inline)) {
+    const Lanes value = polynomial(c, 4, x);
+    const LaneMask better = value > best_value;
+    best = better ? x : best;
+    best_value = better ? value : best_value;
+  };
+  consider(-one);
+  consider(one);
+  const LaneMask inner = (polynomial(q, 3, low[0]) > 0) & (polynomial(q, 3, high[0]) < 0);
+  if (any(inner)) consider(falling_zero(q, low[0], high[0]));
+  const LaneMask last = outer & (polynomial(q, 3, low[1]) > 0) & (polynomial(q, 3, high[1]) < 0);
+  if (any(last)) consider(falling_zero(q, low[1], high[1]));
+  return best;
+}
+
+/// Where a polynomial of any degree is largest on [-1, 1]: the best of 33 points, refined by three
+/// parabolas. For degrees above four, where no closed form separates the maxima.
+DOETUNE_INLINE Lanes sampled_maximum(const Lanes* c, int degree, const Lanes& current) {
+  constexpr double kSpacing = 1.0 / 16;
+  Lanes best = current;
+  Lanes best_value = polynomial(c, degree, current);
+  const auto consider = [&](const Lanes& x) __attribute__((always_inline)) {
+    const Lanes value = polynomial(c, degree, x);
+    const LaneMask better = value > best_value;
+    best = better ? x : best;
+    best_value = better ? value : best_value;
+  };
+  for (int i = 0; i <= 32; ++i) consider(all_lanes(-1 + i * kSpacing));
+  double h = kSpacing;
+  for (int step = 0; step < 3; ++step, h /= 16) {
+    const Lanes below = polynomial(c, degree, best - h);
+    const Lanes above = polynomial(c, degree, best + h);
+    const Lanes curvature = above - 2.0 * best_value + below;
+    const Lanes move = 0.5 * h * (below - above) / curvature;
+    const LaneMask sound = (curvature < 0) & (move < h) & (move > -h);
+    consider(smaller(larger(sound ? best + move : best, all_lanes(-1)), all_lanes(1)));
+  }
+  return best;
+}
+
+/// Where a parabola is largest on [-1, 1].
+DOETUNE_INLINE Lanes parabola_maximum(const Lanes* c) {
+  const Lanes one = all_lanes(1);
+  const Lanes end = c[1] > 0 ? one : -one;
+  const Lanes vertex = -0.5 * c[1] / c[2];
+  return (c[2] < 0) & (vertex > -one) & (vertex < one) ? vertex : end;
+}
+
+DOETUNE_INLINE Lanes polynomial_maximum(const Lanes* c, int degree, const Lanes& current) {
+  if (degree == 2) return parabola_maximum(c);
+  return degree == 4 ? quartic_maximum(c, current) : sampled_maximum(c, degree, current);
+}
+
+}  // namespace doetune::doe

@@ -1,0 +1,152 @@
+#include "doe/optimal/search.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "doe/parallel.h"
+
+namespace doetune::doe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kStartStreams = std::uint64_t{0x6f707469} << 32;
+constexpr double kRoughly = 1e-3;    ///< gain at which a search from a random start ends
+constexpr double kExactly = 1e-12;   ///< the same for the few best
+constexpr int kFirstRound = 64;
+constexpr int kMostInRound = 4096;
+constexpr int kPolished = 8;         ///< designs of a round that are improved to the last digit
+constexpr int kEnough = 10;          ///< times that the best was found
+constexpr int kMostStarts = 1'000'000'000;
+
+struct Candidate {
+  double value;
+  int start;
+  Eigen::MatrixXd design;
+};
+
+bool better(const Candidate& a, const Candidate& b) {
+  return a.value > b.value || (a.value == b.value && a.start < b.start);
+}
+
+class Search {
+ public:
+  Search(const ExchangeProblem& problem, const SearchSettings& settings)
+      : problem_(problem), settings_(settings), began_(Clock::now()) {
+    for (int i = 0; i < thread_count(settings.threads); ++i) {
+      problems_.push_back(problem);  // constraints serve one thread at a time
+      problems_.back().space = problem.space.for_another_thread();
+    }
+  }
+
+  std::optional<SearchResult> run() {
+    const int most = settings_.starts.value_or(kMostStarts);
+    for (int size = kFirstRound; result_.starts < most && !out_of_time(); size *= 2) {
+      round(std::min({size, kMostInRound, most - result_.starts}));
+      if (!settings_.starts && result_.best_found >= kEnough) break;
+    }
+    result_.stopped_by_time = out_of_time();
+    result_.seconds = seconds();
+    if (!best_) return std::nullopt;
+    result_.design = best_->design;
+    result_.value = best_->value;
+    return result_;
+  }
+
+ private:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  bool out_of_time() const { return seconds() > settings_.time_limit_s; }
+
+  Eigen::MatrixXd random_design(const SearchSpace& space, int start) const {
+    RandomStream random(settings_.seed, kStartStreams + static_cast<std::uint64_t>(start));
+    Eigen::MatrixXd design(problem_.runs, space.coordinate_count());
+    Eigen::VectorXd row = Eigen::VectorXd::Zero(space.coordinate_count());
+    for (int i = 0; i < problem_.runs; ++i) {
+      if (!problem_.blocks.empty()) row[row.size() - 1] = problem_.blocks[i];
+      space.randomise(row, random);
+      design.row(i) = row.transpose();
+    }
+    return design;
+  }
+
+  /// Runs numbered searches on all threads; `first` gives each its design.
+  std::vector<Candidate> exchange_all(
+      int count, double tolerance,
+      const std::function<ExchangeTask(const SearchSpace&, int)>& first) {
+    std::vector<Candidate> ended;
+    std::mutex mutex;
+    std::atomic<int> next = 0;
+    parallel_for(static_cast<int>(problems_.size()), settings_.threads, [&](int worker) {
+      const ExchangeProblem& problem = problems_[worker];
+      exchange(problem, tolerance,
+               {[&]() -> std::optional<ExchangeTask> {
+                  const int i = next++;
+                  if (i >= count || (i > 0 && out_of_time())) return std::nullopt;
+                  return first(problem.space, i);
+                },
+                [&](ExchangeTask task) {
+                  const auto value = exact_value(problem, task.design);
+                  if (!value) return;
+                  const std::lock_guard lock(mutex);
+                  ended.push_back({*value, task.number, std::move(task.design)});
+                },
+                [&] { return out_of_time(); }});
+    });
+    return ended;
+  }
+
+  void round(int size) {
+    const int first = result_.starts;
+    std::vector<Candidate> ended =
+        exchange_all(size, kRoughly, [&](const SearchSpace& space, int i) {
+          return ExchangeTask{first + i, random_design(space, first + i)};
+        });
+    result_.starts += size;
+    std::sort(ended.begin(), ended.end(), better);
+    for (const Candidate& candidate : ended) values_.push_back(candidate.value);
+    polish(ended);
+    count_best();
+  }
+
+  /// The few best of a round, improved as far as numbers go.
+  void polish(std::vector<Candidate>& ended) {
+    if (ended.size() > kPolished) ended.resize(kPolished);
+    std::vector<Candidate> polished =
+        exchange_all(static_cast<int>(ended.size()), kExactly,
+                     [&](const SearchSpace&, int i) { return ExchangeTask{ended[i].start, ended[i].design}; });
+    ended.insert(ended.end(), polished.begin(), polished.end());
+    for (Candidate& candidate : ended) {
+      if (!best_ || better(candidate, *best_)) best_ = std::move(candidate);
+    }
+  }
+
+  void count_best() {
+    if (!best_) return;
+    const double digits = problem_.criterion == ExactCriterion::kDeterminant
+                              ? kRoughly * problem_.space.column_count()
+                              : kRoughly;
+    result_.best_found = static_cast<int>(std::count_if(
+        values_.begin(), values_.end(), [&](double value) { return value > best_->value - digits; }));
+  }
+
+  const ExchangeProblem& problem_;
+  const SearchSettings& settings_;
+  const Clock::time_point began_;
+  std::vector<ExchangeProblem> problems_;  ///< one a thread
+  std::vector<double> values_;             ///< where the starts ended
+  std::optional<Candidate> best_;
+  SearchResult result_;
+};
+
+}  // namespace
+
+std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
+                                           const SearchSettings& settings) {
+  return Search(problem, settings).run();
+}
+
+}  // namespace doetune::doe
