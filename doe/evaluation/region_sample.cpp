@@ -10,16 +10,6 @@ namespace {
 
 constexpr int kTriesPerPoint = 64;
 
-using Settings = std::vector<std::vector<double>>;
-
-bool all_finite(const Settings& settings, int most) {
-  double combinations = 1;
-  for (const std::vector<double>& values : settings) {
-    combinations *= static_cast<double>(values.size());
-  }
-  return combinations > 0 && combinations <= most;
-}
-
 std::vector<int> first_primes(std::size_t count) {
   std::vector<int> primes;
   for (int n = 2; primes.size() < count; ++n) {
@@ -63,15 +53,24 @@ std::vector<double> coded_settings(const Factor& factor) {
   return coded;
 }
 
+bool few_combinations(const std::vector<Factor>& factors, int most) {
+  double combinations = 1;
+  for (const Factor& factor : factors) {
+    if (factor.kind == FactorKind::kContinuous) return false;
+    combinations *= static_cast<double>(factor.usable_settings().size());
+  }
+  return combinations <= most;
+}
+
 Eigen::MatrixXd region_sample(const std::vector<Factor>& factors, const Region& region,
                               int points) {
-  Settings settings;
+  std::vector<std::vector<double>> settings;
   for (const Factor& factor : factors) settings.push_back(coded_settings(factor));
   const auto allowed = [&](const Eigen::VectorXd& x) {
     return region.is_box() || region.allows(natural_settings(factors, x));
   };
   std::vector<Eigen::VectorXd> found;
-  if (all_finite(settings, points)) {
+  if (few_combinations(factors, points)) {
     for (const Eigen::VectorXd& x : combinations(settings)) {
       if (allowed(x)) found.push_back(x);
     }

@@ -13,8 +13,11 @@ namespace doetune::doe {
 /// continuous factor none.
 std::vector<double> coded_settings(const Factor& factor);
 
-/// Allowed coded points (m x k), the same at every call. Where no factor is continuous and there
-/// are at most `points` combinations, every combination once; otherwise the allowed ones among the
+/// Whether no factor is continuous and all settings have at most `most` combinations.
+bool few_combinations(const std::vector<Factor>& factors, int most);
+
+/// Allowed coded points (m x k), the same at every call. With few_combinations(factors, points)
+/// every one of them once; otherwise the allowed ones among the
 /// first of a quasi-random sequence, until `points` are found (fewer where under one point in 64 is
 /// allowed). Each continuous factor is uniform on [-1, 1], each other factor uniform over its
 /// settings.
