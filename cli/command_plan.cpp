@@ -45,13 +45,25 @@ std::string expected_time(const study::Study& study, std::size_t runs) {
                      duration_text(study.run.timeout_s));
 }
 
+void print_search(const doe::SearchReport& search) {
+  fmt::print("search: {} {:.5g} in {}, found {}, {:.1f} s{}\n", search.criterion, search.best,
+             reports::count_of(search.starts, "start"),
+             search.best_found == 1 ? "once" : fmt::format("{} times", search.best_found),
+             search.seconds, search.stopped_by_time ? "; the time limit ended it" : "");
+  if (!search.bound) return;
+  fmt::print("        no design of any size can be better than {:.5g}\n", *search.bound);
+}
+
 void print_plan(const study::StudyDirectory& directory) {
   const study::Study& study = directory.study;
   const doe::Evaluation& evaluation = directory.plan.evaluation;
   print_runs(study, directory.plan);
-  fmt::print("\n{} with {} for {} model terms ({}), D-efficiency {:.1f} %\n", study.design.type,
+  fmt::print("\n{} with {} for {} model terms ({}){}\n", study.design.type,
              reports::count_of(evaluation.runs, "run"), evaluation.terms, study.model_name,
-             *evaluation.d_efficiency);
+             evaluation.d_efficiency
+                 ? fmt::format(", D-efficiency {:.1f} %", *evaluation.d_efficiency)
+                 : "");
+  if (directory.plan.search) print_search(*directory.plan.search);
   fmt::print("expected time: {}\n", expected_time(study, directory.plan.runs.size()));
   for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
 }

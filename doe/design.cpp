@@ -23,11 +23,14 @@ constexpr std::array kDesignTypes{
     DesignType{"d-optimal",
                "the runs that tell the coefficients of any model best, in any region: fewest runs, "
                "constraints, mixed factors",
-               "Meyer & Nachtsheim (1995), coordinate exchange", d_optimal, "runs center_runs blocks replicates starts time_limit possible"},
+               "Meyer & Nachtsheim (1995), coordinate exchange", d_optimal,
+               "runs center_runs blocks replicates starts time_limit possible"},
     DesignType{"i-optimal", "the runs that predict best on average: for response surfaces",
-               "Meyer & Nachtsheim (1995), coordinate exchange", i_optimal, "runs center_runs blocks replicates starts time_limit possible"},
+               "Meyer & Nachtsheim (1995), coordinate exchange", i_optimal,
+               "runs center_runs blocks replicates starts time_limit possible"},
     DesignType{"a-optimal", "the runs with the smallest sum of coefficient variances",
-               "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal, "runs center_runs blocks replicates starts time_limit possible"},
+               "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal,
+               "runs center_runs blocks replicates starts time_limit possible"},
     DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design,
                "file replicates", "quadratic", true, true},
 };

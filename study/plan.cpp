@@ -34,7 +34,16 @@ doe::DesignRequest request_of(const Study& study) {
   return request;
 }
 
-[[noreturn]] void fail_model(const Study& study, const doe::Evaluation& evaluation) {
+/// Too few runs for the model are a mistake, unless the type or the user means it so.
+void check_singular(const Study& study, Plan& plan) {
+  const doe::Evaluation& evaluation = plan.evaluation;
+  const bool meant = !doe::find_design_type(study.design.type).needs_model ||
+                     !study.design.options.possible.empty();
+  if (meant) {
+    plan.notes.push_back(fmt::format("{} runs do not determine the {} coefficients of the model",
+                                     evaluation.runs, evaluation.terms));
+    return;
+  }
   throw StudyError(fmt::format(
       "{}: design {} ({} runs) does not determine the model ({} terms): {} {} aliased with other "
       "terms; choose a smaller model or more runs",
@@ -90,8 +99,9 @@ Plan make_plan(const Study& study) {
   }
   Plan plan;
   plan.notes = design.notes;
+  plan.search = design.search;
   plan.evaluation = doe::evaluate(study.model, design.coded());
-  if (!plan.evaluation.d_efficiency) fail_model(study, plan.evaluation);
+  if (!plan.evaluation.d_efficiency) check_singular(study, plan);
   std::vector<int> order(design.points.size());
   std::iota(order.begin(), order.end(), 0);
   if (study.design.type != "table") order = doe::random_run_order(design, study.seed);

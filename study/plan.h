@@ -25,6 +25,7 @@ struct Plan {
   std::vector<PlannedRun> runs;
   doe::Evaluation evaluation;
   std::vector<std::string> notes;  ///< what the design's builder had to say
+  std::optional<doe::SearchReport> search;
 
   /// n x k coded points, in run order.
   Eigen::MatrixXd coded(const std::vector<doe::Factor>& factors) const;

@@ -27,6 +27,17 @@ ordered_json evaluation_document(const doe::Evaluation& evaluation) {
           {"aliases", evaluation.aliases}};
 }
 
+ordered_json search_document(const std::optional<doe::SearchReport>& search) {
+  if (!search) return nullptr;
+  return {{"criterion", search->criterion},
+          {"best", search->best},
+          {"bound", optional_number(search->bound)},
+          {"starts", search->starts},
+          {"best_found", search->best_found},
+          {"seconds", search->seconds},
+          {"stopped_by_time", search->stopped_by_time}};
+}
+
 }  // namespace
 
 std::string evaluation_json(const doe::Evaluation& evaluation) {
@@ -46,6 +57,7 @@ std::string plan_json(const StudyDirectory& directory) {
       {"hash", directory.plan_hash},
       {"working_directory", directory.working_directory.string()},
       {"evaluation", evaluation_document(directory.plan.evaluation)},
+      {"search", search_document(directory.plan.search)},
       {"notes", directory.plan.notes}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

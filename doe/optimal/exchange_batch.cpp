@@ -123,8 +123,7 @@ struct ExchangeKernel {
   }
 
   template <int F>
-  DOETUNE_INLINE void gram(const Coordinate& coordinate, const Lanes* s,
-                           Lanes (*result)[F]) const {
+  DOETUNE_INLINE void gram(const Coordinate& coordinate, const Lanes* s, Lanes (*result)[F]) const {
     const Lanes* product = batch.product_.data();
     for (int a = 0; a < count_of<F>(coordinate); ++a) {
       for (int b = a; b < count_of<F>(coordinate); ++b) {
@@ -205,8 +204,7 @@ struct ExchangeKernel {
     const Lanes new_fg = at(line.fv, phi, features);
     const Lanes determinant = ratio(new_gg, new_fg);
     if (!batch.trace_) return determinant;
-    const Lanes drop =
-        fall(new_gg, at(line.b, phi, features), at(line.fb, phi, features), new_fg);
+    const Lanes drop = fall(new_gg, at(line.b, phi, features), at(line.fb, phi, features), new_fg);
     return determinant > 1e-12 ? drop / determinant : all_lanes(-1e300);
   }
 
@@ -228,8 +226,8 @@ struct ExchangeKernel {
   }
 
   template <int F>
-  DOETUNE_INLINE void add_product(const LinearForm<F>& first, const LinearForm<F>& second, int power,
-                                  const Lanes& scale, Lanes* c) const {
+  DOETUNE_INLINE void add_product(const LinearForm<F>& first, const LinearForm<F>& second,
+                                  int power, const Lanes& scale, Lanes* c) const {
     for (int a = 0; a <= power; ++a) {
       const Lanes left = scale * (a == 0 ? first.constant : first.linear[a - 1]);
       for (int b = 0; b <= power; ++b) {
@@ -267,13 +265,15 @@ struct ExchangeKernel {
     return best;
   }
 
-  DOETUNE_INLINE LaneMask allowed(int run, int c, const Lanes& value, const LaneMask& wanted) const {
+  DOETUNE_INLINE LaneMask allowed(int run, int c, const Lanes& value,
+                                  const LaneMask& wanted) const {
     LaneMask result = wanted;
     if (space.is_box()) return result;
     Eigen::VectorXd point(batch.k_);
     for (int lane = 0; lane < kLanes; ++lane) {
       if (wanted[lane] == 0) continue;
-      for (int f = 0; f < batch.k_; ++f) point[f] = batch.x_[static_cast<long>(run) * batch.k_ + f][lane];
+      for (int f = 0; f < batch.k_; ++f)
+        point[f] = batch.x_[static_cast<long>(run) * batch.k_ + f][lane];
       point[c] = value[lane];
       if (!space.allows(point)) result[lane] = 0;
     }
@@ -365,30 +365,34 @@ struct ExchangeKernel {
     const Lanes before = worth(line, phi);
     Best best{x[c], before};
     search(line, run, c, x[c], active, best);
-    const Lanes least = batch.trace_ ? before + batch.tolerance_ * batch.total_
-                                     : before * (1.0 + batch.tolerance_);
+    const Lanes least =
+        batch.trace_ ? before + batch.tolerance_ * batch.total_ : before * (1.0 + batch.tolerance_);
     const LaneMask changed = active & (best.worth > least);
-    if (any(changed)) move(line, x[c], changed ? best.value : x[c], phi);
+    if (any(changed)) move(line, x[c], best.value, changed);
     return changed;
   }
 
+  /// Takes the changed lanes to a new value; the others keep every bit.
   template <int F>
-  DOETUNE_INLINE void move(const Line<F>& line, Lanes& x, const Lanes& value, const Lanes* before) {
+  DOETUNE_INLINE void move(const Line<F>& line, Lanes& x, const Lanes& value,
+                           const LaneMask& changed) {
     const Coordinate& coordinate = line.coordinate;
-    Lanes after[F];
-    Lanes change[F];
-    features_at<F>(coordinate, value, after);
-    for (int a = 0; a < count_of<F>(coordinate); ++a) change[a] = after[a] - before[a];
-    x = value;
+    const int features = count_of<F>(coordinate);
     Lanes* phi = batch.phi_.data() + coordinate.first_slot;
-    for (int a = 0; a < count_of<F>(coordinate); ++a) phi[a] = after[a];
+    Lanes change[F];
+    x = changed ? value : x;
+    for (int a = 0; a < features; ++a) {
+      const Lanes after = feature(coordinate, a, x);
+      change[a] = changed ? after - phi[a] : all_lanes(0);
+      phi[a] = after;
+    }
     follow<F>(coordinate, batch.v_.data(), change, batch.vg_.data());
-    gg = at(line.v, after, count_of<F>(coordinate));
-    fg = at(line.fv, after, count_of<F>(coordinate));
+    gg = changed ? at(line.v, phi, features) : gg;
+    fg = changed ? at(line.fv, phi, features) : fg;
     if (!batch.trace_) return;
     follow<F>(coordinate, batch.b_.data(), change, batch.bg_.data());
-    bgg = at(line.b, after, count_of<F>(coordinate));
-    bfg = at(line.fb, after, count_of<F>(coordinate));
+    bgg = changed ? at(line.b, phi, features) : bgg;
+    bfg = changed ? at(line.fb, phi, features) : bfg;
   }
 
   /// V without the old row and with the new: V - Z K Z', Z = [Vf Vg]. B = V W V follows.
@@ -477,7 +481,9 @@ struct ExchangeKernel {
   /// M = L L' in place, then L^-1 in place (lower triangle).
   DOETUNE_INLINE void invert_factor() {
     Lanes* m = batch.factor_.data();
-    const auto row = [&](int i) __attribute__((always_inline)) { return m + static_cast<long>(i) * p; };
+    const auto row = [&](int i) __attribute__((always_inline)) {
+      return m + static_cast<long>(i) * p;
+    };
     for (int j = 0; j < p; ++j) {
       for (int i = j; i < p; ++i) {
         Lanes sum = row(i)[j];
@@ -567,7 +573,7 @@ void refactor_avx2(ExchangeBatch& batch, const LaneMask& lanes) {
 const bool kHasAvx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512vl");
 const bool kHasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#define DOETUNE_WIDEST(function, ...)                   \
+#define DOETUNE_WIDEST(function, ...)                    \
   if (kHasAvx512) return function##_avx512(__VA_ARGS__); \
   if (kHasAvx2) return function##_avx2(__VA_ARGS__)
 #else

@@ -31,13 +31,13 @@ class ExchangeBatch {
   double tolerance_;
   int n_, k_, p_;
   bool trace_;
-  LaneArray x_;                   ///< n x k: the designs
-  LaneArray v_, b_;               ///< V = M^-1; B = V W V
-  Lanes total_{};                          ///< tr(V W)
+  LaneArray x_;                      ///< n x k: the designs
+  LaneArray v_, b_;                  ///< V = M^-1; B = V W V
+  Lanes total_{};                    ///< tr(V W)
   LaneArray f_, vf_, vg_, bf_, bg_;  ///< of the run at hand: old row f, present row g
-  LaneArray phi_;                   ///< the features of all coordinates of the run at hand
-  LaneArray product_;             ///< of a column: its features but the coordinate's
-  LaneArray factor_;              ///< p x p, of refactor
+  LaneArray phi_;                    ///< the features of all coordinates of the run at hand
+  LaneArray product_;                ///< of a column: its features but the coordinate's
+  LaneArray factor_;                 ///< p x p, of refactor
 };
 
 }  // namespace doetune::doe

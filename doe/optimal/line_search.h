@@ -5,7 +5,7 @@
 
 namespace doetune::doe {
 
-constexpr int kMostPower = 4;               ///< of one factor in a model term
+constexpr int kMostPower = 4;                ///< of one factor in a model term
 constexpr int kMostDegree = 2 * kMostPower;  ///< of the criterion along one factor
 
 /// c[0] + c[1] x + ... + c[degree] x^degree.
@@ -15,8 +15,8 @@ DOETUNE_INLINE Lanes polynomial(const Lanes* c, int degree, const Lanes& x) {
   return value;
 }
 
-/// A zero of the cubic q in [low, high], where q falls from above 0 to below 0; elsewhere some point
-/// of the interval. Newton's method, bisecting where it would leave the bracket.
+/// A zero of the cubic q in [low, high], where q falls from above 0 to below 0; elsewhere some
+/// point of the interval. Newton's method, bisecting where it would leave the bracket.
 DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high) {
   Lanes x = 0.5 * (low + high);
   for (int step = 0; step < 5; ++step) {
@@ -66,9 +66,9 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   consider(-one);
   consider(one);
   const LaneMask inner = (polynomial(q, 3, low[0]) > 0) & (polynomial(q, 3, high[0]) < 0);
-  if (any(inner)) consider(falling_zero(q, low[0], high[0]));
+  if (any(inner)) consider(inner ? falling_zero(q, low[0], high[0]) : current);
   const LaneMask last = outer & (polynomial(q, 3, low[1]) > 0) & (polynomial(q, 3, high[1]) < 0);
-  if (any(last)) consider(falling_zero(q, low[1], high[1]));
+  if (any(last)) consider(last ? falling_zero(q, low[1], high[1]) : current);
   return best;
 }
 

@@ -82,7 +82,8 @@ Eigen::MatrixXd trace_weight(std::string_view criterion, const DesignRequest& re
   Eigen::MatrixXd weight = Eigen::MatrixXd::Zero(space.column_count(), space.column_count());
   const int own = request.model.column_count();
   if (criterion == "A") weight.topLeftCorner(own, own).setIdentity();
-  if (criterion == "I") weight.topLeftCorner(own, own) = moment_matrix(request.model, request.region);
+  if (criterion == "I")
+    weight.topLeftCorner(own, own) = moment_matrix(request.model, request.region);
   return weight;
 }
 
@@ -124,9 +125,9 @@ SearchReport report_of(std::string_view criterion, const SearchResult& found, in
 std::vector<DesignPoint> points_of(const SearchResult& found, const ExchangeProblem& problem) {
   std::vector<DesignPoint> points;
   for (Eigen::Index i = 0; i < found.design.rows(); ++i) {
-    points.push_back({found.design.row(i).head(problem.space.factor_count()).transpose(),
-                      PointType::kOptimal,
-                      problem.blocks.empty() ? 1 : problem.blocks[static_cast<std::size_t>(i)] + 1});
+    points.push_back(
+        {found.design.row(i).head(problem.space.factor_count()).transpose(), PointType::kOptimal,
+         problem.blocks.empty() ? 1 : problem.blocks[static_cast<std::size_t>(i)] + 1});
   }
   std::stable_sort(points.begin(), points.end(), [](const DesignPoint& a, const DesignPoint& b) {
     if (a.block != b.block) return a.block < b.block;
@@ -173,8 +174,8 @@ Design optimal_design(std::string_view criterion, const DesignRequest& request) 
                     "region may be too narrow, or a factor have too few settings for its terms",
                     problem.runs, settings.starts.value_or(0)));
   }
-  const auto all_runs =
-      static_cast<double>(problem.runs + request.existing.rows()) + design.points.size();
+  const auto all_runs = static_cast<double>(problem.runs + request.existing.rows()) +
+                        static_cast<double>(design.points.size());
   design.search = report_of(criterion, *found, problem.space.column_count(), all_runs);
   const std::vector<DesignPoint> points = points_of(*found, problem);
   design.points.insert(design.points.begin(), points.begin(), points.end());

@@ -15,12 +15,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kStartStreams = std::uint64_t{0x6f707469} << 32;
-constexpr double kRoughly = 1e-3;    ///< gain at which a search from a random start ends
-constexpr double kExactly = 1e-12;   ///< the same for the few best
+constexpr double kRoughly = 1e-3;   ///< gain at which a search from a random start ends
+constexpr double kExactly = 1e-12;  ///< the same for the few best
 constexpr int kFirstRound = 64;
 constexpr int kMostInRound = 4096;
-constexpr int kPolished = 8;         ///< designs of a round that are improved to the last digit
-constexpr int kEnough = 10;          ///< times that the best was found
+constexpr int kPolished = 8;  ///< designs of a round that are improved to the last digit
+constexpr int kEnough = 10;   ///< times that the best was found
 constexpr int kMostStarts = 1'000'000'000;
 
 struct Candidate {
@@ -116,8 +116,9 @@ class Search {
   void polish(std::vector<Candidate>& ended) {
     if (ended.size() > kPolished) ended.resize(kPolished);
     std::vector<Candidate> polished =
-        exchange_all(static_cast<int>(ended.size()), kExactly,
-                     [&](const SearchSpace&, int i) { return ExchangeTask{ended[i].start, ended[i].design}; });
+        exchange_all(static_cast<int>(ended.size()), kExactly, [&](const SearchSpace&, int i) {
+          return ExchangeTask{ended[i].start, ended[i].design};
+        });
     ended.insert(ended.end(), polished.begin(), polished.end());
     for (Candidate& candidate : ended) {
       if (!best_ || better(candidate, *best_)) best_ = std::move(candidate);
@@ -129,8 +130,10 @@ class Search {
     const double digits = problem_.criterion == ExactCriterion::kDeterminant
                               ? kRoughly * problem_.space.column_count()
                               : kRoughly;
-    result_.best_found = static_cast<int>(std::count_if(
-        values_.begin(), values_.end(), [&](double value) { return value > best_->value - digits; }));
+    result_.best_found =
+        static_cast<int>(std::count_if(values_.begin(), values_.end(), [&](double value) {
+          return value > best_->value - digits;
+        }));
   }
 
   const ExchangeProblem& problem_;

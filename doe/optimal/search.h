@@ -19,14 +19,15 @@ struct SearchResult {
   Eigen::MatrixXd design;  ///< n x coordinates
   double value = 0;        ///< as exact_value
   int starts = 0;
-  int best_found = 0;  ///< starts that ended within 1e-4 (of |M|^(1/p), or of the trace) of the best
+  int best_found =
+      0;  ///< starts that ended within 1e-4 (of |M|^(1/p), or of the trace) of the best
   double seconds = 0;
   bool stopped_by_time = false;
 };
 
-/// The best design of many random starts. The starts are numbered and each has random numbers of its
-/// own; unless time runs out, the result is the same for any number of threads. Empty where every
-/// design that was found is singular.
+/// The best design of many random starts. The starts are numbered and each has random numbers of
+/// its own; unless time runs out, the result is the same for any number of threads. Empty where
+/// every design that was found is singular.
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
                                            const SearchSettings& settings);
 

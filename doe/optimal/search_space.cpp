@@ -11,8 +11,8 @@
 namespace doetune::doe {
 namespace {
 
-constexpr std::size_t kMostLevels = 32;   ///< a number with more settings is searched continuously
-constexpr int kMostTries = 1'000'000;     ///< for one allowed point
+constexpr std::size_t kMostLevels = 32;  ///< a number with more settings is searched continuously
+constexpr int kMostTries = 1'000'000;    ///< for one allowed point
 
 Coordinate coordinate_of(const Factor& factor) {
   Coordinate coordinate;
@@ -142,13 +142,13 @@ void SearchSpace::randomise(Eigen::Ref<Eigen::VectorXd> coordinates, RandomStrea
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     for (int f = 0; f < factor_count(); ++f) {
       const std::vector<double>& values = coordinates_[f].values;
-      coordinates[f] = values.empty() ? 2 * random.uniform() - 1 : values[random.below(values.size())];
+      coordinates[f] =
+          values.empty() ? 2 * random.uniform() - 1 : values[random.below(values.size())];
     }
     if (allows(coordinates)) return;
   }
-  throw DesignError(
-      fmt::format("no settings that the constraints allow were found among {} random ones",
-                  kMostTries));
+  throw DesignError(fmt::format(
+      "no settings that the constraints allow were found among {} random ones", kMostTries));
 }
 
 SearchSpace SearchSpace::for_another_thread() const {

@@ -1,0 +1,206 @@
+#include <Eigen/Dense>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "doe/design.h"
+#include "doe/evaluation.h"
+#include "doe/optimal/search.h"
+#include "tests/doe/factors.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+
+namespace {
+
+std::vector<doe::Factor> unit_factors(int k) {
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < k; ++f) factors.push_back(continuous("x" + std::to_string(f)));
+  return factors;
+}
+
+doe::DesignRequest request(std::vector<doe::Factor> factors, const std::string& model, int runs) {
+  doe::DesignRequest request;
+  request.factors = std::move(factors);
+  request.region = doe::Region(request.factors, {}, {});
+  request.model = doe::Model::named(model, request.factors);
+  request.options.runs = runs;
+  request.seed = 1;
+  return request;
+}
+
+doe::ExchangeProblem problem(const doe::DesignRequest& request) {
+  doe::SearchSpace space(request);
+  const int p = space.column_count();
+  return {std::move(space),
+          *request.options.runs,
+          {},
+          Eigen::MatrixXd::Zero(p, p),
+          doe::ExactCriterion::kDeterminant,
+          Eigen::MatrixXd::Identity(p, p)};
+}
+
+double d_efficiency(const doe::DesignRequest& request, int starts = 300) {
+  const doe::ExchangeProblem p = problem(request);
+  const auto found = doe::search_designs(p, {starts, 60, 1, 1});
+  REQUIRE(found);
+  return 100 * std::exp(found->value / p.space.column_count()) / *request.options.runs;
+}
+
+double a_value(const doe::DesignRequest& request, int starts = 300) {
+  doe::ExchangeProblem p = problem(request);
+  p.criterion = doe::ExactCriterion::kTrace;
+  const auto found = doe::search_designs(p, {starts, 60, 1, 1});
+  REQUIRE(found);
+  return std::exp(-found->value);
+}
+
+}  // namespace
+
+TEST_CASE("D-optimal designs reach what theory and the literature know", "[doe][optimal]") {
+  // One factor, quadratic: the three points -1, 0, 1, |X'X| = 4 (Fedorov 1972).
+  CHECK(d_efficiency(request(unit_factors(1), "quadratic", 3)) == Approx(100 * std::cbrt(4.0) / 3));
+  // Four runs of a plane in two factors, eight in three: the factorials, 100 %.
+  CHECK(d_efficiency(request(unit_factors(2), "interactions", 4)) == Approx(100));
+  CHECK(d_efficiency(request(unit_factors(3), "interactions", 8)) == Approx(100));
+  // Box & Draper (1971): the saturated quadratic in two factors, |X'X| = 267.737.
+  const double saturated = d_efficiency(request(unit_factors(2), "quadratic", 6));
+  CHECK(std::pow(saturated * 6 / 100, 6) == Approx(267.737).epsilon(1e-5));
+  // Nine runs: the 3^2 factorial, |X'X| = 5184.
+  const double nine = d_efficiency(request(unit_factors(2), "quadratic", 9));
+  CHECK(std::pow(nine * 9 / 100, 6) == Approx(5184));
+  // Long searches elsewhere ended at these; K = 3.
+  CHECK(d_efficiency(request(unit_factors(3), "quadratic", 10)) >= 42.3471);
+  CHECK(d_efficiency(request(unit_factors(3), "quadratic", 14)) >= 46.3261);
+}
+
+TEST_CASE("A-optimal designs reach the best that is known", "[doe][optimal]") {
+  const double best[] = {4.0081, 3.0836, 2.5597, 2.1363, 1.7976, 1.6360, 1.5253};
+  for (int runs = 6; runs <= 12; ++runs) {
+    CHECK(a_value(request(unit_factors(2), "quadratic", runs)) < best[runs - 6] + 6e-5);
+  }
+}
+
+TEST_CASE("I-optimal designs reach the best that is known", "[doe][optimal]") {
+  const double best[] = {.76565, .57356, .48885, .42646, .36587, .32602, .30278};
+  for (int runs = 6; runs <= 12; ++runs) {
+    doe::DesignRequest wanted = request(unit_factors(2), "quadratic", runs);
+    wanted.options.starts = 300;
+    const doe::Design design = doe::build_design("i-optimal", wanted);
+    REQUIRE(design.search);
+    CHECK(design.search->best < best[runs - 6] + 6e-6);
+  }
+}
+
+TEST_CASE("Words are searched level by level", "[doe][optimal]") {
+  // A main-effect plan in 25 runs of five five-level words exists with every pair of levels once:
+  // the orthogonal array L25 (Rao 1947). Sum-to-zero coding gives |X'X| of the balanced plan.
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < 3; ++f)
+    factors.push_back(words(std::string(1, char('a' + f)), {"p", "q", "r"}));
+  const doe::DesignRequest nine = request(factors, "linear", 9);
+  // Each word has X'X = [[6, 3], [3, 6]] in nine balanced runs: 27; and the intercept 9.
+  CHECK(std::pow(d_efficiency(nine) * 9 / 100, 7) == Approx(9 * 27 * 27 * 27));
+}
+
+TEST_CASE("The same seed gives the same design on any number of threads", "[doe][optimal]") {
+  doe::DesignRequest wanted = request(unit_factors(3), "quadratic", 12);
+  wanted.options.starts = 100;
+  wanted.threads = 1;
+  const Eigen::MatrixXd one = doe::build_design("d-optimal", wanted).coded();
+  wanted.threads = 3;
+  CHECK(doe::build_design("d-optimal", wanted).coded() == one);
+  wanted.seed = 2;
+  CHECK(doe::build_design("d-optimal", wanted).coded().rows() == one.rows());
+}
+
+TEST_CASE("Optimal designs keep to constraints and to usable settings", "[doe][optimal]") {
+  doe::DesignRequest wanted = request({continuous("a", 0, 10), whole("b", 1, 5),
+                                       powers_of_two("c", {1, 2, 4, 8}), words("d", {"x", "y"})},
+                                      "quadratic", 20);
+  const auto constraint = std::make_shared<const doe::Expression>(
+      "a + b <= 11", std::vector<std::string>{"a", "b", "c", "d"});
+  wanted.region = doe::Region(wanted.factors, {constraint}, {});
+  wanted.options.starts = 20;
+  for (const char* type : {"d-optimal", "i-optimal", "a-optimal"}) {
+    const doe::Design design = doe::build_design(type, wanted);
+    REQUIRE(design.points.size() == 20);  // none had to be dropped
+    for (const doe::DesignPoint& point : design.points) {
+      const auto natural = doe::natural_settings(wanted.factors, point.coded);
+      CHECK(wanted.region.allows(natural));
+      for (std::size_t f = 0; f < natural.size(); ++f) {
+        CHECK(wanted.factors[f].snap(natural[f]) == natural[f]);
+      }
+    }
+    CHECK(doe::evaluate(wanted.model, design.coded()).d_efficiency);
+  }
+}
+
+TEST_CASE("On a constrained line the limit itself is found", "[doe][optimal]") {
+  // A straight line over -1 <= x <= 0.5: half the runs at each end.
+  doe::DesignRequest wanted = request(unit_factors(1), "linear", 4);
+  wanted.region = doe::Region(
+      wanted.factors,
+      {std::make_shared<const doe::Expression>("x0 <= 0.5", std::vector<std::string>{"x0"})}, {});
+  const Eigen::MatrixXd x = doe::build_design("d-optimal", wanted).coded();
+  CHECK((x.array() == -1).count() == 2);
+  CHECK((x.array() == 0.5).count() == 2);
+}
+
+TEST_CASE("New runs complement those that are there", "[doe][optimal]") {
+  // Three corners of a square are known; one run more for a plane with interaction: the fourth.
+  doe::DesignRequest wanted = request(unit_factors(2), "interactions", 1);
+  wanted.existing.resize(3, 2);
+  wanted.existing << -1, -1, 1, -1, -1, 1;
+  const doe::Design design = doe::build_design("d-optimal", wanted);
+  REQUIRE(design.points.size() == 1);
+  CHECK(design.points[0].coded == Eigen::Vector2d(1, 1));
+}
+
+TEST_CASE("Blocks stay unconfounded with the model", "[doe][optimal]") {
+  doe::DesignRequest wanted = request(unit_factors(2), "interactions", 8);
+  wanted.options.blocks = 2;
+  const doe::Design design = doe::build_design("d-optimal", wanted);
+  Eigen::MatrixXd x(8, 5);
+  x.leftCols(4) = wanted.model.matrix(design.coded());
+  for (int i = 0; i < 8; ++i) x(i, 4) = design.points[i].block == 1 ? 1 : -1;
+  // Two replicates of the 2^2: a block each, orthogonal.
+  CHECK((x.transpose() * x).isApprox(8 * Eigen::MatrixXd::Identity(5, 5)));
+}
+
+TEST_CASE("Terms that may matter need no runs of their own", "[doe][optimal]") {
+  doe::DesignRequest wanted = request(unit_factors(5), "linear", 8);
+  for (const char* term : {"x0*x1", "x0*x2", "x1*x2", "x3*x4", "x0*x3", "x2*x4"}) {
+    wanted.options.possible.emplace_back(term);
+  }
+  const doe::Design design = doe::build_design("d-optimal", wanted);
+  REQUIRE(design.points.size() == 8);
+  CHECK(doe::evaluate(wanted.model, design.coded()).d_efficiency == Approx(100));
+}
+
+TEST_CASE("A search that cannot succeed says why", "[doe][optimal]") {
+  CHECK_THROWS_WITH(doe::build_design("d-optimal", request(unit_factors(3), "quadratic", 9)),
+                    Catch::Contains("9 runs cannot determine 10 coefficients"));
+  doe::DesignRequest nowhere = request(unit_factors(2), "linear", 5);
+  nowhere.region = doe::Region(
+      nowhere.factors,
+      {std::make_shared<const doe::Expression>("x0 > 2", std::vector<std::string>{"x0", "x1"})},
+      {});
+  CHECK_THROWS_WITH(doe::build_design("d-optimal", nowhere),
+                    Catch::Contains("no settings that the constraints allow"));
+  // Two settings cannot carry a square.
+  doe::DesignRequest singular = request({whole("a", 0, 1), continuous("b")}, "linear", 8);
+  singular.model = doe::Model::parse({"1", "a", "a^2"}, singular.factors);
+  singular.options.starts = 10;
+  CHECK_THROWS_WITH(doe::build_design("d-optimal", singular),
+                    Catch::Contains("no design of 8 runs that determines the model"));
+}
+
+TEST_CASE("A time limit gives the best so far", "[doe][optimal]") {
+  doe::DesignRequest wanted = request(unit_factors(8), "quadratic", 60);
+  wanted.options.time_limit_s = 0.05;
+  const doe::Design design = doe::build_design("d-optimal", wanted);
+  CHECK(design.points.size() == 60);
+  CHECK(design.search->stopped_by_time);
+}
