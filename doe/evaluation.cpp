@@ -1,25 +1,37 @@
 #include "doe/evaluation.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace doetune::doe {
 namespace {
 
-/// The columns that a pivoted QR finds to depend on the ones before them.
+/// The columns that depend on the ones before them: what Gram-Schmidt (twice, for accuracy) leaves
+/// of them is nothing. Called for a matrix without full rank, so the nearest to nothing counts.
 std::vector<std::string> dependent_columns(const Model& model, const Eigen::MatrixXd& x) {
+  constexpr double kNothing = 1e-10;
+  Eigen::MatrixXd basis(x.rows(), std::min(x.rows(), x.cols()));
+  Eigen::Index kept = 0;
   std::vector<std::string> names;
-  Eigen::MatrixXd kept(x.rows(), 0);
+  double least = std::numeric_limits<double>::infinity();
+  std::string nearest;
   for (int c = 0; c < model.column_count(); ++c) {
-    Eigen::MatrixXd candidate(x.rows(), kept.cols() + 1);
-    candidate << kept, x.col(c);
-    if (Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(candidate).rank() < candidate.cols()) {
-      names.push_back(model.columns()[c].name);
+    Eigen::VectorXd rest = x.col(c);
+    for (int pass = 0; pass < 2; ++pass) {
+      rest -= basis.leftCols(kept) * (basis.leftCols(kept).transpose() * rest);
+    }
+    const double left = rest.norm() / x.col(c).norm();
+    if (left > kNothing && kept < basis.cols()) {
+      if (left < least) nearest = model.columns()[c].name;
+      least = std::min(left, least);
+      basis.col(kept++) = rest.normalized();
     } else {
-      kept = std::move(candidate);
+      names.push_back(model.columns()[c].name);
     }
   }
-  return names;
+  return names.empty() ? std::vector{nearest} : names;
 }
 
 /// VIF of a column: its diagonal entry of (X'X)^-1 times its sum of squares about the mean.

@@ -113,7 +113,9 @@ class Search {
     const auto best = std::min<std::size_t>(kClimbs, starts.size());
     std::partial_sort(starts.begin(), starts.begin() + static_cast<long>(best), starts.end(),
                       [](const Start& a, const Start& b) { return a.value > b.value; });
-    for (std::size_t i = 0; i < best; ++i) climb(starts[i].which, starts[i].x);
+    for (std::size_t i = 0; i < best && (i == 0 || Clock::now() < stop_); ++i) {
+      climb(starts[i].which, starts[i].x);
+    }
   }
 
   double grid_value(int v, int third) const {

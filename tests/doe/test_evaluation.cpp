@@ -3,6 +3,7 @@
 
 #include "doe/design.h"
 #include "doe/evaluation.h"
+#include "doe/random.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -49,4 +50,16 @@ TEST_CASE("A design that cannot determine a term names it and has no efficiency"
   CHECK(evaluation.aliases == std::vector<std::string>{"a^2", "b^2"});
   CHECK_FALSE(evaluation.d_efficiency);
   CHECK_FALSE(evaluation.log_det);
+}
+
+TEST_CASE("A supersaturated design names as many columns as it cannot determine",
+          "[doe][evaluation]") {
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < 20; ++f) factors.push_back(continuous("x" + std::to_string(f)));
+  doe::RandomStream random(1, 2);
+  const Eigen::MatrixXd x =
+      Eigen::MatrixXd::NullaryExpr(200, 20, [&]() { return 2 * random.uniform() - 1; });
+  const doe::Evaluation evaluation = doe::evaluate(doe::Model::named("quadratic", factors), x);
+  CHECK(evaluation.terms == 231);
+  CHECK(evaluation.aliases.size() == 31);
 }
