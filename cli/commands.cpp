@@ -13,6 +13,8 @@ constexpr std::array kCommands{
             "doetune init study.yaml", command_init},
     Command{"plan", "STUDY.yaml", "choose the runs and make the study directory",
             "doetune plan fccd.yaml", command_plan},
+    Command{"evaluate", "PATH", "judge a design before running it, or compare two",
+            "doetune evaluate fccd.yaml --compare other.csv", command_evaluate},
     Command{"run", "[DIR]", "execute the runs that are missing; always resumes", "doetune run fccd",
             command_run},
     Command{"status", "[DIR]", "what is done, what is missing, the time left",

@@ -5,6 +5,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "study/evaluation_json.h"
+
 namespace doetune::study {
 namespace {
 
@@ -12,19 +14,6 @@ using nlohmann::ordered_json;
 
 ordered_json optional_number(const std::optional<double>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-ordered_json evaluation_document(const doe::Evaluation& evaluation) {
-  ordered_json vif = ordered_json::object();
-  for (const auto& [term, value] : evaluation.vif) vif[term] = value;
-  return {{"runs", evaluation.runs},
-          {"terms", evaluation.terms},
-          {"d_efficiency", optional_number(evaluation.d_efficiency)},
-          {"a_efficiency", optional_number(evaluation.a_efficiency)},
-          {"log_det", optional_number(evaluation.log_det)},
-          {"condition_number", optional_number(evaluation.condition_number)},
-          {"vif", vif},
-          {"aliases", evaluation.aliases}};
 }
 
 ordered_json search_document(const std::optional<doe::SearchReport>& search) {
@@ -39,10 +28,6 @@ ordered_json search_document(const std::optional<doe::SearchReport>& search) {
 }
 
 }  // namespace
-
-std::string evaluation_json(const doe::Evaluation& evaluation) {
-  return evaluation_document(evaluation).dump(2);
-}
 
 std::string plan_json(const StudyDirectory& directory) {
   const Study& study = directory.study;

@@ -13,7 +13,4 @@ inline constexpr int kPlanFormat = 1;
 /// The document as JSON text.
 std::string plan_json(const StudyDirectory& directory);
 
-/// The evaluation of a design with the names of INTERFACES.md, as JSON text.
-std::string evaluation_json(const doe::Evaluation& evaluation);
-
 }  // namespace doetune::study

@@ -88,7 +88,7 @@ class Reader {
   void check_name(const YAML::Node& key, const char* what) {
     const std::string& name = key.Scalar();
     mark(fmt::format("{}s.{}", what, name), key);
-    if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) {
+    if (is_reserved_name(name)) {
       fail(key, fmt::format("{} '{}': the name is a column of the run sheet; choose another", what,
                             name));
     }
@@ -349,6 +349,10 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_reserved_name(const std::string& name) {
+  return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+}
 
 const Response* Study::find_response(const std::string& response_name) const {
   const auto found = std::find_if(responses.begin(), responses.end(),

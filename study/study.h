@@ -91,6 +91,9 @@ struct Study {
   std::vector<std::string> factor_names() const;
 };
 
+/// Whether a name is a column of plan.csv or results.csv, so that nothing can be named after it.
+bool is_reserved_name(const std::string& name);
+
 /// Reads and checks a study file (yaml-cpp). Throws StudyError for the first mistake.
 /// Files over 1 MiB, binary files and files nested deeper than yaml-cpp allows are refused.
 Study load_study(const std::filesystem::path& file);

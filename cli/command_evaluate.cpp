@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/terminal.h"
+#include "doe/evaluation/full_evaluation.h"
+#include "reports/format.h"
+#include "study/bare_design.h"
+#include "study/evaluation_json.h"
+#include "study/yaml.h"
+
+namespace doetune::cli {
+namespace {
+
+using reports::short_number;
+
+constexpr std::size_t kMostAliasSets = 20;
+
+struct Judged {
+  study::BareDesign design;
+  doe::FullEvaluation evaluation;
+};
+
+std::string number(const std::optional<double>& value) {
+  return value ? short_number(*value) : "-";
+}
+
+std::string percent(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2f} %", *value) : "-";
+}
+
+/// A G-efficiency that is not proven is shown with the least it can be.
+std::string g_text(const doe::FullEvaluation& evaluation) {
+  const std::string text = percent(evaluation.g_efficiency);
+  if (!evaluation.max_variance || evaluation.max_variance->proven) return text;
+  return fmt::format("{} (proven: at least {})", text, percent(evaluation.g_efficiency_least));
+}
+
+std::string error_freedom(const doe::FullEvaluation& evaluation) {
+  return std::to_string(std::max(evaluation.basics.runs - evaluation.basics.terms, 0));
+}
+
+/// What the properties are, and the property of each design.
+void print_properties(const std::vector<Judged>& designs) {
+  std::vector<std::string> header{"property"};
+  for (const Judged& judged : designs) header.push_back(judged.design.name);
+  TextTable table(header);
+  const auto row = [&](const std::string& name, const auto& cell) {
+    std::vector<std::string> cells{name};
+    for (const Judged& judged : designs) cells.push_back(cell(judged.evaluation));
+    table.add(cells);
+  };
+  using Full = doe::FullEvaluation;
+  row("runs", [](const Full& e) { return std::to_string(e.basics.runs); });
+  row("model coefficients", [](const Full& e) { return std::to_string(e.basics.terms); });
+  row("degrees of freedom for error", error_freedom);
+  row("D-efficiency", [](const Full& e) { return percent(e.basics.d_efficiency); });
+  row("A-efficiency", [](const Full& e) { return percent(e.basics.a_efficiency); });
+  row("G-efficiency, proven", g_text);
+  row("average prediction variance (I)", [](const Full& e) { return number(e.average_variance); });
+  row("median prediction variance", [](const Full& e) {
+    const std::vector<double>& quantiles = e.variance_quantiles;
+    return quantiles.empty() ? "-" : short_number(quantiles[quantiles.size() / 2]);
+  });
+  row("largest prediction variance",
+      [](const Full& e) { return e.max_variance ? short_number(e.max_variance->value) : "-"; });
+  row("condition number", [](const Full& e) { return number(e.basics.condition_number); });
+  row("smallest distance of two runs", [](const Full& e) { return number(e.min_distance); });
+  row("centred L2 discrepancy", [](const Full& e) { return number(e.centered_l2); });
+  fmt::print("{}", table.str());
+}
+
+std::string vif_of(const doe::Evaluation& evaluation, const std::string& term) {
+  for (const auto& [name, value] : evaluation.vif) {
+    if (name == term) return short_number(value);
+  }
+  return "-";
+}
+
+void print_terms(const std::vector<Judged>& designs, double effect) {
+  std::vector<std::string> header{"term"};
+  for (const Judged& judged : designs) {
+    const std::string suffix = designs.size() == 1 ? "" : ", " + judged.design.name;
+    header.push_back("VIF" + suffix);
+    header.push_back(fmt::format("power at {} sigma{}", short_number(effect), suffix));
+  }
+  TextTable table(header);
+  for (const doe::TermPower& term : designs.front().evaluation.powers) {
+    std::vector<std::string> cells{term.term};
+    for (const Judged& judged : designs) {
+      const auto& powers = judged.evaluation.powers;
+      const auto found = std::find_if(powers.begin(), powers.end(),
+                                      [&](const auto& other) { return other.term == term.term; });
+      cells.push_back(vif_of(judged.evaluation.basics, term.term));
+      cells.push_back(found == powers.end() || !found->power ? "-" : percent(100 * *found->power));
+    }
+    table.add(cells);
+  }
+  fmt::print("\n{}", table.str());
+}
+
+void print_aliases(const Judged& judged) {
+  const doe::FullEvaluation& evaluation = judged.evaluation;
+  if (!evaluation.basics.aliases.empty()) {
+    fmt::print("\n{}: the runs do not determine {}\n", judged.design.name,
+               fmt::join(evaluation.basics.aliases, ", "));
+  }
+  if (evaluation.alias_sets.empty()) return;
+  fmt::print("\n{}: effects that cannot be told apart\n", judged.design.name);
+  for (std::size_t i = 0; i < std::min(kMostAliasSets, evaluation.alias_sets.size()); ++i) {
+    fmt::print("  {}\n", evaluation.alias_sets[i]);
+  }
+  if (evaluation.alias_sets.size() > kMostAliasSets) {
+    fmt::print("  ... {} more with --json\n", evaluation.alias_sets.size() - kMostAliasSets);
+  }
+}
+
+void print_json(const std::vector<Judged>& designs) {
+  const auto document = [](const Judged& judged) {
+    return study::evaluation_document(judged.evaluation, judged.design.model);
+  };
+  nlohmann::ordered_json json{{"schema_version", 1}, {"design", designs[0].design.name}};
+  json.update(document(designs[0]));
+  if (designs.size() > 1) {
+    json["compare"] = {{"design", designs[1].design.name}};
+    json["compare"].update(document(designs[1]));
+  }
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+Judged judge(const std::filesystem::path& path, const Options& options,
+             const doe::EvaluationOptions& settings) {
+  std::optional<std::string> model;
+  if (options.has("model")) model = options.text("model");
+  Judged judged{study::load_bare_design(path, model), {}};
+  judged.evaluation =
+      doe::evaluate_fully(judged.design.model, judged.design.region, judged.design.coded, settings);
+  return judged;
+}
+
+}  // namespace
+
+int command_evaluate(const Command& command, const Arguments& arguments) {
+  namespace po = boost::program_options;
+  Options options(command);
+  options.add()("model", po::value<std::string>(),
+                "judge for this model: a name, or terms such as \"1, a, b, a*b\"")(
+      "compare", po::value<std::string>(), "a second design, shown beside the first")(
+      "effect", po::value<std::string>(),
+      "a coefficient worth finding, in standard deviations of the error (1)");
+  options.add_positional("PATH", 1);
+  if (!options.parse(arguments)) return kDone;
+  doe::EvaluationOptions settings;
+  const auto effect = study::parse_number(options.text("effect", "1"));
+  if (!effect || *effect <= 0) throw UsageError("--effect: expected a number above 0");
+  settings.effect = *effect;
+  std::vector<Judged> designs{judge(options.required("PATH"), options, settings)};
+  if (options.has("compare")) designs.push_back(judge(options.text("compare"), options, settings));
+  if (options.json()) {
+    print_json(designs);
+    return kDone;
+  }
+  print_properties(designs);
+  print_terms(designs, settings.effect);
+  for (const Judged& judged : designs) print_aliases(judged);
+  return kDone;
+}
+
+}  // namespace doetune::cli
