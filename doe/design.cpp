@@ -20,6 +20,31 @@ constexpr std::array kDesignTypes{
         "face-centred central composite: corners, face centres and centre runs; three levels "
         "a factor, fits a full quadratic",
         "Box & Wilson (1951), alpha = 1", face_centred_ccd, "center_runs replicates blocks"},
+    DesignType{"ccd",
+               "central composite: corners, axial points at a chosen distance, and centre runs; "
+               "five levels a factor, inscribed in its range, fits a full quadratic",
+               "Box & Wilson (1951); Box & Hunter (1957)", central_composite,
+               "alpha center_runs resolution replicates blocks"},
+    DesignType{"box-behnken",
+               "three levels a factor and no corner of the cube, fits a full quadratic",
+               "Box & Behnken (1960)", box_behnken, "center_runs replicates blocks"},
+    DesignType{"full-factorial", "every combination of settings", "Fisher (1935)", full_factorial,
+               "levels center_runs replicates", "interactions"},
+    DesignType{"fractional-factorial",
+               "two levels a factor in a power of two of runs, regular fractions of minimum "
+               "aberration",
+               "Box & Hunter (1961); Fries & Hunter (1980); Chen, Sun & Wu (1993)",
+               fractional_factorial, "runs resolution generators center_runs replicates blocks",
+               "linear"},
+    DesignType{"plackett-burman",
+               "two levels a factor in a multiple of four of runs, for main effects alone",
+               "Plackett & Burman (1946); Paley (1933)", plackett_burman,
+               "runs center_runs replicates", "linear"},
+    DesignType{"definitive-screening",
+               "three levels a factor in 2k + 1 runs (2k + 3 for an odd k): main effects clear of "
+               "interactions and squares",
+               "Jones & Nachtsheim (2011, 2013); Xiao, Lin & Bai (2012)", definitive_screening,
+               "runs center_runs replicates", "pure-quadratic"},
     DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design,
                "file replicates", "quadratic", true, true},
 };
