@@ -92,7 +92,8 @@ double alpha_named(const std::string& name, const Portions& design) {
       name));
 }
 
-void append_portion(const Portions& design, std::vector<DesignPoint>& points) {
+std::vector<DesignPoint> numeric_points(const Portions& design) {
+  std::vector<DesignPoint> points;
   const auto k = static_cast<Eigen::Index>(design.cube.columns.size());
   const double outermost = std::max(design.alpha, 1.0);
   const Eigen::MatrixXd corners = design.cube.runs() / outermost;
@@ -112,8 +113,10 @@ void append_portion(const Portions& design, std::vector<DesignPoint>& points) {
     points.push_back({Eigen::VectorXd::Zero(k), PointType::kCenter,
                       run < in_cube ? run / each + 1 : design.blocks});
   }
+  return points;
 }
 
+/// The whole cube; where a resolution is asked for, the smallest fraction that has it.
 RegularFraction cube_of(const DesignRequest& request, int k, int q) {
   const int resolution = request.options.resolution.value_or(0);
   if (request.options.resolution && resolution < 5) {
@@ -210,10 +213,8 @@ Design central_composite(const DesignRequest& request) {
     portions.alpha = portions.blocks > 1 ? orthogonally_blocking_alpha(portions)
                                          : alpha_named("rotatable", portions);
   }
-  std::vector<DesignPoint> points;
-  append_portion(portions, points);
   Design design;
-  design.points = across_categories(request, points, "ccd");
+  design.points = across_categories(request, numeric_points(portions), "ccd");
   design.notes = notes_of(portions, numeric);
   return design;
 }
@@ -233,10 +234,8 @@ Design face_centred_ccd(const DesignRequest& request) {
   portions.cube = full_cube(static_cast<int>(numeric.size()));
   portions.blocks = std::max(request.options.blocks, 1);
   portions.center_runs = request.options.center_runs.value_or(kCenterRuns);
-  std::vector<DesignPoint> points;
-  append_portion(portions, points);
   Design design;
-  design.points = across_categories(request, points, "fccd");
+  design.points = across_categories(request, numeric_points(portions), "fccd");
   return design;
 }
 

@@ -25,33 +25,37 @@ int pairs_of_center_runs(const DesignRequest& request) {
   return (request.options.center_runs.value_or(1) + 1) / 2;
 }
 
-/// The order of the conference matrix: the least from the number of factors up, or that of the
-/// runs asked for.
-int conference_order(const DesignRequest& request, bool categorical, Design& design) {
-  const int k = static_cast<int>(request.factors.size());
-  const int least = next_conference_order(std::max(k, 4));
-  const int center =
-      categorical ? 2 * pairs_of_center_runs(request) : request.options.center_runs.value_or(1);
-  if (!request.options.runs) {
-    if (least > k + k % 2 && k > kLeastFactors) {
-      design.notes.push_back(
-          fmt::format("made from the conference matrix of order {}, leaving out {} columns: {}",
-                      least, least - k,
-                      k + k % 2 == 22 || k + k % 2 == 34
-                          ? fmt::format("none of order {} exists", k + k % 2)
-                          : fmt::format("none of order {} is known here", k + k % 2)));
-    }
-    return least;
+/// In one replicate.
+int center_run_count(const DesignRequest& request, bool categorical) {
+  return categorical ? 2 * pairs_of_center_runs(request) : request.options.center_runs.value_or(1);
+}
+
+/// The order of the conference matrix that the runs asked for have; at least `least`.
+int order_of_runs(const DesignRequest& request, bool categorical, int least) {
+  const int center = center_run_count(request, categorical);
+  const int replicates = request.options.replicates;
+  const int runs = *request.options.runs;
+  const int half = (runs / replicates - center) / 2;
+  if (half > 2 * kMostFactors) {
+    throw DesignError(fmt::format("definitive-screening has at most {} runs in each replicate",
+                                  4 * kMostFactors + center));
   }
-  const int runs = *request.options.runs / std::max(request.options.replicates, 1) - center;
-  const int order = next_conference_order(std::max(runs / 2, least));
-  if (2 * order != runs || *request.options.runs % request.options.replicates != 0) {
-    throw DesignError(fmt::format(
-        "definitive-screening of {} factors has twice an order of a conference matrix of runs, "
-        "and {} about the centre, in each replicate; {} would do",
-        k, center, request.options.replicates * (2 * order + center)));
-  }
-  return order;
+  const int order = next_conference_order(std::max(half, least));
+  if (replicates * (2 * order + center) == runs) return order;
+  throw DesignError(fmt::format(
+      "definitive-screening of {} factors has in each replicate two runs for every column of a "
+      "conference matrix and {} at the centre; {} in all would do, and {} are asked for",
+      request.factors.size(), center, replicates * (2 * order + center), runs));
+}
+
+/// Why a design of k factors has more runs than 2k + 1 or 2k + 3; empty where it has not.
+std::string larger_order_note(int k, int order) {
+  const int even = std::max(k + k % 2, 4);
+  if (order == even) return {};
+  return fmt::format(
+      "made from the conference matrix of order {}, leaving out {} columns: none of "
+      "order {} {}",
+      order, order - k, even, no_conference_matrix(even) ? "exists" : "is known here");
 }
 
 /// Sum over two mirrored runs of the products of main effects, for signs in place of zeros.
@@ -127,12 +131,15 @@ Design definitive_screening(const DesignRequest& request) {
     if (request.factors[f].is_categorical()) categorical.push_back(f);
   }
   Design design;
-  const int order = conference_order(request, !categorical.empty(), design);
-  const int center_runs = request.options.center_runs.value_or(1);
+  const int least = next_conference_order(std::max(k, 4));
+  const int order =
+      request.options.runs ? order_of_runs(request, !categorical.empty(), least) : least;
+  const std::string note = request.options.runs ? "" : larger_order_note(k, order);
+  if (!note.empty()) design.notes.push_back(note);
   Eigen::MatrixXd half = conference_matrix(order)->leftCols(k);
   if (categorical.empty()) {
     append_mirrored(request, half, PointType::kScreening, design);
-    append_center_runs_to_blocks(request, center_runs, 1, design);
+    append_center_runs_to_blocks(request, center_run_count(request, false), 1, design);
     return design;
   }
   half.conservativeResize(order + pairs_of_center_runs(request), Eigen::NoChange);

@@ -15,6 +15,8 @@
 namespace doetune::doe {
 namespace {
 
+constexpr std::size_t kMostFactors = 500;
+
 struct BlockedFraction {
   RegularFraction fraction;
   std::vector<ColumnBits> blocks;
@@ -51,8 +53,10 @@ int basic_of_runs(const DesignRequest& request) {
     throw DesignError(fmt::format("{} factors need more than {} runs: at least {}", k, runs,
                                   std::bit_ceil(static_cast<unsigned>(k) + 1)));
   }
-  if (basic > kMostBasicFactors)
-    throw DesignError(fmt::format("at most 2^{} runs", kMostBasicFactors));
+  if (basic > kMostBasicFactors) {
+    throw DesignError(
+        fmt::format("fractional-factorial has at most {} runs", 1 << kMostBasicFactors));
+  }
   return basic;
 }
 
@@ -103,12 +107,15 @@ RegularFraction asked_fraction(const DesignRequest& request, const std::vector<E
 Design fractional_factorial(const DesignRequest& request) {
   require_factors(request, "fractional-factorial", 1);
   require_two_level_categories(request, "fractional-factorial");
+  if (request.factors.size() > kMostFactors) {
+    throw DesignError(fmt::format("fractional-factorial takes at most {} factors", kMostFactors));
+  }
   const std::vector<Effect> effects =
       two_level_effects(request.model, static_cast<int>(request.factors.size()));
-  const auto [fraction, block_generators] =
+  const auto [fraction, confounded] =
       with_blocks(asked_fraction(request, effects), request, effects);
   const Eigen::MatrixXd runs = fraction.runs();
-  const std::vector<int> blocks = blocks_of_runs(fraction, block_generators);
+  const std::vector<int> blocks = blocks_of_runs(fraction, confounded);
   Design design;
   for (int run = 0; run < fraction.run_count(); ++run) {
     design.points.push_back({two_level_point(request.factors, runs.row(run).transpose()),
@@ -117,8 +124,8 @@ Design fractional_factorial(const DesignRequest& request) {
   append_center_runs_to_blocks(request, request.options.center_runs.value_or(0),
                                request.options.blocks, design);
   design.notes = fraction_notes(fraction, request.factors);
-  if (!block_generators.empty()) {
-    design.notes.push_back(block_note(fraction, block_generators, request.factors));
+  if (!confounded.empty()) {
+    design.notes.push_back(block_note(fraction, confounded, request.factors));
   }
   return design;
 }

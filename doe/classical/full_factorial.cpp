@@ -43,7 +43,9 @@ std::vector<double> settings_of(const Factor& factor, int levels) {
 Design full_factorial(const DesignRequest& request) {
   require_factors(request, "full-factorial", 1);
   const int levels = request.options.levels.value_or(default_levels(request));
-  if (levels < 2) throw DesignError("full-factorial needs levels: 2 or more");
+  if (levels < 2 || levels > kMostRuns) {
+    throw DesignError(fmt::format("full-factorial: levels are 2 to {:.0f}", kMostRuns));
+  }
   std::vector<std::vector<double>> settings;
   double runs = 1;
   for (const Factor& factor : request.factors) {

@@ -1,6 +1,7 @@
 #include "doe/classical/orthogonal_matrices.h"
 
 #include <array>
+#include <cmath>
 #include <string_view>
 
 namespace doetune::doe {
@@ -90,6 +91,16 @@ std::optional<MatrixXd> conference_matrix(int n) {
   MatrixXd matrix(n, n);
   matrix << *half, *half + identity, *half - identity, -*half;
   return matrix;
+}
+
+bool no_conference_matrix(int n) {
+  if (n % 4 != 2) return false;
+  for (int a = 0; a * a < n; ++a) {
+    const int rest = n - 1 - a * a;
+    const int b = static_cast<int>(std::lround(std::sqrt(rest)));
+    if (b * b == rest) return false;
+  }
+  return true;
 }
 
 int next_conference_order(int n) {

@@ -15,8 +15,12 @@ std::optional<Eigen::MatrixXd> jacobsthal_matrix(int q);
 /// n = 2 (mod 4), skew for n a multiple of 4. Empty where no construction is known here:
 ///   Paley (1933), n - 1 a prime power
 ///   doubling of a skew matrix, [S, S + I; S - I, -S]
-/// None exists of order 22 and 34 (n - 1 is no sum of two squares: Belevitch 1950).
+///   Goethals & Seidel (1970), n = 36
 std::optional<Eigen::MatrixXd> conference_matrix(int n);
+
+/// Whether it is proven that none of even order n exists: for n = 2 (mod 4), n - 1 no sum of two
+/// squares, as 22, 34 and 58 (Belevitch 1950).
+bool no_conference_matrix(int n);
 
 /// The least order from n up of which conference_matrix has one.
 int next_conference_order(int n);

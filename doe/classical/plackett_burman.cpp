@@ -12,6 +12,8 @@
 namespace doetune::doe {
 namespace {
 
+constexpr int kMostRuns = 200;
+
 int asked_runs(const DesignRequest& request) {
   const int k = static_cast<int>(request.factors.size());
   const int least = k / 4 * 4 + 4;
@@ -34,6 +36,12 @@ int asked_runs(const DesignRequest& request) {
 
 /// n x k of -1 and 1, the last run all -1.
 Eigen::MatrixXd screening_columns(int n, int k) {
+  if (n > kMostRuns) {
+    throw DesignError(
+        fmt::format("plackett-burman has at most {} runs, for {} factors; {} are "
+                    "asked for or needed",
+                    kMostRuns, kMostRuns - 1, n));
+  }
   const auto hadamard = hadamard_matrix(n);
   if (!hadamard) {
     throw DesignError(fmt::format(

@@ -66,13 +66,15 @@ TEST_CASE("Larger definitive screening designs leave out columns", "[doe][classi
   CHECK(x.rows() == 17);
   CHECK(x.transpose() * x == 14.0 * MatrixXd::Identity(6, 6));
   request.options.runs = 19;
-  CHECK_THROWS_WITH(screening(request), Catch::Contains("21 would do"));
+  CHECK_THROWS_WITH(screening(request), Catch::Contains("21 in all would do"));
   request.options.runs = 40;
   request.options.replicates = 2;
   request.options.center_runs = 4;
   CHECK(screening(request).points.size() == 40);
   request.options.runs = 39;
-  CHECK_THROWS_WITH(screening(request), Catch::Contains("definitive-screening of 6 factors"));
+  CHECK_THROWS_WITH(screening(request), Catch::Contains("40 in all would do"));
+  request.options.runs = 1000000;
+  CHECK_THROWS_WITH(screening(request), Catch::Contains("at most 404 runs"));
 }
 
 TEST_CASE("Two-level columns keep main effects clear of second-order terms", "[doe][classical]") {

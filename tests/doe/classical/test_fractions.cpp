@@ -32,8 +32,7 @@ doe::Design fraction(const doe::DesignRequest& request) {
 }  // namespace
 
 TEST_CASE("Fractions have the published minimum-aberration word lengths", "[doe][classical]") {
-  // Chen, Sun & Wu (1993), tables of 8, 16, 32 and 64 runs; Box, Hunter & Hunter (2005),
-  // table 6.22.
+  // Chen, Sun & Wu (1993), tables of 8, 16, 32 and 64 runs; Box, Hunter & Hunter (2005), ch. 6.
   struct Published {
     int factors, basic;
     Lengths lengths;  // from A3
@@ -82,9 +81,9 @@ TEST_CASE("Fractions have the published minimum-aberration word lengths", "[doe]
   }
 }
 
-TEST_CASE("Codes of record distance are found as fractions", "[doe][classical]") {
-  // The duals of the quadratic-residue code [17, 9, 5] and the Golay code [23, 14, 5] shortened
-  // none: 17 factors in 256 runs and 23 in 512 have resolution V (MacWilliams & Sloane 1977).
+TEST_CASE("A code of record distance is found as a fraction", "[doe][classical]") {
+  // The dual of the quadratic-residue code [17, 9, 5] (MacWilliams & Sloane 1977): resolution V of
+  // 17 factors in 256 runs.
   CHECK(doe::minimum_aberration(17, 8, main_effects(17))->resolution() == 5);
   CHECK_FALSE(doe::minimum_aberration(4, 2, main_effects(4)));
 }
@@ -118,7 +117,7 @@ TEST_CASE("Fractions are orthogonal and have the runs asked for", "[doe][classic
 
 TEST_CASE("The smallest fraction determines the model", "[doe][classical]") {
   // All interactions need resolution V: 16 runs of 5 factors, 32 of 6, 64 of 7 and 8 (Box, Hunter
-  // & Hunter 2005, table 6.22), 128 of 9 to 11.
+  // & Hunter 2005, ch. 6), 128 of 9 to 11.
   for (const auto& [k, runs] : {std::pair{4, 16}, {5, 16}, {6, 32}, {7, 64}, {8, 64}, {11, 128}}) {
     const doe::Design design = fraction(request_of(letters(k), "interactions"));
     CHECK(static_cast<int>(design.points.size()) == runs);

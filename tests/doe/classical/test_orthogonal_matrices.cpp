@@ -50,8 +50,11 @@ TEST_CASE("Conference matrices are orthogonal, symmetric or skew", "[doe][classi
   }
   CHECK(known == 26);
   // Belevitch (1950): none where n = 2 (mod 4) and n - 1 is no sum of two squares.
-  CHECK_FALSE(doe::conference_matrix(22));
-  CHECK_FALSE(doe::conference_matrix(34));
+  for (int n = 4; n <= 100; n += 2) {
+    CHECK(doe::no_conference_matrix(n) ==
+          (n == 22 || n == 34 || n == 58 || n == 70 || n == 78 || n == 94));
+    if (doe::no_conference_matrix(n)) CHECK_FALSE(doe::conference_matrix(n));
+  }
   CHECK(doe::next_conference_order(21) == 24);
   CHECK(doe::next_conference_order(33) == 36);
 }
@@ -117,6 +120,7 @@ TEST_CASE("Plackett-Burman takes runs, centre runs and two-level categories", "[
   CHECK_THROWS_WITH(error(request_of(letters(5)), 10)(), Catch::Contains("12 would do"));
   CHECK_THROWS_WITH(error(request_of(letters(9)), 8)(), Catch::Contains("needs 12 runs"));
   CHECK_THROWS_WITH(error(request_of(letters(9)), 116)(), Catch::Contains("no design of 116"));
+  CHECK_THROWS_WITH(error(request_of(letters(9)), 400)(), Catch::Contains("at most 200 runs"));
   CHECK_THROWS_WITH(error(request, 4)(), Catch::Contains("leave none"));
   CHECK_THROWS_WITH(doe::build_design("plackett-burman", request_of({words("w", {"x", "y", "z"})})),
                     Catch::Contains("'w' has 3"));

@@ -34,14 +34,14 @@ doe::Design composite(const doe::DesignRequest& request) { return doe::central_c
 }  // namespace
 
 TEST_CASE("Alphas are the published ones", "[doe][classical]") {
-  // Box & Hunter (1957): n_f^(1/4). NIST/SEMATECH e-Handbook, table 5.3.3.6.1.
+  // Box & Hunter (1957): n_f^(1/4). NIST/SEMATECH e-Handbook, 5.3.3.6.1.
   CHECK(alpha_of(composite(request(2, "rotatable"))) == Approx(1.414).margin(5e-4));
   CHECK(alpha_of(composite(request(3, "rotatable"))) == Approx(1.682).margin(5e-4));
   CHECK(alpha_of(composite(request(4, "rotatable"))) == Approx(2.000).margin(5e-4));
   CHECK(alpha_of(composite(request(5))) == Approx(2.378).margin(5e-4));
   CHECK(alpha_of(composite(request(3, "spherical"))) == Approx(std::sqrt(3)));
   CHECK(alpha_of(composite(request(3, "1.5"))) == Approx(1.5));
-  // Khuri & Cornell (1996), table 4.3, for orthogonal designs.
+  // The published values for orthogonal designs; the next test holds them to the theory.
   CHECK(alpha_of(composite(request(2, "orthogonal", 5))) == Approx(1.2671).margin(5e-5));
   CHECK(alpha_of(composite(request(3, "orthogonal", 6))) == Approx(1.5246).margin(5e-5));
 }
@@ -76,8 +76,7 @@ TEST_CASE("A rotatable composite predicts equally well at equal distance", "[doe
 }
 
 TEST_CASE("Composites have the published numbers of runs", "[doe][classical]") {
-  // Myers, Montgomery & Anderson-Cook (2016), table 8.6: 5 factors in a half-fraction, 6 too, 7
-  // too.
+  // Box, Hunter & Hunter (2005), ch. 6: the fewest runs of resolution V.
   for (const auto& [k, corners] : {std::pair{5, 16}, {6, 32}, {7, 64}, {8, 64}}) {
     doe::DesignRequest fraction = request(k);
     fraction.options.resolution = 5;
@@ -105,7 +104,7 @@ TEST_CASE("Composites stay inside the ranges", "[doe][classical]") {
 }
 
 TEST_CASE("Blocks of a composite are orthogonal", "[doe][classical]") {
-  // Box & Hunter (1957); NIST/SEMATECH e-Handbook 5.3.3.6.2: alpha 1.4142 for two factors with
+  // Box & Hunter (1957); NIST/SEMATECH e-Handbook 5.3.3.6.4: alpha 1.4142 for two factors with
   // equal centre runs, 1.633 for three in blocks of 4 + 2, 4 + 2 and 6 + 2 runs.
   struct Case {
     int k, blocks, center_runs;
@@ -146,7 +145,7 @@ TEST_CASE("Composites that cannot be are refused", "[doe][classical]") {
 }
 
 TEST_CASE("Box-Behnken designs have the published runs", "[doe][classical]") {
-  // Box & Behnken (1960), table 1: runs without and with centre runs.
+  // Box & Behnken (1960): runs without and with centre runs.
   for (const auto& [k, edges, runs] : {std::tuple{3, 12, 15},
                                        {4, 24, 27},
                                        {5, 40, 46},
