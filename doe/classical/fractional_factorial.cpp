@@ -35,13 +35,15 @@ int block_generators(const DesignRequest& request) {
 
 int basic_of_runs(const DesignRequest& request) {
   const int k = static_cast<int>(request.factors.size());
-  const int runs = runs_without_center(request, request.options.center_runs.value_or(0));
+  const int center = request.options.center_runs.value_or(0);
+  const int runs = runs_without_center(request, center);
   if (!std::has_single_bit(static_cast<unsigned>(runs))) {
+    const auto below = static_cast<int>(std::bit_floor(static_cast<unsigned>(runs)));
     throw DesignError(fmt::format(
-        "fractional-factorial has a power of two of runs beside centre runs, and {} is none: {} "
-        "or {} would do; plackett-burman takes any multiple of four",
-        runs, std::bit_floor(static_cast<unsigned>(runs)),
-        std::bit_ceil(static_cast<unsigned>(runs))));
+        "fractional-factorial has a power of two of runs beside centre runs, and {} is none; "
+        "runs: {} or {} would do, and plackett-burman takes any multiple of four",
+        runs, runs_with_center(request, below, center),
+        runs_with_center(request, 2 * below, center)));
   }
   const int basic = std::countr_zero(static_cast<unsigned>(runs));
   if (basic > k) {

@@ -18,12 +18,13 @@ int asked_runs(const DesignRequest& request) {
   const int k = static_cast<int>(request.factors.size());
   const int least = k / 4 * 4 + 4;
   if (!request.options.runs) return least;
-  const int runs = runs_without_center(request, request.options.center_runs.value_or(0));
+  const int center = request.options.center_runs.value_or(0);
+  const int runs = runs_without_center(request, center);
   if (runs % 4 != 0) {
     throw DesignError(
         fmt::format("plackett-burman has a multiple of four of runs beside centre runs, and {} is "
-                    "none: {} would do",
-                    runs, std::max(least, runs / 4 * 4 + 4)));
+                    "none; runs: {} would do",
+                    runs, runs_with_center(request, std::max(least, runs / 4 * 4 + 4), center)));
   }
   if (runs < least) {
     throw DesignError(

@@ -73,6 +73,11 @@ int runs_without_center(const DesignRequest& request, int center_runs) {
   return static_cast<int>(left);
 }
 
+int runs_with_center(const DesignRequest& request, int runs, int center_runs) {
+  const double center = center_runs * category_combinations(request.factors);
+  return static_cast<int>(request.options.replicates * (runs + center));
+}
+
 void append_center_runs_to_blocks(const DesignRequest& request, int runs, int blocks,
                                   Design& design) {
   if (runs == 0) return;

@@ -24,6 +24,9 @@ Eigen::VectorXd two_level_point(const std::vector<Factor>& factors, const Eigen:
 /// DesignError where the replicates do not divide the runs, or nothing is left.
 int runs_without_center(const DesignRequest& request, int center_runs);
 
+/// The reverse: `options.runs` of a design with so many runs beside the centre runs.
+int runs_with_center(const DesignRequest& request, int runs, int center_runs);
+
 /// Adds so many runs at the centre of the numeric factors, for every combination of categorical
 /// levels, in turn to blocks 1 .. blocks. Throws DesignError if no factor is numeric and
 /// runs > 0, or over 1,000,000 runs come of it.

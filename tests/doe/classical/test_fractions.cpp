@@ -232,11 +232,11 @@ TEST_CASE("Fractions that cannot be are refused with what would do", "[doe][clas
     request.options.runs = runs;
     return [&] { fraction(request); };
   };
-  CHECK_THROWS_WITH(with_runs(12)(), Catch::Contains("8 or 16 would do"));
+  CHECK_THROWS_WITH(with_runs(12)(), Catch::Contains("runs: 8 or 16 would do"));
   CHECK_THROWS_WITH(with_runs(4)(), Catch::Contains("at least 8"));
   CHECK_THROWS_WITH(with_runs(64)(), Catch::Contains("32 of the full factorial"));
   request.options.center_runs = 4;
-  CHECK_THROWS_WITH(with_runs(16)(), Catch::Contains("12 is none"));
+  CHECK_THROWS_WITH(with_runs(16)(), Catch::Contains("12 is none; runs: 12 or 20 would do"));
   CHECK_NOTHROW(with_runs(20)());
   request.options.resolution = 4;
   CHECK_THROWS_WITH(fraction(request), Catch::Contains("one of runs, resolution and generators"));
