@@ -6,9 +6,10 @@
 // the two runs of a mirrored pair, and two mirrored runs take the place of the centre run. So main
 // effects stay clear of all second-order terms, at the price of small correlations with each other.
 #include <fmt/format.h>
+
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include "doe/classical/orthogonal_matrices.h"
 #include "doe/classical/two_level.h"

@@ -13,12 +13,6 @@ namespace {
 constexpr std::size_t kMostListed = 12;
 constexpr std::size_t kMostCharacters = 400;
 
-std::string effect_name(const Effect& effect, const std::vector<Factor>& factors) {
-  std::string name;
-  for (const int f : effect) name += (name.empty() ? "" : "*") + factors[f].name;
-  return name;
-}
-
 std::string listed(const std::vector<std::string>& items) {
   std::string text;
   for (std::size_t shown = 0; shown < items.size(); ++shown) {
@@ -83,6 +77,12 @@ std::string word_length_text(const RegularFraction& fraction) {
 }
 
 }  // namespace
+
+std::string effect_name(const Effect& effect, const std::vector<Factor>& factors) {
+  std::string name;
+  for (const int f : effect) name += (name.empty() ? "" : "*") + factors[f].name;
+  return name;
+}
 
 std::vector<std::string> alias_sets(const RegularFraction& fraction,
                                     const std::vector<Factor>& factors) {

@@ -9,6 +9,9 @@
 
 namespace doetune::doe {
 
+/// "a*b*c", as study files write it.
+std::string effect_name(const Effect& effect, const std::vector<Factor>& factors);
+
 /// The fraction that generators like "d = a*b*c" or "e = -a*b" define; the factors without one
 /// are the basic factors. Throws DesignError for a text that is no such equation, an unknown name
 /// (with the nearest), a factor with two generators, a product of factors that are not basic, and

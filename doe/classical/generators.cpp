@@ -57,12 +57,6 @@ Generator parse_generator(std::string_view text, const std::vector<Factor>& fact
   return generator;
 }
 
-std::string product_text(const Effect& effect, const std::vector<Factor>& factors) {
-  std::string text;
-  for (const int f : effect) text += (text.empty() ? "" : "*") + factors[f].name;
-  return text;
-}
-
 void require_distinct_columns(const RegularFraction& fraction, const std::vector<Factor>& factors) {
   std::map<ColumnBits, std::size_t> seen;
   for (std::size_t f = 0; f < factors.size(); ++f) {
@@ -129,7 +123,7 @@ std::vector<std::string> generator_texts(const RegularFraction& fraction,
     }
     if (product.size() == 1) continue;
     texts.push_back(fmt::format("{} = {}{}", factors[f].name, fraction.signs[f] < 0 ? "-" : "",
-                                product_text(product, factors)));
+                                effect_name(product, factors)));
   }
   return texts;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "doe/classical/orthogonal_matrices.h"
 #include "doe/classical/two_level.h"

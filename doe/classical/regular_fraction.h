@@ -4,10 +4,8 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "doe/factor.h"
 #include "doe/model.h"
 
 namespace doetune::doe {
