@@ -126,7 +126,13 @@ std::vector<std::string> option_names(const DesignType& type);
 Design build_design(std::string_view type, const DesignRequest& request);
 
 /// Builders, one a source file; called through build_design.
+Design box_behnken(const DesignRequest& request);
+Design central_composite(const DesignRequest& request);
+Design definitive_screening(const DesignRequest& request);
 Design face_centred_ccd(const DesignRequest& request);
+Design fractional_factorial(const DesignRequest& request);
+Design full_factorial(const DesignRequest& request);
+Design plackett_burman(const DesignRequest& request);
 Design d_optimal(const DesignRequest& request);
 Design i_optimal(const DesignRequest& request);
 Design a_optimal(const DesignRequest& request);
@@ -139,8 +145,11 @@ std::vector<double> natural_settings(const std::vector<Factor>& factors,
 /// A coded point of settings in natural units.
 Eigen::VectorXd coded_point(const std::vector<Factor>& factors, const std::vector<double>& natural);
 
-/// A random run order: the indices of points in the order to run them, random within each block,
-/// blocks ascending. The same seed gives the same order on any machine.
+/// A random run order: the indices of points in the order to run them. Blocks ascend; inside a
+/// block whole plots are in random order and keep together; inside a whole plot (or a block
+/// without) runs are in random order, but centre runs are spread evenly, the first and the last
+/// among them, a single one in the middle: so they show drift (NIST/SEMATECH e-Handbook, 5.3.3.7).
+/// The same seed gives the same order on any machine.
 std::vector<int> random_run_order(const Design& design, std::uint64_t seed);
 
 }  // namespace doetune::doe

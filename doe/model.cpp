@@ -151,7 +151,8 @@ Model::Model(std::vector<Factor> factors, std::vector<Term> terms)
 }
 
 const std::vector<std::string>& Model::names() {
-  static const std::vector<std::string> names{"linear", "interactions", "quadratic", "cubic"};
+  static const std::vector<std::string> names{"linear", "pure-quadratic", "interactions",
+                                              "quadratic", "cubic"};
   return names;
 }
 
@@ -160,17 +161,19 @@ Model Model::named(std::string_view name, std::vector<Factor> factors) {
   if (found == names().end()) {
     throw ModelError(fmt::format("no model is named '{}'{}", name, did_you_mean(name, names())));
   }
-  const auto size = found - names().begin();
+  const bool cubes = name == "cubic";
+  const bool squares = cubes || name == "quadratic" || name == "pure-quadratic";
+  const bool interactions = cubes || name == "quadratic" || name == "interactions";
   std::vector<Term> terms{Term{std::vector<int>(factors.size(), 0)}};
   append_terms(factors, 1, false, terms);
-  if (size >= 1 && factors.size() > 1) append_terms(factors, 2, true, terms);
-  for (std::size_t f = 0; size >= 2 && f < factors.size(); ++f) {
+  if (interactions && factors.size() > 1) append_terms(factors, 2, true, terms);
+  for (std::size_t f = 0; squares && f < factors.size(); ++f) {
     if (!has_power(factors[f], 2)) continue;
     Term square{std::vector<int>(factors.size(), 0)};
     square.powers[f] = 2;
     terms.push_back(square);
   }
-  if (size >= 3) append_terms(factors, 3, false, terms);
+  if (cubes) append_terms(factors, 3, false, terms);
   return Model(std::move(factors), std::move(terms));
 }
 

@@ -45,11 +45,12 @@ class Model {
   /// Throws ModelError if a term is listed twice or squares a categorical factor.
   Model(std::vector<Factor> factors, std::vector<Term> terms);
 
-  /// The model of a name in model_names(), in the order 1, linear, interactions, squares, cubes:
-  ///   linear        1, a
-  ///   interactions  linear and a*b
-  ///   quadratic     interactions and a^2 (of factors with more than two usable settings)
-  ///   cubic         quadratic and a*b*c, a^2*b, a^3
+  /// The model of a name in names(), in the order 1, linear, interactions, squares, cubes:
+  ///   linear          1, a
+  ///   pure-quadratic  linear and a^2 (of factors with more than two usable settings)
+  ///   interactions    linear and a*b
+  ///   quadratic       interactions and a^2 (as above)
+  ///   cubic           quadratic and a*b*c, a^2*b, a^3
   static Model named(std::string_view name, std::vector<Factor> factors);
 
   /// A model from term texts like "1", "a", "a*b", "a^2". Throws ModelError, with the nearest

@@ -17,6 +17,8 @@ TEST_CASE("Named models have the terms of their name", "[doe][model]") {
         std::vector<std::string>{"1", "a", "b", "c", "a*b", "a*c", "b*c", "a^2", "b^2", "c^2"});
   CHECK(Model::named("quadratic", {continuous("a")}).term_names() ==
         std::vector<std::string>{"1", "a", "a^2"});
+  CHECK(Model::named("pure-quadratic", {continuous("a"), words("w", {"x", "y"}), continuous("b")})
+            .term_names() == std::vector<std::string>{"1", "a", "w", "b", "a^2", "b^2"});
 }
 
 TEST_CASE("A factor with two settings has no square", "[doe][model]") {
