@@ -19,7 +19,9 @@ namespace {
 
 constexpr int kMostCandidates = 6561;  // 3^8
 constexpr double kEnough = 1e-5;       // relative gap between the bound and what was attained
+constexpr double kEnoughLinear = 1e-3;
 constexpr int kMostPasses = 100;
+constexpr int kMostMultiplications = 2000;
 constexpr int kMostMirrored = 6;
 constexpr double kLeastWeight = 1e-12;
 
@@ -130,6 +132,26 @@ class Measure {
       if (!invert()) return false;
       if (d_.maxCoeff() <= columns() * (1 + kEnough / 2) || !go_on()) return true;
       exchange(random);
+    }
+    return invert();
+  }
+
+  /// T = tr(M^-1 L) and, as the matrix of a quadratic form in f, phi.
+  double trace(const Eigen::MatrixXd& l) const { return inverse_.cwiseProduct(l).sum(); }
+  Eigen::MatrixXd phi(const Eigen::MatrixXd& l) const { return inverse_ * l * inverse_; }
+
+  /// Multiplies weights by sqrt(phi / T) until no candidate's phi is much over T, or `go_on` says
+  /// no. Candidates without weight get a little first. False where the matrix became singular.
+  template <typename GoOn>
+  bool multiply(const Eigen::MatrixXd& l, GoOn go_on) {
+    weights_ = weights_.cwiseMax(0.1 / static_cast<double>(weights_.size()));
+    weights_ /= weights_.sum();
+    for (int pass = 0; pass < kMostMultiplications; ++pass) {
+      if (!invert()) return false;
+      const Eigen::VectorXd ratio = (f_ * phi(l)).cwiseProduct(f_).rowwise().sum() / trace(l);
+      if (ratio.maxCoeff() <= 1 + kEnoughLinear / 2 || !go_on()) return true;
+      weights_ = weights_.cwiseProduct(ratio.cwiseMax(0).cwiseSqrt());
+      weights_ /= weights_.sum();
     }
     return invert();
   }
@@ -256,6 +278,29 @@ std::optional<ApproximateBound> d_bound(const Model& model, const Region& region
     best->attained_percent = std::max(best->attained_percent, attained);
     gap = best->efficiency_percent / best->attained_percent - 1;
     if (gap <= 2 * kEnough || left() <= 0) return best;
+    measure.add(most.at, region.is_box());
+  }
+}
+
+std::optional<LinearBound> linear_bound(const Model& model, const Region& region,
+                                        const Eigen::MatrixXd& criterion, double time_limit_s) {
+  const Clock::time_point start = Clock::now();
+  const auto left = [&] {
+    return time_limit_s - std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  Measure measure(model, first_candidates(model, region));
+  if (!measure.invert()) return std::nullopt;
+  std::optional<LinearBound> best;
+  while (true) {
+    if (!measure.multiply(criterion, [&] { return left() > time_limit_s / 2; })) return best;
+    const MaxVariance most = max_variance(model, region, measure.phi(criterion), kEnoughLinear / 10,
+                                          std::max(0.0, left()));
+    const bool proven = region.is_box() || most.proven;
+    const double attained = measure.trace(criterion);
+    const double least = attained * attained / (proven ? most.upper_bound : most.value);
+    if (!best || least > best->least) best = {least, attained, proven};
+    best->attained = std::min(best->attained, attained);
+    if (best->attained <= best->least * (1 + 2 * kEnoughLinear) || left() <= 0) return best;
     measure.add(most.at, region.is_box());
   }
 }

@@ -1,6 +1,7 @@
 // Limits that no design of any number of runs can pass.
 #pragma once
 
+#include <Eigen/Core>
 #include <optional>
 
 #include "doe/model.h"
@@ -30,5 +31,23 @@ struct ApproximateBound {
 /// are those of Harman, Filova & Richtarik (2020), JASA 115, 348-361.
 std::optional<ApproximateBound> d_bound(const Model& model, const Region& region,
                                         double time_limit_s = 10);
+
+/// A limit of a linear criterion from below.
+struct LinearBound {
+  double least = 0;     ///< n tr((X'X)^-1 L) is no smaller for any design of any n runs
+  double attained = 0;  ///< by the measure that was found: the limit is no higher
+  bool proven = false;  ///< as in ApproximateBound
+};
+
+/// The limit of n tr((X'X)^-1 L) for a positive semidefinite L (p x p): with L = I of A-optimality
+/// (no A-efficiency exceeds 100 p / least), with L = moment_matrix(model, region) of I-optimality
+/// (no average prediction variance is below least / n). For a measure with information matrix M,
+/// T = tr(M^-1 L) and phi(x) = f' M^-1 L M^-1 f, any other measure has T' >= T^2 / max phi. The
+/// weights are multiplied by sqrt(phi / T) until the limit is known to 1e-3 or time is up.
+///
+/// Source: Pukelsheim (1993), Optimal Design of Experiments, ch. 7; of the multiplication:
+/// Silvey, Titterington & Torsney (1978), Communications in Statistics A7, 1379-1389.
+std::optional<LinearBound> linear_bound(const Model& model, const Region& region,
+                                        const Eigen::MatrixXd& criterion, double time_limit_s = 10);
 
 }  // namespace doetune::doe

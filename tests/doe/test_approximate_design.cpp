@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "doe/evaluation.h"
+#include "doe/evaluation/moments.h"
 #include "doe/evaluation/region_sample.h"
 #include "doe/optimal/approximate_design.h"
 #include "doe/random.h"
@@ -108,4 +109,38 @@ TEST_CASE("Over constraints the limit is said to be unproven", "[doe][approximat
 TEST_CASE("A model that no measure determines has no limit", "[doe][approximate]") {
   const doe::Model model = doe::Model::parse({"1", "n", "n^2"}, {whole("n", 1, 2)});
   CHECK_FALSE(doe::d_bound(model, {}));
+}
+
+TEST_CASE("Best measures of a parabola for A and I have weights 1/4, 1/2, 1/4",
+          "[doe][approximate]") {
+  // Pukelsheim (1993), ch. 9. By hand, tr M^-1 = 8 and tr(M^-1 B) = 32/15 for that measure.
+  const doe::Model model = doe::Model::named("quadratic", unit_factors(1));
+  const auto a = doe::linear_bound(model, {}, Eigen::Matrix3d::Identity());
+  REQUIRE(a);
+  CHECK(a->proven);
+  CHECK(a->least <= 8);
+  CHECK(a->least == Approx(8).epsilon(2e-3));
+  const auto i = doe::linear_bound(model, {}, doe::moment_matrix(model, {}));
+  REQUIRE(i);
+  CHECK(i->least <= 32.0 / 15);
+  CHECK(i->least == Approx(32.0 / 15).epsilon(2e-3));
+}
+
+TEST_CASE("The best A and I designs known are above the limit, and not far", "[doe][approximate]") {
+  // Research note, section 3: tr (X'X)^-1 and the average variance for k = 2, 12 runs and k =
+  // 3, 16.
+  const double best_a[] = {12 * 1.5253, 16 * 1.9750};
+  const double best_i[] = {12 * 0.30278, 16 * 0.34052};
+  for (int k = 2; k <= 3; ++k) {
+    const doe::Model model = doe::Model::named("quadratic", unit_factors(k));
+    const int p = model.column_count();
+    const auto a = doe::linear_bound(model, {}, Eigen::MatrixXd::Identity(p, p));
+    const auto i = doe::linear_bound(model, {}, doe::moment_matrix(model, {}));
+    REQUIRE(a);
+    REQUIRE(i);
+    CHECK(a->least <= best_a[k - 2]);
+    CHECK(a->least >= 0.85 * best_a[k - 2]);
+    CHECK(i->least <= best_i[k - 2]);
+    CHECK(i->least >= 0.85 * best_i[k - 2]);
+  }
 }
