@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMostCandidates = 6561;  // 3^8
 constexpr double kEnough = 1e-5;       // relative gap between the bound and what was attained
-constexpr double kEnoughLinear = 1e-3;
+constexpr double kEnoughLinear = 1e-4;
 constexpr int kMostPasses = 100;
 constexpr int kMostMultiplications = 2000;
 constexpr int kMostMirrored = 6;

@@ -24,7 +24,7 @@ struct ApproximateBound {
 ///
 /// with the proven maximum of d (max_variance). The measure is improved by exchanges of weight
 /// between points, starting from three levels a factor, and given the point of largest d, until the
-/// limit is known to 1e-5 of it or time is up. Empty where no measure determines the model, or the
+/// limit is known to 2e-5 of it or time is up. Empty where no measure determines the model, or the
 /// time did not suffice for one.
 ///
 /// Source: Kiefer & Wolfowitz (1960), Canadian Journal of Mathematics 12, 363-366; the exchanges
@@ -43,7 +43,7 @@ struct LinearBound {
 /// (no A-efficiency exceeds 100 p / least), with L = moment_matrix(model, region) of I-optimality
 /// (no average prediction variance is below least / n). For a measure with information matrix M,
 /// T = tr(M^-1 L) and phi(x) = f' M^-1 L M^-1 f, any other measure has T' >= T^2 / max phi. The
-/// weights are multiplied by sqrt(phi / T) until the limit is known to 1e-3 or time is up.
+/// weights are multiplied by sqrt(phi / T) until the limit is known to 2e-4 of it or time is up.
 ///
 /// Source: Pukelsheim (1993), Optimal Design of Experiments, ch. 7; of the multiplication:
 /// Silvey, Titterington & Torsney (1978), Communications in Statistics A7, 1379-1389.
