@@ -195,10 +195,12 @@ class Search {
   /// end of that variable. Of a continuous variable an end counts only where its range ends too: a
   /// maximum over the whole range cannot lie at the others.
   bool move_to_ends(const Box& box, const PolynomialBounds& bounds) {
+    const double degree = p_.monomials.degree();
     for (int v = 0; v < variables(); ++v) {
       if (box.low[v] == box.high[v]) continue;
-      const double margin = bounds.slope_radius[v] + 8 * rounding_;
-      const double bend = bounds.curvature[v] - bounds.curvature_radius[v] - 64 * rounding_;
+      const double margin = bounds.slope_radius[v] + degree * rounding_;
+      const double bend =
+          bounds.curvature[v] - bounds.curvature_radius[v] - degree * degree * rounding_;
       const bool falls = bounds.slope[v] < -margin;
       const bool rises = bounds.slope[v] > margin;
       if (!falls && !rises && bend <= 0) continue;
