@@ -32,6 +32,7 @@ class Search {
   Search(const PolynomialProblem& problem, double relative_gap, double time_limit_s)
       : p_(problem),
         gap_(relative_gap),
+        rounding_(problem.rounding),
         stop_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                  std::chrono::duration<double>(time_limit_s))) {}
 
@@ -123,17 +124,35 @@ class Search {
     return p_.settings[v][(p_.settings[v].size() - 1) * static_cast<std::size_t>(third) / 2];
   }
 
-  Box whole(int which) const {
+  /// All there is to search: of a variable that appears in even powers only, one half.
+  Box whole(int which) {
     Box box;
     box.which = which;
     box.low = Eigen::VectorXd::Constant(variables(), -1);
     box.high = Eigen::VectorXd::Constant(variables(), 1);
     for (int v = 0; v < variables(); ++v) {
+      const double odd = odd_part(which, v);
+      if (continuous(v) && odd <= p_.rounding) {
+        box.low[v] = 0;
+        rounding_ += 2 * odd;
+      }
       if (continuous(v)) continue;
       box.low[v] = p_.settings[v].front();
       box.high[v] = p_.settings[v].back();
     }
     return box;
+  }
+
+  /// What the terms with odd powers of a variable, and their slopes, add up to at most.
+  double odd_part(int which, int v) const {
+    double sum = 0;
+    for (int m = 0; m < p_.monomials.size(); ++m) {
+      for (const Monomials::Power& power : p_.monomials.powers(m)) {
+        if (power.variable != v || power.exponent % 2 == 0) continue;
+        sum += power.exponent * std::abs(p_.coefficients[which][m]);
+      }
+    }
+    return sum;
   }
 
   void settle(Box box) {
@@ -142,7 +161,7 @@ class Search {
     Eigen::VectorXd about = p_.coefficients[box.which];
     p_.monomials.recenter(about, center, half);
     const PolynomialBounds bounds = polynomial_bounds(p_.monomials, about);
-    box.bound = std::min(box.bound, bounds.upper + p_.rounding);
+    box.bound = std::min(box.bound, bounds.upper + rounding_);
     if (box.bound <= target()) return close(box.bound);
     if (half.isZero(0)) {
       offer(box.which, center);
@@ -150,7 +169,7 @@ class Search {
     }
     if (move_to_ends(box, bounds)) return;
     Eigen::VectorXd t;
-    const double concave = concave_upper_bound(p_.monomials, about, t) + p_.rounding;
+    const double concave = concave_upper_bound(p_.monomials, about, t) + rounding_;
     if (concave < box.bound) {
       offer_near(box.which, center + half.cwiseProduct(t));
       box.bound = concave;
@@ -176,10 +195,12 @@ class Search {
   /// end of that variable. Of a continuous variable an end counts only where its range ends too: a
   /// maximum over the whole range cannot lie at the others.
   bool move_to_ends(const Box& box, const PolynomialBounds& bounds) {
+    const double degree = p_.monomials.degree();
     for (int v = 0; v < variables(); ++v) {
       if (box.low[v] == box.high[v]) continue;
-      const double margin = bounds.slope_radius[v] + 8 * p_.rounding;
-      const double bend = bounds.curvature[v] - bounds.curvature_radius[v] - 64 * p_.rounding;
+      const double margin = bounds.slope_radius[v] + degree * rounding_;
+      const double bend =
+          bounds.curvature[v] - bounds.curvature_radius[v] - degree * degree * rounding_;
       const bool falls = bounds.slope[v] < -margin;
       const bool rises = bounds.slope[v] > margin;
       if (!falls && !rises && bend <= 0) continue;
@@ -216,6 +237,7 @@ class Search {
 
   const PolynomialProblem& p_;
   double gap_;
+  double rounding_;
   Clock::time_point stop_;
   std::priority_queue<Box> open_;
   double settled_ = -std::numeric_limits<double>::infinity();

@@ -32,7 +32,8 @@ struct PolynomialMaximum {
 ///   - its bound is no better than what was found,
 ///   - a slope or curvature has one sign, so that the maximum is at an end of the variable's range,
 ///   - the polynomial is concave over it: its maximum then lies under every tangent plane,
-/// and halved otherwise. Bounds include what floating-point rounding can do.
+/// and halved otherwise; half of a variable's range does where all its powers are even. Bounds
+/// include what floating-point rounding can do.
 ///
 /// Source of the method: Horst & Tuy (1996), Global Optimization, ch. 4; of the concavity test:
 /// Adjiman et al. (1998), Computers & Chemical Engineering 22, 1137-1158.

@@ -1,22 +1,25 @@
 #include "doe/evaluation/power.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/non_central_f.hpp>
 
 namespace doetune::doe {
 namespace {
 
-// Boost 1.74 is wrong at lambda 0, where the power is alpha, and its series lose their way far out,
-// where the power is 1 to all digits.
+// Boost 1.74 is wrong at lambda 0, where the power is alpha, and counts terms up to lambda / 2 in
+// an int.
 constexpr double kNoLambda = 1e-12;
-constexpr double kCertainLambda = 2000;
+constexpr double kMostLambda = 1e9;
 
 double power(int columns, int error_runs, double lambda, double alpha) {
   if (lambda < kNoLambda) return alpha;
-  if (lambda > kCertainLambda && error_runs > 2) return 1;
   const boost::math::fisher_f central(columns, error_runs);
   const double critical = quantile(complement(central, alpha));
+  // Missing it would take an error estimate so much too large that the power is 1 to nine digits.
+  const double certain = critical * columns * (10 + 400.0 / error_runs) + 200;
+  if (lambda > std::min(certain, kMostLambda)) return 1;
   return cdf(complement(boost::math::non_central_f(columns, error_runs, lambda), critical));
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "doe/evaluation/comparison.h"
 #include "doe/evaluation/full_evaluation.h"
 #include "tests/doe/factors.h"
 
@@ -79,7 +80,7 @@ TEST_CASE("The 3^2 factorial in full: leverages, G, I", "[doe][full-evaluation]"
   CHECK(full.max_variance->proven);
   CHECK(*full.g_efficiency_least <= *full.g_efficiency);
   CHECK(*full.g_efficiency_least == Approx(*full.g_efficiency).epsilon(2e-6));
-  CHECK(*full.average_variance > 0.42646);  // the best nine runs known
+  CHECK(*full.average_variance > 0.42646);                 // the best nine runs known
   const std::vector<double>& q = full.variance_quantiles;  // their trapezium rule is the average
   const double sum = std::accumulate(q.begin(), q.end(), -(q.front() + q.back()) / 2);
   CHECK(*full.average_variance == Approx(sum / 20).epsilon(0.01));
@@ -210,4 +211,29 @@ TEST_CASE("Runs that differ in a word are 1 apart", "[doe][full-evaluation]") {
   CHECK(doe::min_run_distance(factors, coded) == Approx(1));
   coded(2, 0) = 0;
   CHECK(doe::min_run_distance(factors, coded) == Approx(0.5));
+}
+
+TEST_CASE("Two designs side by side", "[doe][full-evaluation]") {
+  // 2^2 against 3^2 for a linear model: both are orthogonal; the 3^2 has more error runs but its
+  // coefficient variances are 1/6, so D-efficiency (9 6 6)^(1/3) / 9.
+  const doe::Model model = doe::Model::named("linear", unit_factors(2));
+  const auto rows = doe::compare(doe::evaluate_fully(model, {}, factorial(2, 2)),
+                                 doe::evaluate_fully(model, {}, factorial(3, 2)));
+  const auto row = [&](const std::string& name) {
+    for (const doe::ComparisonRow& candidate : rows) {
+      if (candidate.name == name) return candidate;
+    }
+    FAIL("no row " << name);
+    return doe::ComparisonRow{};
+  };
+  CHECK(*row("runs").b == 9);
+  CHECK(*row("D-efficiency, percent").a == Approx(100));
+  CHECK(*row("D-efficiency, percent").b == Approx(100 * std::cbrt(9.0 * 36) / 9));
+  CHECK(*row("largest prediction variance").b == Approx(1.0 / 9 + 2.0 / 6));
+  CHECK(*row("smallest distance of two runs").a == Approx(1));
+  CHECK(*row("power of b").a < *row("power of b").b);
+  CHECK(row("average prediction variance").better == -1);
+  const doe::FullEvaluation singular =
+      doe::evaluate_fully(doe::Model::named("quadratic", unit_factors(2)), {}, factorial(2, 2));
+  CHECK_FALSE(doe::compare(singular, singular)[2].a);
 }
