@@ -20,6 +20,20 @@ constexpr std::array kDesignTypes{
         "face-centred central composite: corners, face centres and centre runs; three levels "
         "a factor, fits a full quadratic",
         "Box & Wilson (1951), alpha = 1", face_centred_ccd, "center_runs replicates blocks"},
+    DesignType{
+        "space-filling",
+        "points spread over the whole region, for responses of unknown shape: maximin, centred "
+        "L2 or MaxPro",
+        "Johnson, Moore & Ylvisaker (1990); Hickernell (1998); Joseph, Gul & Ba (2015)",
+        space_filling_design, "runs criterion starts time_limit center_runs replicates",
+        "quadratic", false},
+    DesignType{"sobol",
+               "scrambled Sobol' points: any number of runs at once, and more of them later",
+               "Sobol' (1967); Matousek (1998)", sobol_design, "runs center_runs replicates",
+               "quadratic", false},
+    DesignType{"random", "independent random points, to compare others with",
+               "Metropolis & Ulam (1949)", random_design, "runs center_runs replicates",
+               "quadratic", false},
     DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design,
                "file replicates", "quadratic", true, true},
 };

@@ -128,6 +128,9 @@ Design build_design(std::string_view type, const DesignRequest& request);
 /// Builders, one a source file; called through build_design.
 Design face_centred_ccd(const DesignRequest& request);
 Design table_design(const DesignRequest& request);
+Design space_filling_design(const DesignRequest& request);
+Design sobol_design(const DesignRequest& request);
+Design random_design(const DesignRequest& request);
 
 /// The settings of a coded point in natural units.
 std::vector<double> natural_settings(const std::vector<Factor>& factors,
