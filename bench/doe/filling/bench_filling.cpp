@@ -1,10 +1,11 @@
 // Prints, as a Markdown table, what the space-filling searches find on one thread against the best
 // published values: by default effort, and where that falls short by a longer search of at most
-// thirty seconds.
+// thirty seconds. An argument maximin, centered-l2 or maxpro prints that table only.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "doe/filling/filling_search.h"
@@ -95,15 +96,22 @@ void print_table(const char* title, const std::vector<Target>& targets, int bett
 
 }  // namespace
 
-int main() {
-  print_table("Maximin Latin hypercubes: smallest squared distance on 1 .. n (larger is better)",
-              kMaximin, 1, 0, 72, maximin);
-  print_table("Centred L2 discrepancy, cell-centred Latin hypercubes (smaller is better)",
-              kCenteredL2, -1, 5, 48, [](const Target& target, std::optional<int> starts) {
-                return latin(doe::Filling::kCenteredL2, target, starts);
-              });
-  print_table("MaxPro criterion, cell-centred Latin hypercubes (smaller is better)", kMaxPro, -1, 3,
-              48, [](const Target& target, std::optional<int> starts) {
-                return latin(doe::Filling::kMaxPro, target, starts);
-              });
+int main(int argc, char** argv) {
+  const std::string only = argc > 1 ? argv[1] : "";
+  if (only.empty() || only == "maximin") {
+    print_table("Maximin Latin hypercubes: smallest squared distance on 1 .. n (larger is better)",
+                kMaximin, 1, 0, 72, maximin);
+  }
+  if (only.empty() || only == "centered-l2") {
+    print_table("Centred L2 discrepancy, cell-centred Latin hypercubes (smaller is better)",
+                kCenteredL2, -1, 5, 48, [](const Target& target, std::optional<int> starts) {
+                  return latin(doe::Filling::kCenteredL2, target, starts);
+                });
+  }
+  if (only.empty() || only == "maxpro") {
+    print_table("MaxPro criterion, cell-centred Latin hypercubes (smaller is better)", kMaxPro, -1,
+                3, 48, [](const Target& target, std::optional<int> starts) {
+                  return latin(doe::Filling::kMaxPro, target, starts);
+                });
+  }
 }
