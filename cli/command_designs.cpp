@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -7,20 +8,38 @@
 #include "doe/design.h"
 
 namespace doetune::cli {
+namespace {
+
+constexpr std::size_t kIndent = 22;
+constexpr std::size_t kWidth = 100;
+
+void print_type(const doe::DesignType& type) {
+  const std::string options = fmt::format("{}", fmt::join(doe::option_names(type), ", "));
+  fmt::print("{}{}{}\n", coloured(std::string(type.name), Colour::kStrong),
+             std::string(kIndent - type.name.size(), ' '),
+             wrapped(std::string(type.summary), kIndent, kWidth));
+  fmt::print("{:{}}{}\n", "", kIndent,
+             wrapped(fmt::format("options: {}", options), kIndent, kWidth));
+  fmt::print("{:{}}{}\n", "", kIndent,
+             coloured(wrapped(std::string(type.source), kIndent, kWidth), Colour::kFaint));
+}
+
+}  // namespace
 
 int command_designs(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  TextTable table({"type", "what it is for", "source"});
   for (const doe::DesignType& type : doe::design_types()) {
-    list.push_back({{"type", type.name}, {"summary", type.summary}, {"source", type.source}});
-    table.add({std::string(type.name), std::string(type.summary), std::string(type.source)});
+    list.push_back({{"type", type.name},
+                    {"summary", type.summary},
+                    {"source", type.source},
+                    {"options", doe::option_names(type)},
+                    {"default_model", type.default_model}});
+    if (!options.json()) print_type(type);
   }
   if (options.json()) {
     fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"designs", list}}.dump(2));
-  } else {
-    fmt::print("{}", table.str());
   }
   return kDone;
 }

@@ -18,6 +18,7 @@ namespace {
 using reports::short_number;
 
 constexpr std::size_t kMostAliasSets = 20;
+constexpr std::size_t kMostMapped = 30;  ///< effects whose correlations fit a terminal
 
 struct Judged {
   study::BareDesign design;
@@ -43,6 +44,20 @@ std::string error_freedom(const doe::FullEvaluation& evaluation) {
   return std::to_string(std::max(evaluation.basics.runs - evaluation.basics.terms, 0));
 }
 
+/// The prediction variance that a share of the region stays below.
+std::string quantile(const doe::FullEvaluation& evaluation, double share) {
+  const std::vector<double>& quantiles = evaluation.variance_quantiles;
+  if (quantiles.empty()) return "-";
+  const double last = static_cast<double>(quantiles.size()) - 1;
+  return short_number(quantiles[static_cast<std::size_t>(std::lround(share * last))]);
+}
+
+std::string largest_leverage(const doe::FullEvaluation& evaluation) {
+  const std::vector<double>& leverages = evaluation.leverages;
+  if (leverages.empty()) return "-";
+  return short_number(*std::max_element(leverages.begin(), leverages.end()));
+}
+
 /// What the properties are, and the property of each design.
 void print_properties(const std::vector<Judged>& designs) {
   std::vector<std::string> header{"property"};
@@ -61,12 +76,13 @@ void print_properties(const std::vector<Judged>& designs) {
   row("A-efficiency", [](const Full& e) { return percent(e.basics.a_efficiency); });
   row("G-efficiency, proven", g_text);
   row("average prediction variance (I)", [](const Full& e) { return number(e.average_variance); });
-  row("median prediction variance", [](const Full& e) {
-    const std::vector<double>& quantiles = e.variance_quantiles;
-    return quantiles.empty() ? "-" : short_number(quantiles[quantiles.size() / 2]);
-  });
+  row("prediction variance, half of the region below",
+      [](const Full& e) { return quantile(e, 0.5); });
+  row("prediction variance, 90 % of the region below",
+      [](const Full& e) { return quantile(e, 0.9); });
   row("largest prediction variance",
       [](const Full& e) { return e.max_variance ? short_number(e.max_variance->value) : "-"; });
+  row("largest leverage of a run", largest_leverage);
   row("condition number", [](const Full& e) { return number(e.basics.condition_number); });
   row("smallest distance of two runs", [](const Full& e) { return number(e.min_distance); });
   row("centred L2 discrepancy", [](const Full& e) { return number(e.centered_l2); });
@@ -118,6 +134,24 @@ void print_aliases(const Judged& judged) {
   }
 }
 
+/// How much one effect looks like another: |correlation| in tenths, below the diagonal.
+void print_correlations(const Judged& judged) {
+  const doe::NamedMatrix& map = judged.evaluation.correlation;
+  if (map.rows.empty() || map.rows.size() > kMostMapped) return;
+  std::size_t width = 0;
+  for (const std::string& name : map.rows) width = std::max(width, name.size());
+  fmt::print("\n{}: correlations of effects in tenths (. below 0.05, X complete)\n",
+             judged.design.name);
+  for (std::size_t i = 0; i < map.rows.size(); ++i) {
+    fmt::print("  {:<{}} ", map.rows[i], width);
+    for (std::size_t j = 0; j <= i; ++j) {
+      const long tenths = std::lround(10 * std::abs(map.values(i, j)));
+      fmt::print(" {}", tenths == 0 ? "." : tenths >= 10 ? "X" : std::to_string(tenths));
+    }
+    fmt::print("\n");
+  }
+}
+
 void print_json(const std::vector<Judged>& designs) {
   const auto document = [](const Judged& judged) {
     return study::evaluation_document(judged.evaluation, judged.design.model);
@@ -165,7 +199,10 @@ int command_evaluate(const Command& command, const Arguments& arguments) {
   }
   print_properties(designs);
   print_terms(designs, settings.effect);
-  for (const Judged& judged : designs) print_aliases(judged);
+  for (const Judged& judged : designs) {
+    print_correlations(judged);
+    print_aliases(judged);
+  }
   return kDone;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 namespace doetune::cli {
 namespace {
@@ -84,6 +85,24 @@ std::string coloured(const std::string& text, Colour colour) {
 std::size_t width(const std::string& text) {
   return std::count_if(text.begin(), text.end(),
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+}
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns) {
+  std::istringstream words(text);
+  std::string result;
+  std::size_t column = indent;
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + width(word) > columns) {
+      result += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += width(word);
+  }
+  return result;
 }
 
 std::string duration_text(double seconds) {

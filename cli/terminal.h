@@ -29,6 +29,10 @@ std::string coloured(const std::string& text, Colour colour);
 /// Characters that a UTF-8 text takes on a terminal, as far as code points tell.
 std::size_t width(const std::string& text);
 
+/// Text broken at spaces into lines of at most `columns`, the second and later ones indented: the
+/// first is taken to begin at column `indent`.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns);
+
 /// 45 s, 2 min 10 s, 1 h 5 min.
 std::string duration_text(double seconds);
 

@@ -15,6 +15,10 @@ namespace {
 constexpr std::size_t kMostRuns = 1'000'000;
 
 constexpr std::array kDesignTypes{
+    DesignType{"auto",
+               "the design for the model and the number of runs, chosen from the others; says why",
+               "Atkinson, Donev & Tobias (2007), ch. 7 and 11", automatic_design,
+               "runs starts time_limit"},
     DesignType{
         "fccd",
         "face-centred central composite: corners, face centres and centre runs; three levels "

@@ -126,6 +126,7 @@ std::vector<std::string> option_names(const DesignType& type);
 Design build_design(std::string_view type, const DesignRequest& request);
 
 /// Builders, one a source file; called through build_design.
+Design automatic_design(const DesignRequest& request);
 Design box_behnken(const DesignRequest& request);
 Design central_composite(const DesignRequest& request);
 Design definitive_screening(const DesignRequest& request);

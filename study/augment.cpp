@@ -59,8 +59,8 @@ doe::Design fold_over(const StudyDirectory& directory, const Augmentation& augme
   const Eigen::MatrixXd coded = directory.plan.coded(study.factors);
   doe::Design design;
   const Eigen::MatrixXd folded = doe::fold_over(coded, study.factors, factor);
-  for (const auto row : folded.rowwise()) {
-    design.points.push_back({row.transpose(), doe::PointType::kScreening});
+  for (const PlannedRun& run : directory.plan.runs) {
+    design.points.push_back({folded.row(run.run - 1).transpose(), run.type});
   }
   return design;
 }

@@ -106,12 +106,12 @@ int run_count(const DesignRequest& request, int columns) {
 }
 
 /// What no design can pass, of any number of runs: for the runs alone, without blocks, earlier runs
-/// or terms that only may matter.
+/// or terms that only may matter, in a region without constraints (where no maximum is proven).
 std::optional<double> bound_of(std::string_view criterion, const DesignRequest& request,
                                double all_runs) {
-  constexpr double kTime_s = 2;
-  const bool plain = request.options.blocks == 1 && request.existing.rows() == 0 &&
-                     request.options.possible.empty();
+  constexpr double kTime_s = 1;
+  const bool plain = request.region.is_box() && request.options.blocks == 1 &&
+                     request.existing.rows() == 0 && request.options.possible.empty();
   if (!plain) return std::nullopt;
   if (criterion == "D") {
     const auto bound = d_bound(request.model, request.region, kTime_s);

@@ -308,6 +308,42 @@ class CommandLine(unittest.TestCase):
         self.doetune("init", expect=2)
         self.assertIn("20 runs", self.doetune("plan", "study.yaml").stdout)
 
+    def test_designs_are_judged_before_they_run(self):
+        alone = self.json_of("evaluate", "tune.yaml")
+        self.doetune("plan", "tune.yaml")
+        planned = self.json_of("evaluate", "tune")
+        for key in ("runs", "d_efficiency", "g_efficiency", "i_average_variance"):
+            self.assertEqual(alone[key], planned[key], key)
+        # A 3^2 factorial for a quadratic: |X'X| = 5184 (theory), D = 100 * 5184^(1/6) / 9.
+        levels = [(a, b) for a in (-2, 0, 2) for b in (0, 2, 4)]
+        (self.directory / "grid.csv").write_text(
+            "a,b\n" + "".join(f"{a},{b}\n" for a, b in levels))
+        both = self.json_of("evaluate", "grid.csv", "--model", "quadratic", "--compare", "tune")
+        self.assertAlmostEqual(both["d_efficiency"], 100 * 5184 ** (1 / 6) / 9, places=9)
+        self.assertEqual(both["compare"]["runs"], planned["runs"])
+        text = self.doetune("evaluate", "grid.csv", "--model", "quadratic").stdout
+        self.assertIn("correlations of effects", text)
+        self.doetune("evaluate", "nowhere.csv", expect=4)
+        self.doetune("evaluate", "grid.csv", "--model", "quadratik", expect=3)
+
+    def test_runs_are_added_to_a_study_that_has_some(self):
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        runs = self.json_of("status", "tune")["completed"]
+        dry = self.json_of("augment", "tune", "--runs", "3", "--dry-run")
+        self.assertEqual(len(dry["added"]), 3)
+        self.assertEqual(self.json_of("status", "tune")["planned"], runs)
+        added = self.json_of("augment", "tune", "--runs", "3")
+        self.assertEqual(added["added"], dry["added"])
+        before = (self.directory / "tune" / "results.csv").read_text().splitlines()[:runs + 1]
+        self.doetune("run", "tune")
+        after = (self.directory / "tune" / "results.csv").read_text().splitlines()
+        self.assertEqual(after[:runs + 1], before)
+        self.assertEqual(len(after), 1 + runs + 3)
+        self.assertIn("did you mean 'd-optimal'", self.doetune(
+            "augment", "tune", "--runs", "2", "--design", "d-optimum", expect=2).stderr)
+        self.doetune("augment", "tune", "--runs", "2", "--axial", expect=2)
+
     def test_lists(self):
         self.assertIn("fccd", [d["type"] for d in self.json_of("designs")["designs"]])
         self.assertIn("stream-inference",

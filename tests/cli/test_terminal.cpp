@@ -43,3 +43,10 @@ TEST_CASE("Every command has a summary and an example that names it", "[cli]") {
     CHECK(cli::find_command(command.name) == &command);
   }
 }
+
+TEST_CASE("Long texts break at spaces and keep their indent", "[cli]") {
+  CHECK(cli::wrapped("one two three", 2, 10) == "one two\n  three");
+  CHECK(cli::wrapped("one two", 2, 9) == "one two");
+  CHECK(cli::wrapped("unbreakable words", 4, 6) == "unbreakable\n    words");
+  CHECK(cli::wrapped("", 2, 10).empty());
+}

@@ -1,0 +1,118 @@
+// The design for a model and a number of runs: a classical one where it is about as good as the
+// optimal one, for its balance and its known properties, else the optimal one.
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "doe/design.h"
+#include "doe/evaluation/moments.h"
+
+namespace doetune::doe {
+namespace {
+
+constexpr std::array kForCurvature{"box-behnken", "fccd"};
+constexpr std::array kForSlopes{"plackett-burman", "fractional-factorial", "full-factorial"};
+constexpr int kMostCenterRuns = 6;
+constexpr int kSpareRuns = 5;   ///< beyond the terms, where the number of runs is left open
+constexpr double kAbout = 1.1;  ///< times the optimal criterion is about as good
+
+bool has_curvature(const Model& model) {
+  return std::any_of(model.terms().begin(), model.terms().end(), [](const Term& term) {
+    return *std::max_element(term.powers.begin(), term.powers.end()) > 1;
+  });
+}
+
+/// What the designs are compared by, small where good: the average prediction variance for a model
+/// with curvature, else |(X'X)^-1|^(1/p). Both fall with the number of runs. Empty where the runs
+/// do not determine the model.
+std::optional<double> cost(const DesignRequest& request, const Design& design) {
+  const Eigen::MatrixXd x = request.model.matrix(design.coded());
+  const Eigen::FullPivHouseholderQR<Eigen::MatrixXd> qr(x);
+  if (qr.rank() < x.cols()) return std::nullopt;
+  if (!has_curvature(request.model)) {
+    return std::exp(-2 * qr.logAbsDeterminant() / static_cast<double>(x.cols()));
+  }
+  const Eigen::MatrixXd moments = moment_matrix(request.model, request.region);
+  return (x.transpose() * x).ldlt().solve(moments).trace();
+}
+
+bool takes(const DesignType& type, std::string_view option) {
+  const std::vector<std::string> names = option_names(type);
+  return std::find(names.begin(), names.end(), option) != names.end();
+}
+
+/// A classical design of as many of the runs as it can use: the largest without centre runs, then
+/// centre runs.
+std::optional<Design> classical(const char* name, const DesignRequest& request, int runs) {
+  const DesignType& type = find_design_type(name);
+  const int most_center = has_curvature(request.model) ? kMostCenterRuns : 0;
+  for (int center = 0; center <= std::min(most_center, runs - 1); ++center) {
+    DesignRequest part;
+    part.factors = request.factors;
+    part.region = request.region;
+    part.model = request.model;
+    part.seed = request.seed;
+    part.options.center_runs = center;
+    if (name == std::string_view("full-factorial")) part.options.levels = 2;
+    if (takes(type, "runs")) part.options.runs = runs;
+    try {
+      Design design = build_design(name, part);
+      const auto built = static_cast<int>(design.points.size());
+      if (built == runs || (built < runs && center == most_center)) return design;
+      if (built > runs) return std::nullopt;
+    } catch (const DesignError&) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string_view criterion_name(bool curvature) {
+  return curvature ? "average prediction variance" : "generalised coefficient variance";
+}
+
+}  // namespace
+
+Design automatic_design(const DesignRequest& request) {
+  const bool curvature = has_curvature(request.model);
+  const char* optimal_type = curvature ? "i-optimal" : "d-optimal";
+  DesignRequest wanted = request;
+  const int runs = request.options.runs.value_or(request.model.column_count() + kSpareRuns);
+  wanted.options.runs = runs;
+  Design optimal = build_design(optimal_type, wanted);
+  const double least = cost(request, optimal).value();
+
+  std::optional<Design> best;
+  std::string best_name;
+  double best_cost = kAbout * least;
+  const std::span<const char* const> candidates =
+      curvature ? std::span<const char* const>(kForCurvature) : std::span(kForSlopes);
+  for (const char* name : candidates) {
+    auto design = classical(name, request, runs);
+    if (!design) continue;
+    const auto its_cost = cost(request, *design);
+    if (!its_cost || *its_cost > best_cost * (1 - 1e-9)) continue;
+    best_cost = *its_cost;
+    best_name = name;
+    best = std::move(design);
+  }
+  if (best) {
+    best->notes.insert(best->notes.begin(),
+                       fmt::format("auto: {} of {} runs; its {} is {:.1f} % of that of the {} "
+                                   "design of {} runs",
+                                   best_name, best->points.size(), criterion_name(curvature),
+                                   100 * best_cost / least, optimal_type, runs));
+    return *best;
+  }
+  optimal.notes.insert(
+      optimal.notes.begin(),
+      fmt::format("auto: {}; no classical design of {} runs or fewer comes within "
+                  "{:.0f} % of its {} here",
+                  optimal_type, runs, 100 * (kAbout - 1), criterion_name(curvature)));
+  return optimal;
+}
+
+}  // namespace doetune::doe

@@ -1,0 +1,164 @@
+#include <Eigen/LU>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "study/augment.h"
+#include "study/journal.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+using study::Augmentation;
+
+namespace {
+
+study::StudyDirectory planned(const TemporaryDirectory& temporary, const std::string& text) {
+  const study::Study study = study::parse_study(text, "s.yaml");
+  return study::create_directory(temporary.path() / "s", study, study::make_plan(study), false);
+}
+
+std::string three_factors(const std::string& design) {
+  return "seed: 1\ncommand: [/bin/true]\nfactors:\n  a: {low: -1, high: 1}\n"
+         "  b: {low: -1, high: 1}\n  c: {low: -1, high: 1}\nmodel: linear\ndesign: " +
+         design + "\nresponses: {y: {}}\n";
+}
+
+void record(const study::StudyDirectory& directory, int run, study::RunStatus status) {
+  study::Journal journal(directory.journal(), directory.study.name, directory.plan_hash);
+  study::RunRecord record;
+  record.run = run;
+  record.status = status;
+  if (status == study::RunStatus::kCompleted) record.responses["y"] = 1;
+  journal.append(record);
+}
+
+Augmentation optimal(const study::StudyDirectory& directory, int runs, const char* model) {
+  Augmentation augmentation;
+  augmentation.runs = runs;
+  augmentation.model = doe::Model::named(model, directory.study.factors);
+  return augmentation;
+}
+
+using Settings = std::set<std::vector<double>>;
+
+Settings settings_of(const study::Plan& plan, std::size_t first) {
+  Settings settings;
+  for (std::size_t i = first; i < plan.runs.size(); ++i) settings.insert(plan.runs[i].settings);
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE("A half fraction and its fold-over are the full factorial", "[study][augment]") {
+  // Box & Hunter (1961): c = a b becomes c = -a b.
+  const TemporaryDirectory temporary;
+  const study::StudyDirectory directory =
+      planned(temporary, three_factors("{type: fractional-factorial, runs: 4, center_runs: 0}"));
+  REQUIRE(directory.plan.runs.size() == 4);
+  Augmentation fold;
+  fold.kind = Augmentation::Kind::kFoldOver;
+  const study::Plan plan = study::augmented_plan(directory, fold);
+  REQUIRE(plan.runs.size() == 8);
+  CHECK(settings_of(plan, 0).size() == 8);
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(plan.runs[i].settings == directory.plan.runs[i].settings);
+
+  fold.factor = "a";
+  const study::Plan one = study::augmented_plan(directory, fold);
+  CHECK(settings_of(one, 0).size() == 8);
+  fold.factor = "aa";
+  CHECK_THROWS_WITH(study::augmented_plan(directory, fold), Catch::Contains("did you mean 'a'?"));
+}
+
+TEST_CASE("A fold-over repeats centre runs as centre runs", "[study][augment]") {
+  const TemporaryDirectory temporary;
+  const study::StudyDirectory directory =
+      planned(temporary, three_factors("{type: fractional-factorial, runs: 6, center_runs: 2}"));
+  Augmentation fold;
+  fold.kind = Augmentation::Kind::kFoldOver;
+  const study::Plan plan = study::augmented_plan(directory, fold);
+  REQUIRE(plan.runs.size() == 12);
+  CHECK(std::count_if(plan.runs.begin() + 6, plan.runs.end(), [](const study::PlannedRun& run) {
+          return run.type == doe::PointType::kCenter &&
+                 run.settings == std::vector<double>{0, 0, 0} && run.replicate > 2;
+        }) == 2);
+}
+
+TEST_CASE("A factorial with axial runs is the face-centred CCD", "[study][augment]") {
+  const TemporaryDirectory temporary;
+  const study::StudyDirectory directory =
+      planned(temporary, three_factors("{type: full-factorial, levels: 2, center_runs: 0}"));
+  Augmentation axial;
+  axial.kind = Augmentation::Kind::kAxial;
+  axial.center_runs = 6;
+  const study::Plan plan = study::augmented_plan(directory, axial);
+  const study::Plan fccd =
+      study::make_plan(study::parse_study(three_factors("{type: fccd, center_runs: 6}"), "s.yaml"));
+  CHECK(plan.runs.size() == fccd.runs.size());
+  CHECK(settings_of(plan, 0) == settings_of(fccd, 0));
+}
+
+TEST_CASE("The runs that help most complete what is there", "[study][augment]") {
+  // Three corners of a square measured: the interaction asks for the fourth.
+  const TemporaryDirectory temporary;
+  std::ofstream(temporary.path() / "t.csv") << "a,b\n-1,-1\n1,-1\n-1,1\n1,1\n";
+  const study::Study study = study::parse_study(
+      "seed: 1\ncommand: [/bin/true]\nfactors:\n  a: {low: -1, high: 1}\n  b: {low: -1, high: 1}\n"
+      "model: interactions\ndesign: {type: table, file: t.csv}\nresponses: {y: {}}\n",
+      temporary.path() / "s.yaml");
+  const study::StudyDirectory directory =
+      study::create_directory(temporary.path() / "s", study, study::make_plan(study), false);
+  int corner = 0;
+  for (const study::PlannedRun& run : directory.plan.runs) {
+    const bool last = run.settings == std::vector<double>{1, 1};
+    if (last) corner = run.run;
+    record(directory, run.run, last ? study::RunStatus::kFailed : study::RunStatus::kCompleted);
+  }
+
+  SECTION("a run that failed is one that is missing") {
+    const study::Plan plan =
+        study::augmented_plan(directory, optimal(directory, 1, "interactions"));
+    REQUIRE(plan.runs.size() == 5);
+    CHECK(plan.runs.back().settings == std::vector<double>{1, 1});
+    CHECK(plan.runs.back().replicate == 2);
+  }
+  SECTION("settings found infeasible are not proposed again") {
+    study::Journal journal(directory.journal(), study.name, directory.plan_hash);
+    study::RunRecord again;
+    again.run = corner;
+    again.attempt = 2;
+    again.status = study::RunStatus::kInfeasible;
+    journal.append(again);
+    const study::Plan plan =
+        study::augmented_plan(directory, optimal(directory, 1, "interactions"));
+    CHECK(plan.runs.back().settings != std::vector<double>{1, 1});
+    const Eigen::MatrixXd x =
+        doe::Model::named("interactions", study.factors).matrix(plan.coded(study.factors));
+    CHECK((x.transpose() * x).determinant() > 1);
+  }
+  SECTION("too few runs for the model is said") {
+    CHECK_THROWS_WITH(study::augmented_plan(directory, optimal(directory, 1, "cubic")),
+                      Catch::Contains("cannot determine"));
+  }
+}
+
+TEST_CASE("A study keeps its results when runs are added", "[study][augment]") {
+  const TemporaryDirectory temporary;
+  study::StudyDirectory directory =
+      planned(temporary, three_factors("{type: fractional-factorial, runs: 4, center_runs: 0}"));
+  record(directory, 2, study::RunStatus::kCompleted);
+  Augmentation fold;
+  fold.kind = Augmentation::Kind::kFoldOver;
+  for (const std::size_t runs : {8U, 16U}) {  // twice: the sheet of the first time is old then too
+    study::extend_directory(directory, study::augmented_plan(directory, fold));
+    const study::StudyDirectory reopened = study::open_directory(directory.path);
+    CHECK(reopened.plan.runs.size() == runs);
+    CHECK(reopened.plan_hash == directory.plan_hash);
+    record(reopened, static_cast<int>(runs), study::RunStatus::kCompleted);
+    CHECK(study::read_journal(reopened.journal()).warnings.empty());
+  }
+  CHECK(study::read_journal(directory.journal()).records.size() == 3);
+}
