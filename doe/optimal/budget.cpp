@@ -8,118 +8,156 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostChoices = 12;
 constexpr int kMostRuns = 100'000;
+constexpr int kSpareWholePlots = 2;
 constexpr double kRounding = 1e-9;  ///< of a quotient of costs
 
+/// Rounded up, so that a budget of what is printed suffices.
 std::string duration_text(double seconds) {
-  if (seconds < 120) return fmt::format("{:.4g} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.4g} min", seconds / 60);
-  return fmt::format("{:.4g} h", seconds / 3600);
+  const auto [unit, name] = seconds < 120    ? std::pair(1.0, "s")
+                            : seconds < 7200 ? std::pair(60.0, "min")
+                                             : std::pair(3600.0, "h");
+  return fmt::format("{:.10g} {}", std::ceil(seconds / unit * 100 - 1e-6) / 100, name);
 }
 
-[[noreturn]] void fail_too_small(const DesignOptions& options, int whole_plots, int least_runs) {
-  const std::string changes =
-      whole_plots == 0 ? "" : fmt::format(" in {} whole plots", whole_plots);
+double cost_of(const DesignOptions& options, const Allocation& allocation) {
+  return options.replicates * (allocation.runs * *options.run_cost_s +
+                               allocation.whole_plots * options.change_cost_s.value_or(0));
+}
+
+std::string text_of(const Allocation& allocation) {
+  if (allocation.whole_plots == 0) return fmt::format("{} runs", allocation.runs);
+  return fmt::format("{} runs in {} whole plots", allocation.runs, allocation.whole_plots);
+}
+
+/// The runs of each replicate that the budget pays for beside so many changes.
+int affordable_runs(const DesignOptions& options, int whole_plots) {
+  const double left =
+      *options.budget_s / options.replicates - whole_plots * options.change_cost_s.value_or(0);
+  const double runs = std::floor(left / *options.run_cost_s + kRounding);
+  if (runs > kMostRuns) {
+    throw DesignError(
+        fmt::format("budget: it pays for {:.0f} runs, a search takes {} at most", runs, kMostRuns));
+  }
+  return static_cast<int>(std::max(runs, 0.0));
+}
+
+int runs_beside(const DesignOptions& options, const Needs& needs, int whole_plots) {
+  if (options.runs) return *options.runs;
+  return options.budget_s ? affordable_runs(options, whole_plots) : needs.usual_runs;
+}
+
+bool will_do(const DesignOptions& options, const Needs& needs, const Allocation& allocation) {
+  const bool paid =
+      !options.budget_s || allocation.runs <= affordable_runs(options, allocation.whole_plots);
+  return paid && allocation.runs >= std::max(needs.runs(), allocation.whole_plots) &&
+         allocation.whole_plots >= needs.whole_plots;
+}
+
+[[noreturn]] void fail(const DesignOptions& options, const Needs& needs,
+                       const Allocation& allocation) {
+  const int plots = allocation.whole_plots;
+  if (plots < needs.whole_plots) {
+    throw DesignError(fmt::format(
+        "{} whole plots cannot determine the {} coefficients of the hard-to-change factors; give "
+        "{} or more, or a smaller model",
+        plots, needs.whole_plots, needs.whole_plots));
+  }
+  const Allocation least{std::max(needs.runs(), plots), plots};
+  const bool chosen = options.runs || !options.budget_s;  // not by what the budget pays for
+  if (chosen && allocation.runs < needs.runs()) {
+    throw DesignError(fmt::format(
+        "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",
+        allocation.runs + needs.earlier_runs, needs.coefficients, needs.runs()));
+  }
+  if (chosen && allocation.runs < plots) {
+    throw DesignError(
+        fmt::format("{} runs do not fill {} whole plots; give more runs", allocation.runs, plots));
+  }
+  if (chosen) {
+    throw DesignError(fmt::format("{} cost {}; the budget of {} pays for {} runs",
+                                  text_of(allocation), duration_text(cost_of(options, allocation)),
+                                  duration_text(*options.budget_s),
+                                  affordable_runs(options, plots)));
+  }
   throw DesignError(fmt::format(
-      "a budget of {} pays for {} runs{}; the model needs {}: {} or more",
-      duration_text(*options.budget_s), std::max(affordable_runs(options, whole_plots), 0), changes,
-      least_runs,
-      duration_text(options.replicates * (least_runs * *options.run_cost_s +
-                                          whole_plots * options.change_cost_s.value_or(0)))));
+      "a budget of {} pays for {}; the model needs {}: give {} or more, or a smaller model",
+      duration_text(*options.budget_s), text_of(allocation), text_of(least),
+      duration_text(cost_of(options, least))));
 }
 
 }  // namespace
 
-bool has_hard_factors(const DesignRequest& request) {
-  return std::any_of(request.factors.begin(), request.factors.end(),
-                     [](const Factor& factor) { return factor.hard_to_change; });
+bool in_whole_plots(const DesignRequest& request) {
+  const bool hard = std::any_of(request.factors.begin(), request.factors.end(),
+                                [](const Factor& factor) { return factor.hard_to_change; });
+  return hard && (request.existing.rows() == 0 || request.options.whole_plots);
 }
 
-bool wants_whole_plots(const DesignOptions& options) {
-  return options.whole_plots || options.change_cost_s;
-}
-
-void check_costs(const DesignRequest& request) {
-  const DesignOptions& options = request.options;
-  if (options.budget_s && !options.run_cost_s) {
-    throw DesignError("budget: say with run_cost what one run takes, such as run_cost: 5min");
-  }
-  if (options.run_cost_s && *options.run_cost_s <= 0) {
-    throw DesignError("run_cost: a run takes more than no time");
-  }
-  if (options.budget_s && options.runs) {
-    throw DesignError("the budget settles the number of runs; give runs or budget, not both");
-  }
-  if (options.change_cost_s && !options.budget_s && !options.whole_plots) {
-    throw DesignError("change_cost: it is of use with whole_plots or a budget; give one");
-  }
-  if (!wants_whole_plots(options)) return;
-  if (!has_hard_factors(request)) {
-    throw DesignError(fmt::format("{}: no factor is hard to change; mark one with hard_to_change",
-                                  options.whole_plots ? "whole_plots" : "change_cost"));
-  }
-  if (options.center_runs.value_or(0) > 0) {
-    throw DesignError("center_runs: a design in whole plots has none; leave them out");
-  }
-  if (options.blocks > 1) {
-    throw DesignError("blocks: runs are in blocks or in whole plots, not in both");
-  }
-}
-
-int affordable_runs(const DesignOptions& options, int whole_plots) {
-  const double left = *options.budget_s / options.replicates -
-                      whole_plots * options.change_cost_s.value_or(0);
-  const double runs = std::floor(left / *options.run_cost_s * (1 + kRounding));
-  if (runs > kMostRuns) {
-    throw DesignError(fmt::format("the budget pays for {:.0f} runs; a search takes {} at most",
-                                  runs, kMostRuns));
-  }
-  return static_cast<int>(std::max(runs, -1.0));
-}
-
-int least_whole_plots(const Model& model) {
+int fewest_whole_plots(const Model& model) {
   const std::vector<Factor>& factors = model.factors();
-  return static_cast<int>(std::count_if(
-      model.columns().begin(), model.columns().end(), [&](const ModelColumn& column) {
-        const Term& term = model.terms()[static_cast<std::size_t>(column.term)];
+  return static_cast<int>(
+      std::count_if(model.columns().begin(), model.columns().end(), [&](const ModelColumn& column) {
+        const std::vector<int>& powers = model.terms()[column.term].powers;
         for (std::size_t f = 0; f < factors.size(); ++f) {
-          if (term.powers[f] > 0 && !factors[f].hard_to_change) return false;
+          if (powers[f] > 0 && !factors[f].hard_to_change) return false;
         }
         return true;
       }));
 }
 
-std::vector<Allocation> allocations(const DesignOptions& options, int least_whole_plots,
-                                    int least_runs) {
+void check_costs(const DesignRequest& request) {
+  const DesignOptions& options = request.options;
+  if ((options.budget_s || options.change_cost_s) && !options.run_cost_s) {
+    throw DesignError(fmt::format("{}: say with run_cost what one run takes, as in run_cost: 5 min",
+                                  options.budget_s ? "budget" : "change_cost"));
+  }
+  if (options.run_cost_s && !(*options.run_cost_s > 0)) {
+    throw DesignError("run_cost: a run takes more than no time");
+  }
+  if (!in_whole_plots(request)) {
+    if (!options.whole_plots && !options.change_cost_s) return;
+    throw DesignError(
+        fmt::format("{}: no factor is hard to change; mark one with hard_to_change: true",
+                    options.whole_plots ? "whole_plots" : "change_cost"));
+  }
+  if (options.center_runs.value_or(0) > 0) {
+    throw DesignError("center_runs: a design in whole plots takes none; leave them out");
+  }
+  if (options.blocks > 1) {
+    throw DesignError(
+        "blocks: hard-to-change factors put the runs in whole plots, which exclude blocks");
+  }
+}
+
+std::vector<Allocation> allocations(const DesignOptions& options, const Needs& needs) {
+  const bool by_cost = !options.whole_plots && options.budget_s && options.change_cost_s;
+  int first = needs.whole_plots;
+  if (options.whole_plots) first = *options.whole_plots;
+  if (!options.whole_plots && !by_cost && first > 0) {
+    const int most = std::max(first, runs_beside(options, needs, first));
+    first = std::min(first + kSpareWholePlots, most);
+  }
   std::vector<Allocation> all;
-  const int first = options.whole_plots.value_or(std::max(least_whole_plots, 1));
-  const int last = options.whole_plots.value_or(kMostRuns);
-  for (int plots = first; plots <= last; ++plots) {
-    const int runs = affordable_runs(options, plots);
-    if (runs < std::max(least_runs, plots)) break;
-    all.push_back({plots, runs});
+  for (int plots = first;; ++plots) {
+    const Allocation allocation{runs_beside(options, needs, plots), plots};
+    if (!will_do(options, needs, allocation)) break;
+    all.push_back(allocation);
+    if (!by_cost) break;
   }
-  if (all.empty()) fail_too_small(options, first, std::max(least_runs, first));
-  if (all.size() <= kMostChoices) return all;
-  std::vector<Allocation> spread;
-  for (std::size_t i = 0; i < kMostChoices; ++i) {
-    spread.push_back(all[i * (all.size() - 1) / (kMostChoices - 1)]);
-  }
-  return spread;
+  if (all.empty()) fail(options, needs, {runs_beside(options, needs, first), first});
+  return all;
 }
 
 std::string cost_note(const DesignOptions& options, const Allocation& allocation) {
   if (!options.run_cost_s) return "";
-  const int runs = options.replicates * allocation.runs;
-  const int changes = options.replicates * allocation.whole_plots;
-  const double change_cost = options.change_cost_s.value_or(0);
   std::string note =
-      fmt::format("expected cost {}: {} runs of {}",
-                  duration_text(runs * *options.run_cost_s + changes * change_cost), runs,
-                  duration_text(*options.run_cost_s));
-  if (changes > 0) {
-    note += fmt::format(" and {} changes of {}", changes, duration_text(change_cost));
+      fmt::format("planned cost {}: {} x {} for runs", duration_text(cost_of(options, allocation)),
+                  options.replicates * allocation.runs, duration_text(*options.run_cost_s));
+  if (allocation.whole_plots > 0 && options.change_cost_s) {
+    note += fmt::format(", {} x {} for changes of the hard-to-change factors",
+                        options.replicates * allocation.whole_plots,
+                        duration_text(*options.change_cost_s));
   }
   if (options.budget_s) note += fmt::format("; the budget is {}", duration_text(*options.budget_s));
   return note;

@@ -1,6 +1,7 @@
-// How many runs, and changes of the hard-to-change factors, a budget pays for.
+// How many runs, and changes of the hard-to-change factors, a request asks for and can pay for.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -8,36 +9,43 @@
 
 namespace doetune::doe {
 
-/// So many runs in so many whole plots. A whole plot costs one change, also the first.
+/// So many runs in so many whole plots, of one replicate.
 struct Allocation {
-  int whole_plots = 0;  ///< 0: none, every run on its own
   int runs = 0;
+  int whole_plots = 0;  ///< 0: none, every run on its own
 };
 
-bool has_hard_factors(const DesignRequest& request);
+/// What the model takes.
+struct Needs {
+  int coefficients = 1;  ///< as many runs at least, earlier ones included
+  int earlier_runs = 0;
+  int usual_runs = 1;   ///< where the request leaves their number open
+  int whole_plots = 0;  ///< as many at least; 0: the runs are in none
 
-/// Whether the runs are to be in whole plots: whole_plots is given, or change_cost with a budget.
-bool wants_whole_plots(const DesignOptions& options);
+  int runs() const { return std::max(coefficients - earlier_runs, 1); }
+};
+
+/// Whether the runs are to be in whole plots: where a factor is hard to change; but runs that are
+/// added to earlier ones only where whole_plots says how.
+bool in_whole_plots(const DesignRequest& request);
+
+/// The columns of the model that the hard-to-change factors alone determine, the intercept among
+/// them: as many whole plots are the fewest with which the model can be estimated.
+int fewest_whole_plots(const Model& model);
 
 /// Throws DesignError for options of costs and whole plots that do not go together.
 void check_costs(const DesignRequest& request);
 
-/// How many runs of each replicate the budget pays for beside so many changes:
+/// The allocations to choose from, ascending in whole plots. Each has the runs that are asked for,
+/// or all that the budget pays for, or else the usual ones:
 ///
-///   runs <= (budget / replicates - whole_plots change_cost) / run_cost.
-int affordable_runs(const DesignOptions& options, int whole_plots);
+///   replicates (runs run_cost + whole_plots change_cost) <= budget.
+///
+/// There are several only where whole plots are limited by their cost alone; without cost or number
+/// there are two beyond the fewest. Throws DesignError where none will do, saying what would.
+std::vector<Allocation> allocations(const DesignOptions& options, const Needs& needs);
 
-/// The columns of the model that the hard-to-change factors alone determine, the intercept among
-/// them: as many whole plots are the least with which the model can be estimated.
-int least_whole_plots(const Model& model);
-
-/// Some choices of whole plots, from the least, each with all the runs that the budget pays for
-/// then: every choice where they are few, or else evenly spread ones. `whole_plots` of the options
-/// leaves that one alone. Throws DesignError where the budget is too small for any.
-std::vector<Allocation> allocations(const DesignOptions& options, int least_whole_plots,
-                                    int least_runs);
-
-/// The note on what all replicates of a design cost; empty where run_cost is not given.
+/// What all replicates of a design cost, in words; empty where run_cost is not given.
 std::string cost_note(const DesignOptions& options, const Allocation& allocation);
 
 }  // namespace doetune::doe

@@ -124,8 +124,7 @@ bool SearchSpace::allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
   return region_.allows(natural);
 }
 
-Eigen::VectorXd SearchSpace::features(
-    const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
+Eigen::VectorXd SearchSpace::features(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
   Eigen::VectorXd features(slot_count_);
   for (int c = 0; c < coordinate_count(); ++c) {
     for (int a = 0; a < coordinates_[c].features; ++a) {

@@ -120,9 +120,10 @@ class Search {
     const ExchangeProblem& exchange = problems_.front().exchange;
     const bool determinant = exchange.criterion == ExactCriterion::kDeterminant;
     const double digits = determinant ? kSame * exchange.space.column_count() : kSame;
-    result_.best_found = static_cast<int>(
-        std::count_if(values_.begin(), values_.end(),
-                      [&](double value) { return value > best_->value - digits; }));
+    result_.best_found =
+        static_cast<int>(std::count_if(values_.begin(), values_.end(), [&](double value) {
+          return value > best_->value - digits;
+        }));
   }
 
   const SearchSettings& settings_;

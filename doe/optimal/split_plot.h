@@ -31,9 +31,8 @@ struct SplitPlotProblem {
 /// So many runs in so many whole plots, as equal in size as possible, the larger ones first.
 std::vector<int> whole_plot_sizes(int runs, int whole_plots);
 
-/// M of a design, n x coordinates.
-Eigen::MatrixXd split_plot_information(const SplitPlotProblem& problem,
-                                       const Eigen::MatrixXd& design);
+/// What the m x p rows of one whole plot tell: F'F - c r r'.
+Eigen::MatrixXd whole_plot_information(const Eigen::MatrixXd& rows, double variance_ratio);
 
 /// A design that is being improved, with its M and M^-1.
 class SplitPlotExchange {
@@ -61,7 +60,7 @@ class SplitPlotExchange {
 
     const Coordinate& coordinate_;
     bool trace_;
-    double total_;                 ///< tr(V W)
+    double total_;                   ///< tr(V W)
     Eigen::MatrixXd form_, form_b_;  ///< H'VH and H'VWVH, sqrt(1 - c) g = H (1, features)
     Eigen::VectorXd present_;
   };
@@ -74,7 +73,6 @@ class SplitPlotExchange {
   bool improve(const std::function<bool()>& stop);
 
  private:
-  Eigen::MatrixXd plot_information(const Eigen::MatrixXd& rows) const;
   int first_run(int plot) const { return first_runs_[static_cast<std::size_t>(plot)]; }
   int size(int plot) const { return problem_.sizes[static_cast<std::size_t>(plot)]; }
   bool improve_plot(int plot, int coordinate);

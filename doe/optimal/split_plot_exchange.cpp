@@ -51,7 +51,8 @@ class LineSearch {
     for (int i = 0; i <= kGrid; ++i) {
       const double x = -1 + 2.0 * i / kGrid;
       const bool now = allowed_(x);
-      if (i > 0 && now != before) consider(edge(now ? x - 2.0 / kGrid : x, now ? x : x - 2.0 / kGrid));
+      if (i > 0 && now != before)
+        consider(edge(now ? x - 2.0 / kGrid : x, now ? x : x - 2.0 / kGrid));
       if (now) consider(x);
       before = now;
     }
@@ -94,6 +95,12 @@ std::vector<int> whole_plot_sizes(int runs, int whole_plots) {
   return sizes;
 }
 
+Eigen::MatrixXd whole_plot_information(const Eigen::MatrixXd& rows, double variance_ratio) {
+  const double c = shared_weight(variance_ratio, rows.rows());
+  const Eigen::RowVectorXd sum = rows.colwise().sum();
+  return rows.transpose() * rows - c * sum.transpose() * sum;
+}
+
 SplitPlotExchange::SplitPlotExchange(const SplitPlotProblem& problem, Eigen::MatrixXd design,
                                      double ridge)
     : problem_(problem), design_(std::move(design)), ridge_(ridge) {
@@ -109,18 +116,13 @@ SplitPlotExchange::SplitPlotExchange(const SplitPlotProblem& problem, Eigen::Mat
   refresh();
 }
 
-Eigen::MatrixXd SplitPlotExchange::plot_information(const Eigen::MatrixXd& rows) const {
-  const double c = shared_weight(problem_.variance_ratio, rows.rows());
-  const Eigen::RowVectorXd sum = rows.colwise().sum();
-  return rows.transpose() * rows - c * sum.transpose() * sum;
-}
-
 void SplitPlotExchange::refresh() {
   const ExchangeProblem& exchange = problem_.exchange;
   information_ = exchange.base;
   information_.diagonal().array() += ridge_;
   for (int plot = 0; plot < static_cast<int>(problem_.sizes.size()); ++plot) {
-    information_ += plot_information(rows_.middleRows(first_run(plot), size(plot)));
+    information_ += whole_plot_information(rows_.middleRows(first_run(plot), size(plot)),
+                                           problem_.variance_ratio);
   }
   value_ = information_value(exchange, information_);
   if (!value_) return;
@@ -190,9 +192,10 @@ double SplitPlotExchange::plot_gain(int plot, int coordinate, double x) const {
     point[coordinate] = x;
     changed.row(i) = problem_.exchange.space.row(point);
   }
+  const double ratio = problem_.variance_ratio;
   const auto value =
-      information_value(problem_.exchange,
-                        information_ - plot_information(old) + plot_information(changed));
+      information_value(problem_.exchange, information_ - whole_plot_information(old, ratio) +
+                                               whole_plot_information(changed, ratio));
   return value ? std::exp(*value - *value_) : 0;
 }
 
@@ -250,21 +253,6 @@ bool SplitPlotExchange::improve_run(int run, int coordinate) {
   rows_.row(run) = space.row(design_.row(run).transpose());
   refresh();
   return true;
-}
-
-Eigen::MatrixXd split_plot_information(const SplitPlotProblem& problem,
-                                       const Eigen::MatrixXd& design) {
-  Eigen::MatrixXd rows(design.rows(), problem.exchange.space.column_count());
-  for (Eigen::Index i = 0; i < design.rows(); ++i) {
-    rows.row(i) = problem.exchange.space.row(design.row(i).transpose());
-  }
-  Eigen::MatrixXd covariance = Eigen::MatrixXd::Identity(design.rows(), design.rows());
-  int first = 0;
-  for (const int m : problem.sizes) {
-    covariance.block(first, first, m, m).array() += problem.variance_ratio;
-    first += m;
-  }
-  return problem.exchange.base + rows.transpose() * covariance.llt().solve(rows);
 }
 
 }  // namespace doetune::doe
