@@ -8,8 +8,6 @@
 
 namespace doetune::doe {
 
-constexpr int kMostFeatures = 32;  ///< of one coordinate: the levels of a word, less one
-
 /// All arrays have one lane a search. Matrices are symmetric, p x p, stored in full.
 class ExchangeBatch {
  public:

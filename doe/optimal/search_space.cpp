@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "doe/optimal/exchange_batch.h"
 #include "doe/optimal/line_search.h"
 
 namespace doetune::doe {

@@ -9,6 +9,8 @@
 
 namespace doetune::doe {
 
+constexpr int kMostFeatures = 32;  ///< of one coordinate: the levels of a word, less one
+
 /// One factor of a search, or the block of a run, which the search leaves alone.
 ///
 /// A column of the model matrix is a product of features of its coordinates: the powers

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 
 #include "doe/parallel.h"
 
@@ -13,12 +14,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kStartStreams = std::uint64_t{0x73706c74} << 32;
 constexpr int kFirstRound = 64;
-constexpr int kMostStarts = 2048;  ///< where their number is left open
+constexpr int kMostStarts = 4032;  ///< six rounds, where their number is left open
+constexpr int kPolished = 8;       ///< designs of a round that are improved to the last digit
 constexpr int kEnough = 10;        ///< times that the best was found
-constexpr int kMostPasses = 100;
-constexpr int kMostTries = 1000;  ///< for a run beside the first of its whole plot
-constexpr double kRidge = 1e-3;
-constexpr double kSame = 1e-4;  ///< of |M|^(1/p), or of the trace
+constexpr int kMostPasses = 200;
+constexpr int kMostTries = 1000;    ///< for a run beside the first of its whole plot
+constexpr double kRidge = 1e-3;     ///< with which a search from a random start begins
+constexpr double kRoughly = 1e-3;   ///< gain at which it ends
+constexpr double kExactly = 1e-10;  ///< the same for the few best
 
 struct Candidate {
   double value;
@@ -53,33 +56,60 @@ class Search {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   bool out_of_time() const { return seconds() > settings_.time_limit_s; }
 
-  void round(int size) {
-    std::vector<std::optional<Candidate>> ended(static_cast<std::size_t>(size));
+  /// So many designs, each made by a call of its own.
+  std::vector<Candidate> all(
+      int count,
+      const std::function<std::optional<Candidate>(const SplitPlotProblem&, int)>& made) {
+    std::vector<std::optional<Candidate>> ended(static_cast<std::size_t>(count));
     std::atomic<int> next = 0;
     parallel_for(static_cast<int>(problems_.size()), settings_.threads, [&](int worker) {
-      for (int i = next++; i < size && (i == 0 || !out_of_time()); i = next++) {
-        ended[static_cast<std::size_t>(i)] = improved(problems_[worker], result_.starts + i);
+      for (int i = next++; i < count && (i == 0 || !out_of_time()); i = next++) {
+        ended[static_cast<std::size_t>(i)] = made(problems_[worker], i);
       }
     });
-    result_.starts += std::min(size, next.load());
+    std::vector<Candidate> found;
     for (std::optional<Candidate>& candidate : ended) {
-      if (!candidate) continue;
-      values_.push_back(candidate->value);
-      if (!best_ || candidate->value > best_->value) best_ = std::move(candidate);
+      if (candidate) found.push_back(std::move(*candidate));
+    }
+    return found;
+  }
+
+  void round(int size) {
+    const int first = result_.starts;
+    std::vector<Candidate> ended = all(size, [&](const SplitPlotProblem& problem, int i) {
+      return from_random(problem, first + i);
+    });
+    result_.starts += size;
+    for (const Candidate& candidate : ended) values_.push_back(candidate.value);
+    std::stable_sort(ended.begin(), ended.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.value > b.value; });
+    const int best = std::min(kPolished, static_cast<int>(ended.size()));
+    for (Candidate& candidate : all(best, [&](const SplitPlotProblem&problem, int i) {
+           return improved(problem, ended[static_cast<std::size_t>(i)].design, kExactly);
+         })) {
+      if (!best_ || candidate.value > best_->value) best_ = std::move(candidate);
     }
     count_best();
   }
 
-  /// A random start, improved: first with a ridge, for many a start is singular.
-  std::optional<Candidate> improved(const SplitPlotProblem& problem, int start) const {
+  /// Many a random start is singular; a ridge gives it a way out.
+  std::optional<Candidate> from_random(const SplitPlotProblem& problem, int start) const {
     RandomStream random(settings_.seed, kStartStreams + static_cast<std::uint64_t>(start));
-    const auto stop = [&] { return out_of_time(); };
-    SplitPlotExchange first(problem, random_design(problem, random), kRidge);
-    if (!first.value()) return std::nullopt;
-    for (int pass = 0; pass < 2 && first.improve(stop); ++pass) continue;
-    SplitPlotExchange exchange(problem, first.design());
+    SplitPlotExchange exchange(problem, random_design(problem, random), kRidge);
     if (!exchange.value()) return std::nullopt;
-    for (int pass = 0; pass < kMostPasses && exchange.improve(stop); ++pass) continue;
+    const auto stop = [&] { return out_of_time(); };
+    for (int pass = 0; pass < 2 && exchange.improve(kRoughly, stop); ++pass) continue;
+    return improved(problem, exchange.design(), kRoughly);
+  }
+
+  std::optional<Candidate> improved(const SplitPlotProblem& problem, const Eigen::MatrixXd& design,
+                                    double least_gain) const {
+    const auto stop = [&] { return out_of_time(); };
+    SplitPlotExchange exchange(problem, design);
+    for (int pass = 0; pass < kMostPasses && exchange.value() && exchange.improve(least_gain, stop);
+         ++pass) {
+      continue;
+    }
     if (!exchange.value()) return std::nullopt;
     return Candidate{*exchange.value(), exchange.design()};
   }
@@ -119,7 +149,7 @@ class Search {
     if (!best_) return;
     const ExchangeProblem& exchange = problems_.front().exchange;
     const bool determinant = exchange.criterion == ExactCriterion::kDeterminant;
-    const double digits = determinant ? kSame * exchange.space.column_count() : kSame;
+    const double digits = determinant ? kRoughly * exchange.space.column_count() : kRoughly;
     result_.best_found =
         static_cast<int>(std::count_if(values_.begin(), values_.end(), [&](double value) {
           return value > best_->value - digits;

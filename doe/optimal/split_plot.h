@@ -56,27 +56,28 @@ class SplitPlotExchange {
     double gain(double x) const;
 
    private:
-    Eigen::VectorXd features(double x) const;
+    static constexpr int kMost = kMostFeatures + 1;
+    using Features = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMost, 1>;
+    using Form = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMost, kMost>;
+
+    Features features(double x) const;
 
     const Coordinate& coordinate_;
     bool trace_;
-    double total_;                   ///< tr(V W)
-    Eigen::MatrixXd form_, form_b_;  ///< H'VH and H'VWVH, sqrt(1 - c) g = H (1, features)
-    Eigen::VectorXd present_;
+    double total_;        ///< tr(V W)
+    Form form_, form_b_;  ///< H'VH and H'VWVH, sqrt(1 - c) g = H (1, features)
+    Features present_;
   };
 
-  /// The same for a coordinate of all runs of a whole plot, whose first run is given: by computing
-  /// M anew.
-  double plot_gain(int plot, int coordinate, double x) const;
-
-  /// Tries every coordinate once; true if any moved. `stop` is asked often.
-  bool improve(const std::function<bool()>& stop);
+  /// Tries every coordinate once, moving those where |M|, or tr(M^-1 W), gains so much, relative to
+  /// itself; true if any moved. `stop` is asked often.
+  bool improve(double least_gain, const std::function<bool()>& stop);
 
  private:
   int first_run(int plot) const { return first_runs_[static_cast<std::size_t>(plot)]; }
   int size(int plot) const { return problem_.sizes[static_cast<std::size_t>(plot)]; }
-  bool improve_plot(int plot, int coordinate);
-  bool improve_run(int run, int coordinate);
+  bool improve_plot(int plot, int coordinate, double least_gain);
+  bool improve_run(int run, int coordinate, double least_gain);
   void refresh();
 
   const SplitPlotProblem& problem_;
@@ -91,7 +92,8 @@ class SplitPlotExchange {
 };
 
 /// The best design of many random starts, the same for any number of threads unless time runs out.
-/// Without a number of starts, until the best was found ten times, or after 2048. Empty where every
+/// Without a number of starts, until the best was found ten times (to 1e-3 of |M|^(1/p), or of the
+/// trace), or after 4032. Empty where every
 /// design that was found is singular.
 std::optional<SearchResult> search_split_plots(const SplitPlotProblem& problem,
                                                const SearchSettings& settings);

@@ -8,10 +8,9 @@
 namespace doetune::doe {
 namespace {
 
-constexpr double kLeastGain = 1e-7;  ///< of a move, relative to the criterion
-constexpr int kGrid = 16;            ///< intervals of [-1, 1] tried on a continuous factor
-constexpr int kBisections = 20;      ///< towards the edge of what constraints allow
-constexpr int kParabolas = 3;        ///< that refine the best grid point
+constexpr int kGrid = 16;        ///< intervals of [-1, 1] tried on a continuous factor
+constexpr int kBisections = 20;  ///< towards the edge of what constraints allow
+constexpr int kParabolas = 3;    ///< that refine the best grid point
 
 /// c of a whole plot of m runs.
 double shared_weight(double variance_ratio, Eigen::Index m) {
@@ -21,11 +20,13 @@ double shared_weight(double variance_ratio, Eigen::Index m) {
 /// The settings of one coordinate, and which is best.
 class LineSearch {
  public:
-  LineSearch(const Coordinate& coordinate, double current, std::function<double(double)> gain,
-             std::function<bool(double)> allowed)
-      : coordinate_(coordinate), gain_(std::move(gain)), allowed_(std::move(allowed)) {
-    best_ = current;
-  }
+  LineSearch(const Coordinate& coordinate, double current, double least_gain,
+             std::function<double(double)> gain, std::function<bool(double)> allowed)
+      : coordinate_(coordinate),
+        gain_(std::move(gain)),
+        allowed_(std::move(allowed)),
+        best_(current),
+        threshold_(1 + least_gain) {}
 
   double best() {
     for (const double value : coordinate_.values) {
@@ -41,9 +42,9 @@ class LineSearch {
  private:
   void consider(double x) {
     const double gain = gain_(x);
-    if (!(gain > best_gain_ * (1 + kLeastGain))) return;
+    if (!(gain > threshold_)) return;
     best_ = x;
-    best_gain_ = gain;
+    threshold_ = gain;
   }
 
   void try_grid() {
@@ -84,7 +85,7 @@ class LineSearch {
   std::function<double(double)> gain_;
   std::function<bool(double)> allowed_;
   double best_;
-  double best_gain_ = 1;
+  double threshold_;
 };
 
 }  // namespace
@@ -160,16 +161,16 @@ SplitPlotExchange::RunLine::RunLine(const SplitPlotExchange& exchange, int run, 
   if (trace_) form_b_ = h.transpose() * (exchange.b_ * h);
 }
 
-Eigen::VectorXd SplitPlotExchange::RunLine::features(double x) const {
-  Eigen::VectorXd phi(coordinate_.features + 1);
+SplitPlotExchange::RunLine::Features SplitPlotExchange::RunLine::features(double x) const {
+  Features phi(coordinate_.features + 1);
   phi[0] = 1;
   for (int a = 0; a < coordinate_.features; ++a) phi[a + 1] = coordinate_.feature(a, x);
   return phi;
 }
 
 double SplitPlotExchange::RunLine::gain(double x) const {
-  const Eigen::VectorXd phi = features(x);
-  const Eigen::VectorXd now = form_ * present_;
+  const Features phi = features(x);
+  const Features now = form_ * present_;
   const double a = phi.dot(form_ * phi);
   const double b = present_.dot(now);
   const double ab = phi.dot(now);
@@ -184,38 +185,25 @@ double SplitPlotExchange::RunLine::gain(double x) const {
   return total_ / (total_ - fall);
 }
 
-double SplitPlotExchange::plot_gain(int plot, int coordinate, double x) const {
-  const Eigen::MatrixXd old = rows_.middleRows(first_run(plot), size(plot));
-  Eigen::MatrixXd changed = old;
-  for (int i = 0; i < size(plot); ++i) {
-    Eigen::VectorXd point = design_.row(first_run(plot) + i).transpose();
-    point[coordinate] = x;
-    changed.row(i) = problem_.exchange.space.row(point);
-  }
-  const double ratio = problem_.variance_ratio;
-  const auto value =
-      information_value(problem_.exchange, information_ - whole_plot_information(old, ratio) +
-                                               whole_plot_information(changed, ratio));
-  return value ? std::exp(*value - *value_) : 0;
-}
-
-bool SplitPlotExchange::improve(const std::function<bool()>& stop) {
+bool SplitPlotExchange::improve(double least_gain, const std::function<bool()>& stop) {
   bool moved = false;
   const auto& coordinates = problem_.exchange.space.coordinates();
   for (int plot = 0; plot < static_cast<int>(problem_.sizes.size()) && !stop(); ++plot) {
     for (int c = 0; c < static_cast<int>(coordinates.size()); ++c) {
       if (coordinates[c].features == 0 || !value_) continue;
       if (problem_.hard[c]) {
-        moved |= improve_plot(plot, c);
+        moved |= improve_plot(plot, c, least_gain);
         continue;
       }
-      for (int i = 0; i < size(plot) && value_; ++i) moved |= improve_run(first_run(plot) + i, c);
+      for (int i = 0; i < size(plot) && value_; ++i) {
+        moved |= improve_run(first_run(plot) + i, c, least_gain);
+      }
     }
   }
   return moved;
 }
 
-bool SplitPlotExchange::improve_plot(int plot, int coordinate) {
+bool SplitPlotExchange::improve_plot(int plot, int coordinate, double least_gain) {
   const SearchSpace& space = problem_.exchange.space;
   const double current = design_(first_run(plot), coordinate);
   const auto allowed = [&](double x) {
@@ -226,8 +214,19 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate) {
     }
     return true;
   };
-  const auto gain = [&](double x) { return plot_gain(plot, coordinate, x); };
-  const double best = LineSearch(space.coordinates()[coordinate], current, gain, allowed).best();
+  const double ratio = problem_.variance_ratio;
+  Eigen::MatrixXd rows = rows_.middleRows(first_run(plot), size(plot));
+  const Eigen::MatrixXd others = information_ - whole_plot_information(rows, ratio);
+  Eigen::MatrixXd points = design_.middleRows(first_run(plot), size(plot));
+  const auto gain = [&](double x) {
+    points.col(coordinate).setConstant(x);
+    for (int i = 0; i < size(plot); ++i) rows.row(i) = space.row(points.row(i).transpose());
+    const auto value =
+        information_value(problem_.exchange, others + whole_plot_information(rows, ratio));
+    return value ? std::exp(*value - *value_) : 0;
+  };
+  const double best =
+      LineSearch(space.coordinates()[coordinate], current, least_gain, gain, allowed).best();
   if (best == current) return false;
   for (int i = first_run(plot); i < first_run(plot) + size(plot); ++i) {
     design_(i, coordinate) = best;
@@ -237,7 +236,7 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate) {
   return true;
 }
 
-bool SplitPlotExchange::improve_run(int run, int coordinate) {
+bool SplitPlotExchange::improve_run(int run, int coordinate, double least_gain) {
   const SearchSpace& space = problem_.exchange.space;
   const double current = design_(run, coordinate);
   const auto allowed = [&](double x) {
@@ -247,7 +246,8 @@ bool SplitPlotExchange::improve_run(int run, int coordinate) {
   };
   const RunLine line(*this, run, coordinate);
   const auto gain = [&](double x) { return line.gain(x); };
-  const double best = LineSearch(space.coordinates()[coordinate], current, gain, allowed).best();
+  const double best =
+      LineSearch(space.coordinates()[coordinate], current, least_gain, gain, allowed).best();
   if (best == current) return false;
   design_(run, coordinate) = best;
   rows_.row(run) = space.row(design_.row(run).transpose());
