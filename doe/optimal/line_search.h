@@ -16,17 +16,17 @@ DOETUNE_INLINE Lanes polynomial(const Lanes* c, int degree, const Lanes& x) {
 }
 
 /// A zero of the cubic q in [low, high], where q falls from above 0 to below 0; elsewhere some
-/// point of the interval. Newton's method, bisecting where it would leave the bracket.
-DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high) {
-  Lanes x = 0.5 * (low + high);
-  for (int step = 0; step < 5; ++step) {
+/// point of the interval. Newton's method from x if that is inside, bisecting where it would leave
+/// the bracket.
+DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high, Lanes x) {
+  x = (x > low) & (x < high) ? x : 0.5 * (low + high);
+  for (int step = 0; step < 4; ++step) {
     const Lanes value = polynomial(q, 3, x);
     const Lanes slope = (3.0 * q[3] * x + 2.0 * q[2]) * x + q[1];
     low = value > 0 ? x : low;
     high = value > 0 ? high : x;
     const Lanes newton = x - value / slope;
-    const LaneMask inside = (newton > low) & (newton < high);
-    x = inside ? newton : 0.5 * (low + high);
+    x = (newton > low) & (newton < high) ? newton : 0.5 * (low + high);
   }
   return x;
 }
@@ -50,11 +50,13 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   // A monotone cubic (or a quadratic, whose far zero is not a number) has no such intervals.
   const LaneMask usable = (discriminant > 0) & (left <= right);
   const LaneMask middle = q[3] > 0;
-  const LaneMask outer = ~middle;
   left = usable ? left : (middle ? -one : one);
   right = usable ? right : one;
-  const Lanes low[2] = {middle ? left : -one, right};
-  const Lanes high[2] = {middle ? right : left, one};
+  // The falling intervals: the middle one, or the two outer ones.
+  const Lanes lower = middle ? left : -one;
+  const Lanes upper = middle ? right : left;
+  const LaneMask inner = (polynomial(q, 3, lower) > 0) & (polynomial(q, 3, upper) < 0);
+  const LaneMask last = ~middle & (polynomial(q, 3, right) > 0) & (polynomial(q, 3, one) < 0);
   Lanes best = current;
   Lanes best_value = polynomial(c, 4, current);
   const auto consider = [&](const Lanes& x) __attribute__((always_inline)) {
@@ -65,10 +67,11 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   };
   consider(-one);
   consider(one);
-  const LaneMask inner = (polynomial(q, 3, low[0]) > 0) & (polynomial(q, 3, high[0]) < 0);
-  if (any(inner)) consider(inner ? falling_zero(q, low[0], high[0]) : current);
-  const LaneMask last = outer & (polynomial(q, 3, low[1]) > 0) & (polynomial(q, 3, high[1]) < 0);
-  if (any(last)) consider(last ? falling_zero(q, low[1], high[1]) : current);
+  if (any(inner | last)) {
+    const Lanes x = falling_zero(q, inner ? lower : right, inner ? upper : one, current);
+    consider(inner | last ? x : current);
+  }
+  if (any(inner & last)) consider(inner & last ? falling_zero(q, right, one, current) : current);
   return best;
 }
 
