@@ -78,11 +78,11 @@ class SplitPlotExchange {
   int size(int plot) const { return problem_.sizes[static_cast<std::size_t>(plot)]; }
   bool improve_plot(int plot, int coordinate, double least_gain);
   bool improve_run(int run, int coordinate, double least_gain);
-  void refresh();
+  Eigen::MatrixXd told_by(int plot) const;
+  void refresh();  ///< all that depends on M
 
   const SplitPlotProblem& problem_;
   Eigen::MatrixXd design_;
-  double ridge_;
   std::vector<int> first_runs_;  ///< of each whole plot
   std::vector<int> plots_;       ///< of each run
   Eigen::MatrixXd rows_;         ///< n x p: the model matrix

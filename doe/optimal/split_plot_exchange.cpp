@@ -8,7 +8,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kGrid = 16;        ///< intervals of [-1, 1] tried on a continuous factor
+constexpr int kGrid = 10;        ///< intervals of [-1, 1] tried on a continuous factor
 constexpr int kBisections = 20;  ///< towards the edge of what constraints allow
 constexpr int kParabolas = 3;    ///< that refine the best grid point
 
@@ -26,7 +26,8 @@ class LineSearch {
         gain_(std::move(gain)),
         allowed_(std::move(allowed)),
         best_(current),
-        threshold_(1 + least_gain) {}
+        least_gain_(least_gain),
+        needed_(1 + least_gain) {}
 
   double best() {
     for (const double value : coordinate_.values) {
@@ -42,9 +43,10 @@ class LineSearch {
  private:
   void consider(double x) {
     const double gain = gain_(x);
-    if (!(gain > threshold_)) return;
+    if (!(gain > needed_)) return;
     best_ = x;
-    threshold_ = gain;
+    best_gain_ = gain;
+    needed_ = gain;
   }
 
   void try_grid() {
@@ -70,14 +72,15 @@ class LineSearch {
   void refine() {
     double h = 2.0 / kGrid;
     for (int step = 0; step < kParabolas; ++step, h /= 8) {
+      const double before = best_gain_;
       const double below = gain_(best_ - h);
       const double above = gain_(best_ + h);
-      const double at = gain_(best_);
-      const double curvature = above - 2 * at + below;
+      const double curvature = above - 2 * before + below;
       if (!(curvature < 0)) return;
       const double move = std::clamp(0.5 * h * (below - above) / curvature, -h, h);
       const double x = std::clamp(best_ + move, -1.0, 1.0);
-      if (allowed_(x)) consider(x);
+      if (x != best_ && allowed_(x)) consider(x);
+      if (best_gain_ < before + least_gain_) return;
     }
   }
 
@@ -85,7 +88,9 @@ class LineSearch {
   std::function<double(double)> gain_;
   std::function<bool(double)> allowed_;
   double best_;
-  double threshold_;
+  double best_gain_ = 1;
+  double least_gain_;
+  double needed_;  ///< gain of a better setting
 };
 
 }  // namespace
@@ -104,7 +109,7 @@ Eigen::MatrixXd whole_plot_information(const Eigen::MatrixXd& rows, double varia
 
 SplitPlotExchange::SplitPlotExchange(const SplitPlotProblem& problem, Eigen::MatrixXd design,
                                      double ridge)
-    : problem_(problem), design_(std::move(design)), ridge_(ridge) {
+    : problem_(problem), design_(std::move(design)) {
   for (std::size_t plot = 0; plot < problem.sizes.size(); ++plot) {
     first_runs_.push_back(static_cast<int>(plots_.size()));
     plots_.insert(plots_.end(), static_cast<std::size_t>(problem.sizes[plot]),
@@ -114,17 +119,21 @@ SplitPlotExchange::SplitPlotExchange(const SplitPlotProblem& problem, Eigen::Mat
   for (Eigen::Index i = 0; i < design_.rows(); ++i) {
     rows_.row(i) = problem.exchange.space.row(design_.row(i).transpose());
   }
+  information_ = problem.exchange.base;
+  information_.diagonal().array() += ridge;
+  for (int plot = 0; plot < static_cast<int>(problem.sizes.size()); ++plot) {
+    information_ += told_by(plot);
+  }
   refresh();
+}
+
+Eigen::MatrixXd SplitPlotExchange::told_by(int plot) const {
+  return whole_plot_information(rows_.middleRows(first_run(plot), size(plot)),
+                                problem_.variance_ratio);
 }
 
 void SplitPlotExchange::refresh() {
   const ExchangeProblem& exchange = problem_.exchange;
-  information_ = exchange.base;
-  information_.diagonal().array() += ridge_;
-  for (int plot = 0; plot < static_cast<int>(problem_.sizes.size()); ++plot) {
-    information_ += whole_plot_information(rows_.middleRows(first_run(plot), size(plot)),
-                                           problem_.variance_ratio);
-  }
   value_ = information_value(exchange, information_);
   if (!value_) return;
   const Eigen::Index p = information_.rows();
@@ -216,7 +225,7 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate, double least_gain
   };
   const double ratio = problem_.variance_ratio;
   Eigen::MatrixXd rows = rows_.middleRows(first_run(plot), size(plot));
-  const Eigen::MatrixXd others = information_ - whole_plot_information(rows, ratio);
+  const Eigen::MatrixXd others = information_ - told_by(plot);
   Eigen::MatrixXd points = design_.middleRows(first_run(plot), size(plot));
   const auto gain = [&](double x) {
     points.col(coordinate).setConstant(x);
@@ -232,6 +241,7 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate, double least_gain
     design_(i, coordinate) = best;
     rows_.row(i) = space.row(design_.row(i).transpose());
   }
+  information_ = others + told_by(plot);
   refresh();
   return true;
 }
@@ -249,8 +259,10 @@ bool SplitPlotExchange::improve_run(int run, int coordinate, double least_gain) 
   const double best =
       LineSearch(space.coordinates()[coordinate], current, least_gain, gain, allowed).best();
   if (best == current) return false;
+  information_ -= told_by(plots_[run]);
   design_(run, coordinate) = best;
   rows_.row(run) = space.row(design_.row(run).transpose());
+  information_ += told_by(plots_[run]);
   refresh();
   return true;
 }
