@@ -1,5 +1,5 @@
 // Prints, as a Markdown table, the D-optimal split-plot designs found on one thread: factors of
-// three levels and continuous ones, by default effort and by a search of 5000 starts or thirty seconds.
+// three levels and continuous ones, by default effort and by a search of 5000 starts or twenty seconds.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -86,7 +86,7 @@ int main() {
                problem.runs);
     for (const bool three_levels : {true, false}) {
       print_search(request_of(problem, three_levels), std::nullopt, 10);
-      print_search(request_of(problem, three_levels), 5000, 30);
+      print_search(request_of(problem, three_levels), 5000, 20);
     }
     fmt::print("\n");
   }
