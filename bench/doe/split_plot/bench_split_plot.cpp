@@ -1,5 +1,6 @@
 // Prints, as a Markdown table, the D-optimal split-plot designs found on one thread: factors of
-// three levels and continuous ones, by default effort and by a search of 5000 starts or twenty seconds.
+// three levels and continuous ones, by default effort and by a search of 5000 starts or twenty
+// seconds.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
