@@ -150,10 +150,9 @@ class Search {
     const ExchangeProblem& exchange = problems_.front().exchange;
     const bool determinant = exchange.criterion == ExactCriterion::kDeterminant;
     const double digits = determinant ? kRoughly * exchange.space.column_count() : kRoughly;
-    result_.best_found =
-        static_cast<int>(std::count_if(values_.begin(), values_.end(), [&](double value) {
-          return value > best_->value - digits;
-        }));
+    const auto same = std::count_if(values_.begin(), values_.end(),
+                                    [&](double value) { return value > best_->value - digits; });
+    result_.best_found = std::max(static_cast<int>(same), 1);  // polish may leave all starts behind
   }
 
   const SearchSettings& settings_;
