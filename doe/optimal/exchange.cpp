@@ -102,11 +102,12 @@ std::optional<double> information_value(const ExchangeProblem& problem,
 }
 
 std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::MatrixXd& design) {
-  Eigen::MatrixXd information = problem.base;
+  Eigen::MatrixXd x(design.rows(), problem.space.column_count());
   for (Eigen::Index i = 0; i < design.rows(); ++i) {
-    const Eigen::RowVectorXd row = problem.space.row(design.row(i).transpose());
-    information.noalias() += row.transpose() * row;
+    x.row(i) = problem.space.row(design.row(i).transpose());
   }
+  Eigen::MatrixXd information = problem.base;
+  information.noalias() += x.transpose() * x;
   return information_value(problem, information);
 }
 

@@ -15,13 +15,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kStartStreams = std::uint64_t{0x73706c74} << 32;
 constexpr int kFirstRound = 64;
 constexpr int kMostStarts = 4032;  ///< six rounds, where their number is left open
-constexpr int kPolished = 8;       ///< designs of a round that are improved to the last digit
+constexpr int kPolished = 16;      ///< designs that are improved to the last digit at a time
 constexpr int kEnough = 10;        ///< times that the best was found
 constexpr int kMostPasses = 200;
 constexpr int kMostTries = 1000;    ///< for a run beside the first of its whole plot
 constexpr double kRidge = 1e-3;     ///< with which a search from a random start begins
 constexpr double kRoughly = 1e-3;   ///< gain at which it ends
 constexpr double kExactly = 1e-10;  ///< the same for the few best
+constexpr double kSame = 1e-6;  ///< of |M|^(1/p), or of the trace: designs that are equally good
 
 struct Candidate {
   double value;
@@ -80,16 +81,32 @@ class Search {
       return from_random(problem, first + i);
     });
     result_.starts += size;
-    for (const Candidate& candidate : ended) values_.push_back(candidate.value);
     std::stable_sort(ended.begin(), ended.end(),
                      [](const Candidate& a, const Candidate& b) { return a.value > b.value; });
-    const int best = std::min(kPolished, static_cast<int>(ended.size()));
-    for (Candidate& candidate : all(best, [&](const SplitPlotProblem&problem, int i) {
-           return improved(problem, ended[static_cast<std::size_t>(i)].design, kExactly);
-         })) {
-      if (!best_ || candidate.value > best_->value) best_ = std::move(candidate);
+    for (std::size_t i = 0; i < ended.size() && polish(ended, i); i += kPolished) {
     }
-    count_best();
+    result_.best_found = static_cast<int>(std::count_if(
+        values_.begin(), values_.end(), [&](double value) { return is_best(value); }));
+  }
+
+  /// Improves the next few of a round as far as numbers go; says whether the best is among them.
+  bool polish(const std::vector<Candidate>& ended, std::size_t first) {
+    const auto count = static_cast<int>(std::min<std::size_t>(kPolished, ended.size() - first));
+    const std::vector<Candidate> polished = all(count, [&](const SplitPlotProblem& problem, int i) {
+      return improved(problem, ended[first + static_cast<std::size_t>(i)].design, kExactly);
+    });
+    for (const Candidate& candidate : polished) {
+      values_.push_back(candidate.value);
+      if (!best_ || candidate.value > best_->value) best_ = candidate;
+    }
+    return std::any_of(polished.begin(), polished.end(),
+                       [&](const Candidate& candidate) { return is_best(candidate.value); });
+  }
+
+  bool is_best(double value) const {
+    const ExchangeProblem& exchange = problems_.front().exchange;
+    const bool root = exchange.criterion == ExactCriterion::kDeterminant;
+    return value > best_->value - kSame * (root ? exchange.space.column_count() : 1);
   }
 
   /// Many a random start is singular; a ridge gives it a way out.
@@ -145,20 +162,10 @@ class Search {
     return first;
   }
 
-  void count_best() {
-    if (!best_) return;
-    const ExchangeProblem& exchange = problems_.front().exchange;
-    const bool determinant = exchange.criterion == ExactCriterion::kDeterminant;
-    const double digits = determinant ? kRoughly * exchange.space.column_count() : kRoughly;
-    const auto same = std::count_if(values_.begin(), values_.end(),
-                                    [&](double value) { return value > best_->value - digits; });
-    result_.best_found = std::max(static_cast<int>(same), 1);  // polish may leave all starts behind
-  }
-
   const SearchSettings& settings_;
   const Clock::time_point began_;
   std::vector<SplitPlotProblem> problems_;  ///< one a thread
-  std::vector<double> values_;              ///< where the starts ended
+  std::vector<double> values_;              ///< of the polished designs
   std::optional<Candidate> best_;
   SearchResult result_;
 };

@@ -92,8 +92,7 @@ class SplitPlotExchange {
 };
 
 /// The best design of many random starts, the same for any number of threads unless time runs out.
-/// Without a number of starts, until the best was found ten times (to 1e-3 of |M|^(1/p), or of the
-/// trace), or after 4032. Empty where every
+/// Without a number of starts, until the best was found ten times, or after 4032. Empty where every
 /// design that was found is singular.
 std::optional<SearchResult> search_split_plots(const SplitPlotProblem& problem,
                                                const SearchSettings& settings);
