@@ -16,15 +16,19 @@ constexpr std::size_t kMostRowsShown = 40;
 
 void print_runs(const study::Study& study, const study::Plan& plan, int first) {
   const std::size_t shown = std::min(plan.runs.size(), first + kMostRowsShown);
-  std::vector<std::string> header{"run", "point"};
+  const bool whole_plots = plan.has_whole_plots();
+  std::vector<std::string> header{"run"};
+  if (whole_plots) header.emplace_back("whole plot");
+  header.emplace_back("point");
   for (const doe::Factor& factor : study.factors) {
     header.push_back(factor.unit.empty() ? factor.name : factor.name + " [" + factor.unit + "]");
   }
   TextTable table(header);
   for (std::size_t i = first; i < shown; ++i) {
     const study::PlannedRun& run = plan.runs[i];
-    std::vector<std::string> cells{std::to_string(run.run),
-                                   std::string(doe::point_type_name(run.type))};
+    std::vector<std::string> cells{std::to_string(run.run)};
+    if (whole_plots) cells.push_back(run.whole_plot > 0 ? std::to_string(run.whole_plot) : "");
+    cells.emplace_back(doe::point_type_name(run.type));
     for (std::size_t f = 0; f < study.factors.size(); ++f) {
       cells.push_back(study.factors[f].format(run.settings[f]));
     }

@@ -9,6 +9,7 @@
 
 #include "doe/design.h"
 #include "doe/evaluation/moments.h"
+#include "doe/optimal/budget.h"
 
 namespace doetune::doe {
 namespace {
@@ -88,8 +89,9 @@ Design automatic_design(const DesignRequest& request) {
   std::optional<Design> best;
   std::string best_name;
   double best_cost = kAbout * least;
-  const std::span<const char* const> candidates =
-      curvature ? std::span<const char* const>(kForCurvature) : std::span(kForSlopes);
+  std::span<const char* const> candidates = kForSlopes;
+  if (curvature) candidates = kForCurvature;
+  if (in_whole_plots(request)) candidates = {};  // classical designs do not heed them
   for (const char* name : candidates) {
     auto design = classical(name, request, runs);
     if (!design) continue;

@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t kMostRuns = 1'000'000;
 
+constexpr std::string_view kOptimalOptions =
+    "runs center_runs blocks replicates starts time_limit possible whole_plots budget run_cost "
+    "change_cost";
+
 constexpr std::array kDesignTypes{
     DesignType{"auto",
                "the design for the model and the number of runs, chosen from the others; says why",
@@ -50,14 +54,11 @@ constexpr std::array kDesignTypes{
     DesignType{"d-optimal",
                "the runs that tell the coefficients of any model best, in any region: fewest runs, "
                "constraints, mixed factors",
-               "Meyer & Nachtsheim (1995), coordinate exchange", d_optimal,
-               "runs center_runs blocks replicates starts time_limit possible"},
+               "Meyer & Nachtsheim (1995), coordinate exchange", d_optimal, kOptimalOptions},
     DesignType{"i-optimal", "the runs that predict best on average: for response surfaces",
-               "Meyer & Nachtsheim (1995), coordinate exchange", i_optimal,
-               "runs center_runs blocks replicates starts time_limit possible"},
+               "Meyer & Nachtsheim (1995), coordinate exchange", i_optimal, kOptimalOptions},
     DesignType{"a-optimal", "the runs with the smallest sum of coefficient variances",
-               "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal,
-               "runs center_runs blocks replicates starts time_limit possible"},
+               "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal, kOptimalOptions},
     DesignType{
         "space-filling",
         "points spread over the whole region, for responses of unknown shape: maximin, centred "
@@ -112,11 +113,29 @@ void drop_excluded(const DesignRequest& request, Design& design) {
       fmt::format("{} of {} points left out: not allowed ({})", dropped, before, example));
 }
 
+/// A copy's whole plots are others: its hard-to-change factors are set anew.
 void replicate(Design& design, int replicates) {
   const std::vector<DesignPoint> once = design.points;
-  for (int copy = 2; copy <= replicates; ++copy) {
-    design.points.insert(design.points.end(), once.begin(), once.end());
+  int whole_plots = 0;
+  for (const DesignPoint& point : once) whole_plots = std::max(whole_plots, point.whole_plot);
+  for (int copy = 1; copy < replicates; ++copy) {
+    for (DesignPoint point : once) {
+      if (point.whole_plot > 0) point.whole_plot += copy * whole_plots;
+      design.points.push_back(std::move(point));
+    }
   }
+}
+
+void note_hard_factors(const DesignRequest& request, Design& design) {
+  const auto hard = std::find_if(request.factors.begin(), request.factors.end(),
+                                 [](const Factor& factor) { return factor.hard_to_change; });
+  const bool in_plots = std::any_of(design.points.begin(), design.points.end(),
+                                    [](const DesignPoint& p) { return p.whole_plot > 0; });
+  if (hard == request.factors.end() || in_plots || request.existing.rows() > 0) return;
+  design.notes.push_back(fmt::format(
+      "{} is hard to change but changes as often as any factor; d-optimal, i-optimal and a-optimal "
+      "put runs in whole plots",
+      hard->name));
 }
 
 /// Numbers the runs at equal settings, whether centre runs or copies of the whole design.
@@ -178,6 +197,7 @@ Design build_design(std::string_view name, const DesignRequest& request) {
   if (!type.as_given) {
     snap_points(request, design);
     drop_excluded(request, design);
+    note_hard_factors(request, design);
   }
   if (design.points.empty()) throw DesignError("the design has no runs that are allowed");
   if (design.points.size() * static_cast<std::size_t>(request.options.replicates) > kMostRuns) {

@@ -75,10 +75,10 @@ struct DesignOptions {
   std::optional<int> starts;            ///< of a search; empty: until more would hardly help
   std::optional<double> time_limit_s;   ///< of a search
   std::vector<std::string> possible;    ///< terms that may matter (Bayesian D)
-  std::optional<int> whole_plots;       ///< changes of the hard-to-change factors, and one
+  std::optional<int> whole_plots;       ///< groups of runs, each with one hard-to-change setting
   std::optional<double> budget_s;       ///< time that all runs and changes may take
   std::optional<double> run_cost_s;     ///< of one run
-  std::optional<double> change_cost_s;  ///< of one change of the hard-to-change factors
+  std::optional<double> change_cost_s;  ///< of setting up one whole plot, also the first
 };
 
 /// What a design is asked for.
@@ -88,9 +88,11 @@ struct DesignRequest {
   Model model;  ///< that the design must determine
   DesignOptions options;
   std::uint64_t seed = 0;
-  int threads = 0;           ///< of a search; 0: all. The design is the same for any
-  Eigen::MatrixXd existing;  ///< m x k coded runs that are there already; may be empty
+  int threads = 0;                        ///< of a search; 0: all. The design is the same for any
+  Eigen::MatrixXd existing;               ///< m x k coded runs that are there already; may be empty
+  std::vector<int> existing_whole_plots;  ///< of each; 0 or empty: none
   std::vector<std::vector<double>> table;  ///< type `table`: the runs, natural units
+  std::vector<int> table_whole_plots;      ///< of each; 0 or empty: none
 };
 
 /// Thrown where the request has no such design; the message says why and what would do.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "doe/classical/fold_over.h"
@@ -17,6 +18,18 @@ namespace {
 std::optional<RunStatus> status_of(const std::map<int, RunRecord>& records, int run) {
   const auto found = records.find(run);
   return found == records.end() ? std::nullopt : std::optional(found->second.status);
+}
+
+int most_whole_plot(const Plan& plan) {
+  int most = 0;
+  for (const PlannedRun& run : plan.runs) most = std::max(most, run.whole_plot);
+  return most;
+}
+
+/// So many more whole plots that they are as large as those of the plan are on average.
+int whole_plots_for(int runs, const Plan& plan) {
+  const double size = static_cast<double>(plan.runs.size()) / most_whole_plot(plan);
+  return std::clamp(static_cast<int>(std::lround(runs / size)), 1, runs);
 }
 
 doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentation& augmentation) {
@@ -34,6 +47,10 @@ doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentatio
     if (status == RunStatus::kInfeasible) request.region = request.region.without(run.settings);
     if (status && *status != RunStatus::kCompleted) continue;
     existing.push_back(doe::coded_point(study.factors, run.settings));
+    request.existing_whole_plots.push_back(run.whole_plot);
+  }
+  if (directory.plan.has_whole_plots() && augmentation.runs > 0) {
+    request.options.whole_plots = whole_plots_for(augmentation.runs, directory.plan);
   }
   request.existing = Eigen::MatrixXd(existing.size(), study.factors.size());
   for (std::size_t i = 0; i < existing.size(); ++i) {
@@ -119,11 +136,13 @@ Plan augmented_plan(const StudyDirectory& directory, const Augmentation& augment
     std::map<std::vector<double>, int> seen;
     for (const PlannedRun& run : plan.runs) ++seen[run.settings];
     const int before = static_cast<int>(plan.runs.size());
+    const int plots_before = most_whole_plot(plan);
     for (const int i : doe::random_run_order(design, study.seed + plan.runs.size())) {
       const doe::DesignPoint& point = design.points[i];
       const std::vector<double> settings = doe::natural_settings(study.factors, point.coded);
       plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, before + i + 1, point.type,
-                           plan.runs.front().block, ++seen[settings], settings});
+                           plan.runs.front().block, ++seen[settings], settings,
+                           point.whole_plot > 0 ? plots_before + point.whole_plot : 0});
     }
     plan.search = design.search;
     plan.notes = design.notes;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <numeric>
@@ -29,6 +30,7 @@ doe::DesignRequest request_of(const Study& study) {
                                      study.design.table.string(), row.line, *reason));
       }
       request.table.push_back(row.settings);
+      request.table_whole_plots.push_back(row.whole_plot);
     }
   }
   return request;
@@ -61,14 +63,18 @@ int whole_number(const std::string& text) {
 }
 
 PlannedRun read_run(const Study& study, const std::vector<std::string>& cells) {
+  const std::size_t first_factor = cells.size() - study.factors.size();
   PlannedRun run;
   run.run = whole_number(cells[0]);
   run.standard_order = whole_number(cells[1]);
   run.type = doe::point_type_from_name(cells[2]);
   run.block = whole_number(cells[3]);
   run.replicate = whole_number(cells[4]);
+  if (first_factor > kPlanColumns.size() && !cells[kPlanColumns.size()].empty()) {
+    run.whole_plot = whole_number(cells[kPlanColumns.size()]);
+  }
   for (std::size_t f = 0; f < study.factors.size(); ++f) {
-    const std::string& text = cells[kPlanColumns.size() + f];
+    const std::string& text = cells[first_factor + f];
     const auto setting = study.factors[f].parse(text);
     if (!setting) {
       throw std::invalid_argument(
@@ -80,6 +86,11 @@ PlannedRun read_run(const Study& study, const std::vector<std::string>& cells) {
 }
 
 }  // namespace
+
+bool Plan::has_whole_plots() const {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const PlannedRun& run) { return run.whole_plot > 0; });
+}
 
 Eigen::MatrixXd Plan::coded(const std::vector<doe::Factor>& factors) const {
   Eigen::MatrixXd x(runs.size(), factors.size());
@@ -112,25 +123,32 @@ Plan make_plan(const Study& study) {
         request.table.empty() ? doe::natural_settings(study.factors, point.coded)
                               : request.table[static_cast<std::size_t>(i) % request.table.size()];
     plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, i + 1, point.type, point.block,
-                         point.replicate, settings});
+                         point.replicate, settings, point.whole_plot});
   }
   return plan;
 }
 
 std::string plan_csv(const Study& study, const Plan& plan) {
-  std::vector<std::string> cells(kPlanColumns.begin(), kPlanColumns.end());
-  for (const doe::Factor& factor : study.factors) cells.push_back(factor.name);
-  std::string csv = csv_row(cells);
+  const bool whole_plots = plan.has_whole_plots();
+  std::string csv = csv_row(plan_header(study, whole_plots));
   for (const PlannedRun& run : plan.runs) {
-    csv += csv_row(plan_cells(study, run));
+    csv += csv_row(plan_cells(study, run, whole_plots));
   }
   return csv;
 }
 
-std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run) {
+std::vector<std::string> plan_header(const Study& study, bool whole_plots) {
+  std::vector<std::string> cells(kPlanColumns.begin(), kPlanColumns.end());
+  if (whole_plots) cells.emplace_back("whole_plot");
+  for (const doe::Factor& factor : study.factors) cells.push_back(factor.name);
+  return cells;
+}
+
+std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run, bool whole_plots) {
   std::vector<std::string> cells{std::to_string(run.run), std::to_string(run.standard_order),
                                  std::string(doe::point_type_name(run.type)),
                                  std::to_string(run.block), std::to_string(run.replicate)};
+  if (whole_plots) cells.push_back(run.whole_plot > 0 ? std::to_string(run.whole_plot) : "");
   for (std::size_t f = 0; f < study.factors.size(); ++f) {
     cells.push_back(study.factors[f].format(run.settings[f]));
   }
@@ -139,11 +157,13 @@ std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run) {
 
 std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,
                                       const std::filesystem::path& file) {
-  std::vector<std::string> header(kPlanColumns.begin(), kPlanColumns.end());
-  for (const doe::Factor& factor : study.factors) header.push_back(factor.name);
+  std::vector<std::string> header = plan_header(study, false);
   std::vector<PlannedRun> runs;
   try {
     const std::vector<CsvRow> rows = parse_csv(csv);
+    if (!rows.empty() && rows.front().cells == plan_header(study, true)) {
+      header = rows.front().cells;
+    }
     if (rows.empty() || rows.front().cells != header) {
       throw std::invalid_argument(
           fmt::format("line 1: expected the columns {}", fmt::join(header, ",")));

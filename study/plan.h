@@ -19,6 +19,7 @@ struct PlannedRun {
   int block = 1;
   int replicate = 1;
   std::vector<double> settings;  ///< one a factor, natural units
+  int whole_plot = 0;            ///< from 1: runs with the same hard-to-change settings; 0: none
 };
 
 struct Plan {
@@ -26,6 +27,9 @@ struct Plan {
   doe::Evaluation evaluation;
   std::vector<std::string> notes;  ///< what the design's builder had to say
   std::optional<doe::SearchReport> search;
+
+  /// Whether any run is in a whole plot; the run sheet has a column for them then.
+  bool has_whole_plots() const;
 
   /// n x k coded points, in run order.
   Eigen::MatrixXd coded(const std::vector<doe::Factor>& factors) const;
@@ -35,11 +39,13 @@ struct Plan {
 /// Throws StudyError for a design that cannot be made or does not support the model.
 Plan make_plan(const Study& study);
 
-/// The run sheet as CSV: run,standard_order,point_type,block,replicate,<factors...>.
+/// The run sheet as CSV: run,standard_order,point_type,block,replicate,<factors...>; with whole
+/// plots, whole_plot before the factors.
 std::string plan_csv(const Study& study, const Plan& plan);
 
-/// The cells of one run of the sheet.
-std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run);
+/// The names of the sheet's columns, and the cells of one run.
+std::vector<std::string> plan_header(const Study& study, bool whole_plots);
+std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run, bool whole_plots);
 
 /// Reads plan_csv's text back. Throws StudyError with line and column name.
 std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,

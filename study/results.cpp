@@ -14,9 +14,8 @@ namespace {
 
 std::string number(double value) { return fmt::format("{}", value); }
 
-std::vector<std::string> header(const Study& study) {
-  std::vector<std::string> cells{"run", "standard_order", "point_type", "block", "replicate"};
-  for (const doe::Factor& factor : study.factors) cells.push_back(factor.name);
+std::vector<std::string> header(const Study& study, bool whole_plots) {
+  std::vector<std::string> cells = plan_header(study, whole_plots);
   for (const char* name : {"attempt", "status", "host", "gpu", "start", "duration_s"}) {
     cells.push_back(name);
   }
@@ -65,10 +64,11 @@ void add_derived_responses(const Study& study, const PlannedRun& run,
 }
 
 std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records) {
-  const std::vector<std::string> columns = header(directory.study);
+  const bool whole_plots = directory.plan.has_whole_plots();
+  const std::vector<std::string> columns = header(directory.study, whole_plots);
   std::string text = csv_row(columns);
   for (const PlannedRun& run : directory.plan.runs) {
-    std::vector<std::string> cells = plan_cells(directory.study, run);
+    std::vector<std::string> cells = plan_cells(directory.study, run, whole_plots);
     if (const auto found = records.find(run.run); found != records.end()) {
       RunRecord record = found->second;
       add_derived_responses(directory.study, run, record.responses);

@@ -107,10 +107,10 @@ Schema design_schema() {
       {"starts", scalar(), "searches from a random start, or auto: until more would hardly help"},
       {"time_limit", duration(), "of the search for a design"},
       {"possible", list(text()), "terms that may matter, fewer runs than terms allowed"},
-      {"whole_plots", integer(1, 100000), "groups of runs between hard-to-change settings"},
+      {"whole_plots", integer(1, 100000), "groups of runs, each with one hard-to-change setting"},
       {"budget", duration(), "that all runs may take; needs run_cost"},
       {"run_cost", duration(), "time of one run"},
-      {"change_cost", duration(), "time of one change of the hard-to-change factors"},
+      {"change_cost", duration(), "time to set up one whole plot"},
   });
 }
 

@@ -24,9 +24,9 @@ namespace {
 constexpr std::uintmax_t kMostBytes = 1 << 20;
 
 /// Columns of plan.csv and results.csv, which factors and responses cannot be named after.
-constexpr std::array kReserved{"run",       "standard_order", "point_type", "block",
-                               "replicate", "attempt",        "status",     "host",
-                               "gpu",       "start",          "duration_s"};
+constexpr std::array kReserved{"run",        "standard_order", "point_type", "block", "replicate",
+                               "whole_plot", "attempt",        "status",     "host",  "gpu",
+                               "start",      "duration_s"};
 
 std::string text_or(const YAML::Node& node, const char* key, const std::string& otherwise) {
   return node[key] ? node[key].Scalar() : otherwise;

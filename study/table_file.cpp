@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "doe/nearest_name.h"
 #include "study/csv.h"
@@ -11,6 +12,8 @@
 
 namespace doetune::study {
 namespace {
+
+constexpr double kMostPlot = 1e6;
 
 class TableReader {
  public:
@@ -30,9 +33,10 @@ class TableReader {
     for (const doe::Factor& factor : study_.factors) factor_columns.push_back(column(factor.name));
     std::vector<std::size_t> response_columns;
     for (const std::string& name : responses) response_columns.push_back(column(name));
+    const auto whole_plot = std::find(rows_[0].cells.begin(), rows_[0].cells.end(), "whole_plot");
     std::vector<TableRow> table;
     for (std::size_t i = 1; i < rows_.size(); ++i) {
-      TableRow row{rows_[i].line, {}, {}};
+      TableRow row{rows_[i].line, {}, 0, {}};
       if (rows_[i].cells.size() != rows_[0].cells.size()) {
         fail(row.line, fmt::format("{} cells, the header has {}", rows_[i].cells.size(),
                                    rows_[0].cells.size()));
@@ -40,6 +44,9 @@ class TableReader {
       for (std::size_t f = 0; f < factor_columns.size(); ++f) {
         row.settings.push_back(
             setting(study_.factors[f], rows_[i].cells[factor_columns[f]], row.line));
+      }
+      if (whole_plot != rows_[0].cells.end()) {
+        row.whole_plot = plot(rows_[i].cells[whole_plot - rows_[0].cells.begin()], row.line);
       }
       for (std::size_t r = 0; r < response_columns.size(); ++r) {
         const std::string& text = rows_[i].cells[response_columns[r]];
@@ -71,6 +78,15 @@ class TableReader {
       fail(line, fmt::format("{} = {} lies outside what the study file allows", factor.name, text));
     }
     return *value;
+  }
+
+  int plot(const std::string& text, int line) const {
+    if (text.empty()) return 0;
+    const auto value = parse_number(text);
+    if (!value || *value != std::floor(*value) || *value < 1 || *value > kMostPlot) {
+      fail(line, fmt::format("whole_plot: '{}' is no whole number from 1", text));
+    }
+    return static_cast<int>(*value);
   }
 
   double number(const std::string& name, const std::string& text, int line) const {

@@ -89,13 +89,8 @@ class Lockstep {
 
 }  // namespace
 
-std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::MatrixXd& design) {
-  Eigen::MatrixXd x(design.rows(), problem.space.column_count());
-  for (Eigen::Index i = 0; i < design.rows(); ++i) {
-    x.row(i) = problem.space.row(design.row(i).transpose());
-  }
-  Eigen::MatrixXd information = problem.base;
-  information.noalias() += x.transpose() * x;
+std::optional<double> information_value(const ExchangeProblem& problem,
+                                        const Eigen::MatrixXd& information) {
   const Eigen::LLT<Eigen::MatrixXd> factor(information);
   if (factor.info() != Eigen::Success) return std::nullopt;
   const Eigen::VectorXd diagonal = factor.matrixLLT().diagonal();
@@ -104,6 +99,16 @@ std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::M
   if (problem.criterion == ExactCriterion::kDeterminant) return 2 * diagonal.array().log().sum();
   const double trace = factor.solve(problem.weight).trace();
   return trace > 0 ? std::optional(-std::log(trace)) : std::nullopt;
+}
+
+std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::MatrixXd& design) {
+  Eigen::MatrixXd x(design.rows(), problem.space.column_count());
+  for (Eigen::Index i = 0; i < design.rows(); ++i) {
+    x.row(i) = problem.space.row(design.row(i).transpose());
+  }
+  Eigen::MatrixXd information = problem.base;
+  information.noalias() += x.transpose() * x;
+  return information_value(problem, information);
 }
 
 void exchange(const ExchangeProblem& problem, double tolerance, const ExchangeTasks& tasks) {

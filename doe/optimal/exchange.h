@@ -29,8 +29,12 @@ struct ExchangeProblem {
   Eigen::MatrixXd weight;  ///< W, p x p, symmetric; kTrace only
 };
 
-/// What a design, n x coordinates, is worth: to be large. ln |M|, or -ln tr(M^-1 W); empty where M
-/// is singular.
+/// What an information matrix M is worth: to be large. ln |M|, or -ln tr(M^-1 W); empty where M is
+/// singular.
+std::optional<double> information_value(const ExchangeProblem& problem,
+                                        const Eigen::MatrixXd& information);
+
+/// What a design, n x coordinates, is worth: information_value of its M.
 std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::MatrixXd& design);
 
 /// A search from a given design, n x coordinates.

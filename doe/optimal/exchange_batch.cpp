@@ -361,9 +361,8 @@ struct ExchangeKernel {
     }
     const Lanes aim = best_number(line, current);
     const LaneMask taken = consider(line, run, c, aim, active, best);
-    if (!space.is_box() && any(active & ~taken & (aim != current))) {
-      consider_with_limits(line, run, c, aim, active & ~taken, best);
-    }
+    const LaneMask limited = active & ~taken & (aim != current);
+    if (!space.is_box() && any(limited)) consider_with_limits(line, run, c, aim, limited, best);
   }
 
   /// Vg (or Bg) for new features.

@@ -8,8 +8,6 @@
 
 namespace doetune::doe {
 
-constexpr int kMostFeatures = 32;  ///< of one coordinate: the levels of a word, less one
-
 /// All arrays have one lane a search. Of the symmetric p x p matrices V and B the
 /// lower triangle is kept, row by row: at 28 columns it fits the nearest cache, the whole does not.
 class ExchangeBatch {

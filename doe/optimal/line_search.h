@@ -99,7 +99,7 @@ DOETUNE_INLINE Lanes quartic_large(const Lanes* c, const Lanes& current) {
     const Lanes slope = ((4.0 * c[4] * best + 3.0 * c[3]) * best + 2.0 * c[2]) * best + c[1];
     const Lanes curvature = (12.0 * c[4] * best + 6.0 * c[3]) * best + 2.0 * c[2];
     Lanes x = smaller(larger(best - slope / curvature, all_lanes(-1)), all_lanes(1));
-    x = curvature < 0 ? x : best;
+    x = inside & (curvature < 0) ? x : best;
     consider(x, polynomial(c, 4, x));
   }
   return best;

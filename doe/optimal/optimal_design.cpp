@@ -8,18 +8,23 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "doe/combinations.h"
 #include "doe/design.h"
 #include "doe/evaluation/moments.h"
 #include "doe/optimal/approximate_design.h"
+#include "doe/optimal/budget.h"
 #include "doe/optimal/search.h"
+#include "doe/optimal/split_plot_design.h"
 
 namespace doetune::doe {
 namespace {
 
 constexpr int kSpareRuns = 5;  ///< beyond the terms, where the number of runs is left open
 constexpr double kTimeLimit_s = 10;
+constexpr double kVarianceRatio =
+    1;  ///< of whole plots to runs, as Goos & Vandebroek (2001) have it
 
 /// The model with the terms that may matter behind its own.
 Model with_possible(const DesignRequest& request) {
@@ -70,11 +75,20 @@ Eigen::MatrixXd coordinates_of(const std::vector<DesignPoint>& points, const Sea
 
 /// Runs made already carry what they say of the factors; their block is none of the design's.
 void add_existing(const DesignRequest& request, const SearchSpace& space, Eigen::MatrixXd& base) {
-  const Eigen::MatrixXd& existing = request.existing;
-  if (existing.rows() == 0) return;
-  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(existing.rows(), space.coordinate_count());
-  rows.leftCols(existing.cols()) = existing;
-  add_information(space, rows, base);
+  std::map<int, std::vector<Eigen::Index>> whole_plots;
+  for (Eigen::Index i = 0; i < request.existing.rows(); ++i) {
+    const int plot = request.existing_whole_plots.empty() ? 0 : request.existing_whole_plots[i];
+    whole_plots[plot > 0 ? plot : -1 - static_cast<int>(i)].push_back(i);
+  }
+  Eigen::VectorXd coordinates = Eigen::VectorXd::Zero(space.coordinate_count());
+  for (const auto& [plot, runs] : whole_plots) {
+    Eigen::MatrixXd rows(runs.size(), space.column_count());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      coordinates.head(request.existing.cols()) = request.existing.row(runs[i]).transpose();
+      rows.row(static_cast<Eigen::Index>(i)) = space.row(coordinates);
+    }
+    base += whole_plot_information(rows, plot > 0 ? kVarianceRatio : 0);
+  }
 }
 
 /// W of the criterion: the identity for A, the region's moments for I; 0 for blocks.
@@ -88,30 +102,25 @@ Eigen::MatrixXd trace_weight(std::string_view criterion, const DesignRequest& re
   return weight;
 }
 
-int run_count(const DesignRequest& request, int columns) {
-  const int fixed = request.options.center_runs.value_or(0);
-  const int existing = static_cast<int>(request.existing.rows());
-  const int least = request.options.possible.empty() ? columns : request.model.column_count();
-  const int runs = request.options.runs.value_or(std::max(columns + kSpareRuns - existing, 1));
-  if (runs + existing < least) {
-    throw DesignError(fmt::format(
-        "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",
-        runs + existing, least, least - existing));
-  }
-  if (runs <= fixed) {
-    throw DesignError(
-        fmt::format("of {} runs, {} at the centre leave none to choose", runs, fixed));
-  }
-  return runs - fixed;
+Needs needs_of(const DesignRequest& request, int columns) {
+  Needs needs;
+  needs.coefficients = request.options.possible.empty() ? columns : request.model.column_count();
+  needs.earlier_runs = static_cast<int>(request.existing.rows());
+  needs.usual_runs = std::max(columns + kSpareRuns - needs.earlier_runs, 1);
+  if (!in_whole_plots(request)) return needs;
+  needs.whole_plots = needs.earlier_runs > 0 ? 1 : std::max(fewest_whole_plots(request.model), 1);
+  return needs;
 }
 
-/// What no design can pass, of any number of runs: for the runs alone, without blocks, earlier runs
-/// or terms that only may matter, in a region without constraints (where no maximum is proven).
+/// What no design can pass, of any number of runs: for the runs alone, without blocks, whole plots,
+/// earlier runs or terms that only may matter, in a region without constraints (where no maximum is
+/// proven).
 std::optional<double> bound_of(std::string_view criterion, const DesignRequest& request,
                                double all_runs) {
   constexpr double kTime_s = 1;
   const bool plain = request.region.is_box() && request.options.blocks == 1 &&
-                     request.existing.rows() == 0 && request.options.possible.empty();
+                     request.existing.rows() == 0 && request.options.possible.empty() &&
+                     !in_whole_plots(request);
   if (!plain) return std::nullopt;
   if (criterion == "D") {
     const auto bound = d_bound(request.model, request.region, kTime_s);
@@ -124,17 +133,19 @@ std::optional<double> bound_of(std::string_view criterion, const DesignRequest& 
   return bound && bound->proven ? std::optional(bound->least / all_runs) : std::nullopt;
 }
 
+std::string criterion_name(std::string_view criterion, const DesignRequest& request) {
+  const std::string plots = in_whole_plots(request) ? " in whole plots" : "";
+  if (criterion == "D") return "D-efficiency" + plots + ", percent";
+  return (criterion == "I" ? "average prediction variance" : "sum of coefficient variances") +
+         plots + ", in sigma^2";
+}
+
 SearchReport report_of(std::string_view criterion, const DesignRequest& request,
                        const SearchResult& found, int columns, double all_runs) {
   SearchReport report;
-  if (criterion == "D") {
-    report.criterion = "D-efficiency, percent";
-    report.best = 100 * std::exp(found.value / columns) / all_runs;
-  } else {
-    report.criterion = criterion == "I" ? "average prediction variance, in sigma^2"
-                                        : "sum of coefficient variances, in sigma^2";
-    report.best = std::exp(-found.value);
-  }
+  report.criterion = criterion_name(criterion, request);
+  report.best =
+      criterion == "D" ? 100 * std::exp(found.value / columns) / all_runs : std::exp(-found.value);
   report.bound = bound_of(criterion, request, all_runs);
   report.starts = found.starts;
   report.best_found = found.best_found;
@@ -143,21 +154,23 @@ SearchReport report_of(std::string_view criterion, const DesignRequest& request,
   return report;
 }
 
-std::vector<DesignPoint> points_of(const SearchResult& found, const ExchangeProblem& problem) {
+/// `group` sorts a point into its block or whole plot.
+void append_points(const SearchResult& found, const std::vector<int>& groups,
+                   int DesignPoint::*group, int factors, Design& design) {
   std::vector<DesignPoint> points;
   for (Eigen::Index i = 0; i < found.design.rows(); ++i) {
-    points.push_back(
-        {found.design.row(i).head(problem.space.factor_count()).transpose(), PointType::kOptimal,
-         problem.blocks.empty() ? 1 : problem.blocks[static_cast<std::size_t>(i)] + 1});
+    points.push_back({found.design.row(i).head(factors).transpose(), PointType::kOptimal});
+    if (!groups.empty()) points.back().*group = groups[static_cast<std::size_t>(i)];
   }
-  std::stable_sort(points.begin(), points.end(), [](const DesignPoint& a, const DesignPoint& b) {
-    if (a.block != b.block) return a.block < b.block;
+  std::stable_sort(points.begin(), points.end(), [&](const DesignPoint& a, const DesignPoint& b) {
+    if (a.*group != b.*group) return a.*group < b.*group;
     return std::lexicographical_compare(a.coded.begin(), a.coded.end(), b.coded.begin(),
                                         b.coded.end());
   });
-  return points;
+  design.points.insert(design.points.begin(), points.begin(), points.end());
 }
 
+/// All but the number of runs.
 ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& request,
                            const std::vector<DesignPoint>& fixed) {
   if (request.model.column_count() == 0) throw DesignError("the model has no terms");
@@ -165,16 +178,12 @@ ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& requ
   extended.model = with_possible(request);
   ExchangeProblem problem{SearchSpace(extended), 0, {}, {}, ExactCriterion::kDeterminant, {}};
   const int columns = problem.space.column_count();
-  problem.runs = run_count(request, columns);
   problem.base = Eigen::MatrixXd::Zero(columns, columns);
   for (int c = request.model.column_count(); c < extended.model.column_count(); ++c) {
     problem.base(c, c) = 1;
   }
   add_information(problem.space, coordinates_of(fixed, problem.space), problem.base);
   add_existing(request, problem.space, problem.base);
-  for (int i = 0; request.options.blocks > 1 && i < problem.runs; ++i) {
-    problem.blocks.push_back(i % request.options.blocks);
-  }
   if (criterion != "D") {
     problem.criterion = ExactCriterion::kTrace;
     problem.weight = trace_weight(criterion, request, problem.space);
@@ -182,25 +191,66 @@ ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& requ
   return problem;
 }
 
+[[noreturn]] void fail_singular(int runs, const SearchSettings& settings) {
+  throw DesignError(
+      fmt::format("no design of {} runs that determines the model was found in {} starts: the "
+                  "region may be too narrow, or a factor have too few settings for its terms",
+                  runs, settings.starts.value_or(0)));
+}
+
+/// Adds the runs that a search finds, each on its own, to those at the centre.
+SearchResult add_single_runs(ExchangeProblem problem, int runs, int blocks,
+                             const SearchSettings& settings, Design& design) {
+  const auto fixed = static_cast<int>(design.points.size());
+  if (runs <= fixed) {
+    throw DesignError(
+        fmt::format("of {} runs, {} at the centre leave none to choose", runs, fixed));
+  }
+  problem.runs = runs - fixed;
+  std::vector<int> groups;
+  for (int i = 0; blocks > 1 && i < problem.runs; ++i) {
+    problem.blocks.push_back(i % blocks);
+    groups.push_back(i % blocks + 1);
+  }
+  const auto found = search_designs(problem, settings);
+  if (!found) fail_singular(problem.runs, settings);
+  append_points(*found, groups, &DesignPoint::block, problem.space.factor_count(), design);
+  return *found;
+}
+
+/// The same in whole plots, in which the allocation leaves several choices.
+SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest& request,
+                             const std::vector<Allocation>& choices, const SearchSettings& settings,
+                             Design& design) {
+  SplitPlotProblem split_plot{problem, {}, {}, kVarianceRatio};
+  for (const Factor& factor : request.factors) split_plot.hard.push_back(factor.hard_to_change);
+  const auto found = split_plot_design(split_plot, choices, settings);
+  if (!found) fail_singular(choices.front().runs, settings);
+  append_points(found->search, found->whole_plots, &DesignPoint::whole_plot,
+                problem.space.factor_count(), design);
+  return found->search;
+}
+
 Design optimal_design(std::string_view criterion, const DesignRequest& request) {
+  check_costs(request);
   Design design;
   design.points = center_points(request);
   const ExchangeProblem problem = problem_of(criterion, request, design.points);
+  const int columns = problem.space.column_count();
+  const std::vector<Allocation> choices = allocations(request.options, needs_of(request, columns));
   const SearchSettings settings{request.options.starts,
                                 request.options.time_limit_s.value_or(kTimeLimit_s),
                                 request.threads, request.seed};
-  const auto found = search_designs(problem, settings);
-  if (!found) {
-    throw DesignError(
-        fmt::format("no design of {} runs that determines the model was found in {} starts: the "
-                    "region may be too narrow, or a factor have too few settings for its terms",
-                    problem.runs, settings.starts.value_or(0)));
-  }
-  const auto all_runs = static_cast<double>(problem.runs + request.existing.rows()) +
-                        static_cast<double>(design.points.size());
-  design.search = report_of(criterion, request, *found, problem.space.column_count(), all_runs);
-  const std::vector<DesignPoint> points = points_of(*found, problem);
-  design.points.insert(design.points.begin(), points.begin(), points.end());
+  const SearchResult found = in_whole_plots(request)
+                                 ? add_whole_plots(problem, request, choices, settings, design)
+                                 : add_single_runs(problem, choices.front().runs,
+                                                   request.options.blocks, settings, design);
+  const int runs = static_cast<int>(design.points.size());
+  design.search = report_of(criterion, request, found, columns,
+                            runs + static_cast<double>(request.existing.rows()));
+  const int whole_plots = in_whole_plots(request) ? design.points.back().whole_plot : 0;
+  const std::string cost = cost_note(request.options, {runs, whole_plots});
+  if (!cost.empty()) design.notes.push_back(cost);
   return design;
 }
 

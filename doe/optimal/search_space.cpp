@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "doe/optimal/exchange_batch.h"
 #include "doe/optimal/line_search.h"
 
 namespace doetune::doe {
@@ -124,16 +123,21 @@ bool SearchSpace::allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
   return region_.allows(natural);
 }
 
-Eigen::RowVectorXd SearchSpace::row(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
-  std::vector<double> features(slot_count_);
+Eigen::VectorXd SearchSpace::features(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
+  Eigen::VectorXd features(slot_count_);
   for (int c = 0; c < coordinate_count(); ++c) {
     for (int a = 0; a < coordinates_[c].features; ++a) {
       features[coordinates_[c].first_slot + a] = coordinates_[c].feature(a, coordinates[c]);
     }
   }
+  return features;
+}
+
+Eigen::RowVectorXd SearchSpace::row(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
+  const Eigen::VectorXd slots = features(coordinates);
   Eigen::RowVectorXd row = Eigen::RowVectorXd::Ones(column_count());
   for (int c = 0; c < column_count(); ++c) {
-    for (const int slot : columns_[c]) row[c] *= features[slot];
+    for (const int slot : columns_[c]) row[c] *= slots[slot];
   }
   return row;
 }

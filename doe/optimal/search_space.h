@@ -9,6 +9,8 @@
 
 namespace doetune::doe {
 
+constexpr int kMostFeatures = 32;  ///< of one coordinate: the levels of a word, less one
+
 /// One factor of a search, or the block of a run, which the search leaves alone.
 ///
 /// A column of the model matrix is a product of features of its coordinates: the powers
@@ -48,6 +50,9 @@ class SearchSpace {
 
   /// Whether the usable settings nearest to coded ones are allowed.
   bool allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
+
+  /// The features of every coordinate at a value of each, by slot.
+  Eigen::VectorXd features(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const;
 
   /// The row of the model matrix at a value of every coordinate.
   Eigen::RowVectorXd row(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const;

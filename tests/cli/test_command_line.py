@@ -60,6 +60,10 @@ class CommandLine(unittest.TestCase):
         self.assertIn("schema_version", document)
         return document
 
+    def rows_of(self, study, table):
+        with open(self.directory / study / table, newline="") as file:
+            return list(csv.DictReader(file))
+
     def test_from_plan_to_report(self):
         plan = self.doetune("plan", "tune.yaml")
         self.assertIn("D-efficiency", plan.stdout)
@@ -99,6 +103,31 @@ class CommandLine(unittest.TestCase):
             a, b = float(row["a"]), float(row["b"])
             self.assertAlmostEqual(float(row["y"]), 10 - a * a - (b - 1) ** 2, delta=0.011)
             self.assertEqual(row["status"], "completed")
+
+    def test_whole_plots_and_a_budget(self):
+        (self.directory / "split.yaml").write_text(
+            STUDY.replace("baseline: 1", "baseline: 1, hard_to_change: true")
+            + "design: {type: d-optimal, budget: 1 h, run_cost: 3 min, change_cost: 5 min}\n")
+        shown = self.doetune("plan", "split.yaml").stdout
+        self.assertIn("whole plot", shown.splitlines()[0])
+        self.assertIn("planned cost", shown)
+        self.doetune("run", "split")
+        for table in "plan.csv", "results.csv":
+            rows = self.rows_of("split", table)
+            plots = [row["whole_plot"] for row in rows]
+            # Runs of a whole plot follow one another, with the same setting of a.
+            changes = sum(before != after for before, after in zip(plots, plots[1:]))
+            self.assertEqual(changes + 1, len(set(plots)))
+            self.assertEqual(len({(row["whole_plot"], row["a"]) for row in rows}), len(set(plots)))
+            self.assertLessEqual(3 * len(rows) + 5 * len(set(plots)), 60)
+        self.doetune("fit", "split")
+        self.doetune("report", "split")
+        self.assertIn("whole plot", self.doetune("augment", "split", "--runs", 3).stdout)
+        self.doetune("run", "split")
+        self.doetune("import", "split.yaml", "split/results.csv", "-o", "again")
+        again = self.rows_of("again", "plan.csv")
+        self.assertEqual(len(rows) + 3, len(again))
+        self.assertEqual(plots, [row["whole_plot"] for row in again][:len(plots)])
 
     def test_published_fccd(self):
         # Reference: normal equations in 60-digit arithmetic over the same 20 published runs.

@@ -115,6 +115,47 @@ TEST_CASE("The same seed gives the same design on any number of threads", "[doe]
   CHECK(doe::build_design("d-optimal", wanted).coded().rows() == one.rows());
 }
 
+TEST_CASE("A search ends the same whatever searches run beside it", "[doe][optimal]") {
+  doe::DesignRequest limited =
+      request({continuous("a"), continuous("b"), whole("c", 1, 4), words("d", {"x", "y", "z"})},
+              "quadratic", 22);
+  limited.region = doe::Region(limited.factors,
+                               {std::make_shared<const doe::Expression>(
+                                   "a + b <= 0.7", std::vector<std::string>{"a", "b", "c", "d"})},
+                               {});
+  for (const doe::DesignRequest& wanted : {request(unit_factors(3), "quadratic", 12), limited}) {
+    for (const auto criterion : {doe::ExactCriterion::kDeterminant, doe::ExactCriterion::kTrace}) {
+      doe::ExchangeProblem p = problem(wanted);
+      p.criterion = criterion;
+      std::vector<Eigen::MatrixXd> starts(30, {p.runs, p.space.coordinate_count()});
+      doe::RandomStream random(1, 1);
+      Eigen::VectorXd row = Eigen::VectorXd::Zero(p.space.coordinate_count());
+      for (Eigen::MatrixXd& start : starts) {
+        for (int i = 0; i < p.runs; ++i) {
+          p.space.randomise(row, random);
+          start.row(i) = row.transpose();
+        }
+      }
+      const auto improve = [&](int first, int last) {
+        std::vector<Eigen::MatrixXd> ended(starts.size());
+        doe::exchange(p, 1e-3,
+                      {[&]() -> std::optional<doe::ExchangeTask> {
+                         if (first == last) return std::nullopt;
+                         const int i = first++;
+                         return doe::ExchangeTask{i, starts[i]};
+                       },
+                       [&](doe::ExchangeTask task) { ended[task.number] = task.design; },
+                       [] { return false; }});
+        return ended;
+      };
+      const auto together = improve(0, static_cast<int>(starts.size()));
+      for (int i = 0; i < static_cast<int>(starts.size()); ++i) {
+        REQUIRE(improve(i, i + 1)[i] == together[i]);
+      }
+    }
+  }
+}
+
 TEST_CASE("Optimal designs keep to constraints and to usable settings", "[doe][optimal]") {
   doe::DesignRequest wanted = request({continuous("a", 0, 10), whole("b", 1, 5),
                                        powers_of_two("c", {1, 2, 4, 8}), words("d", {"x", "y"})},

@@ -1,9 +1,11 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "study/augment.h"
 #include "study/csv.h"
 #include "study/directory.h"
 #include "study/import.h"
@@ -65,6 +67,64 @@ TEST_CASE("The run sheet reads back as it was written", "[study][plan]") {
   damaged.replace(damaged.find("fp32"), 4, "fp33");
   CHECK_THROWS_WITH(study::read_plan_csv(study, damaged, "plan.csv"),
                     Catch::Contains("'fp33' is no setting of precision"));
+}
+
+namespace {
+
+constexpr const char* kSplitPlot = R"(command: [/bin/true]
+factors:
+  model: {levels: [small, large], hard_to_change: true}
+  rate: {low: 1, high: 9}
+model: interactions
+design: {type: d-optimal, runs: 8, whole_plots: 4, starts: 10}
+responses: {y: {}}
+)";
+
+}  // namespace
+
+TEST_CASE("Whole plots are a column of the run sheet, and its runs keep together",
+          "[study][plan]") {
+  const study::Study study = study::parse_study(kSplitPlot, "split.yaml");
+  const study::Plan plan = study::make_plan(study);
+  REQUIRE(plan.runs.size() == 8);
+  for (std::size_t i = 0; i < 8; i += 2) {
+    CHECK(plan.runs[i].whole_plot == plan.runs[i + 1].whole_plot);
+    CHECK(plan.runs[i].settings[0] == plan.runs[i + 1].settings[0]);
+  }
+  const std::string csv = study::plan_csv(study, plan);
+  CHECK(csv.starts_with("run,standard_order,point_type,block,replicate,whole_plot,model,rate\n"));
+  const std::vector<study::PlannedRun> runs = study::read_plan_csv(study, csv, "plan.csv");
+  REQUIRE(runs.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(runs[i].whole_plot == plan.runs[i].whole_plot);
+    CHECK(runs[i].settings == plan.runs[i].settings);
+  }
+}
+
+TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  const study::Study study = study::parse_study(kSplitPlot, temporary.path() / "s.yaml");
+  write(data, "whole_plot,model,rate,y\n1,small,1,1\n1,small,9,2\n2,large,1,3\n2,large,9,4\n");
+  auto directory = study::import_runs(study, data, temporary.path() / "s", false);
+  REQUIRE(directory.plan.runs.size() == 4);
+  CHECK(directory.plan.runs[3].whole_plot == 2);
+  CHECK_THAT(study::read_file(directory.results_csv()),
+             Catch::StartsWith("run,standard_order,point_type,block,replicate,whole_plot,model,"));
+  study::Augmentation more;
+  more.runs = 4;
+  more.model = study.model;
+  const study::Plan plan = study::augmented_plan(directory, more);
+  REQUIRE(plan.runs.size() == 8);
+  std::map<int, std::set<double>> models;
+  for (const study::PlannedRun& run : plan.runs) models[run.whole_plot].insert(run.settings[0]);
+  REQUIRE(models.size() == 4);  // of two runs on average, as there were
+  for (const auto& [plot, settings] : models) CHECK(settings.size() == 1);
+  study::extend_directory(directory, plan);
+  CHECK(study::open_directory(directory.path).plan.runs[7].whole_plot == plan.runs[7].whole_plot);
+  write(data, "whole_plot,model,rate,y\nfirst,small,1,1\n");
+  CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
+                    Catch::Contains("whole_plot: 'first' is no whole number"));
 }
 
 TEST_CASE("A design that cannot carry the model is refused before anything runs", "[study][plan]") {
