@@ -1,0 +1,49 @@
+// Where in a region the prediction variance of a design has its local maxima.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "doe/optimal/search_space.h"
+
+namespace doetune::doe {
+
+/// The k derivatives of the model's row f(x) (p) to the continuous coordinates; 0 for others: k x p.
+Eigen::MatrixXd row_derivatives(const SearchSpace& space, const Eigen::VectorXd& x);
+
+struct Peaks {
+  Eigen::MatrixXd at;     ///< k x m: coordinates
+  Eigen::VectorXd value;  ///< m: d there, descending
+};
+
+/// Finds the local maxima of d(x) = f(x)' V f(x) by climbing from the points of a grid that exceed
+/// their neighbours: quick and nearly always complete, but without proof (max_variance has that).
+class PeakFinder {
+ public:
+  /// Serves one thread; copies share the grid.
+  explicit PeakFinder(const SearchSpace& space);
+
+  const SearchSpace& space() const { return space_; }
+  PeakFinder for_another_thread() const;
+
+  /// The peaks of at least `part` (in 0 .. 1) of the highest; a climb ends when its steps are below
+  /// `tolerance`, coded.
+  Peaks peaks(const Eigen::MatrixXd& v, double part, double tolerance) const;
+
+ private:
+  struct Grid {
+    Eigen::MatrixXd at;    ///< k x m
+    Eigen::MatrixXd rows;  ///< p x m
+    Eigen::Index extra = 0;  ///< from here on: points without neighbours
+    std::vector<std::vector<int>> neighbours;
+  };
+
+  void add_neighbours(const std::vector<std::vector<double>>& levels);
+  std::vector<Eigen::Index> seeds(const Eigen::VectorXd& values, double part) const;
+
+  SearchSpace space_;
+  std::shared_ptr<Grid> grid_;
+};
+
+}  // namespace doetune::doe
