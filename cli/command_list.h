@@ -13,6 +13,7 @@ using Arguments = std::vector<std::string>;
 int command_init(const Command& command, const Arguments& arguments);
 int command_plan(const Command& command, const Arguments& arguments);
 int command_evaluate(const Command& command, const Arguments& arguments);
+int command_augment(const Command& command, const Arguments& arguments);
 int command_run(const Command& command, const Arguments& arguments);
 int command_status(const Command& command, const Arguments& arguments);
 int command_import(const Command& command, const Arguments& arguments);

@@ -21,6 +21,8 @@ constexpr std::array kCommands{
             "doetune status fccd", command_status},
     Command{"import", "STUDY.yaml DATA.csv", "take runs made elsewhere from a table",
             "doetune import study.yaml results.csv", command_import},
+    Command{"augment", "[DIR] --runs N", "add the runs that help most to those there are",
+            "doetune augment fccd --runs 6", command_augment},
     Command{"fit", "[DIR]", "fit the response surfaces, with analysis of variance",
             "doetune fit fccd", command_fit},
     Command{"optimize", "[DIR]", "find the settings that meet the goals",

@@ -54,6 +54,20 @@ constexpr std::array kDesignTypes{
     DesignType{"a-optimal", "the runs with the smallest sum of coefficient variances",
                "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal,
                "runs center_runs blocks replicates starts time_limit possible"},
+    DesignType{
+        "space-filling",
+        "points spread over the whole region, for responses of unknown shape: maximin, centred "
+        "L2 or MaxPro",
+        "Johnson, Moore & Ylvisaker (1990); Hickernell (1998); Joseph, Gul & Ba (2015)",
+        space_filling_design, "runs criterion starts time_limit center_runs replicates",
+        "quadratic", false},
+    DesignType{"sobol",
+               "scrambled Sobol' points: any number of runs at once, and more of them later",
+               "Sobol' (1967); Matousek (1998)", sobol_design, "runs center_runs replicates",
+               "quadratic", false},
+    DesignType{"random", "independent random points, to compare others with",
+               "Metropolis & Ulam (1949)", random_design, "runs center_runs replicates",
+               "quadratic", false},
     DesignType{"table", "the runs of a CSV file, as given", "the user's own", table_design,
                "file replicates", "quadratic", true, true},
 };

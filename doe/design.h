@@ -137,6 +137,9 @@ Design d_optimal(const DesignRequest& request);
 Design i_optimal(const DesignRequest& request);
 Design a_optimal(const DesignRequest& request);
 Design table_design(const DesignRequest& request);
+Design space_filling_design(const DesignRequest& request);
+Design sobol_design(const DesignRequest& request);
+Design random_design(const DesignRequest& request);
 
 /// The settings of a coded point in natural units.
 std::vector<double> natural_settings(const std::vector<Factor>& factors,

@@ -135,8 +135,19 @@ StudyDirectory create_directory(const fs::path& path, const Study& study, const 
   clear(path, force);
   write_file_atomically(path / "study.yaml", study.text);
   write_file_atomically(path / "plan.csv", csv);
-  write_file_atomically(path / "plan.json", plan_json(directory));
+  write_file_atomically(path / "plan.json", plan_json(directory, {directory.plan_hash}));
   return directory;
+}
+
+void extend_directory(StudyDirectory& directory, Plan more) {
+  const DirectoryLock lock(directory.path);
+  const std::string before = hash_of(directory.study, read_file(directory.path / "plan.csv"));
+  directory.plan = std::move(more);
+  const std::string csv = plan_csv(directory.study, directory.plan);
+  // plan.json vouches for both sheets while plan.csv is replaced.
+  write_file_atomically(directory.path / "plan.json",
+                        plan_json(directory, {hash_of(directory.study, csv), before}));
+  write_file_atomically(directory.path / "plan.csv", csv);
 }
 
 StudyDirectory open_directory(const fs::path& path) {
@@ -153,11 +164,14 @@ StudyDirectory open_directory(const fs::path& path) {
   directory.plan.runs = read_plan_csv(directory.study, csv, path / "plan.csv");
   directory.plan_hash = hash_of(directory.study, csv);
   try {
-    if (json.at("hash").get<std::string>() != directory.plan_hash) {
+    const auto known =
+        json.value("sheets", std::vector<std::string>{json.at("hash").get<std::string>()});
+    if (std::find(known.begin(), known.end(), directory.plan_hash) == known.end()) {
       fail(path,
            "study.yaml or plan.csv was changed after planning in what runs execute "
            "(factors, workload, settings, seed); undo that, or plan anew elsewhere");
     }
+    directory.plan_hash = json.at("hash").get<std::string>();
     directory.study.name = json.at("study").get<std::string>();
     directory.working_directory = json.at("working_directory").get<std::string>();
     directory.plan.notes = json.at("notes").get<std::vector<std::string>>();

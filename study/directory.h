@@ -22,7 +22,8 @@ struct StudyDirectory {
   std::filesystem::path path;
   Study study;
   Plan plan;
-  std::string plan_hash;  ///< of the run sheet and what a run executes; ties the journal to them
+  std::string plan_hash;  ///< of the first run sheet and what a run executes; ties the journal to
+                          ///< them. More runs do not change it
   std::filesystem::path working_directory;  ///< of commands: where the study file was
 
   std::filesystem::path journal() const { return path / "runs.jsonl"; }
@@ -35,6 +36,11 @@ struct StudyDirectory {
 /// is in use is never replaced; one that holds a plan only if `force`. Throws DirectoryError.
 StudyDirectory create_directory(const std::filesystem::path& path, const Study& study,
                                 const Plan& plan, bool force);
+
+/// Adds the runs of `more` that are new to a study directory: those after its own. The files change
+/// so that a crash leaves the old plan or the new. The directory must not be in use; throws
+/// DirectoryError.
+void extend_directory(StudyDirectory& directory, Plan more);
 
 /// Opens a study directory. Throws DirectoryError, or StudyError for a damaged study.yaml.
 StudyDirectory open_directory(const std::filesystem::path& path);

@@ -29,7 +29,7 @@ ordered_json search_document(const std::optional<doe::SearchReport>& search) {
 
 }  // namespace
 
-std::string plan_json(const StudyDirectory& directory) {
+std::string plan_json(const StudyDirectory& directory, const std::vector<std::string>& sheets) {
   const Study& study = directory.study;
   const ordered_json json{
       {"format", kPlanFormat},
@@ -40,6 +40,7 @@ std::string plan_json(const StudyDirectory& directory) {
       {"design", study.design.type},
       {"model", study.model.term_names()},
       {"hash", directory.plan_hash},
+      {"sheets", sheets},
       {"working_directory", directory.working_directory.string()},
       {"evaluation", evaluation_document(directory.plan.evaluation)},
       {"search", search_document(directory.plan.search)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "study/directory.h"
 
@@ -10,7 +11,8 @@ namespace doetune::study {
 /// The version of the plan's files that this doetune writes; it reads all up to it.
 inline constexpr int kPlanFormat = 1;
 
-/// The document as JSON text.
-std::string plan_json(const StudyDirectory& directory);
+/// The document as JSON text. `sheets` are the hashes of the run sheets it vouches for, the present
+/// one first: those of plan.csv now, and while it is being replaced, before.
+std::string plan_json(const StudyDirectory& directory, const std::vector<std::string>& sheets);
 
 }  // namespace doetune::study

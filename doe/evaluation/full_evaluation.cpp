@@ -8,6 +8,7 @@
 #include "doe/combinations.h"
 #include "doe/evaluation/moments.h"
 #include "doe/evaluation/region_sample.h"
+#include "doe/filling/criteria.h"
 
 namespace doetune::doe {
 namespace {
@@ -62,44 +63,12 @@ FullEvaluation evaluate_fully(const Model& model, const Region& region,
   if (full.basics.log_det) add_variances(model, region, coded, options, full);
   full.correlation = correlation_map(model, coded);
   full.alias_sets = alias_sets(model, coded);
-  if (coded.rows() > 1) full.min_distance = min_run_distance(model.factors(), coded);
+  if (coded.rows() > 1) full.min_distance = min_distance(unit_cube(model.factors(), coded));
   const std::vector<int> numeric = numeric_factors(model.factors());
   if (!numeric.empty()) {
-    full.centered_l2 =
-        centered_l2_discrepancy((coded(Eigen::all, numeric).array() + 1).matrix() / 2);
+    full.centered_l2 = centered_l2(unit_cube(model.factors(), coded).x(Eigen::all, numeric));
   }
   return full;
-}
-
-double min_run_distance(const std::vector<Factor>& factors, const Eigen::MatrixXd& coded) {
-  double least = std::numeric_limits<double>::infinity();
-  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
-    for (Eigen::Index j = 0; j < i; ++j) {
-      double squared = 0;
-      for (std::size_t f = 0; f < factors.size(); ++f) {
-        const double apart = coded(i, f) - coded(j, f);
-        const double distance = factors[f].is_categorical() ? (apart != 0) : apart / 2;
-        squared += distance * distance;
-      }
-      least = std::min(least, squared);
-    }
-  }
-  return std::sqrt(least);
-}
-
-double centered_l2_discrepancy(const Eigen::MatrixXd& unit) {
-  const auto n = static_cast<double>(unit.rows());
-  const Eigen::ArrayXXd off = (unit.array() - 0.5).abs();
-  double squared = std::pow(13.0 / 12, unit.cols());
-  squared -= 2 / n * (1 + off / 2 - off.square() / 2).rowwise().prod().sum();
-  for (Eigen::Index i = 0; i < unit.rows(); ++i) {
-    for (Eigen::Index j = 0; j <= i; ++j) {
-      const auto apart = (unit.row(i) - unit.row(j)).array().abs();
-      const double product = (1 + (off.row(i) + off.row(j) - apart) / 2).prod();
-      squared += (i == j ? 1 : 2) * product / (n * n);
-    }
-  }
-  return std::sqrt(squared);
 }
 
 }  // namespace doetune::doe

@@ -34,8 +34,8 @@ struct FullEvaluation {
   NamedMatrix aliases;      ///< alias_matrix; no entries where the design is singular
   NamedMatrix correlation;  ///< correlation_map
   std::vector<std::string> alias_sets;
-  std::optional<double> min_distance;  ///< min_run_distance; of two runs or more
-  std::optional<double> centered_l2;   ///< centered_l2_discrepancy of the numeric factors
+  std::optional<double> min_distance;  ///< on the unit cube, of two runs or more
+  std::optional<double> centered_l2;   ///< of the numeric factors
 };
 
 /// Takes the time of max_variance and of work that grows with runs^2. What concerns the region is
@@ -46,13 +46,5 @@ struct FullEvaluation {
 /// Technology 35, 377-386.
 FullEvaluation evaluate_fully(const Model& model, const Region& region,
                               const Eigen::MatrixXd& coded, const EvaluationOptions& options = {});
-
-/// The smallest distance between two runs on the unit cube, numeric factors as (coded + 1) / 2;
-/// different levels of a categorical factor are a distance of 1. Two runs or more.
-double min_run_distance(const std::vector<Factor>& factors, const Eigen::MatrixXd& coded);
-
-/// The centered L2 discrepancy (not squared) of points in the unit cube, n x k: how unevenly they
-/// fill it. Source: Hickernell (1998), Mathematics of Computation 67, 299-322.
-double centered_l2_discrepancy(const Eigen::MatrixXd& unit);
 
 }  // namespace doetune::doe

@@ -12,6 +12,7 @@
 #include "doe/combinations.h"
 #include "doe/design.h"
 #include "doe/evaluation/moments.h"
+#include "doe/optimal/approximate_design.h"
 #include "doe/optimal/search.h"
 
 namespace doetune::doe {
@@ -104,8 +105,27 @@ int run_count(const DesignRequest& request, int columns) {
   return runs - fixed;
 }
 
-SearchReport report_of(std::string_view criterion, const SearchResult& found, int columns,
-                       double all_runs) {
+/// What no design can pass, of any number of runs: for the runs alone, without blocks, earlier runs
+/// or terms that only may matter.
+std::optional<double> bound_of(std::string_view criterion, const DesignRequest& request,
+                               double all_runs) {
+  constexpr double kTime_s = 2;
+  const bool plain = request.options.blocks == 1 && request.existing.rows() == 0 &&
+                     request.options.possible.empty();
+  if (!plain) return std::nullopt;
+  if (criterion == "D") {
+    const auto bound = d_bound(request.model, request.region, kTime_s);
+    return bound && bound->proven ? std::optional(bound->efficiency_percent) : std::nullopt;
+  }
+  const int p = request.model.column_count();
+  const Eigen::MatrixXd weight = criterion == "A" ? Eigen::MatrixXd::Identity(p, p)
+                                                  : moment_matrix(request.model, request.region);
+  const auto bound = linear_bound(request.model, request.region, weight, kTime_s);
+  return bound && bound->proven ? std::optional(bound->least / all_runs) : std::nullopt;
+}
+
+SearchReport report_of(std::string_view criterion, const DesignRequest& request,
+                       const SearchResult& found, int columns, double all_runs) {
   SearchReport report;
   if (criterion == "D") {
     report.criterion = "D-efficiency, percent";
@@ -115,6 +135,7 @@ SearchReport report_of(std::string_view criterion, const SearchResult& found, in
                                         : "sum of coefficient variances, in sigma^2";
     report.best = std::exp(-found.value);
   }
+  report.bound = bound_of(criterion, request, all_runs);
   report.starts = found.starts;
   report.best_found = found.best_found;
   report.seconds = found.seconds;
@@ -176,7 +197,7 @@ Design optimal_design(std::string_view criterion, const DesignRequest& request) 
   }
   const auto all_runs = static_cast<double>(problem.runs + request.existing.rows()) +
                         static_cast<double>(design.points.size());
-  design.search = report_of(criterion, *found, problem.space.column_count(), all_runs);
+  design.search = report_of(criterion, request, *found, problem.space.column_count(), all_runs);
   const std::vector<DesignPoint> points = points_of(*found, problem);
   design.points.insert(design.points.begin(), points.begin(), points.end());
   return design;

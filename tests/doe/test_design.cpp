@@ -138,6 +138,8 @@ TEST_CASE("Every design type builds, names its source, and stays in the cube", "
     CHECK_FALSE(type.summary.empty());
     CHECK_FALSE(type.source.empty());
     doe::DesignRequest any = request(unit_factors(3));
+    any.options.runs = 8 + 6;  // a fraction and the centre runs
+    any.options.starts = 1;
     any.table = {{-1, 0, 1}, {1, 0.5, -1}};
     const doe::Design design = doe::build_design(type.name, any);
     REQUIRE_FALSE(design.points.empty());

@@ -6,6 +6,7 @@
 
 #include "doe/evaluation/comparison.h"
 #include "doe/evaluation/full_evaluation.h"
+#include "doe/filling/criteria.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -198,9 +199,9 @@ TEST_CASE("The centred grid has centred L2 discrepancy 1 / sqrt(12) / n on a lin
   for (const int n : {1, 2, 10, 33}) {
     Eigen::MatrixXd points(n, 1);
     for (int i = 0; i < n; ++i) points(i, 0) = (i + 0.5) / n;
-    CHECK(doe::centered_l2_discrepancy(points) == Approx(1 / (n * std::sqrt(12.0))));
+    CHECK(doe::centered_l2(points) == Approx(1 / (n * std::sqrt(12.0))));
   }
-  CHECK(doe::centered_l2_discrepancy(Eigen::MatrixXd::Constant(1, 3, 0.5)) ==
+  CHECK(doe::centered_l2(Eigen::MatrixXd::Constant(1, 3, 0.5)) ==
         Approx(std::sqrt(std::pow(13.0 / 12, 3) - 1)));
 }
 
@@ -208,9 +209,9 @@ TEST_CASE("Runs that differ in a word are 1 apart", "[doe][full-evaluation]") {
   const std::vector<doe::Factor> factors{continuous("a"), words("w", {"x", "y", "z"})};
   Eigen::MatrixXd coded(3, 2);
   coded << -1, 0, -1, 2, 1, 0;
-  CHECK(doe::min_run_distance(factors, coded) == Approx(1));
+  CHECK(doe::min_distance(doe::unit_cube(factors, coded)) == Approx(1));
   coded(2, 0) = 0;
-  CHECK(doe::min_run_distance(factors, coded) == Approx(0.5));
+  CHECK(doe::min_distance(doe::unit_cube(factors, coded)) == Approx(0.5));
 }
 
 TEST_CASE("Two designs side by side", "[doe][full-evaluation]") {

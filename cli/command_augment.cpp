@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/plan_table.h"
+#include "cli/study_argument.h"
+#include "cli/terminal.h"
+#include "doe/nearest_name.h"
+#include "reports/format.h"
+#include "study/augment.h"
+
+namespace doetune::cli {
+namespace {
+
+/// Design types that add to existing runs.
+const std::vector<std::string> kExtending{"d-optimal", "i-optimal", "a-optimal", "space-filling",
+                                          "sobol"};
+
+study::Augmentation augmentation_of(const Options& options, const study::Study& study) {
+  study::Augmentation augmentation;
+  augmentation.runs = options.integer("runs", 0);
+  augmentation.model = study.model;
+  augmentation.center_runs = options.integer("center-runs", augmentation.center_runs);
+  if (options.has("factor")) augmentation.factor = options.text("factor");
+  const int ways = (options.has("runs") ? 1 : 0) + (options.has("fold-over") ? 1 : 0) +
+                   (options.has("axial") ? 1 : 0);
+  if (ways != 1) throw UsageError("doetune augment: give one of --runs N, --fold-over, --axial");
+  if (options.has("fold-over")) augmentation.kind = study::Augmentation::Kind::kFoldOver;
+  if (options.has("axial")) augmentation.kind = study::Augmentation::Kind::kAxial;
+  if (options.has("runs") && augmentation.runs < 1) {
+    throw UsageError("--runs: expected a whole number from 1");
+  }
+  if (options.has("design")) augmentation.design = options.text("design");
+  if (std::find(kExtending.begin(), kExtending.end(), augmentation.design) == kExtending.end()) {
+    throw UsageError(fmt::format(
+        "--design: '{}' does not add to existing runs{}; it can be {}", augmentation.design,
+        doe::did_you_mean(augmentation.design, kExtending), fmt::join(kExtending, ", ")));
+  }
+  if (const auto model = analysis_options(options, study).model) {
+    augmentation.model = doe::Model::named(*model, study.factors);
+  }
+  return augmentation;
+}
+
+void print_json(const study::StudyDirectory& directory, int before) {
+  nlohmann::ordered_json added = nlohmann::ordered_json::array();
+  for (std::size_t i = before; i < directory.plan.runs.size(); ++i) {
+    nlohmann::ordered_json settings;
+    const study::PlannedRun& run = directory.plan.runs[i];
+    for (std::size_t f = 0; f < run.settings.size(); ++f) {
+      const doe::Factor& factor = directory.study.factors[f];
+      settings[factor.name] = factor.is_categorical()
+                                  ? nlohmann::ordered_json(factor.format(run.settings[f]))
+                                  : nlohmann::ordered_json(run.settings[f]);
+    }
+    added.push_back({{"run", run.run}, {"settings", settings}});
+  }
+  const nlohmann::ordered_json json{{"schema_version", 1},
+                                    {"directory", directory.path.string()},
+                                    {"runs_before", before},
+                                    {"runs", directory.plan.runs.size()},
+                                    {"added", added}};
+  fmt::print("{}\n", json.dump(2));
+}
+
+}  // namespace
+
+int command_augment(const Command& command, const Arguments& arguments) {
+  namespace po = boost::program_options;
+  Options options(command);
+  options.add()("runs", po::value<int>(), "how many runs to add")(
+      "design", po::value<std::string>(),
+      "what they serve: d-optimal (default), i-optimal, a-optimal, space-filling, sobol")(
+      "model", po::value<std::string>(), "what all runs must determine, if not the study's model")(
+      "fold-over", "add the run sheet once more with every factor reversed")(
+      "factor", po::value<std::string>(), "with --fold-over: reverse this factor alone")(
+      "axial", "add runs on the axes and at the centre: for curvature after screening")(
+      "center-runs", po::value<int>(), "with --axial: runs at the centre (3)")(
+      "dry-run", "show the runs, change nothing");
+  add_directory(options);
+  if (!options.parse(arguments)) return kDone;
+  study::StudyDirectory directory = open_study(options);
+  const int before = static_cast<int>(directory.plan.runs.size());
+  study::Plan plan = study::augmented_plan(directory, augmentation_of(options, directory.study));
+  if (options.has("dry-run")) {
+    directory.plan = std::move(plan);
+  } else {
+    study::extend_directory(directory, std::move(plan));
+  }
+  if (options.json()) {
+    print_json(directory, before);
+  } else {
+    print_runs(directory.study, directory.plan, before);
+    fmt::print("\n{} {} {}\n",
+               reports::count_of(static_cast<int>(directory.plan.runs.size()) - before, "run"),
+               options.has("dry-run") ? "would be added to" : "added to", directory.path.string());
+    if (directory.plan.search) print_search(*directory.plan.search);
+    for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
+  }
+  if (!options.has("dry-run")) say_next(fmt::format("doetune run {}", directory.path.string()));
+  return kDone;
+}
+
+}  // namespace doetune::cli

@@ -1,0 +1,137 @@
+#include "study/augment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "doe/classical/fold_over.h"
+#include "doe/combinations.h"
+#include "doe/nearest_name.h"
+#include "study/journal.h"
+#include "study/run_record.h"
+
+namespace doetune::study {
+namespace {
+
+std::optional<RunStatus> status_of(const std::map<int, RunRecord>& records, int run) {
+  const auto found = records.find(run);
+  return found == records.end() ? std::nullopt : std::optional(found->second.status);
+}
+
+doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentation& augmentation) {
+  const Study& study = directory.study;
+  const auto records = final_records(read_journal(directory.journal()).records);
+  doe::DesignRequest request;
+  request.factors = study.factors;
+  request.region = study.region;
+  request.model = augmentation.model;
+  request.options.runs = augmentation.runs;
+  request.seed = study.seed + directory.plan.runs.size();  // other random numbers than the plan had
+  std::vector<Eigen::VectorXd> existing;
+  for (const PlannedRun& run : directory.plan.runs) {
+    const auto status = status_of(records, run.run);
+    if (status == RunStatus::kInfeasible) request.region = request.region.without(run.settings);
+    if (status && *status != RunStatus::kCompleted) continue;
+    existing.push_back(doe::coded_point(study.factors, run.settings));
+  }
+  request.existing = Eigen::MatrixXd(existing.size(), study.factors.size());
+  for (std::size_t i = 0; i < existing.size(); ++i) {
+    request.existing.row(static_cast<Eigen::Index>(i)) = existing[i].transpose();
+  }
+  return request;
+}
+
+int index_of(const std::string& factor, const Study& study) {
+  const std::vector<std::string> names = study.factor_names();
+  const auto found = std::find(names.begin(), names.end(), factor);
+  if (found == names.end()) {
+    throw doe::DesignError(
+        fmt::format("no factor is named '{}'{}", factor, doe::did_you_mean(factor, names)));
+  }
+  return static_cast<int>(found - names.begin());
+}
+
+doe::Design fold_over(const StudyDirectory& directory, const Augmentation& augmentation) {
+  const Study& study = directory.study;
+  std::optional<int> factor;
+  if (augmentation.factor) factor = index_of(*augmentation.factor, study);
+  const Eigen::MatrixXd coded = directory.plan.coded(study.factors);
+  doe::Design design;
+  const Eigen::MatrixXd folded = doe::fold_over(coded, study.factors, factor);
+  for (const auto row : folded.rowwise()) {
+    design.points.push_back({row.transpose(), doe::PointType::kScreening});
+  }
+  return design;
+}
+
+doe::Design axial(const StudyDirectory& directory, const Augmentation& augmentation) {
+  const std::vector<doe::Factor>& factors = directory.study.factors;
+  doe::Design design;
+  for (const Eigen::VectorXd& combination : doe::categorical_combinations(factors)) {
+    for (const int f : doe::numeric_factors(factors)) {
+      for (const double side : {-1.0, 1.0}) {
+        design.points.push_back({combination, doe::PointType::kAxial});
+        design.points.back().coded[f] = side;
+      }
+    }
+    for (int run = 0; run < augmentation.center_runs; ++run) {
+      design.points.push_back({combination, doe::PointType::kCenter});
+    }
+  }
+  return design;
+}
+
+/// Constructed runs, made usable and kept to what is allowed.
+doe::Design usable(doe::Design design, const doe::DesignRequest& request) {
+  std::erase_if(design.points, [&](doe::DesignPoint& point) {
+    std::vector<double> natural(request.factors.size());
+    for (std::size_t f = 0; f < natural.size(); ++f) {
+      natural[f] = request.factors[f].snap(request.factors[f].to_natural(point.coded[f]));
+    }
+    point.coded = doe::coded_point(request.factors, natural);
+    return !request.region.allows(natural);
+  });
+  return design;
+}
+
+doe::Design new_runs(const StudyDirectory& directory, const Augmentation& augmentation) {
+  const doe::DesignRequest request = request_of(directory, augmentation);
+  switch (augmentation.kind) {
+    case Augmentation::Kind::kFoldOver:
+      return usable(fold_over(directory, augmentation), request);
+    case Augmentation::Kind::kAxial:
+      return usable(axial(directory, augmentation), request);
+    case Augmentation::Kind::kOptimal:
+      break;
+  }
+  return doe::build_design(augmentation.design, request);
+}
+
+}  // namespace
+
+Plan augmented_plan(const StudyDirectory& directory, const Augmentation& augmentation) {
+  const Study& study = directory.study;
+  Plan plan = directory.plan;
+  try {
+    const doe::Design design = new_runs(directory, augmentation);
+    if (design.points.empty()) throw doe::DesignError("no run that could be added is allowed");
+    std::map<std::vector<double>, int> seen;
+    for (const PlannedRun& run : plan.runs) ++seen[run.settings];
+    const int before = static_cast<int>(plan.runs.size());
+    for (const int i : doe::random_run_order(design, study.seed + plan.runs.size())) {
+      const doe::DesignPoint& point = design.points[i];
+      const std::vector<double> settings = doe::natural_settings(study.factors, point.coded);
+      plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, before + i + 1, point.type,
+                           plan.runs.front().block, ++seen[settings], settings});
+    }
+    plan.search = design.search;
+    plan.notes = design.notes;
+  } catch (const doe::DesignError& error) {
+    throw StudyError(fmt::format("{}: {}", directory.path.string(), error.what()));
+  }
+  plan.evaluation = doe::evaluate(study.model, plan.coded(study.factors));
+  return plan;
+}
+
+}  // namespace doetune::study
