@@ -124,16 +124,21 @@ bool SearchSpace::allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
   return region_.allows(natural);
 }
 
-Eigen::RowVectorXd SearchSpace::row(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
-  std::vector<double> features(slot_count_);
+Eigen::VectorXd SearchSpace::features(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
+  Eigen::VectorXd features(slot_count_);
   for (int c = 0; c < coordinate_count(); ++c) {
     for (int a = 0; a < coordinates_[c].features; ++a) {
       features[coordinates_[c].first_slot + a] = coordinates_[c].feature(a, coordinates[c]);
     }
   }
+  return features;
+}
+
+Eigen::RowVectorXd SearchSpace::row(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {
+  const Eigen::VectorXd slots = features(coordinates);
   Eigen::RowVectorXd row = Eigen::RowVectorXd::Ones(column_count());
   for (int c = 0; c < column_count(); ++c) {
-    for (const int slot : columns_[c]) row[c] *= features[slot];
+    for (const int slot : columns_[c]) row[c] *= slots[slot];
   }
   return row;
 }

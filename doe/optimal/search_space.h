@@ -49,6 +49,9 @@ class SearchSpace {
   /// Whether the usable settings nearest to coded ones are allowed.
   bool allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
 
+  /// The features of every coordinate at a value of each, by slot.
+  Eigen::VectorXd features(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const;
+
   /// The row of the model matrix at a value of every coordinate.
   Eigen::RowVectorXd row(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const;
 
