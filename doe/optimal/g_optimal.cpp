@@ -56,18 +56,10 @@ Eigen::MatrixXd information(const Model& model, const Eigen::MatrixXd& coded) {
   return x.transpose() * x;
 }
 
-Eigen::VectorXd usable(const DesignRequest& request, Eigen::VectorXd coded) {
-  for (std::size_t f = 0; f < request.factors.size(); ++f) {
-    const Factor& factor = request.factors[f];
-    coded[f] = factor.to_coded(factor.snap(factor.to_natural(coded[f])));
-  }
-  return coded;
-}
-
-std::vector<DesignPoint> points_of(const DesignRequest& request, const Eigen::MatrixXd& rows) {
+std::vector<DesignPoint> points_of(const Eigen::MatrixXd& rows) {
   std::vector<DesignPoint> points;
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
-    points.push_back({usable(request, rows.row(i).transpose()), PointType::kOptimal});
+    points.push_back({rows.row(i).transpose(), PointType::kOptimal});
   }
   std::ranges::stable_sort(points, [](const DesignPoint& a, const DesignPoint& b) {
     return std::ranges::lexicographical_compare(a.coded, b.coded);
@@ -127,7 +119,7 @@ Design g_optimal(const DesignRequest& request) {
   const Eigen::MatrixXd existing = information(request.model, request.existing);
   const Eigen::MatrixXd base = existing + information(request.model, design.coded());
   const SearchResult found = found_for(request, base);
-  const std::vector<DesignPoint> points = points_of(request, found.design);
+  const std::vector<DesignPoint> points = points_of(found.design);
   design.points.insert(design.points.begin(), points.begin(), points.end());
   report(request, found, existing, design);
   return design;

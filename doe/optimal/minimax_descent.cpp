@@ -55,6 +55,23 @@ void MinimaxDescent::descend(const Sharpening& sharpening) {
   }
 }
 
+void MinimaxDescent::settle(const Sharpening& sharpening) {
+  if (!has_numbers_) return;
+  for (Eigen::Index i = 0; i < best_design_.rows(); ++i) {
+    best_design_.row(i) =
+        problem_.finder.space().usable(best_design_.row(i).transpose()).transpose();
+  }
+  best_ = std::numeric_limits<double>::infinity();
+  for (sharpness_ = sharpening.first; sharpness_ < sharpening.last * (1 + 1e-9);
+       sharpness_ *= sharpening.factor) {
+    state_ = evaluate(best_design_);
+    if (!state_) return;
+    for (int pass = 0; pass < kMostPasses && !stop_(); ++pass) {
+      if (!change_to_neighbours()) break;
+    }
+  }
+}
+
 std::optional<MinimaxDescent::State> MinimaxDescent::evaluate(Eigen::MatrixXd design) {
   const SearchSpace& space = problem_.finder.space();
   State state{std::move(design), problem_.base, {}, {}, 0};
@@ -179,6 +196,21 @@ bool MinimaxDescent::change_levels() {
       for (const double value : coordinates[c].values) {
         if (stop_()) return state_->smooth < before;
         change_level(i, c, value);
+      }
+    }
+  }
+  return state_->smooth < before;
+}
+
+bool MinimaxDescent::change_to_neighbours() {
+  const SearchSpace& space = problem_.finder.space();
+  const double before = state_->smooth;
+  for (Eigen::Index i = 0; i < state_->design.rows() && !stop_(); ++i) {
+    for (int c = 0; c < space.coordinate_count(); ++c) {
+      const Coordinate& coordinate = space.coordinates()[c];
+      if (coordinate.kind != Coordinate::Kind::kContinuous || coordinate.features == 0) continue;
+      for (const double value : space.next_usable(c, state_->design(i, c))) {
+        if (change_level(i, c, value)) break;
       }
     }
   }

@@ -44,7 +44,12 @@ class MinimaxDescent {
 
   void descend(const Sharpening& sharpening);
 
-  /// The best design yet, and the largest d that was found of it; infinite where M is singular.
+  /// Rounds to usable settings, and improves the design among those next to its own. The maximum is
+  /// not smooth at the best design, so rounding alone would cost far more than of other criteria.
+  void settle(const Sharpening& sharpening);
+
+  /// The best design yet (after settling: of usable settings), and the largest d that was found of
+  /// it; infinite where M is singular.
   const Eigen::MatrixXd& design() const { return best_design_; }
   double value() const { return best_; }
 
@@ -65,6 +70,7 @@ class MinimaxDescent {
   Eigen::MatrixXd moved(const Eigen::MatrixXd& slopes, const Eigen::VectorXd& weights) const;
   void move_run(const Eigen::VectorXd& step, Eigen::Ref<Eigen::VectorXd> run) const;
   bool change_levels();
+  bool change_to_neighbours();
   bool change_level(Eigen::Index run, int coordinate, double value);
 
   const MinimaxProblem& problem_;

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kStartStreams = std::uint64_t{0x6d696e6d} << 32;
 constexpr Sharpening kRough{5, 5, 3125};
 constexpr Sharpening kRefined{15625, 5, 390625};
+constexpr Sharpening kSettled{500, 5, 12500};
 constexpr double kRoughly = 1e-3;     ///< relative: how far a rough descent ends from its goal
 constexpr double kRoughShare = 0.85;  ///< of the time limit; the rest is for refinement
 constexpr int kFirstRound = 8;
@@ -75,10 +76,10 @@ class Search {
     return design;
   }
 
-  /// Descends from `count` designs on all threads; `first` says from which.
+  /// Descends from `count` designs on all threads; `first` says from which, `descend` how.
   std::vector<Candidate> descend_all(
-      int count, const Sharpening& sharpening, double share,
-      const std::function<Candidate(const MinimaxProblem&, int)>& first) {
+      int count, double share, const std::function<Candidate(const MinimaxProblem&, int)>& first,
+      const std::function<void(MinimaxDescent&)>& descend) {
     std::vector<Candidate> ended;
     std::mutex mutex;
     int next = 0;
@@ -91,7 +92,7 @@ class Search {
         Candidate candidate = first(problems_[worker], i);
         MinimaxDescent descent(problems_[worker], std::move(candidate.design),
                                [&] { return out_of_time(share); });
-        descent.descend(sharpening);
+        descend(descent);
         lock.lock();
         if (!std::isfinite(descent.value())) continue;
         ended.push_back({descent.value(), candidate.start, descent.design()});
@@ -103,31 +104,36 @@ class Search {
 
   void round(int size) {
     const int first = result_.starts;
-    std::vector<Candidate> ended =
-        descend_all(size, kRough, kRoughShare, [&](const MinimaxProblem& problem, int i) {
+    std::vector<Candidate> ended = descend_all(
+        size, kRoughShare,
+        [&](const MinimaxProblem& problem, int i) {
           return Candidate{0, first + i, random_design(problem, first + i)};
-        });
+        },
+        [](MinimaxDescent& descent) { descent.descend(kRough); });
     result_.starts += size;
+    if (ended.empty()) return;
     for (const Candidate& candidate : ended) values_.push_back(candidate.value);
-    refine(std::move(ended));
-    if (!best_) return;
-    result_.best_found =
-        static_cast<int>(std::count_if(values_.begin(), values_.end(), [&](double value) {
-          return value < best_->value * (1 + kRoughly);
-        }));
+    const double least = std::ranges::min(values_);
+    result_.best_found = static_cast<int>(std::ranges::count_if(
+        values_, [&](double value) { return value < least * (1 + kRoughly); }));
+    std::erase_if(ended, [&](const Candidate& candidate) {
+      return candidate.value > least * (1 + 2 * kRoughly);
+    });
+    refine(ended);
   }
 
-  /// The few best of a round that may become the best of all.
-  void refine(std::vector<Candidate> ended) {
-    if (ended.empty()) return;
-    if (!best_ || better(ended[0], *best_)) best_ = ended[0];
-    std::erase_if(ended, [&](const Candidate& candidate) {
-      return candidate.value > best_->value * (1 + 2 * kRoughly);
-    });
-    const int count = std::min(static_cast<int>(ended.size()), kRefinedInRound);
-    std::vector<Candidate> refined =
-        descend_all(count, kRefined, 1, [&](const MinimaxProblem&, int i) { return ended[i]; });
-    if (!refined.empty() && better(refined[0], *best_)) best_ = std::move(refined[0]);
+  /// The few best of a round, if they may become the best of all, to the last digit and with usable
+  /// settings.
+  void refine(const std::vector<Candidate>& rough) {
+    const int count = std::min(static_cast<int>(rough.size()), kRefinedInRound);
+    std::vector<Candidate> refined = descend_all(
+        count, 1, [&](const MinimaxProblem&, int i) { return rough[i]; },
+        [](MinimaxDescent& descent) {
+          descent.descend(kRefined);
+          descent.settle(kSettled);
+        });
+    if (refined.empty()) return;
+    if (!best_ || better(refined[0], *best_)) best_ = std::move(refined[0]);
   }
 
   const SearchSettings& settings_;

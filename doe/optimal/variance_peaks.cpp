@@ -10,16 +10,19 @@ namespace doetune::doe {
 namespace {
 
 constexpr double kMostGridPoints = 1 << 14;
-constexpr int kFineLevels = 5;  ///< of a number: near every peak of a quadratic model's variance
+constexpr double kFewGridPoints = 1 << 9;
+constexpr int kFine = 4;                ///< intervals of a grid a power of the number
+constexpr int kUsable = 2;              ///< the same, with which peaks are missed seldom
 constexpr int kRandomPoints = 1 << 10;  ///< where the grid is coarse or a part is not allowed
 constexpr std::size_t kRandomSeeds = 32;
 constexpr double kGridLoss = 0.75;   ///< of a peak, at least, is on the grid
 constexpr double kSamePeak = 0.05;   ///< peaks are further apart
 constexpr Eigen::Index kTile = 128;  ///< grid points whose variances are found together
 
-/// Up to `most` values of a coordinate, evenly from end to end; of a word all.
-std::vector<double> grid_levels(const Coordinate& coordinate, int most) {
+/// Values of a coordinate, evenly from end to end, so many intervals a power; of a word all.
+std::vector<double> grid_levels(const Coordinate& coordinate, int intervals) {
   const auto count = static_cast<int>(coordinate.values.size());
+  const int most = std::max(intervals * coordinate.features + 1, 2);
   if (coordinate.features == 0) return {count > 0 ? coordinate.values[0] : 0};
   if (coordinate.categorical || (count > 0 && count <= most)) return coordinate.values;
   std::vector<double> levels;
@@ -30,27 +33,23 @@ std::vector<double> grid_levels(const Coordinate& coordinate, int most) {
   return levels;
 }
 
-/// Values of every coordinate of which the grid has not too many points; empty where it would.
-std::vector<std::vector<double>> finest_levels(const SearchSpace& space) {
-  for (const int most : {kFineLevels, 3, 2}) {
-    std::vector<std::vector<double>> levels;
+struct GridLevels {
+  std::vector<std::vector<double>> of_coordinates;  ///< empty: no grid
+  bool usable = false;
+};
+
+/// The finest grid that has not too many points.
+GridLevels finest_levels(const SearchSpace& space) {
+  for (const int intervals : {kFine, kUsable, 1, 0}) {
+    GridLevels levels{{}, intervals >= kUsable};
     double points = 1;
     for (const Coordinate& coordinate : space.coordinates()) {
-      levels.push_back(grid_levels(coordinate, most));
-      points *= static_cast<double>(levels.back().size());
+      levels.of_coordinates.push_back(grid_levels(coordinate, intervals));
+      points *= static_cast<double>(levels.of_coordinates.back().size());
     }
-    if (points <= kMostGridPoints) return levels;
+    if (points <= (intervals == kFine ? kFewGridPoints : kMostGridPoints)) return levels;
   }
   return {};
-}
-
-/// Whether numbers have all the levels of a fine grid.
-bool is_fine(const SearchSpace& space, const std::vector<std::vector<double>>& levels) {
-  if (levels.empty()) return false;
-  for (std::size_t c = 0; c < levels.size(); ++c) {
-    if (levels[c] != grid_levels(space.coordinates()[c], kFineLevels)) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -74,11 +73,11 @@ Eigen::MatrixXd row_derivatives(const SearchSpace& space, const Eigen::VectorXd&
 }
 
 PeakFinder::PeakFinder(const SearchSpace& space) : space_(space), grid_(std::make_shared<Grid>()) {
-  const auto levels = finest_levels(space);
+  const auto [levels, usable] = finest_levels(space);
   const std::vector<Eigen::VectorXd> points =
       levels.empty() ? std::vector<Eigen::VectorXd>{} : combinations(levels);
   const auto on_grid = static_cast<Eigen::Index>(points.size());
-  grid_->fine = space.is_box() && is_fine(space, levels);
+  grid_->fine = space.is_box() && usable;
   const int random_points = grid_->fine ? 0 : kRandomPoints;
   grid_->extra = on_grid;
   grid_->at.resize(space.coordinate_count(), on_grid + random_points);

@@ -20,8 +20,8 @@ struct Peaks {
 
 /// Finds the local maxima of d(x) = f(x)' V f(x) by climbing from the points of a grid that exceed
 /// their neighbours: quick and nearly always complete, but without proof (max_variance has that).
-/// Up to six numbers have five levels each; more factors have fewer, and random points beside them,
-/// as have regions with constraints.
+/// Two numbers of a quadratic model have nine levels each, up to six five; more factors have
+/// fewer, and random points beside them, as have regions with constraints.
 class PeakFinder {
  public:
   /// Serves one thread; copies share the grid.
