@@ -115,7 +115,7 @@ TEST_CASE("G-optimal designs predict their worst better than other designs", "[d
     std::vector<doe::Factor> factors = unit_factors(1 + static_cast<int>(random.below(2)));
     if (random.below(2) == 0) factors.push_back(whole("n", 0, 3));
     if (random.below(2) == 0) factors.push_back(words("w", {"p", "q", "r"}));
-    doe::DesignRequest wanted = request(factors, "quadratic", 1, 12);
+    doe::DesignRequest wanted = request(factors, "quadratic", 1, 6);
     if (random.below(2) == 0) constrain(wanted, "x0 < 0.6");
     wanted.options.runs = wanted.model.column_count() + static_cast<int>(random.below(4));
     const auto worst = [&](const char* type) {
