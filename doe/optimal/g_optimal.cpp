@@ -114,6 +114,7 @@ void report(const DesignRequest& request, const SearchResult& found, const Eigen
 }  // namespace
 
 Design g_optimal(const DesignRequest& request) {
+  if (request.model.column_count() == 0) throw DesignError("the model has no terms");
   Design design;
   design.points = center_points(request);
   const Eigen::MatrixXd existing = information(request.model, request.existing);

@@ -221,6 +221,9 @@ TEST_CASE("Centre runs are part of a G-optimal design", "[doe][g-optimal]") {
 TEST_CASE("A search for a G-optimal design that cannot succeed says why", "[doe][g-optimal]") {
   CHECK_THROWS_WITH(doe::build_design("g-optimal", request(unit_factors(3), "quadratic", 9, 1)),
                     Catch::Contains("9 runs cannot determine 10 coefficients"));
+  doe::DesignRequest nothing = request(unit_factors(1), "quadratic", 3, 1);
+  nothing.model = {};
+  CHECK_THROWS_WITH(doe::build_design("g-optimal", nothing), Catch::Contains("no terms"));
   doe::DesignRequest singular = request({whole("a", 0, 1), continuous("b")}, "linear", 8, 4);
   singular.model = doe::Model::parse({"1", "a", "a^2"}, singular.factors);
   CHECK_THROWS_WITH(doe::build_design("g-optimal", singular),
