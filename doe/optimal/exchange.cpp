@@ -90,11 +90,12 @@ class Lockstep {
 }  // namespace
 
 std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::MatrixXd& design) {
-  Eigen::MatrixXd information = problem.base;
+  Eigen::MatrixXd x(design.rows(), problem.space.column_count());
   for (Eigen::Index i = 0; i < design.rows(); ++i) {
-    const Eigen::RowVectorXd row = problem.space.row(design.row(i).transpose());
-    information.noalias() += row.transpose() * row;
+    x.row(i) = problem.space.row(design.row(i).transpose());
   }
+  Eigen::MatrixXd information = problem.base;
+  information.noalias() += x.transpose() * x;
   const Eigen::LLT<Eigen::MatrixXd> factor(information);
   if (factor.info() != Eigen::Success) return std::nullopt;
   const Eigen::VectorXd diagonal = factor.matrixLLT().diagonal();

@@ -10,6 +10,9 @@ namespace {
 /// So little that it changes no design, and enough to start from a singular one.
 constexpr double kRidge = 1e-6;
 
+/// Searches that end at a larger gain than this need not look at every line to the last digit.
+constexpr double kRough = 1e-6;
+
 /// A quadratic form along one coordinate: constant + 2 sum_a linear_a phi_a + sum_ab gram_ab
 /// phi_a phi_b, where phi are the coordinate's features. F is their number where the compiler is to
 /// know it, else kMostFeatures.
@@ -54,21 +57,32 @@ DOETUNE_INLINE Lanes at(const LinearForm<F>& form, const Lanes* phi, int feature
   return value;
 }
 
-/// y = S x for a symmetric p x p matrix.
+/// Where entry (i, j) of a symmetric matrix is, of which the lower triangle is kept, row by row.
+DOETUNE_INLINE long entry(long i, long j) {
+  return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
+}
+
+/// y = S x for a symmetric p x p matrix, two rows at a time.
 DOETUNE_INLINE void multiply(const Lanes* s, const Lanes* x, int p, Lanes* y) {
-  int i = 0;
-  for (; i + 4 <= p; i += 4) {
-    const Lanes* row = s + static_cast<long>(i) * p;
-    Lanes sum[4] = {};
-    for (int j = 0; j < p; ++j) {
-      for (int r = 0; r < 4; ++r) sum[r] += row[static_cast<long>(r) * p + j] * x[j];
+  for (int i = 0; i < p; i += 2) {
+    const bool pair = i + 1 < p;
+    const Lanes* first = s + entry(i, 0);
+    const Lanes* second = pair ? s + entry(i + 1, 0) : first;
+    const Lanes x_first = x[i];
+    const Lanes x_second = pair ? x[i + 1] : Lanes{};
+    Lanes sum_first = first[i] * x_first;
+    Lanes sum_second{};
+    for (int j = 0; j < i; ++j) {
+      sum_first += first[j] * x[j];
+      sum_second += second[j] * x[j];
+      y[j] += first[j] * x_first + second[j] * x_second;
     }
-    for (int r = 0; r < 4; ++r) y[i + r] = sum[r];
-  }
-  for (; i < p; ++i) {
-    Lanes sum{};
-    for (int j = 0; j < p; ++j) sum += s[static_cast<long>(i) * p + j] * x[j];
-    y[i] = sum;
+    if (pair) {
+      sum_first += second[i] * x_second;
+      sum_second += second[i] * x_first + second[i + 1] * x_second;
+      y[i + 1] = sum_second;
+    }
+    y[i] = sum_first;
   }
 }
 
@@ -105,14 +119,14 @@ struct ExchangeKernel {
   }
 
   /// The features of all coordinates of a run, and the run's row of the model matrix.
-  DOETUNE_INLINE void expand(int run) const {
+  DOETUNE_INLINE void expand(int run, Lanes* row) const {
     const Lanes* x = batch.x_.data() + static_cast<long>(run) * batch.k_;
     for (int c = 0; c < batch.k_; ++c) {
       const Coordinate& coordinate = space.coordinates()[c];
       Lanes* phi = batch.phi_.data() + coordinate.first_slot;
       for (int a = 0; a < coordinate.features; ++a) phi[a] = feature(coordinate, a, x[c]);
     }
-    for (int c = 0; c < p; ++c) batch.f_[c] = product_of(space.column(c));
+    for (int c = 0; c < p; ++c) row[c] = product_of(space.column(c));
   }
 
   DOETUNE_INLINE Lanes product_of(const std::vector<int>& slots) const {
@@ -122,20 +136,39 @@ struct ExchangeKernel {
     return product;
   }
 
+  /// The sum of S_ij product_i product_j over the columns of one feature, which ascend.
+  DOETUNE_INLINE Lanes form(const std::vector<int>& columns, const Lanes* s) const {
+    const Lanes* product = batch.product_.data();
+    Lanes sum{};
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const Lanes* row = s + entry(columns[i], 0);
+      Lanes inner{};
+      for (std::size_t j = 0; j < i; ++j) inner += row[columns[j]] * product[columns[j]];
+      const Lanes& own = product[columns[i]];
+      sum += (2.0 * inner + row[columns[i]] * own) * own;
+    }
+    return sum;
+  }
+
+  /// The same over the columns of two features.
+  DOETUNE_INLINE Lanes form(const std::vector<int>& left, const std::vector<int>& right,
+                            const Lanes* s) const {
+    const Lanes* product = batch.product_.data();
+    Lanes sum{};
+    for (const int i : left) {
+      Lanes inner{};
+      for (const int j : right) inner += s[entry(i, j)] * product[j];
+      sum += inner * product[i];
+    }
+    return sum;
+  }
+
   template <int F>
   DOETUNE_INLINE void gram(const Coordinate& coordinate, const Lanes* s, Lanes (*result)[F]) const {
-    const Lanes* product = batch.product_.data();
     for (int a = 0; a < count_of<F>(coordinate); ++a) {
-      for (int b = a; b < count_of<F>(coordinate); ++b) {
-        Lanes sum{};
-        for (const int i : coordinate.columns[a]) {
-          Lanes inner{};
-          const Lanes* row = s + static_cast<long>(i) * p;
-          for (const int j : coordinate.columns[b]) inner += row[j] * product[j];
-          sum += inner * product[i];
-        }
-        result[a][b] = sum;
-        result[b][a] = sum;
+      result[a][a] = form(coordinate.columns[a], s);
+      for (int b = a + 1; b < count_of<F>(coordinate); ++b) {
+        result[a][b] = result[b][a] = form(coordinate.columns[a], coordinate.columns[b], s);
       }
     }
   }
@@ -247,7 +280,9 @@ struct ExchangeKernel {
     for (int i = 0; i <= 2 * power; ++i) determinant[i] = vgg[i] * (1.0 - ff);
     determinant[0] += 1.0 - ff;
     add_product(line.fv, line.fv, power, all_lanes(1), determinant);
-    if (!batch.trace_) return polynomial_maximum(determinant, 2 * power, current);
+    if (!batch.trace_) {
+      return polynomial_maximum(determinant, 2 * power, current, batch.roughly_);
+    }
 
     Lanes drop[kDegree<F> + 1];
     coefficients(line.b, power, drop);
@@ -260,7 +295,7 @@ struct ExchangeKernel {
           polynomial(drop, 2 * power, best) / polynomial(determinant, 2 * power, best);
       Lanes difference[kDegree<F> + 1];
       for (int i = 0; i <= 2 * power; ++i) difference[i] = drop[i] - share * determinant[i];
-      best = polynomial_maximum(difference, 2 * power, best);
+      best = polynomial_maximum(difference, 2 * power, best, batch.roughly_);
     }
     return best;
   }
@@ -339,8 +374,13 @@ struct ExchangeKernel {
     for (int a = 0; a < count_of<F>(coordinate); ++a) {
       for (const int j : coordinate.columns[a]) {
         const Lanes by = change[a] * product[j];
-        const Lanes* row = s + static_cast<long>(j) * p;
-        for (int i = 0; i < p; ++i) sg[i] += row[i] * by;
+        const Lanes* row = s + entry(j, 0);
+        for (int i = 0; i <= j; ++i) sg[i] += row[i] * by;
+        const Lanes* below = row + j;
+        for (int i = j + 1; i < p; ++i) {
+          below += i;
+          sg[i] += *below * by;
+        }
       }
     }
   }
@@ -407,8 +447,8 @@ struct ExchangeKernel {
     for (int i = 0; i < p; ++i) {
       const Lanes left = k11 * vf[i] + k12 * vg[i];
       const Lanes right = k12 * vf[i] + k22 * vg[i];
-      Lanes* row = v + static_cast<long>(i) * p;
-      for (int j = 0; j < p; ++j) row[j] -= left * vf[j] + right * vg[j];
+      Lanes* row = v + entry(i, 0);
+      for (int j = 0; j <= i; ++j) row[j] -= left * vf[j] + right * vg[j];
     }
   }
 
@@ -428,15 +468,15 @@ struct ExchangeKernel {
       const Lanes zf = k11 * vf[i] + k12 * vg[i], zg = k12 * vf[i] + k22 * vg[i];
       const Lanes yf = k11 * bf[i] + k12 * bg[i], yg = k12 * bf[i] + k22 * bg[i];
       const Lanes wf = q11 * vf[i] + q12 * vg[i] - yf, wg = q12 * vf[i] + q22 * vg[i] - yg;
-      Lanes* row = b + static_cast<long>(i) * p;
-      for (int j = 0; j < p; ++j) {
+      Lanes* row = b + entry(i, 0);
+      for (int j = 0; j <= i; ++j) {
         row[j] += wf * vf[j] + wg * vg[j] - zf * bf[j] - zg * bg[j];
       }
     }
   }
 
   DOETUNE_INLINE LaneMask improve_run(int run, const LaneMask& active) {
-    expand(run);
+    expand(run, batch.f_.data());
     multiply(batch.v_.data(), batch.f_.data(), p, batch.vf_.data());
     ff = fg = gg = dot(batch.f_.data(), batch.vf_.data(), p);
     for (int i = 0; i < p; ++i) batch.vg_[i] = batch.vf_[i];
@@ -470,10 +510,17 @@ struct ExchangeKernel {
             all_lanes(batch.problem_.base(i, j) + (i == j ? kRidge : 0));
       }
     }
-    for (int run = 0; run < batch.n_; ++run) {
-      expand(run);
+    Lanes* even = batch.f_.data();
+    Lanes* odd = batch.vf_.data();
+    for (int run = 0; run < batch.n_; run += 2) {
+      expand(run, even);
+      if (run + 1 < batch.n_)
+        expand(run + 1, odd);
+      else
+        for (int i = 0; i < p; ++i) odd[i] = Lanes{};
       for (int i = 0; i < p; ++i) {
-        for (int j = 0; j <= i; ++j) m[static_cast<long>(i) * p + j] += batch.f_[i] * batch.f_[j];
+        Lanes* row = m + static_cast<long>(i) * p;
+        for (int j = 0; j <= i; ++j) row[j] += even[i] * even[j] + odd[i] * odd[j];
       }
     }
   }
@@ -511,10 +558,8 @@ struct ExchangeKernel {
         for (int c = i; c < p; ++c) {
           sum += l[static_cast<long>(c) * p + i] * l[static_cast<long>(c) * p + j];
         }
-        Lanes& lower = batch.v_[static_cast<long>(i) * p + j];
-        Lanes& upper = batch.v_[static_cast<long>(j) * p + i];
-        lower = lanes ? sum : lower;
-        upper = lower;
+        Lanes& kept = batch.v_[entry(i, j)];
+        kept = lanes ? sum : kept;
       }
     }
     if (batch.trace_) refactor_trace(lanes);
@@ -528,20 +573,18 @@ struct ExchangeKernel {
     for (int i = 0; i < p; ++i) {
       for (int j = 0; j < p; ++j) {
         Lanes sum{};
-        for (int c = 0; c < p; ++c) sum += weight(i, c) * v[static_cast<long>(c) * p + j];
+        for (int c = 0; c < p; ++c) sum += weight(i, c) * v[entry(c, j)];
         wv[static_cast<long>(i) * p + j] = sum;
         if (i == j) total += sum;
       }
     }
     batch.total_ = lanes ? total : batch.total_;
     for (int i = 0; i < p; ++i) {
-      for (int j = 0; j < p; ++j) {
+      for (int j = 0; j <= i; ++j) {
         Lanes sum{};
-        for (int c = 0; c < p; ++c) {
-          sum += v[static_cast<long>(i) * p + c] * wv[static_cast<long>(c) * p + j];
-        }
-        Lanes& entry = batch.b_[static_cast<long>(i) * p + j];
-        entry = lanes ? sum : entry;
+        for (int c = 0; c < p; ++c) sum += v[entry(i, c)] * wv[static_cast<long>(c) * p + j];
+        Lanes& kept = batch.b_[entry(i, j)];
+        kept = lanes ? sum : kept;
       }
     }
   }
@@ -585,15 +628,17 @@ const bool kHasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("
 ExchangeBatch::ExchangeBatch(const ExchangeProblem& problem, double tolerance)
     : problem_(problem),
       tolerance_(tolerance),
+      roughly_(tolerance > kRough),
       n_(problem.runs),
       k_(problem.space.coordinate_count()),
       p_(problem.space.column_count()),
       trace_(problem.criterion == ExactCriterion::kTrace) {
   const auto square = static_cast<std::size_t>(p_) * p_;
+  const auto triangle = static_cast<std::size_t>(p_) * (p_ + 1) / 2;
   x_.resize(static_cast<std::size_t>(n_) * k_);
-  v_.resize(square);
+  v_.resize(triangle);
   factor_.resize(square);
-  b_.resize(trace_ ? square : 0);
+  b_.resize(trace_ ? triangle : 0);
   phi_.resize(problem.space.slot_count());
   for (LaneArray* row : {&f_, &vf_, &vg_, &bf_, &bg_, &product_}) row->resize(p_);
 }

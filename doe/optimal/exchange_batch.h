@@ -10,7 +10,8 @@ namespace doetune::doe {
 
 constexpr int kMostFeatures = 32;  ///< of one coordinate: the levels of a word, less one
 
-/// All arrays have one lane a search. Matrices are symmetric, p x p, stored in full.
+/// All arrays have one lane a search. Of the symmetric p x p matrices V and B the
+/// lower triangle is kept, row by row: at 28 columns it fits the nearest cache, the whole does not.
 class ExchangeBatch {
  public:
   ExchangeBatch(const ExchangeProblem& problem, double tolerance);
@@ -29,6 +30,7 @@ class ExchangeBatch {
 
   const ExchangeProblem& problem_;
   double tolerance_;
+  bool roughly_;
   int n_, k_, p_;
   bool trace_;
   LaneArray x_;                      ///< n x k: the designs
@@ -37,7 +39,7 @@ class ExchangeBatch {
   LaneArray f_, vf_, vg_, bf_, bg_;  ///< of the run at hand: old row f, present row g
   LaneArray phi_;                    ///< the features of all coordinates of the run at hand
   LaneArray product_;                ///< of a column: its features but the coordinate's
-  LaneArray factor_;                 ///< p x p, of refactor
+  LaneArray factor_;                 ///< p x p in full, of refactor
 };
 
 }  // namespace doetune::doe

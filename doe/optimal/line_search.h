@@ -16,17 +16,17 @@ DOETUNE_INLINE Lanes polynomial(const Lanes* c, int degree, const Lanes& x) {
 }
 
 /// A zero of the cubic q in [low, high], where q falls from above 0 to below 0; elsewhere some
-/// point of the interval. Newton's method, bisecting where it would leave the bracket.
-DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high) {
-  Lanes x = 0.5 * (low + high);
-  for (int step = 0; step < 5; ++step) {
+/// point of the interval. Newton's method from x if that is inside, bisecting where it would leave
+/// the bracket.
+DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high, Lanes x) {
+  x = (x > low) & (x < high) ? x : 0.5 * (low + high);
+  for (int step = 0; step < 2; ++step) {
     const Lanes value = polynomial(q, 3, x);
     const Lanes slope = (3.0 * q[3] * x + 2.0 * q[2]) * x + q[1];
     low = value > 0 ? x : low;
     high = value > 0 ? high : x;
     const Lanes newton = x - value / slope;
-    const LaneMask inside = (newton > low) & (newton < high);
-    x = inside ? newton : 0.5 * (low + high);
+    x = (newton > low) & (newton < high) ? newton : 0.5 * (low + high);
   }
   return x;
 }
@@ -50,11 +50,13 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   // A monotone cubic (or a quadratic, whose far zero is not a number) has no such intervals.
   const LaneMask usable = (discriminant > 0) & (left <= right);
   const LaneMask middle = q[3] > 0;
-  const LaneMask outer = ~middle;
   left = usable ? left : (middle ? -one : one);
   right = usable ? right : one;
-  const Lanes low[2] = {middle ? left : -one, right};
-  const Lanes high[2] = {middle ? right : left, one};
+  // The falling intervals: the middle one, or the two outer ones.
+  const Lanes lower = middle ? left : -one;
+  const Lanes upper = middle ? right : left;
+  const LaneMask inner = (polynomial(q, 3, lower) > 0) & (polynomial(q, 3, upper) < 0);
+  const LaneMask last = ~middle & (polynomial(q, 3, right) > 0) & (polynomial(q, 3, one) < 0);
   Lanes best = current;
   Lanes best_value = polynomial(c, 4, current);
   const auto consider = [&](const Lanes& x) __attribute__((always_inline)) {
@@ -65,10 +67,41 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   };
   consider(-one);
   consider(one);
-  const LaneMask inner = (polynomial(q, 3, low[0]) > 0) & (polynomial(q, 3, high[0]) < 0);
-  if (any(inner)) consider(inner ? falling_zero(q, low[0], high[0]) : current);
-  const LaneMask last = outer & (polynomial(q, 3, low[1]) > 0) & (polynomial(q, 3, high[1]) < 0);
-  if (any(last)) consider(last ? falling_zero(q, low[1], high[1]) : current);
+  if (any(inner | last)) {
+    const Lanes x = falling_zero(q, inner ? lower : right, inner ? upper : one, current);
+    consider(inner | last ? x : current);
+  }
+  if (any(inner & last)) consider(inner & last ? falling_zero(q, right, one, current) : current);
+  return best;
+}
+
+/// Where the quartic c is large on [-1, 1], at less than half of the cost of quartic_maximum: the
+/// best of five points and the current one, improved by Newton's method. Of two maxima nearly
+/// alike it may take the lower one.
+DOETUNE_INLINE Lanes quartic_large(const Lanes* c, const Lanes& current) {
+  Lanes best = current;
+  Lanes best_value = polynomial(c, 4, current);
+  const auto consider = [&](const Lanes& x, const Lanes& value) __attribute__((always_inline)) {
+    const LaneMask better = value > best_value;
+    best = better ? x : best;
+    best_value = better ? value : best_value;
+  };
+  const Lanes even = c[0] + c[2] + c[4], odd = c[1] + c[3];
+  const Lanes even_half = c[0] + 0.25 * c[2] + 0.0625 * c[4], odd_half = 0.5 * c[1] + 0.125 * c[3];
+  consider(all_lanes(1), even + odd);
+  consider(all_lanes(-1), even - odd);
+  consider(all_lanes(0), c[0]);
+  consider(all_lanes(0.5), even_half + odd_half);
+  consider(all_lanes(-0.5), even_half - odd_half);
+  const LaneMask inside = (best > -1.0) & (best < 1.0);
+  if (!any(inside)) return best;
+  for (int step = 0; step < 2; ++step) {
+    const Lanes slope = ((4.0 * c[4] * best + 3.0 * c[3]) * best + 2.0 * c[2]) * best + c[1];
+    const Lanes curvature = (12.0 * c[4] * best + 6.0 * c[3]) * best + 2.0 * c[2];
+    Lanes x = smaller(larger(best - slope / curvature, all_lanes(-1)), all_lanes(1));
+    x = curvature < 0 ? x : best;
+    consider(x, polynomial(c, 4, x));
+  }
   return best;
 }
 
@@ -105,9 +138,12 @@ DOETUNE_INLINE Lanes parabola_maximum(const Lanes* c) {
   return (c[2] < 0) & (vertex > -one) & (vertex < one) ? vertex : end;
 }
 
-DOETUNE_INLINE Lanes polynomial_maximum(const Lanes* c, int degree, const Lanes& current) {
+/// Where a polynomial is largest on [-1, 1]; if `roughly`, a quartic is searched as quartic_large.
+DOETUNE_INLINE Lanes polynomial_maximum(const Lanes* c, int degree, const Lanes& current,
+                                        bool roughly) {
   if (degree == 2) return parabola_maximum(c);
-  return degree == 4 ? quartic_maximum(c, current) : sampled_maximum(c, degree, current);
+  if (degree == 4) return roughly ? quartic_large(c, current) : quartic_maximum(c, current);
+  return sampled_maximum(c, degree, current);
 }
 
 }  // namespace doetune::doe

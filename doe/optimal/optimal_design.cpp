@@ -160,6 +160,7 @@ std::vector<DesignPoint> points_of(const SearchResult& found, const ExchangeProb
 
 ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& request,
                            const std::vector<DesignPoint>& fixed) {
+  if (request.model.column_count() == 0) throw DesignError("the model has no terms");
   DesignRequest extended = request;
   extended.model = with_possible(request);
   ExchangeProblem problem{SearchSpace(extended), 0, {}, {}, ExactCriterion::kDeterminant, {}};

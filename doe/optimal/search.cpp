@@ -19,8 +19,10 @@ constexpr double kRoughly = 1e-3;   ///< gain at which a search from a random st
 constexpr double kExactly = 1e-12;  ///< the same for the few best
 constexpr int kFirstRound = 64;
 constexpr int kMostInRound = 4096;
-constexpr int kPolished = 8;  ///< designs of a round that are improved to the last digit
-constexpr int kEnough = 10;   ///< times that the best was found
+constexpr int kPolished = 16;       ///< designs that are improved to the last digit at a time
+constexpr int kEnough = 10;         ///< times that the best was found
+constexpr int kLeastStarts = 1900;  ///< a best that one start in 400 finds is then rarely missed
+constexpr double kSame = 1e-6;  ///< of |M|^(1/p), or of the trace: designs that are equally good
 constexpr int kMostStarts = 1'000'000'000;
 
 struct Candidate {
@@ -47,7 +49,8 @@ class Search {
     const int most = settings_.starts.value_or(kMostStarts);
     for (int size = kFirstRound; result_.starts < most && !out_of_time(); size *= 2) {
       round(std::min({size, kMostInRound, most - result_.starts}));
-      if (!settings_.starts && result_.best_found >= kEnough) break;
+      const bool enough = result_.best_found >= kEnough && result_.starts >= kLeastStarts;
+      if (!settings_.starts && enough) break;
     }
     result_.stopped_by_time = out_of_time();
     result_.seconds = seconds();
@@ -107,40 +110,42 @@ class Search {
         });
     result_.starts += size;
     std::sort(ended.begin(), ended.end(), better);
-    for (const Candidate& candidate : ended) values_.push_back(candidate.value);
-    polish(ended);
-    count_best();
-  }
-
-  /// The few best of a round, improved as far as numbers go.
-  void polish(std::vector<Candidate>& ended) {
-    if (ended.size() > kPolished) ended.resize(kPolished);
-    std::vector<Candidate> polished =
-        exchange_all(static_cast<int>(ended.size()), kExactly, [&](const SearchSpace&, int i) {
-          return ExchangeTask{ended[i].start, ended[i].design};
-        });
-    ended.insert(ended.end(), polished.begin(), polished.end());
-    for (Candidate& candidate : ended) {
-      if (!best_ || better(candidate, *best_)) best_ = std::move(candidate);
+    if (!ended.empty()) keep_better(ended.front());
+    for (std::size_t i = 0; i < ended.size() && polish(ended, i); i += kPolished) {
     }
+    result_.best_found = static_cast<int>(std::count_if(
+        values_.begin(), values_.end(), [&](double value) { return is_best(value); }));
   }
 
-  void count_best() {
-    if (!best_) return;
-    const double digits = problem_.criterion == ExactCriterion::kDeterminant
-                              ? kRoughly * problem_.space.column_count()
-                              : kRoughly;
-    result_.best_found =
-        static_cast<int>(std::count_if(values_.begin(), values_.end(), [&](double value) {
-          return value > best_->value - digits;
-        }));
+  /// Improves the next few of a round as far as numbers go; says whether the best is among them.
+  bool polish(const std::vector<Candidate>& ended, std::size_t first) {
+    const auto count = static_cast<int>(std::min<std::size_t>(kPolished, ended.size() - first));
+    const std::vector<Candidate> polished =
+        exchange_all(count, kExactly, [&](const SearchSpace&, int i) {
+          return ExchangeTask{ended[first + i].start, ended[first + i].design};
+        });
+    for (const Candidate& candidate : polished) {
+      values_.push_back(candidate.value);
+      keep_better(candidate);
+    }
+    return std::any_of(polished.begin(), polished.end(),
+                       [&](const Candidate& candidate) { return is_best(candidate.value); });
+  }
+
+  void keep_better(const Candidate& candidate) {
+    if (!best_ || better(candidate, *best_)) best_ = candidate;
+  }
+
+  bool is_best(double value) const {
+    const bool root = problem_.criterion == ExactCriterion::kDeterminant;
+    return value > best_->value - kSame * (root ? problem_.space.column_count() : 1);
   }
 
   const ExchangeProblem& problem_;
   const SearchSettings& settings_;
   const Clock::time_point began_;
   std::vector<ExchangeProblem> problems_;  ///< one a thread
-  std::vector<double> values_;             ///< where the starts ended
+  std::vector<double> values_;             ///< of the polished designs
   std::optional<Candidate> best_;
   SearchResult result_;
 };

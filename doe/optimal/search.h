@@ -19,8 +19,7 @@ struct SearchResult {
   Eigen::MatrixXd design;  ///< n x coordinates
   double value = 0;        ///< as exact_value
   int starts = 0;
-  int best_found =
-      0;  ///< starts that ended within 1e-4 (of |M|^(1/p), or of the trace) of the best
+  int best_found = 0;  ///< starts that ended within 1e-6 of the best: of |M|^(1/p), or of the trace
   double seconds = 0;
   bool stopped_by_time = false;
 };

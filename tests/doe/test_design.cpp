@@ -132,15 +132,24 @@ TEST_CASE("Requests without a design say why", "[doe][design]") {
   CHECK_THROWS_WITH(doe::build_design("table", request(unit_factors(2))), Catch::Contains("empty"));
 }
 
+TEST_CASE("A search for a design that determines nothing is refused", "[doe][design]") {
+  doe::DesignRequest any = request(unit_factors(3));
+  any.options.runs = 12;
+  for (const char* type : {"d-optimal", "i-optimal", "a-optimal"}) {
+    CHECK_THROWS_WITH(doe::build_design(type, any), Catch::Contains("no terms"));
+  }
+}
+
 TEST_CASE("Every design type builds, names its source, and stays in the cube", "[doe][design]") {
   for (const doe::DesignType& type : doe::design_types()) {
     INFO(type.name);
     CHECK_FALSE(type.summary.empty());
     CHECK_FALSE(type.source.empty());
-    doe::DesignRequest any = request(unit_factors(3));
-    any.options.runs = 8 + 6;  // a fraction and the centre runs
+    doe::DesignRequest any = request(unit_factors(4), 0);
+    any.model = doe::Model::named(type.default_model, any.factors);
+    any.options.runs = 16;
     any.options.starts = 1;
-    any.table = {{-1, 0, 1}, {1, 0.5, -1}};
+    any.table = {{-1, 0, 1, 1}, {1, 0.5, -1, 0}};
     const doe::Design design = doe::build_design(type.name, any);
     REQUIRE_FALSE(design.points.empty());
     CHECK(design.coded().cwiseAbs().maxCoeff() <= 1);
