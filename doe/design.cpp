@@ -59,6 +59,10 @@ constexpr std::array kDesignTypes{
                "Meyer & Nachtsheim (1995), coordinate exchange", i_optimal, kOptimalOptions},
     DesignType{"a-optimal", "the runs with the smallest sum of coefficient variances",
                "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal, kOptimalOptions},
+    DesignType{"g-optimal",
+               "the runs whose worst prediction is best, with the worst variance proven",
+               "Kiefer & Wolfowitz (1960); by smooth maxima, Charalambous (1979)", g_optimal,
+               "runs center_runs replicates starts time_limit"},
     DesignType{
         "space-filling",
         "points spread over the whole region, for responses of unknown shape: maximin, centred "

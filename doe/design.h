@@ -139,6 +139,7 @@ Design plackett_burman(const DesignRequest& request);
 Design d_optimal(const DesignRequest& request);
 Design i_optimal(const DesignRequest& request);
 Design a_optimal(const DesignRequest& request);
+Design g_optimal(const DesignRequest& request);
 Design table_design(const DesignRequest& request);
 Design space_filling_design(const DesignRequest& request);
 Design sobol_design(const DesignRequest& request);

@@ -11,7 +11,12 @@ namespace doetune::doe {
 namespace {
 
 constexpr std::size_t kMostLevels = 32;  ///< a number with more settings is searched continuously
+constexpr double kLeastSpacing = 1e-6;   ///< coded, of usable settings that are told apart
 constexpr int kMostTries = 1'000'000;    ///< for one allowed point
+
+double usable_setting(const Factor& factor, double coded) {
+  return factor.to_coded(factor.snap(factor.to_natural(coded)));
+}
 
 Coordinate coordinate_of(const Factor& factor) {
   Coordinate coordinate;
@@ -121,6 +126,26 @@ bool SearchSpace::allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
     natural[f] = factors_[f].snap(factors_[f].to_natural(coded[f]));
   }
   return region_.allows(natural);
+}
+
+Eigen::VectorXd SearchSpace::usable(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
+  Eigen::VectorXd result = coded;
+  for (int f = 0; f < factor_count(); ++f) result[f] = usable_setting(factors_[f], coded[f]);
+  return result;
+}
+
+std::vector<double> SearchSpace::next_usable(int factor, double coded) const {
+  std::vector<double> found;
+  for (const double end : {-1.0, 1.0}) {
+    for (double step = kLeastSpacing; step < 2 && coded != end; step *= 2) {
+      const double next =
+          usable_setting(factors_[factor], std::clamp(coded + end * step, -1.0, 1.0));
+      if (end * (next - coded) < kLeastSpacing / 2) continue;
+      found.push_back(next);
+      break;
+    }
+  }
+  return found;
 }
 
 Eigen::VectorXd SearchSpace::features(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const {

@@ -51,6 +51,12 @@ class SearchSpace {
   /// Whether the usable settings nearest to coded ones are allowed.
   bool allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
 
+  /// The usable settings nearest to coded ones, coded.
+  Eigen::VectorXd usable(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
+
+  /// The usable settings of a continuous factor next to one of its own, coded: up to two.
+  std::vector<double> next_usable(int factor, double coded) const;
+
   /// The features of every coordinate at a value of each, by slot.
   Eigen::VectorXd features(const Eigen::Ref<const Eigen::VectorXd>& coordinates) const;
 

@@ -1,0 +1,129 @@
+// Designs whose largest prediction variance over the region is smallest.
+//
+// Smith (1918), Biometrika 12, 1-85; Kiefer & Wolfowitz (1960), Canadian Journal of Mathematics 12,
+// 363-366: max d >= p / n for every design, so the G-efficiency 100 p / (n max d) has the bound
+// 100.
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "doe/combinations.h"
+#include "doe/design.h"
+#include "doe/evaluation/max_variance.h"
+#include "doe/optimal/minimax_search.h"
+
+namespace doetune::doe {
+namespace {
+
+constexpr int kSpareRuns = 5;  ///< beyond the terms, where the number of runs is left open
+constexpr double kTimeLimit_s = 10;
+constexpr double kProofShare = 0.1;  ///< of the time limit
+constexpr double kProofGap = 1e-6;
+
+int runs_to_choose(const DesignRequest& request) {
+  const int columns = request.model.column_count();
+  const int fixed = request.options.center_runs.value_or(0);
+  const int existing = static_cast<int>(request.existing.rows());
+  const int runs = request.options.runs.value_or(std::max(columns + kSpareRuns - existing, 1));
+  if (runs + existing < columns) {
+    throw DesignError(fmt::format(
+        "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",
+        runs + existing, columns, columns - existing));
+  }
+  if (runs <= fixed) {
+    throw DesignError(
+        fmt::format("of {} runs, {} at the centre leave none to choose", runs, fixed));
+  }
+  return runs - fixed;
+}
+
+/// Runs at the centre, in turn at every combination of categorical levels.
+std::vector<DesignPoint> center_points(const DesignRequest& request) {
+  std::vector<DesignPoint> points;
+  const auto combinations = categorical_combinations(request.factors);
+  for (int i = 0; i < request.options.center_runs.value_or(0); ++i) {
+    points.push_back(
+        {combinations[static_cast<std::size_t>(i) % combinations.size()], PointType::kCenter});
+  }
+  return points;
+}
+
+Eigen::MatrixXd information(const Model& model, const Eigen::MatrixXd& coded) {
+  if (coded.rows() == 0) return Eigen::MatrixXd::Zero(model.column_count(), model.column_count());
+  const Eigen::MatrixXd x = model.matrix(coded);
+  return x.transpose() * x;
+}
+
+std::vector<DesignPoint> points_of(const Eigen::MatrixXd& rows) {
+  std::vector<DesignPoint> points;
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    points.push_back({rows.row(i).transpose(), PointType::kOptimal});
+  }
+  std::ranges::stable_sort(points, [](const DesignPoint& a, const DesignPoint& b) {
+    return std::ranges::lexicographical_compare(a.coded, b.coded);
+  });
+  return points;
+}
+
+SearchResult found_for(const DesignRequest& request, const Eigen::MatrixXd& base) {
+  const MinimaxProblem problem{PeakFinder(SearchSpace(request)), runs_to_choose(request), base};
+  const SearchSettings settings{
+      request.options.starts,
+      (1 - kProofShare) * request.options.time_limit_s.value_or(kTimeLimit_s), request.threads,
+      request.seed};
+  const auto found = search_minimax(problem, settings);
+  if (!found) {
+    throw DesignError(
+        fmt::format("no design of {} runs that determines the model was found in {} starts: the "
+                    "region may be too narrow, or a factor have too few settings for its terms",
+                    problem.runs, settings.starts.value_or(0)));
+  }
+  return *found;
+}
+
+/// The efficiency of the runs as they are, by the proven maximum of the variance where there is
+/// one.
+void report(const DesignRequest& request, const SearchResult& found, const Eigen::MatrixXd& base,
+            Design& design) {
+  const int p = request.model.column_count();
+  const Eigen::MatrixXd m = information(request.model, design.coded()) + base;
+  const double time_s = kProofShare * request.options.time_limit_s.value_or(kTimeLimit_s);
+  const MaxVariance largest =
+      max_variance(request.model, request.region, m.llt().solve(Eigen::MatrixXd::Identity(p, p)),
+                   kProofGap, time_s);
+  const double runs =
+      static_cast<double>(design.points.size()) + static_cast<double>(request.existing.rows());
+  design.search =
+      SearchReport{"G-efficiency, percent",
+                   100 * p / (runs * (largest.proven ? largest.upper_bound : largest.value)),
+                   std::nullopt,
+                   found.starts,
+                   found.best_found,
+                   found.seconds,
+                   found.stopped_by_time};
+  if (request.existing.rows() == 0) design.search->bound = 100;
+  if (largest.proven) return;
+  design.notes.push_back(
+      fmt::format("the G-efficiency is that of the largest prediction variance found; proven are "
+                  "{:.2f} percent",
+                  100 * p / (runs * largest.upper_bound)));
+}
+
+}  // namespace
+
+Design g_optimal(const DesignRequest& request) {
+  if (request.model.column_count() == 0) throw DesignError("the model has no terms");
+  Design design;
+  design.points = center_points(request);
+  const Eigen::MatrixXd existing = information(request.model, request.existing);
+  const Eigen::MatrixXd base = existing + information(request.model, design.coded());
+  const SearchResult found = found_for(request, base);
+  const std::vector<DesignPoint> points = points_of(found.design);
+  design.points.insert(design.points.begin(), points.begin(), points.end());
+  report(request, found, existing, design);
+  return design;
+}
+
+}  // namespace doetune::doe
