@@ -74,12 +74,7 @@ SearchResult found_for(const DesignRequest& request, const Eigen::MatrixXd& base
       (1 - kProofShare) * request.options.time_limit_s.value_or(kTimeLimit_s), request.threads,
       request.seed};
   const auto found = search_minimax(problem, settings);
-  if (!found) {
-    throw DesignError(
-        fmt::format("no design of {} runs that determines the model was found in {} starts: the "
-                    "region may be too narrow, or a factor have too few settings for its terms",
-                    problem.runs, settings.starts.value_or(0)));
-  }
+  if (!found) throw nothing_found(problem.runs);
   return *found;
 }
 

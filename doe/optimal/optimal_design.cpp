@@ -80,7 +80,8 @@ void add_existing(const DesignRequest& request, const SearchSpace& space, Eigen:
     const int plot = request.existing_whole_plots.empty() ? 0 : request.existing_whole_plots[i];
     whole_plots[plot > 0 ? plot : -1 - static_cast<int>(i)].push_back(i);
   }
-  Eigen::VectorXd coordinates = Eigen::VectorXd::Zero(space.coordinate_count());
+  constexpr double kNoBlock = -1;  // its contrasts are all 0
+  Eigen::VectorXd coordinates = Eigen::VectorXd::Constant(space.coordinate_count(), kNoBlock);
   for (const auto& [plot, runs] : whole_plots) {
     Eigen::MatrixXd rows(runs.size(), space.column_count());
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -191,13 +192,6 @@ ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& requ
   return problem;
 }
 
-[[noreturn]] void fail_singular(int runs, const SearchSettings& settings) {
-  throw DesignError(
-      fmt::format("no design of {} runs that determines the model was found in {} starts: the "
-                  "region may be too narrow, or a factor have too few settings for its terms",
-                  runs, settings.starts.value_or(0)));
-}
-
 /// Adds the runs that a search finds, each on its own, to those at the centre.
 SearchResult add_single_runs(ExchangeProblem problem, int runs, int blocks,
                              const SearchSettings& settings, Design& design) {
@@ -213,7 +207,7 @@ SearchResult add_single_runs(ExchangeProblem problem, int runs, int blocks,
     groups.push_back(i % blocks + 1);
   }
   const auto found = search_designs(problem, settings);
-  if (!found) fail_singular(problem.runs, settings);
+  if (!found) throw nothing_found(problem.runs);
   append_points(*found, groups, &DesignPoint::block, problem.space.factor_count(), design);
   return *found;
 }
@@ -225,7 +219,7 @@ SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest
   SplitPlotProblem split_plot{problem, {}, {}, kVarianceRatio};
   for (const Factor& factor : request.factors) split_plot.hard.push_back(factor.hard_to_change);
   const auto found = split_plot_design(split_plot, choices, settings);
-  if (!found) fail_singular(choices.front().runs, settings);
+  if (!found) throw nothing_found(choices.front().runs);
   append_points(found->search, found->whole_plots, &DesignPoint::whole_plot,
                 problem.space.factor_count(), design);
   return found->search;

@@ -1,5 +1,7 @@
 #include "doe/optimal/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -151,6 +153,13 @@ class Search {
 };
 
 }  // namespace
+
+DesignError nothing_found(int runs) {
+  return DesignError(fmt::format(
+      "no design of {} runs that determines the model was found: the region may be too narrow, a "
+      "factor have too few settings for its terms, or the time limit or the starts be too few",
+      runs));
+}
 
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
                                            const SearchSettings& settings) {

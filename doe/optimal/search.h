@@ -30,4 +30,7 @@ struct SearchResult {
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
                                            const SearchSettings& settings);
 
+/// What to tell a user whose search ended empty.
+DesignError nothing_found(int runs);
+
 }  // namespace doetune::doe

@@ -210,6 +210,20 @@ TEST_CASE("Blocks stay unconfounded with the model", "[doe][optimal]") {
   CHECK((x.transpose() * x).isApprox(8 * Eigen::MatrixXd::Identity(5, 5)));
 }
 
+TEST_CASE("Runs made already belong to no block of the new ones", "[doe][optimal]") {
+  doe::DesignRequest wanted = request(unit_factors(2), "interactions", 4);
+  wanted.options.blocks = 2;
+  wanted.existing.resize(3, 2);
+  wanted.existing << -1, -1, 1, -1, -1, 1;
+  const doe::Design design = doe::build_design("d-optimal", wanted);
+  Eigen::MatrixXd x = Eigen::MatrixXd::Zero(7, 5);
+  x.topLeftCorner(3, 4) = wanted.model.matrix(wanted.existing);
+  x.bottomLeftCorner(4, 4) = wanted.model.matrix(design.coded());
+  for (int i = 0; i < 4; ++i) x(3 + i, 4) = design.points[i].block == 1 ? 1 : -1;
+  const double determinant = (x.transpose() * x).determinant();
+  CHECK(design.search->best == Approx(100 * std::pow(determinant, 0.2) / 7));
+}
+
 TEST_CASE("Terms that may matter need no runs of their own", "[doe][optimal]") {
   doe::DesignRequest wanted = request(unit_factors(5), "linear", 8);
   for (const char* term : {"x0*x1", "x0*x2", "x1*x2", "x3*x4", "x0*x3", "x2*x4"}) {
