@@ -83,6 +83,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
   const int before = static_cast<int>(directory.plan.runs.size());
+  const std::size_t notes_before = directory.plan.notes.size();
   study::Plan plan = study::augmented_plan(directory, augmentation_of(options, directory.study));
   if (options.has("dry-run")) {
     directory.plan = std::move(plan);
@@ -97,7 +98,9 @@ int command_augment(const Command& command, const Arguments& arguments) {
                reports::count_of(static_cast<int>(directory.plan.runs.size()) - before, "run"),
                options.has("dry-run") ? "would be added to" : "added to", directory.path.string());
     if (directory.plan.search) print_search(*directory.plan.search);
-    for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
+    for (std::size_t i = notes_before; i < directory.plan.notes.size(); ++i) {
+      fmt::print("note: {}\n", directory.plan.notes[i]);
+    }
   }
   if (!options.has("dry-run")) say_next(fmt::format("doetune run {}", directory.path.string()));
   return kDone;

@@ -84,7 +84,9 @@ Design automatic_design(const DesignRequest& request) {
   const int runs = request.options.runs.value_or(request.model.column_count() + kSpareRuns);
   wanted.options.runs = runs;
   Design optimal = build_design(optimal_type, wanted);
-  const double least = cost(request, optimal).value();
+  const auto optimal_cost = cost(request, optimal);
+  if (!optimal_cost) return optimal;  // which does not determine the model: plan says so
+  const double least = *optimal_cost;
 
   std::optional<Design> best;
   std::string best_name;

@@ -13,6 +13,7 @@ namespace doetune::doe {
 namespace {
 
 constexpr std::size_t kMostRuns = 1'000'000;
+constexpr double kMoved = 0.0101;  ///< coded: more than rounding to a hundredth of the range
 
 constexpr std::string_view kOptimalOptions =
     "runs center_runs blocks replicates starts time_limit possible whole_plots budget run_cost "
@@ -91,7 +92,7 @@ void snap_points(const DesignRequest& request, Design& design) {
     for (std::size_t f = 0; f < request.factors.size(); ++f) {
       const Factor& factor = request.factors[f];
       const double coded = factor.to_coded(factor.snap(factor.to_natural(point.coded[f])));
-      if (std::abs(coded - point.coded[f]) > 0.01) moved[f] = true;
+      if (std::abs(coded - point.coded[f]) > kMoved) moved[f] = true;
       point.coded[f] = coded;
     }
   }

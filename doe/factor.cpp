@@ -54,7 +54,8 @@ double spacing_at(const Factor& factor, double x) {
 
 double snap_continuous(const Factor& factor, double x) {
   if (factor.step > 0) {
-    return tidy(factor.low + std::round((x - factor.low) / factor.step) * factor.step);
+    const double at = tidy(factor.low + std::round((x - factor.low) / factor.step) * factor.step);
+    return std::abs(x - factor.high) < std::abs(x - at) ? factor.high : at;
   }
   return round_to(x, spacing_at(factor, x));
 }

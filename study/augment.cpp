@@ -20,6 +20,13 @@ std::optional<RunStatus> status_of(const std::map<int, RunRecord>& records, int 
   return found == records.end() ? std::nullopt : std::optional(found->second.status);
 }
 
+/// Runs added to a study in blocks are a block of their own: they are run at another time.
+int next_block(const Plan& plan) {
+  int most = 1;
+  for (const PlannedRun& run : plan.runs) most = std::max(most, run.block);
+  return most > 1 ? most + 1 : 1;
+}
+
 int most_whole_plot(const Plan& plan) {
   int most = 0;
   for (const PlannedRun& run : plan.runs) most = std::max(most, run.whole_plot);
@@ -28,7 +35,9 @@ int most_whole_plot(const Plan& plan) {
 
 /// So many more whole plots that they are as large as those of the plan are on average.
 int whole_plots_for(int runs, const Plan& plan) {
-  const double size = static_cast<double>(plan.runs.size()) / most_whole_plot(plan);
+  const auto in_plots = std::count_if(plan.runs.begin(), plan.runs.end(),
+                                      [](const PlannedRun& run) { return run.whole_plot > 0; });
+  const double size = static_cast<double>(in_plots) / most_whole_plot(plan);
   return std::clamp(static_cast<int>(std::lround(runs / size)), 1, runs);
 }
 
@@ -40,7 +49,10 @@ doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentatio
   request.region = study.region;
   request.model = augmentation.model;
   request.options.runs = augmentation.runs;
-  request.seed = study.seed + directory.plan.runs.size();  // other random numbers than the plan had
+  // Other random numbers than the plan had; but a Sobol' sequence goes on.
+  const bool goes_on = augmentation.design == "sobol" && study.design.type == "sobol";
+  request.seed = goes_on ? study.seed : study.seed + directory.plan.runs.size();
+  request.options.possible = study.design.options.possible;
   std::vector<Eigen::VectorXd> existing;
   for (const PlannedRun& run : directory.plan.runs) {
     const auto status = status_of(records, run.run);
@@ -101,6 +113,7 @@ doe::Design axial(const StudyDirectory& directory, const Augmentation& augmentat
 
 /// Constructed runs, made usable and kept to what is allowed.
 doe::Design usable(doe::Design design, const doe::DesignRequest& request) {
+  const std::size_t before = design.points.size();
   std::erase_if(design.points, [&](doe::DesignPoint& point) {
     std::vector<double> natural(request.factors.size());
     for (std::size_t f = 0; f < natural.size(); ++f) {
@@ -109,6 +122,10 @@ doe::Design usable(doe::Design design, const doe::DesignRequest& request) {
     point.coded = doe::coded_point(request.factors, natural);
     return !request.region.allows(natural);
   });
+  if (design.points.size() < before) {
+    design.notes.push_back(fmt::format("{} of {} runs left out: not allowed, or found infeasible",
+                                       before - design.points.size(), before));
+  }
   return design;
 }
 
@@ -137,15 +154,20 @@ Plan augmented_plan(const StudyDirectory& directory, const Augmentation& augment
     for (const PlannedRun& run : plan.runs) ++seen[run.settings];
     const int before = static_cast<int>(plan.runs.size());
     const int plots_before = most_whole_plot(plan);
+    const int block = next_block(plan);
     for (const int i : doe::random_run_order(design, study.seed + plan.runs.size())) {
       const doe::DesignPoint& point = design.points[i];
       const std::vector<double> settings = doe::natural_settings(study.factors, point.coded);
       plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, before + i + 1, point.type,
-                           plan.runs.front().block, ++seen[settings], settings,
+                           block, ++seen[settings], settings,
                            point.whole_plot > 0 ? plots_before + point.whole_plot : 0});
     }
     plan.search = design.search;
-    plan.notes = design.notes;
+    plan.notes.insert(plan.notes.end(), design.notes.begin(), design.notes.end());
+    if (plots_before > 0 && design.points.front().whole_plot == 0) {
+      plan.notes.push_back(
+          "the added runs are in no whole plots: hard-to-change factors change from run to run");
+    }
   } catch (const doe::DesignError& error) {
     throw StudyError(fmt::format("{}: {}", directory.path.string(), error.what()));
   }

@@ -25,6 +25,7 @@ doe::Model model_of(const std::string& text, const std::vector<doe::Factor>& fac
     std::vector<std::string> terms;
     std::istringstream list(text);
     for (std::string term; std::getline(list, term, ',');) terms.push_back(term);
+    if (terms.empty()) throw doe::ModelError("it has no terms");
     return doe::Model::parse(terms, factors);
   } catch (const doe::ModelError& error) {
     throw StudyError(fmt::format("model '{:.60}': {}", text, error.what()));
@@ -63,12 +64,20 @@ BareDesign design_of_table(const fs::path& file) {
   for (std::size_t c = 0; c < rows[0].cells.size(); ++c) {
     const std::string& name = rows[0].cells[c];
     if (is_reserved_name(name)) continue;
+    if (std::count(rows[0].cells.begin(), rows[0].cells.end(), name) > 1) {
+      throw std::invalid_argument(
+          fmt::format("line {}: two columns are named '{:.60}'", rows[0].line, name));
+    }
     std::vector<std::string> cells;
     for (std::size_t i = 1; i < rows.size(); ++i) {
       if (rows[i].cells.size() != rows[0].cells.size()) {
         throw std::invalid_argument(fmt::format("line {}: {} cells, the header has {}",
                                                 rows[i].line, rows[i].cells.size(),
                                                 rows[0].cells.size()));
+      }
+      if (rows[i].cells[c].empty()) {
+        throw std::invalid_argument(
+            fmt::format("line {}: column '{:.60}' is empty", rows[i].line, name));
       }
       cells.push_back(rows[i].cells[c]);
     }

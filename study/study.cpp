@@ -132,6 +132,11 @@ class Reader {
   void read_region() {
     std::vector<std::shared_ptr<const doe::Expression>> constraints;
     for (const YAML::Node& node : root_["constraints"]) {
+      if (node.Scalar().find_first_of("<>=") == std::string::npos) {
+        fail(node, fmt::format("constraints: '{:.60}' compares nothing; write it with <=, <, >=, > "
+                               "or ==",
+                               node.Scalar()));
+      }
       constraints.push_back(std::make_shared<const doe::Expression>(
           expression(node, "constraints", study_.factor_names())));
     }

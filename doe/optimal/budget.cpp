@@ -94,6 +94,22 @@ bool in_whole_plots(const DesignRequest& request) {
   return hard && (request.existing.rows() == 0 || request.options.whole_plots);
 }
 
+DesignRequest one_replicate(const DesignRequest& request) {
+  DesignRequest once = request;
+  const int replicates = request.options.replicates;
+  const auto share = [&](std::optional<int>& count, const char* name) {
+    if (!count) return;
+    if (*count % replicates != 0) {
+      throw DesignError(fmt::format("{} {} are no {} replicates of a design; give a multiple of {}",
+                                    *count, name, replicates, replicates));
+    }
+    *count /= replicates;
+  };
+  share(once.options.runs, "runs");
+  share(once.options.whole_plots, "whole plots");
+  return once;
+}
+
 int fewest_whole_plots(const Model& model) {
   const std::vector<Factor>& factors = model.factors();
   return static_cast<int>(

@@ -29,6 +29,10 @@ struct Needs {
 /// added to earlier ones only where whole_plots says how.
 bool in_whole_plots(const DesignRequest& request);
 
+/// The request of one replicate: with its share of the runs and whole plots. Throws DesignError
+/// where they are no multiple of the replicates.
+DesignRequest one_replicate(const DesignRequest& request);
+
 /// The columns of the model that the hard-to-change factors alone determine, the intercept among
 /// them: as many whole plots are the fewest with which the model can be estimated.
 int fewest_whole_plots(const Model& model);

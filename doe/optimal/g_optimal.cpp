@@ -12,12 +12,14 @@
 #include "doe/combinations.h"
 #include "doe/design.h"
 #include "doe/evaluation/max_variance.h"
+#include "doe/optimal/budget.h"
 #include "doe/optimal/minimax_search.h"
 
 namespace doetune::doe {
 namespace {
 
-constexpr int kSpareRuns = 5;  ///< beyond the terms, where the number of runs is left open
+constexpr int kMostNumbers = 3000;  ///< runs times factors: a step solves so many equations
+constexpr int kSpareRuns = 5;       ///< beyond the terms, where the number of runs is left open
 constexpr double kTimeLimit_s = 10;
 constexpr double kProofShare = 0.1;  ///< of the time limit
 constexpr double kProofGap = 1e-6;
@@ -31,6 +33,12 @@ int runs_to_choose(const DesignRequest& request) {
     throw DesignError(fmt::format(
         "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",
         runs + existing, columns, columns - existing));
+  }
+  if (static_cast<double>(runs) * static_cast<double>(request.factors.size()) > kMostNumbers) {
+    throw DesignError(fmt::format(
+        "g-optimal moves at most {} settings at once, {} runs have {}; i-optimal takes more",
+        kMostNumbers, runs,
+        static_cast<double>(runs) * static_cast<double>(request.factors.size())));
   }
   if (runs <= fixed) {
     throw DesignError(
@@ -108,8 +116,9 @@ void report(const DesignRequest& request, const SearchResult& found, const Eigen
 
 }  // namespace
 
-Design g_optimal(const DesignRequest& request) {
-  if (request.model.column_count() == 0) throw DesignError("the model has no terms");
+Design g_optimal(const DesignRequest& asked) {
+  if (asked.model.column_count() == 0) throw DesignError("the model has no terms");
+  const DesignRequest request = one_replicate(asked);
   Design design;
   design.points = center_points(request);
   const Eigen::MatrixXd existing = information(request.model, request.existing);

@@ -225,8 +225,9 @@ SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest
   return found->search;
 }
 
-Design optimal_design(std::string_view criterion, const DesignRequest& request) {
-  check_costs(request);
+Design optimal_design(std::string_view criterion, const DesignRequest& asked) {
+  check_costs(asked);
+  const DesignRequest request = one_replicate(asked);
   Design design;
   design.points = center_points(request);
   const ExchangeProblem problem = problem_of(criterion, request, design.points);

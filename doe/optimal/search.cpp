@@ -37,6 +37,11 @@ bool better(const Candidate& a, const Candidate& b) {
   return a.value > b.value || (a.value == b.value && a.start < b.start);
 }
 
+struct Ended {
+  int begun = 0;
+  std::vector<Candidate> designs;  ///< but for singular ones
+};
+
 class Search {
  public:
   Search(const ExchangeProblem& problem, const SearchSettings& settings)
@@ -54,7 +59,7 @@ class Search {
       const bool enough = result_.best_found >= kEnough && result_.starts >= kLeastStarts;
       if (!settings_.starts && enough) break;
     }
-    result_.stopped_by_time = out_of_time();
+    result_.stopped_by_time = result_.starts < most && out_of_time();
     result_.seconds = seconds();
     if (!best_) return std::nullopt;
     result_.design = best_->design;
@@ -79,44 +84,48 @@ class Search {
   }
 
   /// Runs numbered searches on all threads; `first` gives each its design.
-  std::vector<Candidate> exchange_all(
-      int count, double tolerance,
-      const std::function<ExchangeTask(const SearchSpace&, int)>& first) {
-    std::vector<Candidate> ended;
+  Ended exchange_all(int count, double tolerance,
+                     const std::function<ExchangeTask(const SearchSpace&, int)>& first) {
+    Ended ended;
     std::mutex mutex;
     std::atomic<int> next = 0;
+    std::atomic<int> begun = 0;
     parallel_for(static_cast<int>(problems_.size()), settings_.threads, [&](int worker) {
       const ExchangeProblem& problem = problems_[worker];
       exchange(problem, tolerance,
                {[&]() -> std::optional<ExchangeTask> {
                   const int i = next++;
                   if (i >= count || (i > 0 && out_of_time())) return std::nullopt;
+                  ++begun;
                   return first(problem.space, i);
                 },
                 [&](ExchangeTask task) {
                   const auto value = exact_value(problem, task.design);
                   if (!value) return;
                   const std::lock_guard lock(mutex);
-                  ended.push_back({*value, task.number, std::move(task.design)});
+                  ended.designs.push_back({*value, task.number, std::move(task.design)});
                 },
                 [&] { return out_of_time(); }});
     });
+    ended.begun = begun;
     return ended;
   }
 
   void round(int size) {
     const int first = result_.starts;
-    std::vector<Candidate> ended =
-        exchange_all(size, kRoughly, [&](const SearchSpace& space, int i) {
-          return ExchangeTask{first + i, random_design(space, first + i)};
-        });
-    result_.starts += size;
+    auto [begun, ended] = exchange_all(size, kRoughly, [&](const SearchSpace& space, int i) {
+      return ExchangeTask{first + i, random_design(space, first + i)};
+    });
+    result_.starts += begun;
     std::sort(ended.begin(), ended.end(), better);
     if (!ended.empty()) keep_better(ended.front());
-    for (std::size_t i = 0; i < ended.size() && polish(ended, i); i += kPolished) {
+    for (std::size_t i = 0; i < ended.size() && !out_of_time() && polish(ended, i);
+         i += kPolished) {
     }
-    result_.best_found = static_cast<int>(std::count_if(
-        values_.begin(), values_.end(), [&](double value) { return is_best(value); }));
+    if (!best_) return;
+    result_.best_found =
+        std::max(1, static_cast<int>(std::count_if(values_.begin(), values_.end(),
+                                                   [&](double value) { return is_best(value); })));
   }
 
   /// Improves the next few of a round as far as numbers go; says whether the best is among them.
@@ -125,7 +134,7 @@ class Search {
     const std::vector<Candidate> polished =
         exchange_all(count, kExactly, [&](const SearchSpace&, int i) {
           return ExchangeTask{ended[first + i].start, ended[first + i].design};
-        });
+        }).designs;
     for (const Candidate& candidate : polished) {
       values_.push_back(candidate.value);
       keep_better(candidate);

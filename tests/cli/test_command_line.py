@@ -353,6 +353,12 @@ class CommandLine(unittest.TestCase):
         text = self.doetune("evaluate", "grid.csv", "--model", "quadratic").stdout
         self.assertIn("correlations of effects", text)
         self.doetune("evaluate", "nowhere.csv", expect=4)
+        self.assertIn("no terms", self.doetune("evaluate", "grid.csv", "--model", "",
+                                               expect=3).stderr)
+        for text, said in (("a,b\n1,2\n3,\n1,4\n", "line 3: column 'b' is empty"),
+                           ("a,a\n1,2\n3,4\n", "two columns are named 'a'")):
+            (self.directory / "odd.csv").write_text(text)
+            self.assertIn(said, self.doetune("evaluate", "odd.csv", expect=3).stderr)
         self.doetune("evaluate", "grid.csv", "--model", "quadratik", expect=3)
 
     def test_runs_are_added_to_a_study_that_has_some(self):

@@ -16,6 +16,22 @@ inline doe::Factor continuous(const std::string& name, double low = -1, double h
   return factor;
 }
 
+/// k factors on [-1, 1], named a, b, ...
+inline std::vector<doe::Factor> unit_factors(int k) {
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < k; ++f) {
+    factors.push_back(continuous(std::string(1, static_cast<char>('a' + f))));
+  }
+  return factors;
+}
+
+/// k factors on [-1, 1], named x0, x1, ...
+inline std::vector<doe::Factor> numbered_factors(int k) {
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < k; ++f) factors.push_back(continuous("x" + std::to_string(f)));
+  return factors;
+}
+
 inline doe::Factor whole(const std::string& name, double low, double high) {
   doe::Factor factor = continuous(name, low, high);
   factor.kind = doe::FactorKind::kInteger;

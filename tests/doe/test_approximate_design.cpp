@@ -14,12 +14,6 @@ using namespace doetune::tests;
 
 namespace {
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous("x" + std::to_string(f)));
-  return factors;
-}
-
 doe::Region constrained(const std::vector<doe::Factor>& factors, const std::string& text) {
   std::vector<std::string> names;
   for (const doe::Factor& factor : factors) names.push_back(factor.name);
@@ -32,13 +26,13 @@ TEST_CASE("The limits of quadratics on the cube are the known ones", "[doe][appr
   // Research note, section 3; K = 20 from section 3's "other D anchors".
   const double known[] = {52.9134, 47.4594, 47.4478, 48.8570, 50.6859, 52.5992};
   for (int k = 1; k <= 6; ++k) {
-    const auto bound = doe::d_bound(doe::Model::named("quadratic", unit_factors(k)), {});
+    const auto bound = doe::d_bound(doe::Model::named("quadratic", numbered_factors(k)), {});
     REQUIRE(bound);
     CHECK(bound->proven);
     CHECK(bound->efficiency_percent == Approx(known[k - 1]).margin(1e-4));
     CHECK(bound->attained_percent <= bound->efficiency_percent);
   }
-  const auto twenty = doe::d_bound(doe::Model::named("quadratic", unit_factors(20)), {});
+  const auto twenty = doe::d_bound(doe::Model::named("quadratic", numbered_factors(20)), {});
   CHECK(twenty->efficiency_percent == Approx(70.36).margin(5e-3));
 }
 
@@ -54,7 +48,7 @@ TEST_CASE("The search over points agrees with the symmetric solution", "[doe][ap
 
 TEST_CASE("Cubics on a line: Guest's four points", "[doe][approximate]") {
   // Guest (1958): -1, -1/sqrt(5), 1/sqrt(5), 1 in equal numbers.
-  const doe::Model model = doe::Model::named("cubic", unit_factors(1));
+  const doe::Model model = doe::Model::named("cubic", numbered_factors(1));
   Eigen::MatrixXd points(4, 1);
   points << -1, -std::sqrt(0.2), std::sqrt(0.2), 1;
   const auto bound = doe::d_bound(model, {});
@@ -66,7 +60,7 @@ TEST_CASE("Cubics on a line: Guest's four points", "[doe][approximate]") {
 
 TEST_CASE("Orthogonal two-level designs are best for linear models", "[doe][approximate]") {
   for (const char* name : {"linear", "interactions"}) {
-    const auto bound = doe::d_bound(doe::Model::named(name, unit_factors(5)), {});
+    const auto bound = doe::d_bound(doe::Model::named(name, numbered_factors(5)), {});
     REQUIRE(bound);
     CHECK(bound->efficiency_percent == Approx(100).epsilon(3e-5));
   }
@@ -96,7 +90,7 @@ TEST_CASE("No random design passes the limit, with levels and settings too", "[d
 }
 
 TEST_CASE("Over constraints the limit is said to be unproven", "[doe][approximate]") {
-  const std::vector<doe::Factor> factors = unit_factors(2);
+  const std::vector<doe::Factor> factors = numbered_factors(2);
   const doe::Model model = doe::Model::named("linear", factors);
   // On the triangle x0 + x1 <= 0 its corners in equal numbers are best (Kiefer & Wolfowitz: every
   // variance there is p): |M| = (2 area)^2 / 27 = 16 / 27.
@@ -114,7 +108,7 @@ TEST_CASE("A model that no measure determines has no limit", "[doe][approximate]
 TEST_CASE("Best measures of a parabola for A and I have weights 1/4, 1/2, 1/4",
           "[doe][approximate]") {
   // Pukelsheim (1993), ch. 9. By hand, tr M^-1 = 8 and tr(M^-1 B) = 32/15 for that measure.
-  const doe::Model model = doe::Model::named("quadratic", unit_factors(1));
+  const doe::Model model = doe::Model::named("quadratic", numbered_factors(1));
   const auto a = doe::linear_bound(model, {}, Eigen::Matrix3d::Identity());
   REQUIRE(a);
   CHECK(a->proven);
@@ -132,7 +126,7 @@ TEST_CASE("The best A and I designs known are above the limit, and not far", "[d
   const double best_a[] = {12 * 1.5253, 16 * 1.9750};
   const double best_i[] = {12 * 0.30278, 16 * 0.34052};
   for (int k = 2; k <= 3; ++k) {
-    const doe::Model model = doe::Model::named("quadratic", unit_factors(k));
+    const doe::Model model = doe::Model::named("quadratic", numbered_factors(k));
     const int p = model.column_count();
     const auto a = doe::linear_bound(model, {}, Eigen::MatrixXd::Identity(p, p));
     const auto i = doe::linear_bound(model, {}, doe::moment_matrix(model, {}));

@@ -19,12 +19,6 @@ doe::DesignRequest request(std::vector<doe::Factor> factors, const char* model, 
   return wanted;
 }
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous(std::string(1, char('a' + f))));
-  return factors;
-}
-
 }  // namespace
 
 TEST_CASE("Fifteen runs of three factors are the face-centred CCD", "[doe][automatic]") {
@@ -66,6 +60,23 @@ TEST_CASE("Where classical designs do not fit the optimal one is taken, and why 
         request({words("w", {"x", "y", "z"}), continuous("a")}, "quadratic", 9);
     const doe::Design design = doe::build_design("auto", mixed);
     CHECK(doe::evaluate(mixed.model, design.coded()).d_efficiency);
+  }
+}
+
+TEST_CASE("A choice among runs that cannot determine the model is left to the plan to refuse",
+          "[doe][automatic]") {
+  doe::DesignRequest thin = request(unit_factors(2), "quadratic", 8);
+  for (doe::Factor& factor : thin.factors) factor.step = 0.01;
+  thin.region = doe::Region(thin.factors,
+                            {std::make_shared<const doe::Expression>(
+                                "abs(a - b) <= 0.001", std::vector<std::string>{"a", "b"})},
+                            {});
+  thin.options.starts = 20;
+  try {
+    const doe::Design design = doe::build_design("auto", thin);
+    CHECK_FALSE(doe::evaluate(thin.model, design.coded()).d_efficiency);
+  } catch (const doe::DesignError& error) {
+    CHECK_THAT(error.what(), Catch::Contains("region"));
   }
 }
 

@@ -20,12 +20,6 @@ doe::DesignRequest request(std::vector<doe::Factor> factors, int center_runs = 6
   return request;
 }
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous(std::string(1, char('a' + f))));
-  return factors;
-}
-
 }  // namespace
 
 TEST_CASE("FCCD has 2^k corners, 2k face centres and the centre runs asked for", "[doe][design]") {

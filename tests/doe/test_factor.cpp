@@ -80,3 +80,12 @@ TEST_CASE("Settings read back as they were written", "[doe][factor]") {
   CHECK(precision.format(0) == "fp32");
   CHECK_FALSE(precision.parse("fp16"));
 }
+
+TEST_CASE("Usable settings are those that snapping leaves alone, whatever the step",
+          "[doe][factor]") {
+  for (const double step : {0.1, 0.25, 0.3, 0.4, 0.6, 0.7, 0.9, 1.0}) {
+    doe::Factor factor = continuous("a", 0, 1);
+    factor.step = step;
+    for (const double setting : factor.usable_settings()) CHECK(factor.snap(setting) == setting);
+  }
+}

@@ -14,12 +14,6 @@ using namespace doetune::tests;
 
 namespace {
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous(std::string(1, char('a' + f))));
-  return factors;
-}
-
 std::vector<doe::Factor> two_level_factors(int k) {
   std::vector<doe::Factor> factors;
   for (int f = 0; f < k; ++f) {

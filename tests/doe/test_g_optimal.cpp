@@ -17,15 +17,9 @@ using namespace doetune::tests;
 
 namespace {
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous("x" + std::to_string(f)));
-  return factors;
-}
-
 /// Settable to a 20,000th of the range.
 std::vector<doe::Factor> fine_factors(int k) {
-  std::vector<doe::Factor> factors = unit_factors(k);
+  std::vector<doe::Factor> factors = numbered_factors(k);
   for (doe::Factor& factor : factors) factor.step = 1e-4;
   return factors;
 }
@@ -72,11 +66,12 @@ Eigen::MatrixXd random_points(int runs, int factors, doe::RandomStream& random) 
 TEST_CASE("G-optimal designs reach the limit where theory has a design that does",
           "[doe][g-optimal]") {
   // Guest (1958): for a quadratic on [-1, 1] a third of the runs each at -1, 0 and 1.
-  CHECK(efficiency(request(unit_factors(1), "quadratic", 3, 8)) == Approx(100).epsilon(1e-5));
-  CHECK(efficiency(request(unit_factors(1), "quadratic", 6, 20)) == Approx(100).epsilon(1e-5));
+  CHECK(efficiency(request(numbered_factors(1), "quadratic", 3, 8)) == Approx(100).epsilon(1e-5));
+  CHECK(efficiency(request(numbered_factors(1), "quadratic", 6, 20)) == Approx(100).epsilon(1e-5));
   // Orthogonal two-level plans have d = p / n at every corner.
-  CHECK(efficiency(request(unit_factors(2), "interactions", 4, 8)) == Approx(100).epsilon(1e-5));
-  CHECK(efficiency(request(unit_factors(3), "linear", 4, 20)) == Approx(100).epsilon(1e-5));
+  CHECK(efficiency(request(numbered_factors(2), "interactions", 4, 8)) ==
+        Approx(100).epsilon(1e-5));
+  CHECK(efficiency(request(numbered_factors(3), "linear", 4, 20)) == Approx(100).epsilon(1e-5));
   // For a cubic on [-1, 1] the zeros of (1 - x^2) P_3'(x): +-1 and +-1 / sqrt(5) (Guest 1958).
   doe::DesignRequest cubic = request(fine_factors(1), "quadratic", 4, 8);
   cubic.model = doe::Model::parse({"1", "x0", "x0^2", "x0^3"}, cubic.factors);
@@ -97,7 +92,7 @@ TEST_CASE("G-optimal designs pass the best published ones", "[doe][g-optimal]") 
 }
 
 TEST_CASE("The reported G-efficiency is that of the proven maximum", "[doe][g-optimal]") {
-  const doe::DesignRequest wanted = request(unit_factors(2), "quadratic", 7, 8);
+  const doe::DesignRequest wanted = request(numbered_factors(2), "quadratic", 7, 8);
   const doe::Design design = doe::build_design("g-optimal", wanted);
   const doe::MaxVariance largest = doe::max_variance(
       wanted.model, wanted.region, inverse_information(wanted.model, design.coded()));
@@ -112,7 +107,7 @@ TEST_CASE("The reported G-efficiency is that of the proven maximum", "[doe][g-op
 TEST_CASE("G-optimal designs predict their worst better than D-optimal ones", "[doe][g-optimal]") {
   doe::RandomStream random(7, 0);
   for (int trial = 0; trial < 3; ++trial) {
-    std::vector<doe::Factor> factors = unit_factors(1 + static_cast<int>(random.below(2)));
+    std::vector<doe::Factor> factors = numbered_factors(1 + static_cast<int>(random.below(2)));
     if (random.below(2) == 0) factors.push_back(whole("n", 0, 3));
     if (random.below(2) == 0) factors.push_back(words("w", {"p", "q", "r"}));
     doe::DesignRequest wanted = request(factors, "quadratic", 1, 6);
@@ -179,18 +174,18 @@ TEST_CASE("G-optimal designs keep to constraints and to usable settings", "[doe]
 
 TEST_CASE("On constrained regions the limit is found as well", "[doe][g-optimal]") {
   // A straight line over -1 <= x <= 0.5: half the runs at each end.
-  doe::DesignRequest line = request(unit_factors(1), "linear", 4, 8);
+  doe::DesignRequest line = request(numbered_factors(1), "linear", 4, 8);
   constrain(line, "x0 <= 0.5");
   CHECK(efficiency(line) == Approx(100).epsilon(1e-3));
   // A plane over a triangle, in three runs: its corners, where d = 1.
-  doe::DesignRequest triangle = request(unit_factors(2), "linear", 3, 8);
+  doe::DesignRequest triangle = request(numbered_factors(2), "linear", 3, 8);
   constrain(triangle, "x0 + x1 <= 0");
   CHECK(efficiency(triangle) > 99);
 }
 
 TEST_CASE("The same seed gives the same G-optimal design on any number of threads",
           "[doe][g-optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(2), "quadratic", 7, 20);
+  doe::DesignRequest wanted = request(numbered_factors(2), "quadratic", 7, 20);
   wanted.threads = 1;
   const Eigen::MatrixXd one = doe::build_design("g-optimal", wanted).coded();
   wanted.threads = 3;
@@ -199,7 +194,7 @@ TEST_CASE("The same seed gives the same G-optimal design on any number of thread
 
 TEST_CASE("G-optimal runs complement those that are there", "[doe][g-optimal]") {
   // Three corners of a square are known; one run more for a plane with interaction: the fourth.
-  doe::DesignRequest wanted = request(unit_factors(2), "interactions", 1, 8);
+  doe::DesignRequest wanted = request(numbered_factors(2), "interactions", 1, 8);
   wanted.existing.resize(3, 2);
   wanted.existing << -1, -1, 1, -1, -1, 1;
   const doe::Design design = doe::build_design("g-optimal", wanted);
@@ -210,7 +205,7 @@ TEST_CASE("G-optimal runs complement those that are there", "[doe][g-optimal]") 
 }
 
 TEST_CASE("Centre runs are part of a G-optimal design", "[doe][g-optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(2), "quadratic", 9, 8);
+  doe::DesignRequest wanted = request(numbered_factors(2), "quadratic", 9, 8);
   wanted.options.center_runs = 2;
   const doe::Design design = doe::build_design("g-optimal", wanted);
   REQUIRE(design.points.size() == 9);
@@ -218,9 +213,9 @@ TEST_CASE("Centre runs are part of a G-optimal design", "[doe][g-optimal]") {
 }
 
 TEST_CASE("A search for a G-optimal design that cannot succeed says why", "[doe][g-optimal]") {
-  CHECK_THROWS_WITH(doe::build_design("g-optimal", request(unit_factors(3), "quadratic", 9, 1)),
+  CHECK_THROWS_WITH(doe::build_design("g-optimal", request(numbered_factors(3), "quadratic", 9, 1)),
                     Catch::Contains("9 runs cannot determine 10 coefficients"));
-  doe::DesignRequest nothing = request(unit_factors(1), "quadratic", 3, 1);
+  doe::DesignRequest nothing = request(numbered_factors(1), "quadratic", 3, 1);
   nothing.model = {};
   CHECK_THROWS_WITH(doe::build_design("g-optimal", nothing), Catch::Contains("no terms"));
   doe::DesignRequest singular = request({whole("a", 0, 1), continuous("b")}, "linear", 8, 4);
@@ -230,7 +225,7 @@ TEST_CASE("A search for a G-optimal design that cannot succeed says why", "[doe]
 }
 
 TEST_CASE("A time limit gives the best G-optimal design so far", "[doe][g-optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(5), "quadratic", 30, 1000);
+  doe::DesignRequest wanted = request(numbered_factors(5), "quadratic", 30, 1000);
   wanted.options.time_limit_s = 0.05;
   const doe::Design design = doe::build_design("g-optimal", wanted);
   CHECK(design.points.size() == 30);
@@ -240,7 +235,7 @@ TEST_CASE("A time limit gives the best G-optimal design so far", "[doe][g-optima
 TEST_CASE("The highest peak found is the proven maximum", "[doe][g-optimal]") {
   doe::RandomStream random(3, 0);
   for (int k = 1; k <= 4; ++k) {
-    doe::DesignRequest wanted = request(unit_factors(k), "quadratic", 0, 1);
+    doe::DesignRequest wanted = request(numbered_factors(k), "quadratic", 0, 1);
     if (k == 2) wanted.factors.push_back(words("w", {"p", "q", "r"}));
     wanted.model = doe::Model::named("quadratic", wanted.factors);
     wanted.region = doe::Region(wanted.factors, {}, {});

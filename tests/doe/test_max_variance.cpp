@@ -16,12 +16,6 @@ using namespace doetune::tests;
 
 namespace {
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous(std::string(1, char('a' + f))));
-  return factors;
-}
-
 Eigen::MatrixXd inverse_information(const doe::Model& model, const Eigen::MatrixXd& coded) {
   const Eigen::MatrixXd x = model.matrix(coded);
   return (x.transpose() * x).inverse();

@@ -14,12 +14,6 @@ using namespace doetune::tests;
 
 namespace {
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous("x" + std::to_string(f)));
-  return factors;
-}
-
 doe::DesignRequest request(std::vector<doe::Factor> factors, const std::string& model, int runs) {
   doe::DesignRequest request;
   request.factors = std::move(factors);
@@ -60,32 +54,33 @@ double a_value(const doe::DesignRequest& request, int starts = 300) {
 
 TEST_CASE("D-optimal designs reach what theory and the literature know", "[doe][optimal]") {
   // One factor, quadratic: the three points -1, 0, 1, |X'X| = 4 (Fedorov 1972).
-  CHECK(d_efficiency(request(unit_factors(1), "quadratic", 3)) == Approx(100 * std::cbrt(4.0) / 3));
+  CHECK(d_efficiency(request(numbered_factors(1), "quadratic", 3)) ==
+        Approx(100 * std::cbrt(4.0) / 3));
   // Four runs of a plane in two factors, eight in three: the factorials, 100 %.
-  CHECK(d_efficiency(request(unit_factors(2), "interactions", 4)) == Approx(100));
-  CHECK(d_efficiency(request(unit_factors(3), "interactions", 8)) == Approx(100));
+  CHECK(d_efficiency(request(numbered_factors(2), "interactions", 4)) == Approx(100));
+  CHECK(d_efficiency(request(numbered_factors(3), "interactions", 8)) == Approx(100));
   // Box & Draper (1971): the saturated quadratic in two factors, |X'X| = 267.737.
-  const double saturated = d_efficiency(request(unit_factors(2), "quadratic", 6));
+  const double saturated = d_efficiency(request(numbered_factors(2), "quadratic", 6));
   CHECK(std::pow(saturated * 6 / 100, 6) == Approx(267.737).epsilon(1e-5));
   // Nine runs: the 3^2 factorial, |X'X| = 5184.
-  const double nine = d_efficiency(request(unit_factors(2), "quadratic", 9));
+  const double nine = d_efficiency(request(numbered_factors(2), "quadratic", 9));
   CHECK(std::pow(nine * 9 / 100, 6) == Approx(5184));
   // Long searches elsewhere ended at these; K = 3.
-  CHECK(d_efficiency(request(unit_factors(3), "quadratic", 10)) >= 42.3471);
-  CHECK(d_efficiency(request(unit_factors(3), "quadratic", 14)) >= 46.3261);
+  CHECK(d_efficiency(request(numbered_factors(3), "quadratic", 10)) >= 42.3471);
+  CHECK(d_efficiency(request(numbered_factors(3), "quadratic", 14)) >= 46.3261);
 }
 
 TEST_CASE("A-optimal designs reach the best that is known", "[doe][optimal]") {
   const double best[] = {4.0081, 3.0836, 2.5597, 2.1363, 1.7976, 1.6360, 1.5253};
   for (int runs = 6; runs <= 12; ++runs) {
-    CHECK(a_value(request(unit_factors(2), "quadratic", runs)) < best[runs - 6] + 6e-5);
+    CHECK(a_value(request(numbered_factors(2), "quadratic", runs)) < best[runs - 6] + 6e-5);
   }
 }
 
 TEST_CASE("I-optimal designs reach the best that is known", "[doe][optimal]") {
   const double best[] = {.76565, .57356, .48885, .42646, .36587, .32602, .30278};
   for (int runs = 6; runs <= 12; ++runs) {
-    doe::DesignRequest wanted = request(unit_factors(2), "quadratic", runs);
+    doe::DesignRequest wanted = request(numbered_factors(2), "quadratic", runs);
     wanted.options.starts = 300;
     const doe::Design design = doe::build_design("i-optimal", wanted);
     REQUIRE(design.search);
@@ -105,7 +100,7 @@ TEST_CASE("Words are searched level by level", "[doe][optimal]") {
 }
 
 TEST_CASE("The same seed gives the same design on any number of threads", "[doe][optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(3), "quadratic", 12);
+  doe::DesignRequest wanted = request(numbered_factors(3), "quadratic", 12);
   wanted.options.starts = 100;
   wanted.threads = 1;
   const Eigen::MatrixXd one = doe::build_design("d-optimal", wanted).coded();
@@ -123,7 +118,8 @@ TEST_CASE("A search ends the same whatever searches run beside it", "[doe][optim
                                {std::make_shared<const doe::Expression>(
                                    "a + b <= 0.7", std::vector<std::string>{"a", "b", "c", "d"})},
                                {});
-  for (const doe::DesignRequest& wanted : {request(unit_factors(3), "quadratic", 12), limited}) {
+  for (const doe::DesignRequest& wanted :
+       {request(numbered_factors(3), "quadratic", 12), limited}) {
     for (const auto criterion : {doe::ExactCriterion::kDeterminant, doe::ExactCriterion::kTrace}) {
       doe::ExchangeProblem p = problem(wanted);
       p.criterion = criterion;
@@ -180,7 +176,7 @@ TEST_CASE("Optimal designs keep to constraints and to usable settings", "[doe][o
 
 TEST_CASE("On a constrained line the limit itself is found", "[doe][optimal]") {
   // A straight line over -1 <= x <= 0.5: half the runs at each end.
-  doe::DesignRequest wanted = request(unit_factors(1), "linear", 4);
+  doe::DesignRequest wanted = request(numbered_factors(1), "linear", 4);
   wanted.region = doe::Region(
       wanted.factors,
       {std::make_shared<const doe::Expression>("x0 <= 0.5", std::vector<std::string>{"x0"})}, {});
@@ -191,7 +187,7 @@ TEST_CASE("On a constrained line the limit itself is found", "[doe][optimal]") {
 
 TEST_CASE("New runs complement those that are there", "[doe][optimal]") {
   // Three corners of a square are known; one run more for a plane with interaction: the fourth.
-  doe::DesignRequest wanted = request(unit_factors(2), "interactions", 1);
+  doe::DesignRequest wanted = request(numbered_factors(2), "interactions", 1);
   wanted.existing.resize(3, 2);
   wanted.existing << -1, -1, 1, -1, -1, 1;
   const doe::Design design = doe::build_design("d-optimal", wanted);
@@ -200,7 +196,7 @@ TEST_CASE("New runs complement those that are there", "[doe][optimal]") {
 }
 
 TEST_CASE("Blocks stay unconfounded with the model", "[doe][optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(2), "interactions", 8);
+  doe::DesignRequest wanted = request(numbered_factors(2), "interactions", 8);
   wanted.options.blocks = 2;
   const doe::Design design = doe::build_design("d-optimal", wanted);
   Eigen::MatrixXd x(8, 5);
@@ -211,7 +207,7 @@ TEST_CASE("Blocks stay unconfounded with the model", "[doe][optimal]") {
 }
 
 TEST_CASE("Runs made already belong to no block of the new ones", "[doe][optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(2), "interactions", 4);
+  doe::DesignRequest wanted = request(numbered_factors(2), "interactions", 4);
   wanted.options.blocks = 2;
   wanted.existing.resize(3, 2);
   wanted.existing << -1, -1, 1, -1, -1, 1;
@@ -224,8 +220,20 @@ TEST_CASE("Runs made already belong to no block of the new ones", "[doe][optimal
   CHECK(design.search->best == Approx(100 * std::pow(determinant, 0.2) / 7));
 }
 
+TEST_CASE("Replicates share the runs that are asked for", "[doe][optimal]") {
+  doe::DesignRequest twice = request(numbered_factors(2), "quadratic", 16);
+  twice.options.replicates = 2;
+  for (const char* type : {"d-optimal", "g-optimal"}) {
+    const Eigen::MatrixXd x = doe::build_design(type, twice).coded();
+    REQUIRE(x.rows() == 16);
+    CHECK(x.topRows(8) == x.bottomRows(8));
+  }
+  twice.options.runs = 17;
+  CHECK_THROWS_WITH(doe::build_design("d-optimal", twice), Catch::Contains("multiple of 2"));
+}
+
 TEST_CASE("Terms that may matter need no runs of their own", "[doe][optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(5), "linear", 8);
+  doe::DesignRequest wanted = request(numbered_factors(5), "linear", 8);
   for (const char* term : {"x0*x1", "x0*x2", "x1*x2", "x3*x4", "x0*x3", "x2*x4"}) {
     wanted.options.possible.emplace_back(term);
   }
@@ -235,9 +243,9 @@ TEST_CASE("Terms that may matter need no runs of their own", "[doe][optimal]") {
 }
 
 TEST_CASE("A search that cannot succeed says why", "[doe][optimal]") {
-  CHECK_THROWS_WITH(doe::build_design("d-optimal", request(unit_factors(3), "quadratic", 9)),
+  CHECK_THROWS_WITH(doe::build_design("d-optimal", request(numbered_factors(3), "quadratic", 9)),
                     Catch::Contains("9 runs cannot determine 10 coefficients"));
-  doe::DesignRequest nowhere = request(unit_factors(2), "linear", 5);
+  doe::DesignRequest nowhere = request(numbered_factors(2), "linear", 5);
   nowhere.region = doe::Region(
       nowhere.factors,
       {std::make_shared<const doe::Expression>("x0 > 2", std::vector<std::string>{"x0", "x1"})},
@@ -253,7 +261,7 @@ TEST_CASE("A search that cannot succeed says why", "[doe][optimal]") {
 }
 
 TEST_CASE("A time limit gives the best so far", "[doe][optimal]") {
-  doe::DesignRequest wanted = request(unit_factors(8), "quadratic", 60);
+  doe::DesignRequest wanted = request(numbered_factors(8), "quadratic", 60);
   wanted.options.time_limit_s = 0.05;
   const doe::Design design = doe::build_design("d-optimal", wanted);
   CHECK(design.points.size() == 60);

@@ -21,12 +21,6 @@ doe::DesignRequest request(std::vector<doe::Factor> factors, int runs, int start
   return request;
 }
 
-std::vector<doe::Factor> unit_factors(int k) {
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < k; ++f) factors.push_back(continuous("x" + std::to_string(f)));
-  return factors;
-}
-
 void constrain(doe::DesignRequest& request, const std::string& text) {
   std::vector<std::string> names;
   for (const doe::Factor& factor : request.factors) names.push_back(factor.name);
@@ -52,7 +46,7 @@ std::set<std::vector<double>> distinct(const Eigen::MatrixXd& x) {
 TEST_CASE("A space-filling design of continuous factors is a Latin hypercube", "[doe][filling]") {
   for (const std::string criterion : {"", "maximin", "centered-l2", "maxpro"}) {
     INFO(criterion);
-    doe::DesignRequest wanted = request(unit_factors(3), 11);
+    doe::DesignRequest wanted = request(numbered_factors(3), 11);
     wanted.options.criterion = criterion;
     const doe::Design design = doe::build_design("space-filling", wanted);
     const Eigen::MatrixXd x = design.coded();
@@ -136,11 +130,11 @@ TEST_CASE("A region of separate parts is filled in all of them", "[doe][filling]
 }
 
 TEST_CASE("A region that allows nothing, or nearly, is told", "[doe][filling]") {
-  doe::DesignRequest empty = request(unit_factors(2), 5);
+  doe::DesignRequest empty = request(numbered_factors(2), 5);
   constrain(empty, "x0 > 2");
   CHECK_THROWS_WITH(doe::build_design("space-filling", empty), Catch::Contains("none of 1000000"));
   CHECK_THROWS_WITH(doe::build_design("sobol", empty), Catch::Contains("0 of 2000000"));
-  doe::DesignRequest small = request(unit_factors(2), 5);
+  doe::DesignRequest small = request(numbered_factors(2), 5);
   constrain(small, "x0 > 0.9 && x1 > 0.9");
   const doe::Design design = doe::build_design("space-filling", small);
   CHECK(design.points.size() == 5);
@@ -148,7 +142,7 @@ TEST_CASE("A region that allows nothing, or nearly, is told", "[doe][filling]") 
 }
 
 TEST_CASE("New points fill the gaps that existing ones leave", "[doe][filling]") {
-  doe::DesignRequest wanted = request(unit_factors(2), 8, 2);
+  doe::DesignRequest wanted = request(numbered_factors(2), 8, 2);
   wanted.existing = Eigen::MatrixXd(4, 2);
   wanted.existing << -1, -1, -1, -1, -0.5, -0.5, -0.2, -0.8;
   for (const char* criterion : {"maxpro", "maximin", "centered-l2"}) {
@@ -179,7 +173,7 @@ TEST_CASE("Sobol' and random designs continue themselves", "[doe][filling]") {
 
 TEST_CASE("Centre runs and replicates are part of the runs asked for", "[doe][filling]") {
   for (const char* type : {"space-filling", "sobol", "random"}) {
-    doe::DesignRequest wanted = request(unit_factors(2), 20);
+    doe::DesignRequest wanted = request(numbered_factors(2), 20);
     wanted.options.replicates = 2;
     wanted.options.center_runs = 3;
     const doe::Design design = doe::build_design(type, wanted);
@@ -200,7 +194,7 @@ TEST_CASE("Designs of unusual sizes are valid", "[doe][filling]") {
   for (const char* type : {"space-filling", "sobol", "random"}) {
     for (const int k : {1, 2, 50}) {
       for (const int runs : {1, 2, 3, 7}) {
-        const doe::Design design = doe::build_design(type, request(unit_factors(k), runs));
+        const doe::Design design = doe::build_design(type, request(numbered_factors(k), runs));
         const Eigen::MatrixXd x = design.coded();
         INFO(type << ' ' << k << ' ' << runs);
         CHECK(x.rows() == runs);
@@ -209,12 +203,12 @@ TEST_CASE("Designs of unusual sizes are valid", "[doe][filling]") {
       }
     }
   }
-  CHECK(doe::build_design("sobol", request(unit_factors(2), 5000)).points.size() == 5000);
-  CHECK_THROWS_WITH(doe::build_design("space-filling", request(unit_factors(2), 5000)),
+  CHECK(doe::build_design("sobol", request(numbered_factors(2), 5000)).points.size() == 5000);
+  CHECK_THROWS_WITH(doe::build_design("space-filling", request(numbered_factors(2), 5000)),
                     Catch::Contains("at most 2000"));
-  CHECK_THROWS_WITH(doe::build_design("sobol", request(unit_factors(51), 8)),
+  CHECK_THROWS_WITH(doe::build_design("sobol", request(numbered_factors(51), 8)),
                     Catch::Contains("at most 50"));
-  doe::DesignRequest unknown = request(unit_factors(2), 5);
+  doe::DesignRequest unknown = request(numbered_factors(2), 5);
   unknown.options.criterion = "minimax";
   CHECK_THROWS_WITH(doe::build_design("space-filling", unknown), Catch::Contains("maxpro"));
 }

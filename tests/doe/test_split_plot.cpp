@@ -220,8 +220,8 @@ TEST_CASE("Hard-to-change factors alone make whole plots", "[doe][split-plot]") 
 
 TEST_CASE("Replicates have whole plots of their own", "[doe][split-plot]") {
   doe::DesignRequest wanted = request({hard(continuous("h")), continuous("a")}, "linear");
-  wanted.options.runs = 6;
-  wanted.options.whole_plots = 3;
+  wanted.options.runs = 12;
+  wanted.options.whole_plots = 6;
   wanted.options.replicates = 2;
   const doe::Design design = doe::build_design("d-optimal", wanted);
   std::map<int, int> sizes;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <Eigen/LU>
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -161,4 +163,59 @@ TEST_CASE("A study keeps its results when runs are added", "[study][augment]") {
     CHECK(study::read_journal(reopened.journal()).warnings.empty());
   }
   CHECK(study::read_journal(directory.journal()).records.size() == 3);
+}
+
+TEST_CASE("Runs added to a study in blocks are a block of their own", "[study][augment]") {
+  const TemporaryDirectory temporary;
+  const study::StudyDirectory directory =
+      planned(temporary, three_factors("{type: fccd, blocks: 2, center_runs: 4}"));
+  const study::Plan plan = study::augmented_plan(directory, optimal(directory, 3, "linear"));
+  for (std::size_t i = directory.plan.runs.size(); i < plan.runs.size(); ++i) {
+    CHECK(plan.runs[i].block == 3);
+  }
+}
+
+TEST_CASE("Added runs serve the terms that may matter too", "[study][augment]") {
+  // Supersaturated: six factors in four runs; four more must tell effects apart, not repeat runs.
+  const TemporaryDirectory temporary;
+  std::string text = "seed: 1\ncommand: [/bin/true]\nfactors:\n";
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
+    text += fmt::format("  {}: {{low: -1, high: 1}}\n", name);
+  }
+  text +=
+      "model: [\"1\"]\ndesign: {type: d-optimal, runs: 4, possible: [a, b, c, d, e, f]}\n"
+      "responses: {y: {}}\n";
+  const study::StudyDirectory directory = planned(temporary, text);
+  Augmentation augmentation;
+  augmentation.runs = 4;
+  augmentation.model = directory.study.model;
+  const study::Plan plan = study::augmented_plan(directory, augmentation);
+  const Eigen::MatrixXd x = plan.coded(directory.study.factors);
+  REQUIRE(x.rows() == 8);
+  CHECK((x.transpose() * x).isApprox(8 * Eigen::MatrixXd::Identity(6, 6)));  // orthogonal
+}
+
+TEST_CASE("Runs that a fold-over may not have are counted", "[study][augment]") {
+  const TemporaryDirectory temporary;
+  std::string text = three_factors("{type: fractional-factorial, runs: 4, center_runs: 0}");
+  text.replace(text.find("model:"), 0, "constraints: [\"a + b + c >= -2\"]\n");
+  const study::StudyDirectory directory = planned(temporary, text);
+  Augmentation fold;
+  fold.kind = Augmentation::Kind::kFoldOver;
+  const study::Plan plan = study::augmented_plan(directory, fold);
+  CHECK(plan.runs.size() == 7);  // all low is not allowed
+  CHECK_THAT(plan.notes.back(), Catch::Contains("1 of 4 runs left out"));
+  CHECK(plan.notes.size() == directory.plan.notes.size() + 1);  // the plan's own stay
+}
+
+TEST_CASE("A Sobol' sequence goes on where it ended", "[study][augment]") {
+  const TemporaryDirectory temporary;
+  const study::StudyDirectory directory =
+      planned(temporary, three_factors("{type: sobol, runs: 16}"));
+  Augmentation more;
+  more.design = "sobol";
+  more.runs = 16;
+  const study::Plan whole =
+      study::make_plan(study::parse_study(three_factors("{type: sobol, runs: 32}"), "s.yaml"));
+  CHECK(settings_of(study::augmented_plan(directory, more), 0) == settings_of(whole, 0));
 }

@@ -81,5 +81,6 @@ TEST_CASE("The table of results has a row a planned run, empty where nothing was
         "attempt,status,host,gpu,start,duration_s,"
         "throughput,power,images_per_joule,energy_of_batch\n"
         "1,5,factorial,1,1,1,fp32,,,,,,,,,,\n"
-        "2,5,factorial,1,1,64,bf16,3,completed,node1,,2026-11-21T07:38:18.123Z,1.5,861.25,300,2.870833333333333,22.293178519593617\n");
+        "2,5,factorial,1,1,64,bf16,3,completed,node1,,2026-11-21T07:38:18.123Z,1.5,861.25,300,2."
+        "870833333333333,22.293178519593617\n");
 }

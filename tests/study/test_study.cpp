@@ -127,6 +127,7 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 0, high: 1}") + "---\nmore: 1\n", {"second document"}},
       {with("a: {low: 0, high: 9}", "constraints: ['2 <= a <= 4']"), {":5:15", "do not chain"}},
       {with("a: {low: 0, high: 9}", "constraints: ['a <= 5, a >= 1']"), {"not a list"}},
+      {with("a: {low: 0, high: 9}", "constraints: ['a + 1']"), {":5:15", "compares nothing"}},
       {with("a: {low: 0, high: 9}", "forbidden: [{a: 99}]"), {"'99' is no condition"}},
       {with("a: {low: 0, high: 8, scale: log2}"), {":2:31", "log scale needs low above 0"}},
       {with("a: {low: 0.5, high: 3, type: integer}"), {":2:12", "must be whole"}},
