@@ -15,6 +15,7 @@
 #include "doe/evaluation/moments.h"
 #include "doe/optimal/approximate_design.h"
 #include "doe/optimal/budget.h"
+#include "doe/optimal/orthogonal_array.h"
 #include "doe/optimal/search.h"
 #include "doe/optimal/split_plot_design.h"
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int kSpareRuns = 5;  ///< beyond the terms, where the number of runs is left open
 constexpr double kTimeLimit_s = 10;
+constexpr std::uint64_t kLevelStream = std::uint64_t{0x6f61} << 32;
 constexpr double kVarianceRatio =
     1;  ///< of whole plots to runs, as Goos & Vandebroek (2001) have it
 
@@ -112,21 +114,35 @@ Needs needs_of(const DesignRequest& request, int columns) {
   return needs;
 }
 
-/// What no design can pass, of any number of runs: for the runs alone, without blocks, whole plots,
-/// earlier runs or terms that only may matter, in a region without constraints (where no maximum is
-/// proven).
+/// Of words alone, main effects alone: all combinations together are best by D and by I, since
+/// their variance is the same at every point (Kiefer & Wolfowitz 1960), and known without a search.
+bool is_plan_of_words(const DesignRequest& request) {
+  return std::ranges::all_of(request.factors, &Factor::is_categorical) &&
+         request.model.terms() == Model::named("linear", request.factors).terms();
+}
+
+/// Without blocks, whole plots, earlier runs, terms that only may matter, and constraints.
+bool is_plain(const DesignRequest& request) {
+  return request.region.is_box() && request.options.blocks == 1 && request.existing.rows() == 0 &&
+         request.options.possible.empty() && !in_whole_plots(request);
+}
+
+/// What no design can pass, of any number of runs: for plain requests alone (with constraints no
+/// maximum is proven).
 std::optional<double> bound_of(std::string_view criterion, const DesignRequest& request,
                                double all_runs) {
   constexpr double kTime_s = 1;
-  const bool plain = request.region.is_box() && request.options.blocks == 1 &&
-                     request.existing.rows() == 0 && request.options.possible.empty() &&
-                     !in_whole_plots(request);
-  if (!plain) return std::nullopt;
+  if (!is_plain(request)) return std::nullopt;
+  const int p = request.model.column_count();
+  if (is_plan_of_words(request) && criterion == "I") return p / all_runs;
+  if (is_plan_of_words(request) && criterion == "D") {
+    const Eigen::MatrixXd best = moment_matrix(request.model, request.region);
+    return 100 * std::exp(2 * best.llt().matrixLLT().diagonal().array().log().sum() / p);
+  }
   if (criterion == "D") {
     const auto bound = d_bound(request.model, request.region, kTime_s);
     return bound && bound->proven ? std::optional(bound->efficiency_percent) : std::nullopt;
   }
-  const int p = request.model.column_count();
   const Eigen::MatrixXd weight = criterion == "A" ? Eigen::MatrixXd::Identity(p, p)
                                                   : moment_matrix(request.model, request.region);
   const auto bound = linear_bound(request.model, request.region, weight, kTime_s);
@@ -231,6 +247,37 @@ SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest
   return found->search;
 }
 
+/// An orthogonal array of words with as many levels each, where it is a best design: its main
+/// effects have the variances that all combinations together would have in as many runs.
+std::optional<OrthogonalArray> best_array(std::string_view criterion, const DesignRequest& request,
+                                          int runs) {
+  const std::size_t levels = request.factors.front().level_names.size();
+  const bool alike = std::ranges::all_of(
+      request.factors, [&](const Factor& factor) { return factor.level_names.size() == levels; });
+  const bool free = is_plain(request) && request.options.center_runs.value_or(0) == 0;
+  const bool suited = is_plan_of_words(request) && alike && levels > 1 && criterion != "A";
+  if (!suited || !free || request.factors.size() < 2) {
+    return std::nullopt;
+  }
+  RandomStream random(request.seed, kLevelStream);
+  return orthogonal_array(static_cast<int>(request.factors.size()), static_cast<int>(levels), runs,
+                          random);
+}
+
+/// Takes the runs of an array as if a search had found them at once.
+SearchResult add_array(ExchangeProblem problem, const OrthogonalArray& array, Design& design) {
+  SearchResult found;
+  found.design = array.levels;
+  found.value = exact_value(problem, array.levels).value();
+  found.starts = found.best_found = 1;
+  append_points(found, {}, &DesignPoint::block, problem.space.factor_count(), design);
+  design.notes.push_back(fmt::format(
+      "an orthogonal array ({}): every two factors have all pairs of levels equally often, and no "
+      "design of as many runs is better",
+      array.source));
+  return found;
+}
+
 Design optimal_design(std::string_view criterion, const DesignRequest& request) {
   check_costs(request);
   Design design;
@@ -241,7 +288,9 @@ Design optimal_design(std::string_view criterion, const DesignRequest& request) 
   const SearchSettings settings{request.options.starts,
                                 request.options.time_limit_s.value_or(kTimeLimit_s),
                                 request.threads, request.seed};
-  const SearchResult found = in_whole_plots(request)
+  const auto array = best_array(criterion, request, choices.front().runs);
+  const SearchResult found = array ? add_array(problem, *array, design)
+                             : in_whole_plots(request)
                                  ? add_whole_plots(problem, request, choices, settings, design)
                                  : add_single_runs(problem, choices.front().runs,
                                                    request.options.blocks, settings, design);
