@@ -214,9 +214,23 @@ ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& requ
                   runs, settings.starts.value_or(0)));
 }
 
+/// The largest orthogonal array of up to so many runs, for the main effects of words with as many
+/// levels each.
+std::optional<OrthogonalArray> array_for(const DesignRequest& request, int most_runs) {
+  const std::size_t levels = request.factors.front().level_names.size();
+  const bool alike = std::ranges::all_of(
+      request.factors, [&](const Factor& factor) { return factor.level_names.size() == levels; });
+  const bool free = is_plain(request) && request.options.center_runs.value_or(0) == 0;
+  if (!is_plan_of_words(request) || !alike || levels < 2 || !free) return std::nullopt;
+  RandomStream random(request.seed, kLevelStream);
+  return orthogonal_array(static_cast<int>(request.factors.size()), static_cast<int>(levels),
+                          most_runs, random);
+}
+
 /// Adds the runs that a search finds, each on its own, to those at the centre.
-SearchResult add_single_runs(ExchangeProblem problem, int runs, int blocks,
+SearchResult add_single_runs(ExchangeProblem problem, const DesignRequest& request, int runs,
                              const SearchSettings& settings, Design& design) {
+  const int blocks = request.options.blocks;
   const auto fixed = static_cast<int>(design.points.size());
   if (runs <= fixed) {
     throw DesignError(
@@ -228,7 +242,8 @@ SearchResult add_single_runs(ExchangeProblem problem, int runs, int blocks,
     problem.blocks.push_back(i % blocks);
     groups.push_back(i % blocks + 1);
   }
-  const auto found = search_designs(problem, settings);
+  const auto array = array_for(request, problem.runs);
+  const auto found = search_designs(problem, settings, array ? array->levels : Eigen::MatrixXd());
   if (!found) fail_singular(problem.runs, settings);
   append_points(*found, groups, &DesignPoint::block, problem.space.factor_count(), design);
   return *found;
@@ -247,35 +262,38 @@ SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest
   return found->search;
 }
 
-/// An orthogonal array of words with as many levels each, where it is a best design: its main
-/// effects have the variances that all combinations together would have in as many runs.
-std::optional<OrthogonalArray> best_array(std::string_view criterion, const DesignRequest& request,
-                                          int runs) {
-  const std::size_t levels = request.factors.front().level_names.size();
-  const bool alike = std::ranges::all_of(
-      request.factors, [&](const Factor& factor) { return factor.level_names.size() == levels; });
-  const bool free = is_plain(request) && request.options.center_runs.value_or(0) == 0;
-  const bool suited = is_plan_of_words(request) && alike && levels > 1 && criterion != "A";
-  if (!suited || !free || request.factors.size() < 2) {
-    return std::nullopt;
-  }
-  RandomStream random(request.seed, kLevelStream);
-  return orthogonal_array(static_cast<int>(request.factors.size()), static_cast<int>(levels), runs,
-                          random);
-}
-
-/// Takes the runs of an array as if a search had found them at once.
-SearchResult add_array(ExchangeProblem problem, const OrthogonalArray& array, Design& design) {
+/// An array of all runs has the variances that all combinations together would have in as many: no
+/// search can do better by D or I.
+std::optional<SearchResult> add_array(std::string_view criterion, const DesignRequest& request,
+                                      const ExchangeProblem& problem, int runs, Design& design) {
+  if (criterion == "A" || request.factors.size() < 2) return std::nullopt;
+  const auto array = array_for(request, runs);
+  if (!array || array->levels.rows() < runs) return std::nullopt;
   SearchResult found;
-  found.design = array.levels;
-  found.value = exact_value(problem, array.levels).value();
+  found.design = array->levels;
+  found.value = exact_value(problem, array->levels).value();
   found.starts = found.best_found = 1;
   append_points(found, {}, &DesignPoint::block, problem.space.factor_count(), design);
   design.notes.push_back(fmt::format(
       "an orthogonal array ({}): every two factors have all pairs of levels equally often, and no "
       "design of as many runs is better",
-      array.source));
+      array->source));
   return found;
+}
+
+SearchResult find_runs(std::string_view criterion, const DesignRequest& request,
+                       const ExchangeProblem& problem, Design& design) {
+  const std::vector<Allocation> choices =
+      allocations(request.options, needs_of(request, problem.space.column_count()));
+  const SearchSettings settings{request.options.starts,
+                                request.options.time_limit_s.value_or(kTimeLimit_s),
+                                request.threads, request.seed};
+  if (in_whole_plots(request)) {
+    return add_whole_plots(problem, request, choices, settings, design);
+  }
+  const int runs = choices.front().runs;
+  const auto array = add_array(criterion, request, problem, runs, design);
+  return array ? *array : add_single_runs(problem, request, runs, settings, design);
 }
 
 Design optimal_design(std::string_view criterion, const DesignRequest& request) {
@@ -284,16 +302,7 @@ Design optimal_design(std::string_view criterion, const DesignRequest& request) 
   design.points = center_points(request);
   const ExchangeProblem problem = problem_of(criterion, request, design.points);
   const int columns = problem.space.column_count();
-  const std::vector<Allocation> choices = allocations(request.options, needs_of(request, columns));
-  const SearchSettings settings{request.options.starts,
-                                request.options.time_limit_s.value_or(kTimeLimit_s),
-                                request.threads, request.seed};
-  const auto array = best_array(criterion, request, choices.front().runs);
-  const SearchResult found = array ? add_array(problem, *array, design)
-                             : in_whole_plots(request)
-                                 ? add_whole_plots(problem, request, choices, settings, design)
-                                 : add_single_runs(problem, choices.front().runs,
-                                                   request.options.blocks, settings, design);
+  const SearchResult found = find_runs(criterion, request, problem, design);
   const int runs = static_cast<int>(design.points.size());
   design.search = report_of(criterion, request, found, columns,
                             runs + static_cast<double>(request.existing.rows()));

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "doe/classical/finite_field.h"
@@ -151,7 +152,7 @@ class Family {
   int k_, s_, p_;
 };
 
-/// The fewest sizes that add up to n, the largest first; empty where none do.
+/// The fewest sizes that add up to the most up to n, the largest first.
 std::vector<int> fewest(const std::vector<int>& sizes, int n) {
   constexpr int kNever = std::numeric_limits<int>::max() - 1;
   std::vector<int> count(n + 1, kNever), last(n + 1, 0);
@@ -163,19 +164,20 @@ std::vector<int> fewest(const std::vector<int>& sizes, int n) {
       last[sum] = size;
     }
   }
+  while (count[n] == kNever) --n;
   std::vector<int> parts;
-  if (count[n] == kNever) return parts;
   for (int rest = n; rest > 0; rest -= parts.back()) parts.push_back(last[rest]);
   return parts;
 }
 
 }  // namespace
 
-std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int runs,
+std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int most_runs,
                                                 RandomStream& random) {
   const Family family(factors, levels);
-  const std::vector<int> parts = fewest(family.sizes(runs), runs);
+  const std::vector<int> parts = fewest(family.sizes(most_runs), most_runs);
   if (parts.empty()) return std::nullopt;
+  const int runs = std::accumulate(parts.begin(), parts.end(), 0);
   OrthogonalArray array{Eigen::MatrixXd(runs, factors), family.source(parts.front())};
   int first = 0;
   for (const int part : parts) {

@@ -15,8 +15,8 @@ struct OrthogonalArray {
   std::string source;  ///< where the construction is published; of one factor: empty
 };
 
-/// An array of so many factors of as many levels each, s >= 2, in so many runs. Empty where none is
-/// known here. Known, with q = s a power of the prime p, are
+/// The largest array of up to so many runs, of factors of as many levels each, s >= 2. Empty where
+/// none is known here. Known, with s a power of the prime p, are
 ///
 ///   s q' runs, q' >= s a power of p: all (s q' - 1) / (s - 1) factors where q' is a power of s
 ///       (Rao 1947; Bose & Bush 1952)
@@ -27,7 +27,7 @@ struct OrthogonalArray {
 ///
 /// and several of these on top of one another, each after the first with its levels permuted at
 /// random.
-std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int runs,
+std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int most_runs,
                                                 RandomStream& random);
 
 }  // namespace doetune::doe

@@ -37,8 +37,9 @@ bool better(const Candidate& a, const Candidate& b) {
 
 class Search {
  public:
-  Search(const ExchangeProblem& problem, const SearchSettings& settings)
-      : problem_(problem), settings_(settings), began_(Clock::now()) {
+  Search(const ExchangeProblem& problem, const SearchSettings& settings,
+         const Eigen::MatrixXd& core)
+      : problem_(problem), settings_(settings), core_(core), began_(Clock::now()) {
     for (int i = 0; i < thread_count(settings.threads); ++i) {
       problems_.push_back(problem);  // constraints serve one thread at a time
       problems_.back().space = problem.space.for_another_thread();
@@ -64,7 +65,7 @@ class Search {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   bool out_of_time() const { return seconds() > settings_.time_limit_s; }
 
-  Eigen::MatrixXd random_design(const SearchSpace& space, int start) const {
+  Eigen::MatrixXd first_design(const SearchSpace& space, int start) const {
     RandomStream random(settings_.seed, kStartStreams + static_cast<std::uint64_t>(start));
     Eigen::MatrixXd design(problem_.runs, space.coordinate_count());
     Eigen::VectorXd row = Eigen::VectorXd::Zero(space.coordinate_count());
@@ -73,6 +74,8 @@ class Search {
       space.randomise(row, random);
       design.row(i) = row.transpose();
     }
+    const bool from_core = start == 0 || (start % 2 == 0 && core_.rows() < problem_.runs);
+    if (from_core && core_.rows() > 0) design.topRows(core_.rows()) = core_;
     return design;
   }
 
@@ -106,7 +109,7 @@ class Search {
     const int first = result_.starts;
     std::vector<Candidate> ended =
         exchange_all(size, kRoughly, [&](const SearchSpace& space, int i) {
-          return ExchangeTask{first + i, random_design(space, first + i)};
+          return ExchangeTask{first + i, first_design(space, first + i)};
         });
     result_.starts += size;
     std::sort(ended.begin(), ended.end(), better);
@@ -143,6 +146,7 @@ class Search {
 
   const ExchangeProblem& problem_;
   const SearchSettings& settings_;
+  const Eigen::MatrixXd& core_;
   const Clock::time_point began_;
   std::vector<ExchangeProblem> problems_;  ///< one a thread
   std::vector<double> values_;             ///< of the polished designs
@@ -153,8 +157,9 @@ class Search {
 }  // namespace
 
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
-                                           const SearchSettings& settings) {
-  return Search(problem, settings).run();
+                                           const SearchSettings& settings,
+                                           const Eigen::MatrixXd& core) {
+  return Search(problem, settings, core).run();
 }
 
 }  // namespace doetune::doe

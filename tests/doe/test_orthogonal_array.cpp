@@ -30,7 +30,8 @@ bool has_strength_two(const Eigen::MatrixXd& x, int s) {
 
 std::optional<doe::OrthogonalArray> array(int k, int s, int n) {
   doe::RandomStream random(1, 1);
-  return doe::orthogonal_array(k, s, n, random);
+  auto found = doe::orthogonal_array(k, s, n, random);
+  return found && found->levels.rows() == n ? found : std::nullopt;
 }
 
 /// The most factors of s levels for which an array of n runs is offered.
@@ -96,6 +97,8 @@ TEST_CASE("Every array that is offered has strength two", "[doe][optimal]") {
     }
   }
   CHECK_FALSE(array(2, 3, 12));
+  doe::RandomStream random(1, 1);
+  CHECK(doe::orthogonal_array(7, 3, 26, random)->levels.rows() == 18);
   CHECK_FALSE(array(5, 6, 36));
 }
 
@@ -136,6 +139,16 @@ TEST_CASE("Main effects of words reach the orthogonal design", "[doe][optimal]")
       CHECK_FALSE(design.notes.empty());
     }
   }
+}
+
+TEST_CASE("An array with a few runs more is a good start", "[doe][optimal]") {
+  // Random starts alone: 96.0 % of an orthogonal design that cannot be, and 93.9 %, in two seconds.
+  doe::DesignRequest request = main_effects(8, 5, 52);
+  request.options.starts = 32;
+  CHECK(share_of_orthogonal(request, doe::build_design("d-optimal", request)) > 0.991);
+  request = main_effects(13, 3, 30);
+  request.options.starts = 32;
+  CHECK(share_of_orthogonal(request, doe::build_design("d-optimal", request)) > 0.97);
 }
 
 TEST_CASE("Where no array serves, words are searched as before", "[doe][optimal]") {
