@@ -243,9 +243,9 @@ Design optimal_design(const CriterionWeights& weights, const DesignRequest& requ
   const ExchangeProblem problem = problem_of(weights, request, design.points);
   const SearchResult found = find_runs(weights, request, problem, design);
   const int runs = static_cast<int>(design.points.size());
-  design.search = search_report(weights, request, problem, found,
-                                runs + static_cast<double>(request.existing.rows()));
-  const std::string both = both_criteria(weights, request, problem, found, runs);
+  const double all_runs = runs + static_cast<double>(request.existing.rows());
+  design.search = search_report(weights, request, problem, found, all_runs);
+  const std::string both = both_criteria(weights, request, problem, found, all_runs);
   if (!both.empty()) design.notes.push_back(both);
   const int whole_plots = in_whole_plots(request) ? design.points.back().whole_plot : 0;
   const std::string cost = cost_note(request.options, {runs, whole_plots});
