@@ -82,7 +82,8 @@ TEST_CASE("The study file of the reference documentation is read whole", "[study
 
 TEST_CASE("The weights of a compound design are read, those left out are 0", "[study]") {
   const study::Study study = parse_study(
-      with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {d: 2, i: 0.5}}"));
+      with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {d: 2, i: 0.5}}"),
+      "study.yaml");
   REQUIRE(study.design.options.weights);
   CHECK(study.design.options.weights->d == 2);
   CHECK(study.design.options.weights->i == 0.5);
@@ -173,7 +174,7 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
        {"whole number from 0"}},
       {with("a: {low: 0, high: 1}", "design: {type: table}"), {"needs file"}},
       {with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {d: -1}}"),
-       {":5:44", "from 0"}},
+       {":5:47", "design.weights.d", "at least 0"}},
       {with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {dd: 1}}"),
        {"did you mean 'd'?"}},
       {with("a: {low: 0, high: 1}", "design: {type: d-optimal, weights: {d: 1}}"),
