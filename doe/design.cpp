@@ -19,6 +19,10 @@ constexpr std::string_view kOptimalOptions =
     "runs center_runs blocks replicates starts time_limit possible whole_plots budget run_cost "
     "change_cost";
 
+constexpr std::string_view kCompoundOptions =
+    "weights runs center_runs blocks replicates starts time_limit possible whole_plots budget "
+    "run_cost change_cost";
+
 constexpr std::array kDesignTypes{
     DesignType{"auto",
                "the design for the model and the number of runs, chosen from the others; says why",
@@ -60,6 +64,9 @@ constexpr std::array kDesignTypes{
                "Meyer & Nachtsheim (1995), coordinate exchange", i_optimal, kOptimalOptions},
     DesignType{"a-optimal", "the runs with the smallest sum of coefficient variances",
                "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal, kOptimalOptions},
+    DesignType{"compound-optimal",
+               "the runs that are good by two criteria at once, D and I or D and A, weighted",
+               "Atkinson, Donev & Tobias (2007), ch. 21", compound_optimal, kCompoundOptions},
     DesignType{"g-optimal",
                "the runs whose worst prediction is best, with the worst variance proven",
                "Kiefer & Wolfowitz (1960); by smooth maxima, Charalambous (1979)", g_optimal,

@@ -60,6 +60,13 @@ struct Design {
   Eigen::MatrixXd coded() const;  ///< n x k
 };
 
+/// Of the logarithms of a design's efficiencies in a compound criterion.
+struct CriterionWeights {
+  double d = 0;  ///< |M|^(1/p)
+  double i = 0;  ///< 1 / average prediction variance
+  double a = 0;  ///< 1 / sum of coefficient variances
+};
+
 /// What a study file can say of its design. A type takes the options that it lists
 /// (DesignType::options); an option left out has the type's own default.
 struct DesignOptions {
@@ -74,7 +81,8 @@ struct DesignOptions {
   std::string criterion;                ///< space-filling: maximin, centered-l2, maxpro
   std::optional<int> starts;            ///< of a search; empty: until more would hardly help
   std::optional<double> time_limit_s;   ///< of a search
-  std::vector<std::string> possible;    ///< terms that may matter (Bayesian D)
+  std::optional<CriterionWeights> weights;  ///< compound-optimal; empty: d and i alike
+  std::vector<std::string> possible;        ///< terms that may matter (Bayesian D)
   std::optional<int> whole_plots;       ///< groups of runs, each with one hard-to-change setting
   std::optional<double> budget_s;       ///< time that all runs and changes may take
   std::optional<double> run_cost_s;     ///< of one run
@@ -139,6 +147,7 @@ Design plackett_burman(const DesignRequest& request);
 Design d_optimal(const DesignRequest& request);
 Design i_optimal(const DesignRequest& request);
 Design a_optimal(const DesignRequest& request);
+Design compound_optimal(const DesignRequest& request);
 Design g_optimal(const DesignRequest& request);
 Design table_design(const DesignRequest& request);
 Design space_filling_design(const DesignRequest& request);

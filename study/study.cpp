@@ -217,6 +217,10 @@ class Reader {
     options.criterion = text_or(node, "criterion", "");
     options.starts = read_starts(node["starts"]);
     options.time_limit_s = seconds("time_limit");
+    if (const YAML::Node weights = node["weights"]) {
+      const auto weight = [&](const char* key) { return number_at(weights, key).value_or(0); };
+      options.weights = {weight("d"), weight("i"), weight("a")};
+    }
     options.possible = texts(node["possible"]);
     options.whole_plots = whole("whole_plots");
     options.budget_s = seconds("budget");

@@ -1,7 +1,6 @@
-// The elements of GF(p^e) are 0 .. p^e - 1: their digits to base p are the coefficients of a
-// polynomial, and multiplication is modulo a polynomial of which x is a generator.
+#include "doe/classical/finite_field.h"
+
 #include <algorithm>
-#include <vector>
 
 #include "doe/classical/orthogonal_matrices.h"
 
@@ -37,7 +36,8 @@ std::vector<int> powers_of_generator(int p, int q) {
   }
 }
 
-/// The prime of which q is a power; 0 if there is none.
+}  // namespace
+
 int prime_base(int q) {
   int p = 2;
   while (p < q && q % p != 0) ++p;
@@ -45,18 +45,32 @@ int prime_base(int q) {
   return q == 1 ? p : 0;
 }
 
-}  // namespace
+FiniteField::FiniteField(int q)
+    : p_(prime_base(q)), q_(q), powers_(powers_of_generator(p_, q)), logarithms_(q, 0) {
+  for (int n = 0; n < q - 1; ++n) logarithms_[powers_[n]] = n;
+}
+
+int FiniteField::sum(int a, int b) const { return add_multiple(a, b, 1, p_); }
+
+int FiniteField::difference(int a, int b) const { return add_multiple(a, b, p_ - 1, p_); }
+
+int FiniteField::product(int a, int b) const {
+  if (a == 0 || b == 0) return 0;
+  return powers_[(logarithms_[a] + logarithms_[b]) % (q_ - 1)];
+}
+
+int FiniteField::quotient(int a, int b) const {
+  return product(a, powers_[(q_ - 1 - logarithms_[b]) % (q_ - 1)]);
+}
 
 std::optional<Eigen::MatrixXd> jacobsthal_matrix(int q) {
-  if (q < 3 || q % 2 == 0) return std::nullopt;
-  const int p = prime_base(q);
-  if (p == 0) return std::nullopt;
-  const std::vector<int> powers = powers_of_generator(p, q);
+  if (q < 3 || q % 2 == 0 || prime_base(q) == 0) return std::nullopt;
+  const FiniteField field(q);
   std::vector<double> character(q, 0);
-  for (int i = 0; i < q - 1; ++i) character[powers[i]] = i % 2 == 0 ? 1 : -1;
+  for (int i = 0; i < q - 1; ++i) character[field.power_of_generator(i)] = i % 2 == 0 ? 1 : -1;
   Eigen::MatrixXd matrix(q, q);
   for (int i = 0; i < q; ++i) {
-    for (int j = 0; j < q; ++j) matrix(i, j) = character[add_multiple(j, i, p - 1, p)];
+    for (int j = 0; j < q; ++j) matrix(i, j) = character[field.difference(j, i)];
   }
   return matrix;
 }

@@ -96,9 +96,14 @@ std::optional<double> information_value(const ExchangeProblem& problem,
   const Eigen::VectorXd diagonal = factor.matrixLLT().diagonal();
   const double scale = information.diagonal().maxCoeff();
   if (!(diagonal.minCoeff() > 1e-6 * std::sqrt(scale))) return std::nullopt;
-  if (problem.criterion == ExactCriterion::kDeterminant) return 2 * diagonal.array().log().sum();
+  const double determinant = 2 * diagonal.array().log().sum();
+  if (problem.criterion == ExactCriterion::kDeterminant) return determinant;
   const double trace = factor.solve(problem.weight).trace();
-  return trace > 0 ? std::optional(-std::log(trace)) : std::nullopt;
+  if (!(trace > 0)) return std::nullopt;
+  if (problem.criterion == ExactCriterion::kTrace) return -std::log(trace);
+  const double share = problem.determinant_share;
+  return share * determinant / static_cast<double>(information.rows()) -
+         (1 - share) * std::log(trace);
 }
 
 std::optional<double> exact_value(const ExchangeProblem& problem, const Eigen::MatrixXd& design) {

@@ -15,6 +15,7 @@ namespace doetune::doe {
 enum class ExactCriterion {
   kDeterminant,  ///< |M|, to be large
   kTrace,        ///< tr(M^-1 W), to be small
+  kCompound,     ///< |M|^(s/p) / tr(M^-1 W)^(1 - s), to be large
 };
 
 /// The search for n rows that, added to what is known, have the best information matrix
@@ -26,11 +27,12 @@ struct ExchangeProblem {
   std::vector<int> blocks;  ///< of each run, from 0; empty without blocks
   Eigen::MatrixXd base;     ///< p x p: of runs that stay, and of prior knowledge
   ExactCriterion criterion = ExactCriterion::kDeterminant;
-  Eigen::MatrixXd weight;  ///< W, p x p, symmetric; kTrace only
+  Eigen::MatrixXd weight;        ///< W, p x p, symmetric; not for kDeterminant
+  double determinant_share = 0;  ///< s, 0 to 1; kCompound only
 };
 
-/// What an information matrix M is worth: to be large. ln |M|, or -ln tr(M^-1 W); empty where M is
-/// singular.
+/// What an information matrix M is worth: to be large. ln |M|, or -ln tr(M^-1 W), or of the
+/// compound s/p ln |M| - (1 - s) ln tr(M^-1 W); empty where M is singular.
 std::optional<double> information_value(const ExchangeProblem& problem,
                                         const Eigen::MatrixXd& information);
 
@@ -55,7 +57,8 @@ struct ExchangeTasks {
 /// tasks beside it.
 ///
 /// In one coordinate of one row, |M| is a polynomial of twice the model's power, and tr(M^-1 W) a
-/// ratio of two; numbers go to its largest value on [-1, 1], levels are tried one by one. For a row
+/// ratio of two; numbers go to its largest value on [-1, 1] (of the compound: the largest of a row
+/// of points, refined), levels are tried one by one. For a row
 /// that changes from f to g, with V = M^-1 and A = (1 - f'Vf) V + Vff'V,
 ///
 ///   |M_new| / |M| = g'Ag + 1 - f'Vf = (1 + g'Vg)(1 - f'Vf) + (f'Vg)^2.

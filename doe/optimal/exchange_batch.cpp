@@ -229,7 +229,17 @@ struct ExchangeKernel {
     return (1.0 - ff) * new_bgg + 2.0 * new_fg * new_bfg - (1.0 + new_gg) * bff;
   }
 
-  /// The criterion of the features: the ratio of determinants, or the fall of the trace.
+  /// p times what the compound rises by, of ratio() and fall().
+  DOETUNE_INLINE Lanes rise(const Lanes& determinant, const Lanes& drop) const {
+    const double share = batch.problem_.determinant_share;
+    const Lanes trace = 1.0 - drop / (determinant * batch.total_);
+    const Lanes value =
+        share * natural_logarithm(determinant) - p * (1 - share) * natural_logarithm(trace);
+    return (determinant > 1e-12) & (trace > 0) ? value : all_lanes(-1e300);
+  }
+
+  /// The criterion of the features: the ratio of determinants, the fall of the trace, or the rise
+  /// of the compound.
   template <int F>
   DOETUNE_INLINE Lanes worth(const Line<F>& line, const Lanes* phi) const {
     const int features = count_of<F>(line.coordinate);
@@ -238,6 +248,7 @@ struct ExchangeKernel {
     const Lanes determinant = ratio(new_gg, new_fg);
     if (!batch.trace_) return determinant;
     const Lanes drop = fall(new_gg, at(line.b, phi, features), at(line.fb, phi, features), new_fg);
+    if (batch.compound_) return rise(determinant, drop);
     return determinant > 1e-12 ? drop / determinant : all_lanes(-1e300);
   }
 
@@ -289,6 +300,12 @@ struct ExchangeKernel {
     for (int i = 0; i <= 2 * power; ++i) drop[i] = drop[i] * (1.0 - ff) - vgg[i] * bff;
     drop[0] -= bff;
     add_product(line.fv, line.fb, power, all_lanes(2), drop);
+    if (batch.compound_) {
+      const auto value = [&](const Lanes& x) __attribute__((always_inline)) {
+        return rise(polynomial(determinant, 2 * power, x), polynomial(drop, 2 * power, x));
+      };
+      return sampled_maximum(value, current);
+    }
     Lanes best = current;
     for (int step = 0; step < 3; ++step) {
       const Lanes share =
@@ -404,8 +421,9 @@ struct ExchangeKernel {
     const Lanes before = worth(line, phi);
     Best best{x[c], before};
     search(line, run, c, x[c], active, best);
-    const Lanes least =
-        batch.trace_ ? before + batch.tolerance_ * batch.total_ : before * (1.0 + batch.tolerance_);
+    const Lanes least = batch.compound_ ? before + batch.tolerance_
+                        : batch.trace_  ? before + batch.tolerance_ * batch.total_
+                                        : before * (1.0 + batch.tolerance_);
     const LaneMask changed = active & (best.worth > least);
     if (any(changed)) move(line, x[c], best.value, changed);
     return changed;
@@ -631,7 +649,8 @@ ExchangeBatch::ExchangeBatch(const ExchangeProblem& problem, double tolerance)
       n_(problem.runs),
       k_(problem.space.coordinate_count()),
       p_(problem.space.column_count()),
-      trace_(problem.criterion == ExactCriterion::kTrace) {
+      trace_(problem.criterion != ExactCriterion::kDeterminant),
+      compound_(problem.criterion == ExactCriterion::kCompound) {
   const auto square = static_cast<std::size_t>(p_) * p_;
   const auto triangle = static_cast<std::size_t>(p_) * (p_ + 1) / 2;
   x_.resize(static_cast<std::size_t>(n_) * k_);

@@ -30,7 +30,8 @@ class ExchangeBatch {
   double tolerance_;
   bool roughly_;
   int n_, k_, p_;
-  bool trace_;
+  bool trace_;                       ///< whether the criterion has a trace
+  bool compound_;                    ///< and a determinant
   LaneArray x_;                      ///< n x k: the designs
   LaneArray v_, b_;                  ///< V = M^-1; B = V W V
   Lanes total_{};                    ///< tr(V W)

@@ -54,6 +54,23 @@ DOETUNE_INLINE Lanes square_root(const Lanes& a) {
   return result;
 }
 
+/// ln a for normal a > 0, to the last digits: of a = 2^e m by 2 artanh((m - 1) / (m + 1)),
+/// |ln m| <= ln(2) / 2.
+DOETUNE_INLINE Lanes natural_logarithm(const Lanes& a) {
+  constexpr long long kFraction = 0xfffffffffffff;
+  constexpr long long kOne = 0x3ff0000000000000;
+  const LaneMask bits = (LaneMask)a;
+  Lanes m = (Lanes)((bits & kFraction) | kOne);
+  const LaneMask upper = m > __builtin_sqrt(2.0);
+  m = upper ? 0.5 * m : m;
+  const Lanes exponent = __builtin_convertvector((bits >> 52) - 1023 - upper, Lanes);
+  const Lanes s = (m - 1.0) / (m + 1.0);
+  const Lanes z = s * s;
+  Lanes sum = all_lanes(1.0 / 21);
+  for (int odd = 19; odd >= 1; odd -= 2) sum = sum * z + 1.0 / odd;
+  return exponent * 0.693147180559945309 + 2.0 * s * sum;
+}
+
 DOETUNE_INLINE bool any(const LaneMask& mask) {
   const LaneMask halves = mask | __builtin_shuffle(mask, LaneMask{4, 5, 6, 7, 0, 1, 2, 3});
   const LaneMask quarters = halves | __builtin_shuffle(halves, LaneMask{2, 3, 0, 1, 6, 7, 4, 5});

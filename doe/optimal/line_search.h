@@ -105,14 +105,15 @@ DOETUNE_INLINE Lanes quartic_large(const Lanes* c, const Lanes& current) {
   return best;
 }
 
-/// Where a polynomial of any degree is largest on [-1, 1]: the best of 33 points, refined by three
-/// parabolas. For degrees above four, where no closed form separates the maxima.
-DOETUNE_INLINE Lanes sampled_maximum(const Lanes* c, int degree, const Lanes& current) {
+/// Where a function of a value is largest on [-1, 1]: the best of 33 points, refined by three
+/// parabolas. For functions of which no closed form separates the maxima.
+template <class Function>
+DOETUNE_INLINE Lanes sampled_maximum(const Function& function, const Lanes& current) {
   constexpr double kSpacing = 1.0 / 16;
   Lanes best = current;
-  Lanes best_value = polynomial(c, degree, current);
+  Lanes best_value = function(current);
   const auto consider = [&](const Lanes& x) __attribute__((always_inline)) {
-    const Lanes value = polynomial(c, degree, x);
+    const Lanes value = function(x);
     const LaneMask better = value > best_value;
     best = better ? x : best;
     best_value = better ? value : best_value;
@@ -120,8 +121,8 @@ DOETUNE_INLINE Lanes sampled_maximum(const Lanes* c, int degree, const Lanes& cu
   for (int i = 0; i <= 32; ++i) consider(all_lanes(-1 + i * kSpacing));
   double h = kSpacing;
   for (int step = 0; step < 3; ++step, h /= 16) {
-    const Lanes below = polynomial(c, degree, best - h);
-    const Lanes above = polynomial(c, degree, best + h);
+    const Lanes below = function(best - h);
+    const Lanes above = function(best + h);
     const Lanes curvature = above - 2.0 * best_value + below;
     const Lanes move = 0.5 * h * (below - above) / curvature;
     const LaneMask sound = (curvature < 0) & (move < h) & (move > -h);
@@ -143,7 +144,10 @@ DOETUNE_INLINE Lanes polynomial_maximum(const Lanes* c, int degree, const Lanes&
                                         bool roughly) {
   if (degree == 2) return parabola_maximum(c);
   if (degree == 4) return roughly ? quartic_large(c, current) : quartic_maximum(c, current);
-  return sampled_maximum(c, degree, current);
+  const auto value = [&](const Lanes& x) __attribute__((always_inline)) {
+    return polynomial(c, degree, x);
+  };
+  return sampled_maximum(value, current);
 }
 
 }  // namespace doetune::doe

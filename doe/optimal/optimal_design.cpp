@@ -12,10 +12,10 @@
 
 #include "doe/combinations.h"
 #include "doe/design.h"
-#include "doe/evaluation/moments.h"
-#include "doe/optimal/approximate_design.h"
 #include "doe/optimal/budget.h"
+#include "doe/optimal/orthogonal_array.h"
 #include "doe/optimal/search.h"
+#include "doe/optimal/search_report.h"
 #include "doe/optimal/split_plot_design.h"
 
 namespace doetune::doe {
@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kSpareRuns = 5;  ///< beyond the terms, where the number of runs is left open
 constexpr double kTimeLimit_s = 10;
+constexpr std::uint64_t kLevelStream = std::uint64_t{0x6f61} << 32;
 constexpr double kVarianceRatio =
     1;  ///< of whole plots to runs, as Goos & Vandebroek (2001) have it
 
@@ -92,17 +93,6 @@ void add_existing(const DesignRequest& request, const SearchSpace& space, Eigen:
   }
 }
 
-/// W of the criterion: the identity for A, the region's moments for I; 0 for blocks.
-Eigen::MatrixXd trace_weight(std::string_view criterion, const DesignRequest& request,
-                             const SearchSpace& space) {
-  Eigen::MatrixXd weight = Eigen::MatrixXd::Zero(space.column_count(), space.column_count());
-  const int own = request.model.column_count();
-  if (criterion == "A") weight.topLeftCorner(own, own).setIdentity();
-  if (criterion == "I")
-    weight.topLeftCorner(own, own) = moment_matrix(request.model, request.region);
-  return weight;
-}
-
 Needs needs_of(const DesignRequest& request, int columns) {
   Needs needs;
   needs.coefficients = request.options.possible.empty() ? columns : request.model.column_count();
@@ -111,48 +101,6 @@ Needs needs_of(const DesignRequest& request, int columns) {
   if (!in_whole_plots(request)) return needs;
   needs.whole_plots = needs.earlier_runs > 0 ? 1 : std::max(fewest_whole_plots(request.model), 1);
   return needs;
-}
-
-/// What no design can pass, of any number of runs: for the runs alone, without blocks, whole plots,
-/// earlier runs or terms that only may matter, in a region without constraints (where no maximum is
-/// proven).
-std::optional<double> bound_of(std::string_view criterion, const DesignRequest& request,
-                               double all_runs) {
-  constexpr double kTime_s = 1;
-  const bool plain = request.region.is_box() && request.options.blocks == 1 &&
-                     request.existing.rows() == 0 && request.options.possible.empty() &&
-                     !in_whole_plots(request);
-  if (!plain) return std::nullopt;
-  if (criterion == "D") {
-    const auto bound = d_bound(request.model, request.region, kTime_s);
-    return bound && bound->proven ? std::optional(bound->efficiency_percent) : std::nullopt;
-  }
-  const int p = request.model.column_count();
-  const Eigen::MatrixXd weight = criterion == "A" ? Eigen::MatrixXd::Identity(p, p)
-                                                  : moment_matrix(request.model, request.region);
-  const auto bound = linear_bound(request.model, request.region, weight, kTime_s);
-  return bound && bound->proven ? std::optional(bound->least / all_runs) : std::nullopt;
-}
-
-std::string criterion_name(std::string_view criterion, const DesignRequest& request) {
-  const std::string plots = in_whole_plots(request) ? " in whole plots" : "";
-  if (criterion == "D") return "D-efficiency" + plots + ", percent";
-  return (criterion == "I" ? "average prediction variance" : "sum of coefficient variances") +
-         plots + ", in sigma^2";
-}
-
-SearchReport report_of(std::string_view criterion, const DesignRequest& request,
-                       const SearchResult& found, int columns, double all_runs) {
-  SearchReport report;
-  report.criterion = criterion_name(criterion, request);
-  report.best =
-      criterion == "D" ? 100 * std::exp(found.value / columns) / all_runs : std::exp(-found.value);
-  report.bound = bound_of(criterion, request, all_runs);
-  report.starts = found.starts;
-  report.best_found = found.best_found;
-  report.seconds = found.seconds;
-  report.stopped_by_time = found.stopped_by_time;
-  return report;
 }
 
 /// `group` sorts a point into its block or whole plot.
@@ -171,8 +119,19 @@ void append_points(const SearchResult& found, const std::vector<int>& groups,
   design.points.insert(design.points.begin(), points.begin(), points.end());
 }
 
+void set_criterion(const CriterionWeights& weights, const DesignRequest& request,
+                   ExchangeProblem& problem) {
+  if (weights.d == 1) return;
+  problem.criterion = weights.d > 0 ? ExactCriterion::kCompound : ExactCriterion::kTrace;
+  problem.determinant_share = weights.d;
+  problem.weight =
+      Eigen::MatrixXd::Zero(problem.space.column_count(), problem.space.column_count());
+  const int own = request.model.column_count();
+  problem.weight.topLeftCorner(own, own) = trace_weight(weights, request);
+}
+
 /// All but the number of runs.
-ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& request,
+ExchangeProblem problem_of(const CriterionWeights& weights, const DesignRequest& request,
                            const std::vector<DesignPoint>& fixed) {
   if (request.model.column_count() == 0) throw DesignError("the model has no terms");
   DesignRequest extended = request;
@@ -185,16 +144,27 @@ ExchangeProblem problem_of(std::string_view criterion, const DesignRequest& requ
   }
   add_information(problem.space, coordinates_of(fixed, problem.space), problem.base);
   add_existing(request, problem.space, problem.base);
-  if (criterion != "D") {
-    problem.criterion = ExactCriterion::kTrace;
-    problem.weight = trace_weight(criterion, request, problem.space);
-  }
+  set_criterion(weights, request, problem);
   return problem;
 }
 
+/// The largest orthogonal array of up to so many runs, for the main effects of words with as many
+/// levels each.
+std::optional<OrthogonalArray> array_for(const DesignRequest& request, int most_runs) {
+  const std::size_t levels = request.factors.front().level_names.size();
+  const bool alike = std::ranges::all_of(
+      request.factors, [&](const Factor& factor) { return factor.level_names.size() == levels; });
+  const bool free = is_plain(request) && request.options.center_runs.value_or(0) == 0;
+  if (!is_plan_of_words(request) || !alike || levels < 2 || !free) return std::nullopt;
+  RandomStream random(request.seed, kLevelStream);
+  return orthogonal_array(static_cast<int>(request.factors.size()), static_cast<int>(levels),
+                          most_runs, random);
+}
+
 /// Adds the runs that a search finds, each on its own, to those at the centre.
-SearchResult add_single_runs(ExchangeProblem problem, int runs, int blocks,
+SearchResult add_single_runs(ExchangeProblem problem, const DesignRequest& request, int runs,
                              const SearchSettings& settings, Design& design) {
+  const int blocks = request.options.blocks;
   const auto fixed = static_cast<int>(design.points.size());
   if (runs <= fixed) {
     throw DesignError(
@@ -206,7 +176,8 @@ SearchResult add_single_runs(ExchangeProblem problem, int runs, int blocks,
     problem.blocks.push_back(i % blocks);
     groups.push_back(i % blocks + 1);
   }
-  const auto found = search_designs(problem, settings);
+  const auto array = array_for(request, problem.runs);
+  const auto found = search_designs(problem, settings, array ? array->levels : Eigen::MatrixXd());
   if (!found) throw nothing_found(problem.runs);
   append_points(*found, groups, &DesignPoint::block, problem.space.factor_count(), design);
   return *found;
@@ -225,34 +196,80 @@ SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest
   return found->search;
 }
 
-Design optimal_design(std::string_view criterion, const DesignRequest& asked) {
+/// An array of all runs has the variances that all combinations together would have in as many: no
+/// search can do better by D or I.
+std::optional<SearchResult> add_array(const CriterionWeights& weights, const DesignRequest& request,
+                                      const ExchangeProblem& problem, int runs, Design& design) {
+  if (weights.a > 0 || request.factors.size() < 2) return std::nullopt;
+  const auto array = array_for(request, runs);
+  if (!array || array->levels.rows() < runs) return std::nullopt;
+  SearchResult found;
+  found.design = array->levels;
+  found.value = exact_value(problem, array->levels).value();
+  found.starts = found.best_found = 1;
+  append_points(found, {}, &DesignPoint::block, problem.space.factor_count(), design);
+  design.notes.push_back(fmt::format(
+      "an orthogonal array ({}): every two factors have all pairs of levels equally often, and no "
+      "design of as many runs is better",
+      array->source));
+  return found;
+}
+
+SearchResult find_runs(const CriterionWeights& weights, const DesignRequest& request,
+                       const ExchangeProblem& problem, Design& design) {
+  const std::vector<Allocation> choices =
+      allocations(request.options, needs_of(request, problem.space.column_count()));
+  const SearchSettings settings{request.options.starts,
+                                request.options.time_limit_s.value_or(kTimeLimit_s),
+                                request.threads, request.seed};
+  if (in_whole_plots(request)) {
+    return add_whole_plots(problem, request, choices, settings, design);
+  }
+  const int runs = choices.front().runs;
+  const auto array = add_array(weights, request, problem, runs, design);
+  return array ? *array : add_single_runs(problem, request, runs, settings, design);
+}
+
+Design optimal_design(const CriterionWeights& weights, const DesignRequest& asked) {
   check_costs(asked);
   const DesignRequest request = one_replicate(asked);
   Design design;
   design.points = center_points(request);
-  const ExchangeProblem problem = problem_of(criterion, request, design.points);
-  const int columns = problem.space.column_count();
-  const std::vector<Allocation> choices = allocations(request.options, needs_of(request, columns));
-  const SearchSettings settings{request.options.starts,
-                                request.options.time_limit_s.value_or(kTimeLimit_s),
-                                request.threads, request.seed};
-  const SearchResult found = in_whole_plots(request)
-                                 ? add_whole_plots(problem, request, choices, settings, design)
-                                 : add_single_runs(problem, choices.front().runs,
-                                                   request.options.blocks, settings, design);
+  const ExchangeProblem problem = problem_of(weights, request, design.points);
+  const SearchResult found = find_runs(weights, request, problem, design);
   const int runs = static_cast<int>(design.points.size());
-  design.search = report_of(criterion, request, found, columns,
-                            runs + static_cast<double>(request.existing.rows()));
+  const double all_runs = runs + static_cast<double>(request.existing.rows());
+  design.search = search_report(weights, request, problem, found, all_runs);
+  const std::string both = both_criteria(weights, request, problem, found, all_runs);
+  if (!both.empty()) design.notes.push_back(both);
   const int whole_plots = in_whole_plots(request) ? design.points.back().whole_plot : 0;
   const std::string cost = cost_note(request.options, {runs, whole_plots});
   if (!cost.empty()) design.notes.push_back(cost);
   return design;
 }
 
+/// What the study file says, with the sum 1.
+CriterionWeights share_weights(const DesignOptions& options) {
+  const CriterionWeights weights = options.weights.value_or(CriterionWeights{1, 1, 0});
+  const double least = std::min({weights.d, weights.i, weights.a});
+  const double sum = weights.d + weights.i + weights.a;
+  if (!(least >= 0) || !(sum > 0) || !std::isfinite(sum)) {
+    throw DesignError("weights: numbers from 0, not all of them 0, as in {d: 1, i: 1}");
+  }
+  if (weights.i > 0 && weights.a > 0) {
+    throw DesignError("weights: i and a do not go together; d goes with either");
+  }
+  return {weights.d / sum, weights.i / sum, weights.a / sum};
+}
+
 }  // namespace
 
-Design d_optimal(const DesignRequest& request) { return optimal_design("D", request); }
-Design i_optimal(const DesignRequest& request) { return optimal_design("I", request); }
-Design a_optimal(const DesignRequest& request) { return optimal_design("A", request); }
+Design d_optimal(const DesignRequest& request) { return optimal_design({1, 0, 0}, request); }
+Design i_optimal(const DesignRequest& request) { return optimal_design({0, 1, 0}, request); }
+Design a_optimal(const DesignRequest& request) { return optimal_design({0, 0, 1}, request); }
+
+Design compound_optimal(const DesignRequest& request) {
+  return optimal_design(share_weights(request.options), request);
+}
 
 }  // namespace doetune::doe

@@ -44,8 +44,9 @@ struct Ended {
 
 class Search {
  public:
-  Search(const ExchangeProblem& problem, const SearchSettings& settings)
-      : problem_(problem), settings_(settings), began_(Clock::now()) {
+  Search(const ExchangeProblem& problem, const SearchSettings& settings,
+         const Eigen::MatrixXd& core)
+      : problem_(problem), settings_(settings), core_(core), began_(Clock::now()) {
     for (int i = 0; i < thread_count(settings.threads); ++i) {
       problems_.push_back(problem);  // constraints serve one thread at a time
       problems_.back().space = problem.space.for_another_thread();
@@ -71,7 +72,7 @@ class Search {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
   bool out_of_time() const { return seconds() > settings_.time_limit_s; }
 
-  Eigen::MatrixXd random_design(const SearchSpace& space, int start) const {
+  Eigen::MatrixXd first_design(const SearchSpace& space, int start) const {
     RandomStream random(settings_.seed, kStartStreams + static_cast<std::uint64_t>(start));
     Eigen::MatrixXd design(problem_.runs, space.coordinate_count());
     Eigen::VectorXd row = Eigen::VectorXd::Zero(space.coordinate_count());
@@ -80,6 +81,8 @@ class Search {
       space.randomise(row, random);
       design.row(i) = row.transpose();
     }
+    const bool from_core = start == 0 || (start % 2 == 0 && core_.rows() < problem_.runs);
+    if (from_core && core_.rows() > 0) design.topRows(core_.rows()) = core_;
     return design;
   }
 
@@ -114,7 +117,7 @@ class Search {
   void round(int size) {
     const int first = result_.starts;
     auto [begun, ended] = exchange_all(size, kRoughly, [&](const SearchSpace& space, int i) {
-      return ExchangeTask{first + i, random_design(space, first + i)};
+      return ExchangeTask{first + i, first_design(space, first + i)};
     });
     result_.starts += begun;
     std::sort(ended.begin(), ended.end(), better);
@@ -154,6 +157,7 @@ class Search {
 
   const ExchangeProblem& problem_;
   const SearchSettings& settings_;
+  const Eigen::MatrixXd& core_;
   const Clock::time_point began_;
   std::vector<ExchangeProblem> problems_;  ///< one a thread
   std::vector<double> values_;             ///< of the polished designs
@@ -171,8 +175,9 @@ DesignError nothing_found(int runs) {
 }
 
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
-                                           const SearchSettings& settings) {
-  return Search(problem, settings).run();
+                                           const SearchSettings& settings,
+                                           const Eigen::MatrixXd& core) {
+  return Search(problem, settings, core).run();
 }
 
 }  // namespace doetune::doe

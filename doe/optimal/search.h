@@ -26,9 +26,12 @@ struct SearchResult {
 
 /// The best design of many random starts. The starts are numbered and each has random numbers of
 /// its own; unless time runs out, the result is the same for any number of threads. Empty where
-/// every design that was found is singular.
+/// every design that was found is singular. `core`: rows of a good design of fewer runs (or as
+/// many), with which the first start and, if other rows are left, every other one begins; may be
+/// empty.
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
-                                           const SearchSettings& settings);
+                                           const SearchSettings& settings,
+                                           const Eigen::MatrixXd& core = {});
 
 /// What to tell a user whose search ended empty.
 DesignError nothing_found(int runs);

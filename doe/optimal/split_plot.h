@@ -45,7 +45,8 @@ class SplitPlotExchange {
   /// As information_value; empty where M is singular, and then nothing below may be called.
   std::optional<double> value() const { return value_; }
 
-  /// By which factor |M| grows, or tr(M^-1 W) falls, when one coordinate of a run takes a value.
+  /// By which factor |M| grows, tr(M^-1 W) falls, or the compound of both grows, when one
+  /// coordinate of a run takes a value.
   ///
   /// With d = c / (1 - c) and r the sum of the other rows of its whole plot, a run's row f enters M
   /// as (1 - c) g g', g = f - d r, beside what the whole plot tells without the run. So |M| is a
@@ -63,13 +64,14 @@ class SplitPlotExchange {
     Features features(double x) const;
 
     const Coordinate& coordinate_;
-    bool trace_;
+    int columns_;         ///< p
+    double share_;        ///< of ln |M| in the criterion
     double total_;        ///< tr(V W)
     Form form_, form_b_;  ///< H'VH and H'VWVH, sqrt(1 - c) g = H (1, features)
     Features present_;
   };
 
-  /// Tries every coordinate once, moving those where |M|, or tr(M^-1 W), gains so much, relative to
+  /// Tries every coordinate once, moving those where the criterion gains so much, relative to
   /// itself; true if any moved. `stop` is asked often.
   bool improve(double least_gain, const std::function<bool()>& stop);
 

@@ -17,6 +17,11 @@ double shared_weight(double variance_ratio, Eigen::Index m) {
   return variance_ratio / (1 + static_cast<double>(m) * variance_ratio);
 }
 
+double determinant_share(const ExchangeProblem& problem) {
+  if (problem.criterion == ExactCriterion::kCompound) return problem.determinant_share;
+  return problem.criterion == ExactCriterion::kDeterminant ? 1 : 0;
+}
+
 /// The settings of one coordinate, and which is best.
 class LineSearch {
  public:
@@ -138,13 +143,14 @@ void SplitPlotExchange::refresh() {
   if (!value_) return;
   const Eigen::Index p = information_.rows();
   v_ = information_.llt().solve(Eigen::MatrixXd::Identity(p, p));
-  if (exchange.criterion == ExactCriterion::kTrace) b_ = v_ * exchange.weight * v_;
+  if (exchange.criterion != ExactCriterion::kDeterminant) b_ = v_ * exchange.weight * v_;
 }
 
 SplitPlotExchange::RunLine::RunLine(const SplitPlotExchange& exchange, int run, int coordinate)
     : coordinate_(exchange.problem_.exchange.space.coordinates()[coordinate]),
-      trace_(exchange.problem_.exchange.criterion == ExactCriterion::kTrace),
-      total_(trace_ ? std::exp(-*exchange.value_) : 0) {
+      columns_(exchange.problem_.exchange.space.column_count()),
+      share_(determinant_share(exchange.problem_.exchange)),
+      total_(share_ < 1 ? exchange.v_.cwiseProduct(exchange.problem_.exchange.weight).sum() : 0) {
   const SearchSpace& space = exchange.problem_.exchange.space;
   const int plot = exchange.plots_[run];
   const int m = exchange.size(plot);
@@ -167,7 +173,7 @@ SplitPlotExchange::RunLine::RunLine(const SplitPlotExchange& exchange, int run, 
   h.col(0) -= c / (1 - c) * (sum - row);
   h *= std::sqrt(1 - c);
   form_ = h.transpose() * (exchange.v_ * h);
-  if (trace_) form_b_ = h.transpose() * (exchange.b_ * h);
+  if (share_ < 1) form_b_ = h.transpose() * (exchange.b_ * h);
 }
 
 SplitPlotExchange::RunLine::Features SplitPlotExchange::RunLine::features(double x) const {
@@ -184,14 +190,16 @@ double SplitPlotExchange::RunLine::gain(double x) const {
   const double b = present_.dot(now);
   const double ab = phi.dot(now);
   const double determinant = (1 + a) * (1 - b) + ab * ab;
-  if (!trace_) return determinant;
+  if (share_ == 1) return determinant;
   if (!(determinant > 1e-12)) return 0;
   // The trace, by Woodbury's formula for M + h h' - h0 h0'.
   const double ta = phi.dot(form_b_ * phi);
   const double tb = present_.dot(form_b_ * present_);
   const double tab = phi.dot(form_b_ * present_);
   const double fall = ((1 - b) * ta + 2 * ab * tab - (1 + a) * tb) / determinant;
-  return total_ / (total_ - fall);
+  const double trace = total_ / (total_ - fall);
+  if (share_ == 0 || !(trace > 0)) return trace;
+  return std::pow(determinant, share_ / columns_) * std::pow(trace, 1 - share_);
 }
 
 bool SplitPlotExchange::improve(double least_gain, const std::function<bool()>& stop) {

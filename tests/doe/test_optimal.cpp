@@ -6,6 +6,7 @@
 
 #include "doe/design.h"
 #include "doe/evaluation.h"
+#include "doe/evaluation/moments.h"
 #include "doe/optimal/search.h"
 #include "tests/doe/factors.h"
 
@@ -120,9 +121,11 @@ TEST_CASE("A search ends the same whatever searches run beside it", "[doe][optim
                                {});
   for (const doe::DesignRequest& wanted :
        {request(numbered_factors(3), "quadratic", 12), limited}) {
-    for (const auto criterion : {doe::ExactCriterion::kDeterminant, doe::ExactCriterion::kTrace}) {
+    for (const auto criterion : {doe::ExactCriterion::kDeterminant, doe::ExactCriterion::kTrace,
+                                 doe::ExactCriterion::kCompound}) {
       doe::ExchangeProblem p = problem(wanted);
       p.criterion = criterion;
+      p.determinant_share = 0.3;
       std::vector<Eigen::MatrixXd> starts(30, {p.runs, p.space.coordinate_count()});
       doe::RandomStream random(1, 1);
       Eigen::VectorXd row = Eigen::VectorXd::Zero(p.space.coordinate_count());
@@ -152,6 +155,87 @@ TEST_CASE("A search ends the same whatever searches run beside it", "[doe][optim
   }
 }
 
+TEST_CASE("A compound of one criterion alone finds what that criterion finds", "[doe][optimal]") {
+  const doe::DesignRequest wanted = request(numbered_factors(3), "quadratic", 14);
+  doe::ExchangeProblem p = problem(wanted);
+  const doe::SearchSettings settings{300, 60, 1, 1};
+  const double columns = p.space.column_count();
+  const double determinant = doe::search_designs(p, settings)->value / columns;
+  p.criterion = doe::ExactCriterion::kTrace;
+  const double trace = doe::search_designs(p, settings)->value;
+  p.criterion = doe::ExactCriterion::kCompound;
+  p.determinant_share = 1;
+  CHECK(doe::search_designs(p, settings)->value == Approx(determinant).epsilon(1e-6));
+  p.determinant_share = 0;
+  CHECK(doe::search_designs(p, settings)->value == Approx(trace).epsilon(1e-6));
+}
+
+TEST_CASE("A compound design is no worse than either by both, and between them by each",
+          "[doe][optimal]") {
+  doe::DesignRequest wanted = request(numbered_factors(2), "quadratic", 9);
+  wanted.options.starts = 300;
+  const auto design = [&](double d, double i, double a) {
+    wanted.options.weights = doe::CriterionWeights{d, i, a};
+    return doe::build_design("compound-optimal", wanted);
+  };
+  doe::ExchangeProblem p = problem(wanted);
+  const auto value = [&](const doe::Design& of, doe::ExactCriterion criterion, double weight) {
+    p.criterion = criterion;
+    p.weight = weight * doe::moment_matrix(wanted.model, wanted.region) +
+               (1 - weight) * Eigen::MatrixXd::Identity(6, 6);
+    p.determinant_share = 0.5;
+    return *doe::exact_value(p, of.coded());
+  };
+  for (const double i : {0.0, 1.0}) {
+    const doe::Design both = design(1, i, 1 - i);
+    const doe::Design by_d = design(2, 0, 0);
+    const doe::Design by_trace = design(0, 3 * i, 3 * (1 - i));
+    CHECK(by_d.search->best == doe::build_design("d-optimal", wanted).search->best);
+    CHECK(by_trace.search->best ==
+          doe::build_design(i > 0 ? "i-optimal" : "a-optimal", wanted).search->best);
+    for (const doe::Design* single : {&by_d, &by_trace}) {
+      CHECK(value(both, doe::ExactCriterion::kCompound, i) >=
+            value(*single, doe::ExactCriterion::kCompound, i) - 1e-9);
+    }
+    const auto between = [&](doe::ExactCriterion criterion, const doe::Design& best,
+                             const doe::Design& other) {
+      const double found = value(both, criterion, i);
+      return found <= value(best, criterion, i) + 1e-9 &&
+             found >= value(other, criterion, i) - 1e-9;
+    };
+    CHECK(between(doe::ExactCriterion::kDeterminant, by_d, by_trace));
+    CHECK(between(doe::ExactCriterion::kTrace, by_trace, by_d));
+    // What is reported: the compound of both efficiencies, below what any number of runs can reach.
+    const double reported = 100 * std::exp(value(both, doe::ExactCriterion::kCompound, i)) / 9;
+    CHECK(both.search->best == Approx(reported));
+    REQUIRE(both.search->bound);
+    CHECK(both.search->best < *both.search->bound);
+    CHECK(both.notes.size() == 1);
+  }
+}
+
+TEST_CASE("A compound design is the same on any number of threads", "[doe][optimal]") {
+  doe::DesignRequest wanted =
+      request({continuous("a"), whole("b", 1, 4), words("c", {"x", "y", "z"})}, "quadratic", 14);
+  wanted.options.starts = 100;
+  wanted.threads = 1;
+  const Eigen::MatrixXd one = doe::build_design("compound-optimal", wanted).coded();
+  wanted.threads = 3;
+  CHECK(doe::build_design("compound-optimal", wanted).coded() == one);
+}
+
+TEST_CASE("Weights that say nothing are refused", "[doe][optimal]") {
+  doe::DesignRequest wanted = request(numbered_factors(2), "quadratic", 9);
+  for (const doe::CriterionWeights weights :
+       {doe::CriterionWeights{0, 0, 0}, {-1, 2, 0}, {1, std::nan(""), 0}}) {
+    wanted.options.weights = weights;
+    CHECK_THROWS_WITH(doe::build_design("compound-optimal", wanted), Catch::Contains("not all"));
+  }
+  wanted.options.weights = doe::CriterionWeights{1, 1, 1};
+  CHECK_THROWS_WITH(doe::build_design("compound-optimal", wanted),
+                    Catch::Contains("i and a do not go together"));
+}
+
 TEST_CASE("Optimal designs keep to constraints and to usable settings", "[doe][optimal]") {
   doe::DesignRequest wanted = request({continuous("a", 0, 10), whole("b", 1, 5),
                                        powers_of_two("c", {1, 2, 4, 8}), words("d", {"x", "y"})},
@@ -160,7 +244,7 @@ TEST_CASE("Optimal designs keep to constraints and to usable settings", "[doe][o
       "a + b <= 11", std::vector<std::string>{"a", "b", "c", "d"});
   wanted.region = doe::Region(wanted.factors, {constraint}, {});
   wanted.options.starts = 20;
-  for (const char* type : {"d-optimal", "i-optimal", "a-optimal"}) {
+  for (const char* type : {"d-optimal", "i-optimal", "a-optimal", "compound-optimal"}) {
     const doe::Design design = doe::build_design(type, wanted);
     REQUIRE(design.points.size() == 20);  // none had to be dropped
     for (const doe::DesignPoint& point : design.points) {

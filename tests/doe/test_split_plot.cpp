@@ -161,9 +161,11 @@ TEST_CASE("The gain along a coordinate is that of M computed anew", "[doe][split
   doe::SearchSpace space(wanted);
   const int p = space.column_count();
   doe::RandomStream random(3, 0);
-  for (const auto criterion : {doe::ExactCriterion::kDeterminant, doe::ExactCriterion::kTrace}) {
+  for (const auto criterion : {doe::ExactCriterion::kDeterminant, doe::ExactCriterion::kTrace,
+                               doe::ExactCriterion::kCompound}) {
+    const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(p, p);
     const doe::SplitPlotProblem problem{
-        {space, 16, {}, Eigen::MatrixXd::Zero(p, p), criterion, Eigen::MatrixXd::Identity(p, p)},
+        {space, 16, {}, Eigen::MatrixXd::Zero(p, p), criterion, one, 0.3},
         {true, false, false},
         doe::whole_plot_sizes(16, 5),
         0.7};

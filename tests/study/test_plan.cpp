@@ -82,6 +82,16 @@ responses: {y: {}}
 
 }  // namespace
 
+TEST_CASE("Weights that are all 0 are refused with the file's name", "[study][plan]") {
+  const std::string file = R"(command: [/bin/true]
+factors: {rate: {low: 1, high: 9}}
+design: {type: compound-optimal, weights: {d: 0, i: 0}}
+responses: {y: {}}
+)";
+  CHECK_THROWS_WITH(study::make_plan(study::parse_study(file, "none.yaml")),
+                    Catch::Contains("none.yaml: design: weights:"));
+}
+
 TEST_CASE("Whole plots are a column of the run sheet, and its runs keep together",
           "[study][plan]") {
   const study::Study study = study::parse_study(kSplitPlot, "split.yaml");

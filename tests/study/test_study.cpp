@@ -80,6 +80,16 @@ TEST_CASE("The study file of the reference documentation is read whole", "[study
   CHECK(study.confirmation_runs == 5);
 }
 
+TEST_CASE("The weights of a compound design are read, those left out are 0", "[study]") {
+  const study::Study study = parse_study(
+      with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {d: 2, i: 0.5}}"),
+      "study.yaml");
+  REQUIRE(study.design.options.weights);
+  CHECK(study.design.options.weights->d == 2);
+  CHECK(study.design.options.weights->i == 0.5);
+  CHECK(study.design.options.weights->a == 0);
+}
+
 TEST_CASE("What is left out has the documented defaults", "[study]") {
   const study::Study study = parse_study(with("a: {low: 0, high: 1}"), "dir/tuning.yaml");
   CHECK(study.name == "tuning");
@@ -164,6 +174,12 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 0, high: 1}", "design: {type: fccd, center_runs: -1}"),
        {"whole number from 0"}},
       {with("a: {low: 0, high: 1}", "design: {type: table}"), {"needs file"}},
+      {with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {d: -1}}"),
+       {":5:47", "design.weights.d", "at least 0"}},
+      {with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {dd: 1}}"),
+       {"did you mean 'd'?"}},
+      {with("a: {low: 0, high: 1}", "design: {type: d-optimal, weights: {d: 1}}"),
+       {"type d-optimal does not take it"}},
       {with("a: {low: 0, high: 1}", "seed: -1"), {":5:7", "whole number"}},
       {with("a: {low: 0, high: 1}", "seed: 1.5"), {":5:7", "whole number"}},
       {with("a: {low: 0, high: 1}", "run: {timeout: soon}"), {":5:16", "10 min", "'soon'"}},

@@ -1,0 +1,33 @@
+// Orthogonal arrays of strength 2: in any two columns every pair of levels is equally frequent.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <string>
+
+#include "doe/random.h"
+
+namespace doetune::doe {
+
+/// n x k, entries 0 .. s - 1.
+struct OrthogonalArray {
+  Eigen::MatrixXd levels;
+  std::string source;  ///< where the construction is published; of one factor: empty
+};
+
+/// The largest array of up to so many runs, of factors of as many levels each, s >= 2. Empty where
+/// none is known here. Known, with s a power of the prime p, are
+///
+///   s q' runs, q' >= s a power of p: all (s q' - 1) / (s - 1) factors where q' is a power of s
+///       (Rao 1947; Bose & Bush 1952)
+///   2 s q' runs, p odd: 2 (s q' - 1) / (s - 1) - 1 factors where q' is a power of s
+///       (Addelman & Kempthorne 1961)
+///   s = 2: n runs, a multiple of 4 to 112: n - 1 factors (Plackett & Burman 1946)
+///   s no such power: s^2 runs, one factor more than the least prime in s (Euler's squares)
+///
+/// and several of these on top of one another, each after the first with its levels permuted at
+/// random.
+std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int most_runs,
+                                                RandomStream& random);
+
+}  // namespace doetune::doe
