@@ -14,8 +14,9 @@ namespace doetune::cli {
 namespace {
 
 /// Design types that add to existing runs.
-const std::vector<std::string> kExtending{"d-optimal", "i-optimal",     "a-optimal",
-                                          "g-optimal", "space-filling", "sobol"};
+const std::vector<std::string> kExtending{
+    "d-optimal", "i-optimal",     "a-optimal", "compound-optimal",
+    "g-optimal", "space-filling", "sobol"};
 
 study::Augmentation augmentation_of(const Options& options, const study::Study& study) {
   study::Augmentation augmentation;
@@ -71,7 +72,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
   Options options(command);
   options.add()("runs", po::value<int>(), "how many runs to add")(
       "design", po::value<std::string>(),
-      "what they serve: d-optimal (default), i-optimal, a-optimal, g-optimal, "
+      "what they serve: d-optimal (default), i-optimal, a-optimal, compound-optimal, g-optimal, "
       "space-filling, sobol")("model", po::value<std::string>(),
                               "what all runs must determine, if not the study's model")(
       "fold-over", "add the run sheet once more with every factor reversed")(

@@ -145,8 +145,8 @@ void note_hard_factors(const DesignRequest& request, Design& design) {
                                     [](const DesignPoint& p) { return p.whole_plot > 0; });
   if (hard == request.factors.end() || in_plots || request.existing.rows() > 0) return;
   design.notes.push_back(fmt::format(
-      "{} is hard to change but changes as often as any factor; d-optimal, i-optimal and a-optimal "
-      "put runs in whole plots",
+      "{} is hard to change but changes as often as any factor; d-, i-, a- and compound-optimal put "
+      "runs in whole plots",
       hard->name));
 }
 

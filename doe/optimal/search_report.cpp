@@ -23,7 +23,8 @@ std::optional<double> determinant_bound(const DesignRequest& request) {
     return 100 * std::exp(2 * diagonal.array().log().mean());
   }
   const auto bound = d_bound(request.model, request.region, kBoundTime_s);
-  return bound && bound->proven ? std::optional(bound->efficiency_percent) : std::nullopt;
+  const bool known = bound && bound->proven && std::isfinite(bound->efficiency_percent);
+  return known ? std::optional(bound->efficiency_percent) : std::nullopt;
 }
 
 /// Of the trace, times the number of runs.
@@ -31,7 +32,7 @@ std::optional<double> trace_bound(const CriterionWeights& weights, const DesignR
   if (is_plan_of_words(request) && weights.i > 0) return request.model.column_count();
   const auto bound =
       linear_bound(request.model, request.region, trace_weight(weights, request), kBoundTime_s);
-  return bound && bound->proven ? std::optional(bound->least) : std::nullopt;
+  return bound && bound->proven && bound->least > 0 ? std::optional(bound->least) : std::nullopt;
 }
 
 /// The D-efficiency and 100 / (n trace), both in percent and the larger the better, as one.
