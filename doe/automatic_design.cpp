@@ -34,7 +34,7 @@ std::optional<double> cost(const DesignRequest& request, const Design& design) {
   const Eigen::FullPivHouseholderQR<Eigen::MatrixXd> qr(x);
   if (qr.rank() < x.cols()) return std::nullopt;
   if (!has_curvature(request.model)) {
-    return std::exp(-2 * qr.logAbsDeterminant() / static_cast<double>(x.cols()));
+    return std::exp(-2 * qr.matrixQR().diagonal().cwiseAbs().array().log().mean());
   }
   const Eigen::MatrixXd moments = moment_matrix(request.model, request.region);
   return (x.transpose() * x).ldlt().solve(moments).trace();

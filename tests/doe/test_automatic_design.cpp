@@ -41,6 +41,7 @@ TEST_CASE("Where classical designs do not fit the optimal one is taken, and why 
           "[doe][automatic]") {
   SECTION("constraints") {
     doe::DesignRequest cut = request(unit_factors(2), "quadratic", 9);
+    cut.options.starts = 20;
     cut.region = doe::Region(cut.factors,
                              {std::make_shared<const doe::Expression>(
                                  "a + b <= 0.5", std::vector<std::string>{"a", "b"})},

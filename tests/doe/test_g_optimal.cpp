@@ -271,3 +271,12 @@ TEST_CASE("Derivatives of the model's row are its slopes", "[doe][g-optimal]") {
   }
   CHECK(derivatives.row(2).isZero());
 }
+
+TEST_CASE("More settings than one step can move are refused, with a way out", "[doe][g-optimal]") {
+  doe::DesignRequest wanted;
+  wanted.factors = numbered_factors(3);
+  wanted.model = doe::Model::named("quadratic", wanted.factors);
+  wanted.options.runs = 20'000;
+  CHECK_THROWS_WITH(doe::build_design("g-optimal", wanted),
+                    Catch::Contains("60000") && Catch::Contains("i-optimal takes more"));
+}
