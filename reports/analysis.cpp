@@ -42,7 +42,7 @@ ResponseAnalysis analyse_response(const Analysis& analysis, const study::Respons
     const auto transform =
         surfaces::transform_from_name(options.transform.value_or(response.transform));
     result.fit = surfaces::fit_least_squares(model_of(directory.study, options), coded, y,
-                                             transform, blocks);
+                                             {.transform = transform, .blocks = blocks});
   } catch (const surfaces::FitError& error) {
     result.problem = error.what();
   }

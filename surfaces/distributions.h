@@ -1,34 +1,46 @@
-// Student's t and F, as the fits need them (Boost.Math).
+// Student's t, F, chi-squared and the normal, as the fits need them (Boost.Math).
 #pragma once
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
 namespace doetune::surfaces {
 
 /// The t that a Student variable with df degrees of freedom exceeds in size with probability
-/// 1 - level.
-inline double t_quantile(double level, int df) {
+/// 1 - level. df may be a fraction, or infinite: the normal distribution.
+inline double t_quantile(double level, double df) {
   return boost::math::quantile(boost::math::students_t(df), (1 + level) / 2);
 }
 
 /// P(|T| > |t|).
-inline double t_p_value(double t, int df) {
+inline double t_p_value(double t, double df) {
   if (!std::isfinite(t)) return 0;
   return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(df), std::abs(t)));
 }
 
 /// P(T <= t).
-inline double t_probability(double t, int df) {
+inline double t_probability(double t, double df) {
   if (std::isinf(t)) return t > 0 ? 1 : 0;
   return boost::math::cdf(boost::math::students_t(df), t);
 }
 
 /// P(F > f) with df1 and df2 degrees of freedom.
-inline double f_p_value(double f, int df1, int df2) {
+inline double f_p_value(double f, double df1, double df2) {
   if (!std::isfinite(f)) return 0;
   return boost::math::cdf(boost::math::complement(boost::math::fisher_f(df1, df2), f));
+}
+
+/// The z that a standard normal variable exceeds in size with probability 1 - level.
+inline double normal_quantile(double level) {
+  return boost::math::quantile(boost::math::normal(), (1 + level) / 2);
+}
+
+/// The value that a chi-squared variable with df degrees of freedom lies below with `probability`.
+inline double chi_squared_quantile(double probability, double df) {
+  return boost::math::quantile(boost::math::chi_squared(df), probability);
 }
 
 }  // namespace doetune::surfaces

@@ -84,6 +84,7 @@ struct Fit final : Surface {
 
   Eigen::VectorXd beta;                   ///< p estimates
   Eigen::MatrixXd unscaled_covariance;    ///< (X'X)^-1; covariance of b is s^2 times it
+  Eigen::MatrixXd weights_of_runs;        ///< p x n: b = weights_of_runs z
   Eigen::MatrixXd coded;                  ///< n x k points that were fitted
   std::vector<int> blocks;                ///< n block numbers; empty without blocks
   Eigen::VectorXd observed;               ///< n responses, own unit
@@ -94,6 +95,7 @@ struct Fit final : Surface {
 
   Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
+  MeanErrors mean_errors(const Eigen::MatrixXd& points) const override;
 };
 
 /// Thrown where the runs cannot support the fit; the message names the aliased terms or the value.
@@ -101,14 +103,18 @@ struct FitError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What a fit is told besides model, points and responses.
+struct FitOptions {
+  Transform transform = Transform::kNone;
+  std::vector<int> blocks = {};  ///< n block numbers; empty: all runs are of one block
+};
+
 /// Column-pivoted QR in coded, centred columns.
 ///
-/// coded   n x k points, one row a run     y  n responses, in the response's own unit
-/// blocks  n block numbers; empty: all runs are of one block
+/// coded  n x k points, one row a run     y  n responses, in the response's own unit
 /// Throws FitError if X has rank below p (naming the aliased terms, or blocks), n < p, the model
 /// lacks the term 1, a y is not finite, or the transform has no value for one.
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
-                      const Eigen::VectorXd& y, Transform transform = Transform::kNone,
-                      const std::vector<int>& blocks = {});
+                      const Eigen::VectorXd& y, const FitOptions& options = {});
 
 }  // namespace doetune::surfaces

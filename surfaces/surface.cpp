@@ -46,6 +46,14 @@ std::optional<Interval> Prediction::prediction_interval(double level) const {
   return back(*this, t_quantile(level, df) * next_run_error(*this));
 }
 
+std::optional<Interval> Prediction::tolerance_interval(double coverage, double level) const {
+  if (df == 0) return std::nullopt;
+  if (sigma == 0) return confidence_interval(level);
+  // With an infinite df the estimate of sigma is sigma.
+  const double spread = std::isinf(df) ? 1 : df / chi_squared_quantile(1 - level, df);
+  return back(*this, normal_quantile(coverage) * std::sqrt(spread) * next_run_error(*this));
+}
+
 std::optional<double> Prediction::probability_within(double low, double high) const {
   if (df == 0) return std::nullopt;
   double z_low = scaled_bound(transform, low);

@@ -15,12 +15,13 @@ struct Interval {
 
 /// A prediction on the scale of the fit: the mean response is `mean`, known to `standard_error`;
 /// one further run scatters about it with `sigma`. Both come from an error estimate with
-/// `df` degrees of freedom (Student's t); without any (df == 0) there are no intervals.
+/// `df` degrees of freedom (Student's t), perhaps a fraction, infinite where the error is known;
+/// without any (df == 0) there are no intervals.
 struct Prediction {
   double mean = 0;
   double standard_error = 0;
   double sigma = 0;
-  int df = 0;
+  double df = 0;
   Transform transform = Transform::kNone;
 
   /// The predicted response in its own unit (for a transformed response the median of a run).
@@ -32,14 +33,34 @@ struct Prediction {
   /// Where the next run will lie: mean +- t sqrt(standard_error^2 + sigma^2).
   std::optional<Interval> prediction_interval(double level = 0.95) const;
 
+  /// Where at least a share `coverage` of all further runs at the point will lie, with confidence
+  /// `level`: mean +- z sqrt((1 + standard_error^2 / sigma^2) df / chi2) sigma, with z the normal
+  /// quantile of the coverage and chi2 that of probability 1 - level (Howe's factor with
+  /// sigma^2 / standard_error^2 for the number of runs). Source: Howe (1969), JASA 64, 610;
+  /// Wallis (1951), Second Berkeley Symposium, 43. Empty without an error estimate; the confidence
+  /// interval where sigma is 0.
+  std::optional<Interval> tolerance_interval(double coverage = 0.95, double level = 0.95) const;
+
   /// The probability that the next run lies in [low, high], either end possibly infinite.
   std::optional<double> probability_within(double low, double high) const;
+};
+
+/// How the errors of the predicted means at m points hang together, on the scale of the fit: the
+/// means err by of_runs e + own u, where e are the standardised errors of the n runs the surface was
+/// fitted to and u others, all independent with variance 1. So two surfaces that were fitted to the
+/// same runs share e, and a mean's standard error squared is the sum of squares of its rows.
+struct MeanErrors {
+  Eigen::MatrixXd of_runs;  ///< m x n, columns in the order of the runs of the fit
+  Eigen::MatrixXd own;      ///< m x r, r >= 0
 };
 
 class Surface {
  public:
   virtual ~Surface() = default;
   virtual Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded) const = 0;
+
+  /// `coded` is m x k, a point a row.
+  virtual MeanErrors mean_errors(const Eigen::MatrixXd& coded) const = 0;
 
   /// predict(coded).response(), where a surface can have it for less.
   virtual double response(const Eigen::Ref<const Eigen::VectorXd>& coded) const {

@@ -215,7 +215,7 @@ TEST_CASE("The stationary point is named by the response, not by its inverse",
   const Eigen::ArrayXd bowl =
       1 + 0.5 * (coded.col(0).array() - 0.2).square() + (coded.col(1).array() + 0.4).square();
   const Fit fit = fit_least_squares(doe::Model::named("quadratic", factors), coded,
-                                    bowl.inverse().matrix(), Transform::kInverse);
+                                    bowl.inverse().matrix(), {.transform = Transform::kInverse});
   REQUIRE(fit.stationary_point);
   CHECK(fit.stationary_point->kind == "maximum");  // 1 is the highest of 1 / bowl
   CHECK(fit.stationary_point->value == Approx(1));
@@ -280,7 +280,7 @@ TEST_CASE("Blocks take their differences out of the error", "[surfaces][fit]") {
   const std::vector<int> blocks{1, 1, 1, 1, 2, 2, 2, 2, 2};
   const double noise[] = {0.1, -0.1, 0.05, 0, -0.05, 0.1, -0.1, 0.02, -0.02};
   for (int i = 0; i < 9; ++i) y[i] = 10 + 3 * x[i] + (blocks[i] == 1 ? -5 : 5) + noise[i];
-  const Fit fit = fit_least_squares(line, x, y, Transform::kNone, blocks);
+  const Fit fit = fit_least_squares(line, x, y, {.blocks = blocks});
   CHECK(fit.df_residual == 6);
   CHECK(*fit.sigma < 0.15);
   REQUIRE(fit.block_effects.size() == 1);
@@ -298,9 +298,9 @@ TEST_CASE("Blocks take their differences out of the error", "[surfaces][fit]") {
   // Without block numbers the difference is error.
   CHECK(*fit_least_squares(line, x, y).sigma > 4);
   const std::vector<int> confounded{1, 3, 3, 2, 1, 3, 3, 2, 2};
-  CHECK_THROWS_WITH(fit_least_squares(line, x, y, Transform::kNone, confounded),
+  CHECK_THROWS_WITH(fit_least_squares(line, x, y, {.blocks = confounded}),
                     Catch::Contains("blocks are confounded"));
-  CHECK_THROWS_WITH(fit_least_squares(line, x, y, Transform::kNone, {1, 2}),
+  CHECK_THROWS_WITH(fit_least_squares(line, x, y, {.blocks = {1, 2}}),
                     Catch::Contains("2 block numbers for 9 runs"));
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("Runs that cannot support the model are refused by name", "[surfaces][
   CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad),
                     Catch::Contains("not a finite number"));
   bad[3] = -1;
-  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad, Transform::kLog),
+  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad, {.transform = Transform::kLog}),
                     Catch::Contains("'log' has no value for a response of -1"));
   CHECK_THROWS_WITH(fit_least_squares(doe::Model::parse({"a", "b"}, factors), corners, y),
                     Catch::Contains("needs the term 1"));

@@ -21,6 +21,33 @@ TEST_CASE("Intervals are those of Student's t", "[surfaces][interval]") {
   CHECK(next.high - 100 == Approx(5 * 2.228138852).epsilon(1e-9));
 }
 
+TEST_CASE("Tolerance intervals hold the stated share of runs", "[surfaces][interval]") {
+  // Mean of ten runs: the exact two-sided 95 %/95 % factor is 3.379 (any table of the normal
+  // distribution); Howe's approximation of it lies within 0.2 %.
+  const Prediction ten{0, 2 / std::sqrt(10.0), 2, 9};
+  CHECK(ten.tolerance_interval(0.95, 0.95)->high / 2 == Approx(3.379).epsilon(2e-3));
+  CHECK_FALSE(Prediction{0, 1, 1, 0}.tolerance_interval());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CHECK(Prediction{0, 0, 1, kInfinity}.tolerance_interval(0.95)->high == Approx(1.959964));
+}
+
+TEST_CASE("A surface's mean errors have its standard errors", "[surfaces][interval]") {
+  const std::vector<doe::Factor> factors = unit_factors(2);
+  Eigen::MatrixXd x(6, 2), at(3, 2);
+  x << -1, -1, 1, -1, -1, 1, 1, 1, 0, 0, 0.5, 0;
+  at << 0, 0, 1, 1, -0.3, 0.8;
+  Eigen::VectorXd y(6);
+  y << 1, 4, 2, 7, 3, 5;
+  const surfaces::Fit fit =
+      surfaces::fit_least_squares(doe::Model::named("interactions", factors), x, y);
+  CHECK((fit.weights_of_runs * y - fit.beta).norm() < 1e-13);
+  const surfaces::MeanErrors errors = fit.mean_errors(at);
+  for (int i = 0; i < 3; ++i) {
+    const Prediction prediction = fit.predict(at.row(i).transpose());
+    CHECK(errors.of_runs.row(i).norm() == Approx(prediction.standard_error).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("The probability of an interval agrees with the prediction interval",
           "[surfaces][interval]") {
   for (const Transform transform :

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "doe/design.h"
-#include "surfaces/fit_parts.h"
+#include "surfaces/least_squares/fit_parts.h"
 
 namespace doetune::surfaces {
 namespace {

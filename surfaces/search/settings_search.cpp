@@ -1,4 +1,4 @@
-#include "surfaces/settings_search.h"
+#include "surfaces/search/settings_search.h"
 
 #include <algorithm>
 #include <cstdint>

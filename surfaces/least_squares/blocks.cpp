@@ -1,7 +1,7 @@
 #include <map>
 #include <set>
 
-#include "surfaces/fit_parts.h"
+#include "surfaces/least_squares/fit_parts.h"
 
 namespace doetune::surfaces {
 

@@ -10,7 +10,7 @@
 
 #include "doe/evaluation.h"
 #include "surfaces/distributions.h"
-#include "surfaces/fit_parts.h"
+#include "surfaces/least_squares/fit_parts.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -62,15 +62,16 @@ Eigen::VectorXd uncentred(const CentredMatrix& centred, Eigen::VectorXd b) {
   return b;
 }
 
-/// (X'X)^-1 of the uncentred model: M (Xc'Xc)^-1 M' with b = M b_centred.
-Eigen::MatrixXd unscaled_covariance(const CentredMatrix& centred, const Decomposition& qr) {
+/// M P R^-1 with b = M b_centred, M taking the centring back: times its transpose it is (X'X)^-1 of
+/// the uncentred model, times Q' the weights of the runs in b.
+Eigen::MatrixXd covariance_root(const CentredMatrix& centred, const Decomposition& qr) {
   const Eigen::Index p = centred.x.cols();
   const Eigen::MatrixXd r_inverse =
       qr.matrixR().topLeftCorner(p, p).triangularView<Eigen::Upper>().solve(
           Eigen::MatrixXd::Identity(p, p));
   Eigen::MatrixXd root = qr.colsPermutation() * r_inverse;
   root.row(centred.intercept) -= centred.means * root;
-  return root * root.transpose();
+  return root;
 }
 
 void check_rank(const doe::Model& model, const Eigen::MatrixXd& coded, const Decomposition& qr) {
@@ -156,8 +157,8 @@ std::vector<Coefficient> coefficient_table(const Fit& fit) {
 }  // namespace
 
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
-                      const Eigen::VectorXd& y, Transform transform,
-                      const std::vector<int>& blocks) {
+                      const Eigen::VectorXd& y, const FitOptions& options) {
+  const std::vector<int>& blocks = options.blocks;
   if (!blocks.empty() && static_cast<Eigen::Index>(blocks.size()) != y.size()) {
     throw FitError(fmt::format("{} block numbers for {} runs", blocks.size(), y.size()));
   }
@@ -166,7 +167,7 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
   if (coded.rows() < p) {
     throw FitError(fmt::format("{} runs cannot determine {} model terms", coded.rows(), p));
   }
-  const Eigen::VectorXd z = transformed_responses(y, transform);
+  const Eigen::VectorXd z = transformed_responses(y, options.transform);
   Eigen::MatrixXd x(coded.rows(), p);
   x.leftCols(model_columns) = model.matrix(coded);
   x.rightCols(p - model_columns) = block_contrasts(blocks, coded.rows());
@@ -176,7 +177,7 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
 
   Fit fit;
   fit.model = model;
-  fit.transform = transform;
+  fit.transform = options.transform;
   fit.n = static_cast<int>(y.size());
   fit.coded = coded;
   fit.blocks = blocks;
@@ -186,9 +187,11 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
   fit.beta = b.head(model_columns);
   fit.fitted = matrix.x * centred_b;
   fit.residuals = z - fit.fitted;
-  const Eigen::MatrixXd covariance = unscaled_covariance(matrix, qr);
+  const Eigen::MatrixXd root = covariance_root(matrix, qr);
+  const Eigen::MatrixXd covariance = root * root.transpose();
   fit.unscaled_covariance = covariance.topLeftCorner(model_columns, model_columns);
   const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(x.rows(), p);
+  fit.weights_of_runs = (root * q.transpose()).topRows(model_columns);
   fit.leverage = q.rowwise().squaredNorm();
   summarise(fit, z, p);
   fit.studentised_residuals = studentised(fit);
@@ -207,8 +210,13 @@ Prediction Fit::predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) co
   const Eigen::RowVectorXd row = model.row(coded_point);
   const double variance_factor = (row * unscaled_covariance).dot(row);
   const double s = sigma.value_or(0);
-  return {row.dot(beta), s * std::sqrt(std::max(0.0, variance_factor)), s, sigma ? df_residual : 0,
-          transform};
+  return {row.dot(beta), s * std::sqrt(std::max(0.0, variance_factor)), s,
+          sigma ? static_cast<double>(df_residual) : 0, transform};
+}
+
+MeanErrors Fit::mean_errors(const Eigen::MatrixXd& points) const {
+  return {sigma.value_or(0) * model.matrix(points) * weights_of_runs,
+          Eigen::MatrixXd(points.rows(), 0)};
 }
 
 double Fit::response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "surfaces/fit_parts.h"
+#include "surfaces/least_squares/fit_parts.h"
 
 namespace doetune::surfaces {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "doe/design.h"
-#include "surfaces/settings_search.h"
+#include "surfaces/search/settings_search.h"
 
 namespace doetune::surfaces {
 namespace {
