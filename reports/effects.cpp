@@ -11,7 +11,7 @@ namespace doetune::reports {
 
 bool Effect::is_clear() const { return interval && (interval->low > 0 || interval->high < 0); }
 
-double t_quantile_95(int df) {
+double t_quantile_95(double df) {
   return surfaces::Prediction{0, 1, 0, df, surfaces::Transform::kNone}.confidence_interval()->high;
 }
 

@@ -33,6 +33,6 @@ std::string fitted_unit(const ResponseAnalysis& response);
 std::string effects_conclusion(const ResponseAnalysis& response);
 
 /// Half the width of a 95 % interval in units of the standard error: Student's t.
-double t_quantile_95(int df);
+double t_quantile_95(double df);
 
 }  // namespace doetune::reports
