@@ -38,6 +38,12 @@ inline double normal_quantile(double level) {
   return boost::math::quantile(boost::math::normal(), (1 + level) / 2);
 }
 
+/// A standard normal number from a uniform one in [0, 1).
+inline double normal_draw(double uniform) {
+  constexpr double kHalfStep = 0x1p-54;  // instead of 0, where the quantile is infinite
+  return boost::math::quantile(boost::math::normal(), uniform > 0 ? uniform : kHalfStep);
+}
+
 /// The value that a chi-squared variable with df degrees of freedom lies below with `probability`.
 inline double chi_squared_quantile(double probability, double df) {
   return boost::math::quantile(boost::math::chi_squared(df), probability);
