@@ -1,0 +1,99 @@
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "surfaces/diagnostics.h"
+#include "surfaces/distributions.h"
+#include "surfaces/least_squares/fit_parts.h"
+
+namespace doetune::surfaces {
+namespace {
+
+constexpr int kLeastRuns = 8;
+constexpr int kLeastFreedom = 4;
+
+/// Residuals of runs that do not determine a coefficient alone, studentised.
+std::vector<double> usable_residuals(const Fit& fit) {
+  std::vector<double> r;
+  for (int i = 0; i < fit.n; ++i) {
+    if (fit.leverage[i] < 1 - 1e-10) r.push_back(fit.studentised_residuals[i]);
+  }
+  return r;
+}
+
+bool has_error(const Fit& fit, int freedom) {
+  return fit.df_residual >= freedom && fit.sigma && *fit.sigma > 0;
+}
+
+/// P(A^2 > a) for a normal sample whose mean and variance were estimated.
+double anderson_darling_p(double a) {
+  if (a < 0.2) return 1 - std::exp(-13.436 + 101.14 * a - 223.73 * a * a);
+  if (a < 0.34) return 1 - std::exp(-8.318 + 42.796 * a - 59.938 * a * a);
+  if (a < 0.6) return std::exp(0.9177 - 4.279 * a - 1.38 * a * a);
+  return std::exp(1.2937 - 5.709 * a + 0.0186 * a * a);
+}
+
+}  // namespace
+
+std::optional<DriftTest> drift_test(const Fit& fit, const Eigen::VectorXd& order) {
+  if (!has_error(fit, 2)) return std::nullopt;
+  const Eigen::Index columns = fit.model.column_count();
+  Eigen::MatrixXd x(fit.n, fit.n - fit.df_residual);
+  x.leftCols(columns) = fit.model.matrix(fit.coded);
+  x.rightCols(x.cols() - columns) = block_contrasts(fit.blocks, fit.n);
+  // The part of the order that the model cannot explain (Frisch & Waugh).
+  const Eigen::VectorXd rest =
+      order - x * Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(x).solve(order);
+  const double length = rest.squaredNorm();
+  if (length < 1e-12 * order.squaredNorm()) return std::nullopt;
+  DriftTest test;
+  test.slope = rest.dot(fit.residuals) / length;
+  const double rss = fit.residuals.squaredNorm() - test.slope * test.slope * length;
+  const double df = fit.df_residual - 1;
+  test.std_error = std::sqrt(std::max(0.0, rss) / df / length);
+  if (test.std_error == 0) return std::nullopt;
+  test.t = test.slope / test.std_error;
+  test.p = t_p_value(test.t, df);
+  return test;
+}
+
+std::optional<AssumptionTest> normality_test(const Fit& fit) {
+  std::vector<double> r = usable_residuals(fit);
+  if (!has_error(fit, kLeastFreedom) || r.size() < kLeastRuns) return std::nullopt;
+  std::sort(r.begin(), r.end());
+  const auto n = static_cast<Eigen::Index>(r.size());
+  const Eigen::Map<const Eigen::ArrayXd> values(r.data(), n);
+  const double mean = values.mean();
+  const double deviation = std::sqrt((values - mean).square().sum() / static_cast<double>(n - 1));
+  const boost::math::normal normal;
+  double sum = 0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double low = (values[i] - mean) / deviation;
+    const double high = (values[n - 1 - i] - mean) / deviation;
+    sum += static_cast<double>(2 * i + 1) *
+           (std::log(boost::math::cdf(normal, low)) +
+            std::log(boost::math::cdf(boost::math::complement(normal, high))));
+  }
+  const auto count = static_cast<double>(n);
+  AssumptionTest test;
+  test.statistic = (-count - sum / count) * (1 + 0.75 / count + 2.25 / (count * count));
+  test.p = std::clamp(anderson_darling_p(test.statistic), 0.0, 1.0);
+  return test;
+}
+
+std::optional<SpreadTest> spread_test(const Fit& fit) {
+  if (!has_error(fit, kLeastFreedom)) return std::nullopt;
+  const Eigen::ArrayXd about = fit.fitted.array() - fit.fitted.mean();
+  const double length = about.square().sum();
+  if (without_rounding(length, fit.fitted) == 0) return std::nullopt;
+  const Eigen::ArrayXd squares = fit.residuals.array().square();
+  const Eigen::ArrayXd u = squares / squares.mean();
+  const double slope = (about * (u - 1)).sum() / length;
+  SpreadTest test;
+  test.statistic = slope * slope * length / 2;
+  test.p = boost::math::cdf(boost::math::complement(boost::math::chi_squared(1), test.statistic));
+  test.grows = slope > 0;
+  return test;
+}
+
+}  // namespace doetune::surfaces
