@@ -4,7 +4,7 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/format.h"
-#include "reports/verdict.h"
+#include "reports/trust.h"
 
 namespace doetune::cli {
 namespace {
@@ -33,6 +33,32 @@ void print_anova(const surfaces::Fit& fit) {
   fmt::print("{}", table.str());
 }
 
+void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagnostics) {
+  if (!fit.stationary_point) return;
+  const surfaces::StationaryPoint& point = *fit.stationary_point;
+  std::string settings;
+  for (std::size_t f = 0; f < point.settings.size(); ++f) {
+    settings += fmt::format("{}{} {}", f == 0 ? "" : ", ", fit.model.factors()[f].name,
+                            short_number(point.settings[f]));
+  }
+  fmt::print("  shape: a {} of {} at {}{}\n", point.kind, short_number(point.value), settings,
+             point.inside_region ? "" : " (outside the region)");
+  if (!diagnostics.shape) return;
+  const surfaces::ShapeCertainty& shape = *diagnostics.shape;
+  fmt::print("  probability of a maximum {}, of a minimum {}, of a saddle {}\n",
+             reports::percent(shape.maximum), reports::percent(shape.minimum),
+             reports::percent(shape.saddle));
+}
+
+void print_findings(const reports::ResponseAnalysis& response) {
+  for (const reports::Finding& finding : reports::findings(response)) {
+    const bool note = finding.weight == reports::Finding::Weight::kNote;
+    fmt::print("  {} {}\n    {}\n",
+               coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
+               wrapped(finding.sentence + ".", 4, 96), wrapped(finding.remedy + ".", 4, 96));
+  }
+}
+
 void print_fit(const reports::ResponseAnalysis& response) {
   const std::string unit =
       response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
@@ -50,7 +76,10 @@ void print_fit(const reports::ResponseAnalysis& response) {
              fit.transform == surfaces::Transform::kNone
                  ? ""
                  : fmt::format(" (on the scale of {})", surfaces::transform_name(fit.transform)));
-  fmt::print("  {}\n\n", reports::trust(fit).sentence);
+  print_shape(fit, response.diagnostics);
+  fmt::print("  {}\n", reports::trust(fit).sentence);
+  print_findings(response);
+  fmt::print("\n");
 }
 
 }  // namespace

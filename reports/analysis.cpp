@@ -16,9 +16,30 @@ doe::Model model_of(const study::Study& study, const AnalysisOptions& options) {
   return options.model ? doe::Model::named(*options.model, study.factors) : study.model;
 }
 
+/// Runs made elsewhere have no start, and their numbers no order in time.
+bool were_made_here(const Analysis& analysis, const std::vector<int>& runs) {
+  return std::all_of(runs.begin(), runs.end(),
+                     [&](int run) { return !analysis.records.at(run).start.empty(); });
+}
+
+FitDiagnostics diagnose(const Analysis& analysis, const surfaces::Fit& fit,
+                        const std::vector<int>& runs) {
+  FitDiagnostics diagnostics{surfaces::run_influences(fit),
+                             {},
+                             surfaces::normality_test(fit),
+                             surfaces::spread_test(fit),
+                             surfaces::shape_certainty(fit)};
+  if (were_made_here(analysis, runs)) {
+    const Eigen::VectorXd order =
+        Eigen::Map<const Eigen::VectorXi>(runs.data(), fit.n).cast<double>();
+    diagnostics.drift = surfaces::drift_test(fit, order);
+  }
+  return diagnostics;
+}
+
 ResponseAnalysis analyse_response(const Analysis& analysis, const study::Response& response,
                                   const AnalysisOptions& options) {
-  ResponseAnalysis result{response, {}, "", {}};
+  ResponseAnalysis result{response, {}, ""};
   const study::StudyDirectory& directory = *analysis.directory;
   std::vector<Eigen::VectorXd> points;
   std::vector<double> values;
@@ -43,6 +64,7 @@ ResponseAnalysis analyse_response(const Analysis& analysis, const study::Respons
         surfaces::transform_from_name(options.transform.value_or(response.transform));
     result.fit = surfaces::fit_least_squares(model_of(directory.study, options), coded, y,
                                              {.transform = transform, .blocks = blocks});
+    result.diagnostics = diagnose(analysis, *result.fit, result.runs);
   } catch (const surfaces::FitError& error) {
     result.problem = error.what();
   }

@@ -8,16 +8,28 @@
 
 #include "study/directory.h"
 #include "study/run_record.h"
+#include "surfaces/diagnostics.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum.h"
+#include "surfaces/shape.h"
 
 namespace doetune::reports {
+
+/// What the residuals of a fit say, worked out once.
+struct FitDiagnostics {
+  std::vector<surfaces::RunInfluence> runs;  ///< in the order of the rows of the fit
+  std::optional<surfaces::DriftTest> drift;  ///< by run number; empty for runs made elsewhere
+  std::optional<surfaces::AssumptionTest> normality;
+  std::optional<surfaces::SpreadTest> spread;
+  std::optional<surfaces::ShapeCertainty> shape;
+};
 
 struct ResponseAnalysis {
   study::Response response;
   std::optional<surfaces::Fit> fit;  ///< empty where the runs do not support one
   std::string problem;               ///< why there is no fit
-  std::vector<int> runs;             ///< run numbers of the rows of the fit
+  std::vector<int> runs = {};        ///< run numbers of the rows of the fit
+  FitDiagnostics diagnostics = {};   ///< of the fit, where there is one
 };
 
 struct AnalysisOptions {

@@ -12,7 +12,6 @@
 namespace doetune::reports {
 namespace {
 
-constexpr double kOutlier = 3;  // size of a studentised residual that deserves a look
 const Chart::Size kSize{330, 280, 62};
 
 struct Range {
@@ -62,29 +61,18 @@ Figure predicted_against_observed(const ResponseAnalysis& response) {
   return figure;
 }
 
-/// Correlation of the residuals with the run number.
-double drift(const ResponseAnalysis& response) {
-  const surfaces::Fit& fit = *response.fit;
-  Eigen::VectorXd order(fit.n);
-  for (int i = 0; i < fit.n; ++i) order[i] = response.runs[static_cast<std::size_t>(i)];
-  order.array() -= order.mean();
-  const Eigen::VectorXd r = fit.residuals.array() - fit.residuals.mean();
-  const double scale = order.norm() * r.norm();
-  return scale > 0 ? order.dot(r) / scale : 0;
+std::string drift_title(const std::optional<surfaces::DriftTest>& drift) {
+  if (!drift) return "Residuals by run number; whether they drifted cannot be tested.";
+  const std::string p = drift->p < 0.0001 ? "p < 0.0001" : "p = " + p_text(drift->p);
+  if (drift->p >= 0.05) return fmt::format("Residuals show no drift in run order ({}).", p);
+  return fmt::format("Residuals {} in run order ({}): something drifted.",
+                     drift->slope > 0 ? "rise" : "fall", p);
 }
 
 Figure residuals_in_run_order(const ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
   Figure figure = named(response, "residuals");
-  const double r = drift(response);
-  // |r| sqrt(n) > 2 is about the 5 % bound of a correlation.
-  const bool drifts = std::abs(r) * std::sqrt(static_cast<double>(fit.n)) > 2;
-  figure.title =
-      drifts ? fmt::format(
-                   "Residuals {} in run order (correlation {:+.2f}): something "
-                   "drifted.",
-                   r > 0 ? "rise" : "fall", r)
-             : fmt::format("Residuals show no drift in run order (correlation {:+.2f}).", r);
+  figure.title = drift_title(response.diagnostics.drift);
   figure.caption =
       "Observed less fitted " + fitted_quantity(response) + ", in the order the runs were made.";
   const Range y = range_of(fit.residuals);
@@ -112,15 +100,13 @@ std::vector<Eigen::Index> ascending(const Eigen::VectorXd& values) {
 }
 
 std::string outlier_title(const ResponseAnalysis& response) {
-  const Eigen::VectorXd& r = response.fit->studentised_residuals;
   std::string runs;
-  for (Eigen::Index i = 0; i < r.size(); ++i) {
-    if (std::abs(r[i]) <= kOutlier) continue;
-    runs +=
-        fmt::format("{}{}", runs.empty() ? "" : ", ", response.runs[static_cast<std::size_t>(i)]);
+  for (std::size_t i = 0; i < response.runs.size(); ++i) {
+    if (!response.diagnostics.runs[i].outlier) continue;
+    runs += fmt::format("{}{}", runs.empty() ? "" : ", ", response.runs[i]);
   }
-  if (runs.empty()) return "No run stands out: all studentised residuals lie within ±3.";
-  return fmt::format("Look at run {}: its studentised residual exceeds 3.", runs);
+  if (runs.empty()) return "No run lies farther from the surface than chance explains.";
+  return fmt::format("Look at run {}: chance does not explain its residual.", runs);
 }
 
 /// Source: Blom (1958) plotting positions, (i - 3/8) / (n + 1/4).

@@ -38,10 +38,11 @@ std::string remark(const Analysis& analysis, const study::RunRecord* record, int
   for (const ResponseAnalysis& response : analysis.responses) {
     const auto found = std::find(response.runs.begin(), response.runs.end(), run);
     if (!response.fit || found == response.runs.end()) continue;
-    const double r = response.fit->studentised_residuals[found - response.runs.begin()];
-    if (std::abs(r) <= 3) continue;
-    text += (text.empty() ? "" : "; ") + response.response.name + ": studentised residual " +
-            number_to(r, 0.1);
+    const surfaces::RunInfluence& influence =
+        response.diagnostics.runs[static_cast<std::size_t>(found - response.runs.begin())];
+    if (!influence.outlier) continue;
+    text += (text.empty() ? "" : "; ") + response.response.name + ": outlier, residual " +
+            number_to(*influence.studentised, 0.1) + " standard deviations";
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include "reports/format.h"
 #include "reports/section.h"
 #include "reports/section_parts.h"
+#include "reports/trust.h"
 
 namespace doetune::reports {
 namespace {
@@ -43,6 +44,17 @@ void write_summary(const Analysis& analysis, Markup& out) {
               rows, out, WhenNarrow::kList);
 }
 
+void write_findings(const ResponseAnalysis& response, Markup& out) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Finding& finding : findings(response)) {
+    rows.push_back({text_cell(finding.weight == Finding::Weight::kNote ? "note" : "take care"),
+                    text_cell(finding.sentence + "."), text_cell(finding.remedy + ".")});
+  }
+  if (rows.empty()) return;
+  out.element("h3", "What speaks against the surface of " + response.response.name);
+  write_table({"", "Finding", "What to do"}, rows, out, WhenNarrow::kList);
+}
+
 void write_anova(const ResponseAnalysis& response, Markup& out) {
   open_details("Analysis of variance of " + response.response.name, out);
   std::vector<std::vector<Cell>> rows;
@@ -63,6 +75,7 @@ void write_anova(const ResponseAnalysis& response, Markup& out) {
 
 void write_trust(const Page& page, Markup& out) {
   write_summary(page.analysis, out);
+  for (const ResponseAnalysis& response : page.analysis.responses) write_findings(response, out);
   write_figures(page.diagnostics, out);
   for (const ResponseAnalysis& response : page.analysis.responses) {
     if (response.fit) write_anova(response, out);

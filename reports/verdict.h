@@ -11,8 +11,8 @@ namespace doetune::reports {
 
 /// partial      runs or fits are missing, so there is no final answer
 /// no goals     surfaces are fitted, but the study says of no response what is wanted
-/// infeasible   no usable settings are predicted to meet every limit, or reach the low end of a ramp
-/// unconfirmed  an optimum is predicted; no confirmation run has judged it yet
+/// infeasible   no usable settings are predicted to meet every limit, or reach the low end of a
+/// ramp unconfirmed  an optimum is predicted; no confirmation run has judged it yet
 enum class Status { kPartial, kNoGoals, kInfeasible, kUnconfirmed };
 
 std::string_view status_name(Status status);
@@ -26,16 +26,5 @@ struct Verdict {
 };
 
 Verdict verdict(const Analysis& analysis);
-
-/// How far a fit can be relied on. Rules: predicted R2 below 0.5 is poor; below 0.8, or lack of
-/// fit with p < 0.05, needs care; without residual freedom nothing can be said.
-struct Trust {
-  enum class Level { kGood, kCare, kPoor, kUnknown };
-  Level level = Level::kUnknown;
-  std::string sentence;  ///< "Predicts well: predicted R2 0.93; no sign of lack of fit (p = 0.21)."
-};
-
-std::string_view trust_name(Trust::Level level);
-Trust trust(const surfaces::Fit& fit);
 
 }  // namespace doetune::reports

@@ -19,7 +19,7 @@ void add_residual(const Fit& fit, double r, RunInfluence& run) {
   const double odds = run.leverage / (1 - run.leverage);
   run.studentised = r;
   run.cooks_distance = r * r * odds / p;
-  run.influential = *run.cooks_distance > boost::math::median(boost::math::fisher_f(p, df));
+  run.influential = f_p_value(*run.cooks_distance, p, df) < 0.5;
   if (df < 2) return;
   // r^2 reaches df where all of the residual sum of squares is this run's.
   run.deleted = r * std::sqrt((df - 1) / std::max(0.0, df - r * r));

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "reports/analysis.h"
+#include "reports/trust.h"
 #include "reports/verdict.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
@@ -80,4 +83,27 @@ TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[repor
   CHECK(reports::trust(fit).level == reports::Trust::Level::kCare);
   fit.predicted_r2 = 0.3;
   CHECK(reports::trust(fit).level == reports::Trust::Level::kPoor);
+}
+
+TEST_CASE("What speaks against a fit is said with its remedy", "[reports][verdict]") {
+  // The published study: lack of fit is significant for both responses (p = 0.012 and 0.00028).
+  const Case published;
+  const auto found = reports::findings(published.analysis.responses[0]);
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().weight == reports::Finding::Weight::kGrave);
+  CHECK_THAT(found.front().sentence, Contains("lack of fit, p = 0.012"));
+  CHECK_THAT(found.front().remedy, Contains("doetune augment --runs"));
+
+  reports::ResponseAnalysis response = published.analysis.responses[0];
+  response.diagnostics.drift = surfaces::DriftTest{-0.5, 0.1, -5, 0.0002};
+  response.diagnostics.runs[3].outlier = true;
+  response.diagnostics.runs[3].influential = false;
+  std::string all;
+  for (const auto& finding : reports::findings(response)) all += finding.sentence + "\n";
+  CHECK_THAT(all, Contains("Residuals fall in run order (p = 0.0002)"));
+  CHECK_THAT(all, Contains(fmt::format("Run {} lies farther", response.runs[3])));
+  response.fit->df_residual = 0;
+  CHECK_THAT(reports::findings(response).front().sentence, Contains("as many terms"));
+  response.fit.reset();
+  CHECK(reports::findings(response).empty());
 }

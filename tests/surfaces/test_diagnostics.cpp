@@ -6,6 +6,7 @@
 #include "surfaces/diagnostics.h"
 #include "surfaces/distributions.h"
 #include "tests/doe/factors.h"
+#include "tests/surfaces/published_fccd.h"
 
 using namespace doetune;
 using namespace doetune::tests;
@@ -108,4 +109,15 @@ TEST_CASE("What residuals cannot say is left empty", "[surfaces][diagnostics]") 
   CHECK(surfaces::run_influences(lever)[3].high_leverage);
   CHECK_FALSE(surfaces::run_influences(lever)[3].deleted);
   CHECK(surfaces::run_influences(lever)[0].deleted);
+}
+
+TEST_CASE("As many coefficients as degrees of freedom leave Cook's distances whole",
+          "[surfaces][diagnostics]") {
+  // The median of F(10, 10) is 1; Boost 1.74 cannot invert F there.
+  const Fit fit = fit_least_squares(doe::Model::named("quadratic", published_factors()),
+                                    published_points(), published_response(3));
+  REQUIRE(fit.df_residual == 10);
+  for (const auto& run : surfaces::run_influences(fit)) {
+    CHECK(run.influential == (*run.cooks_distance > 1));
+  }
 }

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "reports/format.h"
+#include "reports/trust.h"
+
+namespace doetune::reports {
+namespace {
+
+using Weight = Finding::Weight;
+
+constexpr double kSignificant = 0.05;
+constexpr double kPredictionGap = 0.2;
+constexpr double kPoorPrediction = 0.5;
+constexpr double kLeastPrecision = 4;
+constexpr double kEntangled = 10;
+constexpr int kLeastAddedRuns = 4;
+
+std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p); }
+
+/// The numbers of the runs that `is` picks, by row of the fit.
+template <typename Picks>
+std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {
+  std::vector<int> runs;
+  for (std::size_t i = 0; i < response.diagnostics.runs.size(); ++i) {
+    if (is(response.diagnostics.runs[i])) runs.push_back(response.runs[i]);
+  }
+  return runs;
+}
+
+/// "run 7", "runs 7 and 9", "runs 3, 7 and 9".
+std::string runs_text(const std::vector<int>& runs) {
+  if (runs.size() == 1) return fmt::format("run {}", runs.front());
+  return fmt::format("runs {} and {}", fmt::join(runs.begin(), runs.end() - 1, ", "), runs.back());
+}
+
+std::string added_runs(int runs) {
+  return fmt::format("`doetune augment --runs {}`", std::max(kLeastAddedRuns, runs));
+}
+
+void judge_freedom(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const surfaces::Fit& fit = *response.fit;
+  if (fit.df_residual == 0) {
+    found.push_back({Weight::kGrave,
+                     fmt::format("The model has as many terms as there are runs ({}), so no error "
+                                 "can be estimated and no prediction has an interval",
+                                 fit.n),
+                     added_runs(kLeastAddedRuns) + " adds runs to judge it by, or fit fewer terms "
+                                                   "(`doetune fit --model linear`)"});
+    return;
+  }
+  const std::vector<int> alone =
+      picked(response, [](const auto& run) { return run.leverage > 1 - 1e-10; });
+  if (alone.empty()) return;
+  found.push_back({Weight::kCare,
+                   fmt::format("Only {} {} some of the coefficients, so predictions there cannot "
+                               "be checked (PRESS is undefined)",
+                               runs_text(alone), alone.size() == 1 ? "determines" : "determine"),
+                   added_runs(static_cast<int>(alone.size())) + " adds runs that share the load"});
+}
+
+void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const surfaces::Fit& fit = *response.fit;
+  if (fit.lack_of_fit && fit.lack_of_fit->p < kSignificant) {
+    found.push_back(
+        {Weight::kGrave,
+         fmt::format("The surface misses more than replicated runs scatter (lack of fit, {}): its "
+                     "terms do not capture the shape",
+                     p_words(fit.lack_of_fit->p)),
+         added_runs(fit.model.column_count() / 2) +
+             " adds runs for a richer model; or transform the response (`--transform log`), or "
+             "`doetune fit --model cubic`"});
+  }
+  if (fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction) {
+    found.push_back(
+        {Weight::kGrave,
+         fmt::format("New runs are predicted poorly (predicted R² {:.2f})", *fit.predicted_r2),
+         "look for a factor that is not controlled, replicate runs, or fit fewer terms"});
+  } else if (fit.predicted_r2 && *fit.adjusted_r2 - *fit.predicted_r2 > kPredictionGap) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("Predicted R² ({:.2f}) lies more than 0.2 below adjusted R² ({:.2f}): the "
+                     "model follows single runs",
+                     *fit.predicted_r2, *fit.adjusted_r2),
+         "look at influential runs below, or fit fewer terms"});
+  }
+  if (fit.adequate_precision && *fit.adequate_precision < kLeastPrecision) {
+    found.push_back({Weight::kGrave,
+                     fmt::format("The response changes little against its noise (adequate "
+                                 "precision {}, 4 is wanted)",
+                                 short_number(*fit.adequate_precision)),
+                     "widen the ranges of the factors, or replicate runs"});
+  }
+  if (!fit.lack_of_fit && fit.lack_of_fit_problem == "no replicated runs") {
+    found.push_back({Weight::kNote, "No run is replicated, so lack of fit cannot be tested",
+                     "replicate the best settings or the centre; confirmation runs count"});
+  }
+}
+
+void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const std::vector<int> outliers = picked(response, [](const auto& run) { return run.outlier; });
+  if (!outliers.empty()) {
+    found.push_back({Weight::kCare,
+                     fmt::format("{} {} farther from the surface than chance explains",
+                                 runs_text(outliers), outliers.size() == 1 ? "lies" : "lie"),
+                     "look at the log and conditions of the attempt; where nothing went wrong, the "
+                     "surface is too simple there"});
+    found.back().sentence[0] = 'R';
+  }
+  const std::vector<int> influential =
+      picked(response, [](const auto& run) { return run.influential && !run.outlier; });
+  if (!influential.empty()) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("{} {} the surface strongly (Cook's distance)", runs_text(influential),
+                     influential.size() == 1 ? "moves" : "move"),
+         "repeat the settings before relying on them"});
+    found.back().sentence[0] = 'R';
+  }
+}
+
+void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const FitDiagnostics& diagnostics = response.diagnostics;
+  if (diagnostics.drift && diagnostics.drift->p < kSignificant) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("Residuals {} in run order ({}): something drifted while the runs "
+                     "were made",
+                     diagnostics.drift->slope > 0 ? "rise" : "fall", p_words(diagnostics.drift->p)),
+         "look at clocks, temperature and other load; plan with blocks"});
+  }
+  if (diagnostics.spread && diagnostics.spread->p < kSignificant) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("The scatter {} with the response ({}), so intervals are too wide "
+                     "in one place and too narrow in another",
+                     diagnostics.spread->grows ? "grows" : "falls", p_words(diagnostics.spread->p)),
+         "fit a transformed response, such as `--transform log`"});
+  }
+  if (diagnostics.normality && diagnostics.normality->p < kSignificant) {
+    found.push_back({Weight::kNote,
+                     fmt::format("Residuals are not normal ({}): probabilities and intervals of "
+                                 "single runs are rough",
+                                 p_words(diagnostics.normality->p)),
+                     "look for outliers, or transform the response"});
+  }
+}
+
+void judge_terms(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  std::vector<std::string> entangled;
+  for (const surfaces::Coefficient& coefficient : response.fit->coefficients) {
+    if (coefficient.vif && *coefficient.vif > kEntangled) entangled.push_back(coefficient.term);
+  }
+  if (entangled.empty()) return;
+  found.push_back({Weight::kCare,
+                   fmt::format("The runs hardly tell {} from other terms (VIF above 10)",
+                               fmt::join(entangled, ", ")),
+                   added_runs(static_cast<int>(entangled.size())) + " adds the runs that do"});
+}
+
+}  // namespace
+
+std::vector<Finding> findings(const ResponseAnalysis& response) {
+  std::vector<Finding> found;
+  if (!response.fit) return found;
+  judge_freedom(response, found);
+  judge_prediction(response, found);
+  judge_runs(response, found);
+  judge_assumptions(response, found);
+  judge_terms(response, found);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Finding& a, const Finding& b) { return a.weight > b.weight; });
+  return found;
+}
+
+}  // namespace doetune::reports
