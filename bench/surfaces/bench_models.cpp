@@ -21,7 +21,7 @@ struct Runs {
 
   Runs() {
     doe::RandomStream random(1, 0);
-    coded = coded.unaryExpr([&](double) { return 2 * random.uniform() - 1; });
+    for (double& value : coded.reshaped()) value = 2 * random.uniform() - 1;
     for (int i = 0; i < 500; ++i) {
       const auto x = coded.row(i);
       y[i] = std::sin(3 * x[0]) + x[1] * x[2] + std::exp(x[3]) + std::tanh(5 * x[4] + x[0]) +
