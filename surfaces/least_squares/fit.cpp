@@ -15,19 +15,6 @@
 namespace doetune::surfaces {
 namespace {
 
-Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transform) {
-  Eigen::VectorXd z(y.size());
-  for (Eigen::Index i = 0; i < y.size(); ++i) {
-    if (!std::isfinite(y[i])) throw FitError("a response is not a finite number");
-    try {
-      z[i] = transformed(transform, y[i]);
-    } catch (const std::domain_error& error) {
-      throw FitError(error.what());
-    }
-  }
-  return z;
-}
-
 /// Columns other than the intercept with their means taken off.
 struct CentredMatrix {
   Eigen::MatrixXd x;
@@ -155,6 +142,19 @@ std::vector<Coefficient> coefficient_table(const Fit& fit) {
 }
 
 }  // namespace
+
+Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transform) {
+  Eigen::VectorXd z(y.size());
+  for (Eigen::Index i = 0; i < y.size(); ++i) {
+    if (!std::isfinite(y[i])) throw FitError("a response is not a finite number");
+    try {
+      z[i] = transformed(transform, y[i]);
+    } catch (const std::domain_error& error) {
+      throw FitError(error.what());
+    }
+  }
+  return z;
+}
 
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
                       const Eigen::VectorXd& y, const FitOptions& options) {

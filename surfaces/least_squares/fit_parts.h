@@ -1,4 +1,4 @@
-// The parts that a fit is made of, each in its own source; for fit.cpp only.
+// The parts that a fit is made of, each in its own source; for the sources of fits only.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,6 +9,9 @@
 #include "surfaces/fit.h"
 
 namespace doetune::surfaces {
+
+/// z = T(y). Throws FitError for a response that is not finite or has no such value.
+Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transform);
 
 /// A sum of squares of the transformed responses `z`, or of parts of them; 0 where it is no more
 /// than their rounding leaves, n (100 eps)^2 ||z||^2.

@@ -1,0 +1,54 @@
+// What surfaces beyond the polynomial cost: see README.md beside this file.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+
+#include "doe/random.h"
+#include "surfaces/models/gaussian_process.h"
+#include "tests/doe/factors.h"
+
+namespace {
+
+using namespace doetune;
+using surfaces::fit_gaussian_process;
+using surfaces::GaussianProcess;
+
+/// 500 runs of 6 factors with noise, every point another.
+struct Runs {
+  doe::Model mean = doe::Model::parse({"1"}, tests::unit_factors(6));
+  Eigen::MatrixXd coded{500, 6};
+  Eigen::VectorXd y{500};
+
+  Runs() {
+    doe::RandomStream random(1, 0);
+    for (double& value : coded.reshaped()) value = 2 * random.uniform() - 1;
+    for (int i = 0; i < 500; ++i) {
+      const auto x = coded.row(i);
+      y[i] = std::sin(3 * x[0]) + x[1] * x[2] + std::exp(x[3]) + std::tanh(5 * x[4] + x[0]) +
+             0.2 * random.uniform();
+    }
+  }
+};
+
+void gaussian_process(benchmark::State& state) {
+  const Runs runs;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(fit_gaussian_process(runs.mean, runs.coded, runs.y,
+                                                  {.threads = static_cast<int>(state.range(0))}));
+  }
+}
+
+void gaussian_process_responses(benchmark::State& state) {
+  const Runs runs;
+  const GaussianProcess fit = fit_gaussian_process(runs.mean, runs.coded, runs.y);
+  for (auto _ : state) {
+    double sum = 0;
+    for (int i = 0; i < 100'000; ++i) sum += fit.response(0.9 * runs.coded.row(i % 500));
+    benchmark::DoNotOptimize(sum);
+  }
+}
+
+BENCHMARK(gaussian_process)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(gaussian_process_responses)->Unit(benchmark::kMillisecond);
+
+}  // namespace

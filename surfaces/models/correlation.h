@@ -1,0 +1,48 @@
+// How alike a Gaussian process takes the responses at two points to be.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "doe/factor.h"
+
+namespace doetune::surfaces {
+
+/// The correlation of two coded points x and x',
+///
+///   r(x, x') = (1 + s + s^2 / 3) exp(-s) prod_c rho_c^[x_c != x'_c],
+///   s^2 = 5 sum_k ((x_k - x'_k) / l_k)^2
+///
+/// k over the numeric factors: the Matern correlation of smoothness 5/2 with a length scale l_k a
+/// factor. c over the categorical ones: any two levels are alike to rho_c in (0, 1), the
+/// exchangeable correlation, positive definite for any number of levels.
+/// Sources: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, eq. 4.17; Qian,
+/// Wu & Wu (2008), Technometrics 50, 383.
+///
+/// Parameters are one a factor, unbounded: ln l_k, and ln(-ln rho_c).
+class Correlation {
+ public:
+  Correlation(const std::vector<doe::Factor>& factors, const Eigen::VectorXd& log_parameters);
+
+  /// r(points[i], point); `points` is m x k, a point a row.
+  Eigen::ArrayXd with(const Eigen::MatrixXd& points,
+                      const Eigen::Ref<const Eigen::VectorXd>& point) const;
+
+  /// m x m: r(points[i], others[j]).
+  Eigen::MatrixXd matrix(const Eigen::MatrixXd& points, const Eigen::MatrixXd& others) const;
+
+  /// sum_ij weights_ij dR_ij / d log_parameter for every parameter, R = matrix(points, points);
+  /// both m x m and symmetric.
+  Eigen::VectorXd gradient(const Eigen::MatrixXd& points, const Eigen::MatrixXd& correlations,
+                           const Eigen::MatrixXd& weights) const;
+
+ private:
+  /// s of all points with one.
+  Eigen::ArrayXd scaled_distances(const Eigen::MatrixXd& points,
+                                  const Eigen::Ref<const Eigen::VectorXd>& point) const;
+
+  std::vector<int> numeric_, categorical_;
+  Eigen::VectorXd rates_;  ///< 5 / l_k^2, and -ln rho_c
+};
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,124 @@
+#include "surfaces/models/kriging_parameters.h"
+
+#include <ceres/first_order_function.h>
+#include <ceres/gradient_problem.h>
+#include <ceres/gradient_problem_solver.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "doe/parallel.h"
+#include "surfaces/fit.h"
+
+namespace doetune::surfaces {
+namespace {
+
+/// Independent normal distributions of the logarithms of the parameters.
+struct Prior {
+  Eigen::VectorXd centre, deviation;
+
+  explicit Prior(const std::vector<doe::Factor>& factors)
+      : centre(factors.size() + 1), deviation(Eigen::VectorXd::Constant(centre.size(), 1.5)) {
+    const auto numeric = std::count_if(factors.begin(), factors.end(),
+                                       [](const auto& factor) { return !factor.is_categorical(); });
+    for (std::size_t f = 0; f < factors.size(); ++f) {
+      centre[f] = factors[f].is_categorical() ? std::log(std::numbers::ln2)
+                                              : std::log(2 * std::sqrt(numeric));
+    }
+    centre[factors.size()] = std::log(0.01);
+    deviation[factors.size()] = 3;
+  }
+
+  Eigen::VectorXd scores(const Eigen::VectorXd& parameters) const {
+    return (parameters - centre).cwiseQuotient(deviation);
+  }
+};
+
+/// The negative logarithm of restricted likelihood times prior.
+class Objective final : public ceres::FirstOrderFunction {
+ public:
+  Objective(const GroupedRuns& runs, const Prior& prior) : runs_(runs), prior_(prior) {}
+
+  int NumParameters() const override { return static_cast<int>(prior_.centre.size()); }
+
+  bool Evaluate(const double* parameters, double* cost, double* gradient) const override {
+    const Eigen::VectorXd p = Eigen::VectorXd::Map(parameters, NumParameters());
+    if (p.cwiseAbs().maxCoeff() > kFarthest) return false;
+    const std::optional<Kriging> kriging = solve_kriging(runs_, p);
+    if (!kriging) return false;
+    const Eigen::VectorXd scores = prior_.scores(p);
+    *cost = -kriging->log_likelihood + 0.5 * scores.squaredNorm();
+    if (gradient != nullptr) {
+      Eigen::VectorXd::Map(gradient, NumParameters()) =
+          scores.cwiseQuotient(prior_.deviation) - likelihood_gradient(runs_, *kriging, p);
+    }
+    return true;
+  }
+
+  /// Infinite where there is none.
+  double value(const Eigen::VectorXd& p) const {
+    double cost = 0;
+    return Evaluate(p.data(), &cost, nullptr) ? cost : std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  static constexpr double kFarthest = 50;  // where exponentials still are finite
+
+  const GroupedRuns& runs_;
+  const Prior& prior_;
+};
+
+/// For each of a few noise levels the best of some common length scales.
+std::vector<Eigen::VectorXd> starts(const GroupedRuns& runs, const Prior& prior,
+                                    const Objective& objective, int threads) {
+  std::vector<double> noise_ratios{1e-4, 0.1};
+  const int replicates = runs.n - runs.points_count();
+  const double spread = (runs.responses.array() - runs.responses.mean()).square().mean();
+  if (runs.pure_error > 0 && spread > 0) {
+    noise_ratios.push_back(std::clamp(runs.pure_error / replicates / spread, 1e-6, 10.0));
+  }
+  const std::vector<double> shifts{-1.5, -0.5, 0.5};
+  const int count = static_cast<int>(noise_ratios.size() * shifts.size());
+  std::vector<Eigen::VectorXd> candidates(count, prior.centre);
+  std::vector<double> values(count);
+  doe::parallel_for(count, threads, [&](int i) {
+    candidates[i].array() += shifts[i % shifts.size()];
+    candidates[i].tail(1)[0] = std::log(noise_ratios[i / shifts.size()]);
+    values[i] = objective.value(candidates[i]);
+  });
+  std::vector<Eigen::VectorXd> chosen;
+  for (auto group = values.begin(); group != values.end(); group += shifts.size()) {
+    const auto best = std::min_element(group, group + shifts.size());
+    if (std::isfinite(*best)) chosen.push_back(candidates[best - values.begin()]);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, int threads) {
+  const Prior prior(runs.factors);
+  const Objective objective(runs, prior);
+  std::vector<Eigen::VectorXd> found = starts(runs, prior, objective, threads);
+  std::vector<double> values(found.size());
+  doe::parallel_for(static_cast<int>(found.size()), threads, [&](int i) {
+    ceres::GradientProblemSolver::Options options;
+    options.line_search_direction_type = ceres::LBFGS;
+    options.logging_type = ceres::SILENT;
+    options.max_num_iterations = 100;
+    options.function_tolerance = 1e-7;
+    options.gradient_tolerance = 1e-5;
+    ceres::GradientProblemSolver::Summary summary;
+    // The problem owns its function.
+    ceres::Solve(options, ceres::GradientProblem(new Objective(runs, prior)), found[i].data(),
+                 &summary);
+    values[i] = objective.value(found[i]);
+  });
+  if (found.empty()) throw FitError("no Gaussian process can be fitted to these runs");
+  return found[std::min_element(values.begin(), values.end()) - values.begin()];
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,260 @@
+#include "surfaces/models/law.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "doe/nearest_name.h"
+#include "surfaces/distributions.h"
+#include "surfaces/fit.h"
+#include "surfaces/models/law_search.h"
+
+namespace doetune::surfaces {
+namespace {
+
+int factor_named(const std::vector<doe::Factor>& factors, std::string_view name, bool categorical) {
+  std::vector<std::string> names;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    names.push_back(factors[f].name);
+    if (factors[f].name != name) continue;
+    if (factors[f].is_categorical() == categorical) return static_cast<int>(f);
+    throw std::invalid_argument(fmt::format("a law needs a {} factor here, and {} is {}",
+                                            categorical ? "categorical" : "numeric", name,
+                                            categorical ? "numeric" : "categorical"));
+  }
+  throw std::invalid_argument(
+      fmt::format("no factor is named '{}'{}", name, doe::did_you_mean(name, names)));
+}
+
+int level_count(const LawFit& fit) {
+  return fit.by ? static_cast<int>(fit.factors[*fit.by].level_names.size()) : 1;
+}
+
+int level_of(const LawFit& fit, const Eigen::Ref<const Eigen::VectorXd>& point) {
+  return fit.by ? static_cast<int>(std::lround(point[*fit.by])) : 0;
+}
+
+/// " of level fp16", where parameters differ by level.
+std::string of_level(const LawFit& fit, int level) {
+  return fit.by ? " of level " + fit.factors[*fit.by].level_names[level] : "";
+}
+
+bool at_bound(const LawParameter& parameter, double value) {
+  return value == parameter.low || value == parameter.high;
+}
+
+/// The runs of one level, with their numbers.
+struct LevelRuns {
+  std::vector<int> runs;
+  Eigen::VectorXd x, y;
+};
+
+LevelRuns runs_of(const LawFit& fit, const Eigen::MatrixXd& coded, int level) {
+  LevelRuns result;
+  std::vector<double> x;
+  for (int i = 0; i < fit.n; ++i) {
+    if (level_of(fit, coded.row(i).transpose()) != level) continue;
+    result.runs.push_back(i);
+    x.push_back(fit.factors[fit.factor].to_natural(coded(i, fit.factor)));
+  }
+  result.x = Eigen::VectorXd::Map(x.data(), static_cast<Eigen::Index>(x.size()));
+  result.y = fit.observed(result.runs);
+  return result;
+}
+
+void check_runs(const LawFit& fit, const LevelRuns& level, int number) {
+  const auto p = static_cast<Eigen::Index>(fit.law.parameters.size());
+  if (level.x.size() < p) {
+    throw FitError(fmt::format("{} runs{} cannot determine the {} parameters of law {}",
+                               level.x.size(), of_level(fit, number), p, fit.law.name));
+  }
+  const auto settings = static_cast<Eigen::Index>(std::set(level.x.begin(), level.x.end()).size());
+  if (settings < p) {
+    throw FitError(fmt::format(
+        "runs{} at {} settings of {} do not identify the {} parameters of "
+        "law {}: add runs at other settings",
+        of_level(fit, number), settings, fit.factors[fit.factor].name, p, fit.law.name));
+  }
+  const Eigen::VectorXd halves = Eigen::VectorXd::Constant(p, 0.5);  // within every range
+  Eigen::VectorXd gradient;
+  for (const double x : level.x) {
+    if (std::isfinite(fit.law.value(x, halves, &gradient)) && gradient.allFinite()) continue;
+    throw FitError(fmt::format("law {} ({}) has no value at {} = {}", fit.law.name,
+                               fit.law.equation, fit.factors[fit.factor].name, x));
+  }
+}
+
+/// (J'J)^-1 J' over the parameters that are not at a bound, 0 for the others.
+/// Throws FitError where J leaves some undetermined.
+Eigen::MatrixXd weights_of_level(const LawFit& fit, const LevelRuns& level, int number) {
+  const Eigen::VectorXd theta = fit.parameters.col(number);
+  std::vector<int> free;
+  for (int j = 0; j < theta.size(); ++j) {
+    if (!at_bound(fit.law.parameters[j], theta[j])) free.push_back(j);
+  }
+  Eigen::MatrixXd jacobian(level.x.size(), theta.size());
+  Eigen::VectorXd gradient;
+  for (Eigen::Index i = 0; i < level.x.size(); ++i) {
+    fit.law.value(level.x[i], theta, &gradient);
+    jacobian.row(i) = gradient;
+  }
+  Eigen::MatrixXd scaled = jacobian(Eigen::all, free);
+  const Eigen::RowVectorXd norms = scaled.colwise().norm();
+  for (Eigen::Index j = 0; j < scaled.cols(); ++j) {
+    if (norms[j] > 0) scaled.col(j) /= norms[j];
+  }
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(scaled, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  std::vector<std::string> unknown;
+  for (Eigen::Index j = 0; j < scaled.cols(); ++j) {
+    const double share = (svd.singularValues().array() < 1e-8)
+                             .select(svd.matrixV().row(j).transpose(), 0)
+                             .matrix()
+                             .norm();
+    if (share > 1e-3) unknown.push_back(fit.law.parameters[free[j]].name);
+  }
+  if (!unknown.empty()) {
+    throw FitError(
+        fmt::format("the runs{} do not identify {} of law {} ({}): add runs at other "
+                    "settings of {}",
+                    of_level(fit, number), fmt::join(unknown, ", "), fit.law.name, fit.law.equation,
+                    fit.factors[fit.factor].name));
+  }
+  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(theta.size(), level.x.size());
+  weights(free, Eigen::all) = norms.cwiseInverse().asDiagonal() * svd.matrixV() *
+                              svd.singularValues().cwiseInverse().asDiagonal() *
+                              svd.matrixU().transpose();
+  return weights;
+}
+
+void add_errors(const LawFit& fit, double unscaled_error, LawEstimate& row) {
+  if (!fit.sigma) return;
+  row.std_error = *fit.sigma * unscaled_error;
+  if (*row.std_error > 0) row.t = row.estimate / *row.std_error;
+  const double half_width = t_quantile(0.95, fit.df_residual) * *row.std_error;
+  row.interval = Interval{row.estimate - half_width, row.estimate + half_width};
+}
+
+void describe_level(LawFit& fit, int level) {
+  const auto p = static_cast<int>(fit.law.parameters.size());
+  const Eigen::MatrixXd weights = fit.weights_of_runs.middleRows(level * p, p);
+  const std::string name = fit.by ? fit.factors[*fit.by].level_names[level] : "";
+  for (int j = 0; j < p; ++j) {
+    const LawParameter& parameter = fit.law.parameters[j];
+    LawEstimate row{
+        parameter.name, parameter.meaning, name, fit.parameters(j, level), false, {}, {}, {}};
+    row.at_bound = at_bound(parameter, row.estimate);
+    if (!row.at_bound) add_errors(fit, weights.row(j).norm(), row);
+    if (row.at_bound) {
+      fit.notes.push_back(fmt::format("{}{} lies at the end of its range, {:.6g}: {}",
+                                      parameter.name, of_level(fit, level), row.estimate,
+                                      parameter.meaning));
+    }
+    fit.estimates.push_back(std::move(row));
+  }
+  for (const LawSize& size : fit.law.sizes) {
+    Eigen::VectorXd gradient;
+    const double value = size.value(fit.parameters.col(level), &gradient);
+    if (!std::isfinite(value) || !gradient.allFinite()) {
+      fit.notes.push_back(
+          fmt::format("there is no {}{}: {}", size.name, of_level(fit, level), size.meaning));
+      continue;
+    }
+    LawEstimate row{size.name, size.meaning, name, value, false, {}, {}, {}};
+    add_errors(fit, (gradient.transpose() * weights).norm(), row);
+    fit.sizes.push_back(std::move(row));
+  }
+}
+
+/// By a fit to the other runs that starts from the estimates.
+std::optional<Eigen::VectorXd> left_out_residuals(const LawFit& fit, const LevelRuns& level,
+                                                  int number) {
+  const Eigen::Index count = level.x.size();
+  if (count <= fit.parameters.rows()) return std::nullopt;
+  Eigen::VectorXd residuals(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    std::vector<Eigen::Index> kept;
+    for (Eigen::Index j = 0; j < count; ++j) {
+      if (j != i) kept.push_back(j);
+    }
+    const Eigen::VectorXd x = level.x(kept), y = level.y(kept);
+    const Eigen::VectorXd theta = improved_parameters(fit.law, x, y, fit.parameters.col(number));
+    residuals[i] = level.y[i] - fit.law.value(level.x[i], theta, nullptr);
+  }
+  return residuals;
+}
+
+void fit_level(LawFit& fit, const LevelRuns& level, int number) {
+  const auto p = static_cast<Eigen::Index>(fit.law.parameters.size());
+  check_runs(fit, level, number);
+  fit.parameters.col(number) = best_parameters(fit.law, level.x, level.y);
+  fit.fitted(level.runs) = law_values(fit.law, level.x, fit.parameters.col(number));
+  const Eigen::MatrixXd weights = weights_of_level(fit, level, number);
+  for (std::size_t i = 0; i < level.runs.size(); ++i) {
+    fit.weights_of_runs.block(number * p, level.runs[i], p, 1) =
+        weights.col(static_cast<Eigen::Index>(i));
+  }
+  const auto left_out = left_out_residuals(fit, level, number);
+  if (!left_out) fit.loo_residuals.reset();
+  if (fit.loo_residuals) (*fit.loo_residuals)(level.runs) = *left_out;
+}
+
+}  // namespace
+
+LawFit fit_law(const Law& law, const std::vector<doe::Factor>& factors, std::string_view factor,
+               const Eigen::MatrixXd& coded, const Eigen::VectorXd& y, std::string_view by) {
+  if (!y.allFinite()) throw FitError("a response is not a finite number");
+  LawFit fit;
+  fit.law = law;
+  fit.factors = factors;
+  fit.factor = factor_named(factors, factor, false);
+  if (!by.empty()) fit.by = factor_named(factors, by, true);
+  fit.n = static_cast<int>(y.size());
+  fit.observed = y;
+  fit.fitted.resize(fit.n);
+  const auto p = static_cast<Eigen::Index>(law.parameters.size());
+  fit.parameters.resize(p, level_count(fit));
+  fit.weights_of_runs = Eigen::MatrixXd::Zero(p * level_count(fit), fit.n);
+  fit.loo_residuals = Eigen::VectorXd(fit.n);
+  for (int level = 0; level < level_count(fit); ++level) {
+    fit_level(fit, runs_of(fit, coded, level), level);
+  }
+  fit.residuals = y - fit.fitted;
+  const double rss = fit.residuals.squaredNorm();
+  const double total = (y.array() - y.mean()).square().sum();
+  fit.r2 = total > 0 ? 1 - rss / total : 0;
+  fit.df_residual = fit.n - static_cast<int>(p) * level_count(fit);
+  if (fit.df_residual > 0) fit.sigma = std::sqrt(rss / fit.df_residual);
+  for (int level = 0; level < level_count(fit); ++level) describe_level(fit, level);
+  return fit;
+}
+
+double LawFit::response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
+  const double x = factors[factor].to_natural(coded_point[factor]);
+  return law.value(x, parameters.col(level_of(*this, coded_point)), nullptr);
+}
+
+Prediction LawFit::predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
+  const MeanErrors errors = mean_errors(coded_point.transpose());
+  return {response(coded_point), errors.of_runs.norm(), sigma.value_or(0),
+          sigma ? static_cast<double>(df_residual) : 0, Transform::kNone};
+}
+
+MeanErrors LawFit::mean_errors(const Eigen::MatrixXd& points) const {
+  MeanErrors errors{Eigen::MatrixXd(points.rows(), n), Eigen::MatrixXd(points.rows(), 0)};
+  Eigen::VectorXd gradient;
+  for (Eigen::Index i = 0; i < points.rows(); ++i) {
+    const int level = level_of(*this, points.row(i).transpose());
+    const double x = factors[factor].to_natural(points(i, factor));
+    law.value(x, parameters.col(level), &gradient);
+    errors.of_runs.row(i) = sigma.value_or(0) * gradient.transpose() *
+                            weights_of_runs.middleRows(level * gradient.size(), gradient.size());
+  }
+  return errors;
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,101 @@
+// Response surfaces of known form: laws of one factor with parameters that mean something.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doe/factor.h"
+#include "surfaces/surface.h"
+
+namespace doetune::surfaces {
+
+struct LawParameter {
+  std::string name, meaning;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  /// Where searches start, times the geometric mean of the positive x to the power x_power. The
+  /// first parameter has none: the law is proportional to it or linear in all, and it starts where
+  /// least squares put it.
+  std::vector<double> starts = {};
+  double x_power = 0;
+};
+
+/// A quantity that follows from the parameters. The function gives it, and where asked its
+/// gradient; not finite where it does not exist.
+struct LawSize {
+  std::string name, meaning;
+  std::function<double(const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient)> value;
+};
+
+struct Law {
+  std::string name, equation;
+  std::vector<LawParameter> parameters;
+  /// The response at x in natural units, and where asked its gradient by the parameters.
+  std::function<double(double x, const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient)>
+      value;
+  std::vector<LawSize> sizes = {};
+};
+
+/// name                  equation                                            source
+/// amdahl                y = c / ((1 - p) + p / x)                           Amdahl (1967), AFIPS
+/// amdahl-time           y = t ((1 - p) + p / x)                             as above
+/// universal-scalability y = c x / (1 + a (x - 1) + b x (x - 1))             Gunther (2007)
+/// saturation            y = m x / (h + x)                                   Michaelis & Menten
+/// (1913) exponential-approach  y = m (1 - exp(-r x)) fixed-plus-linear     y = f + s x Gunther:
+/// Guerrilla Capacity Planning, ch. 4 to 6.
+const std::vector<Law>& laws();
+
+/// Throws std::invalid_argument naming the nearest valid name.
+const Law& law_named(std::string_view name);
+
+struct LawEstimate {
+  std::string name, meaning;
+  std::string level;  ///< of the factor that parameters differ by; empty without one
+  double estimate = 0;
+  bool at_bound = false;             ///< the best parameter allowed is the end of its range
+  std::optional<double> std_error;   ///< empty at a bound and without residual freedom
+  std::optional<double> t;           ///< estimate / std_error
+  std::optional<Interval> interval;  ///< estimate +- t quantile std_error, 95 %
+};
+
+/// y = law(x; theta) + e by nonlinear least squares. Standard errors are those of the linearised
+/// law, s^2 (J'J)^-1 with J = d law / d theta at the estimates, s^2 = RSS / (n - p); parameters at
+/// a bound count as known. Source: Bates & Watts (1988), Nonlinear Regression Analysis, ch. 2.
+struct LawFit final : Surface {
+  Law law;
+  std::vector<doe::Factor> factors;
+  int factor = 0;         ///< whose natural setting is x
+  std::optional<int> by;  ///< the categorical factor with parameters of their own a level
+  int n = 0;
+  int df_residual = 0;
+  std::optional<double> sigma;  ///< empty where n = p
+  double r2 = 0;                ///< 1 - RSS / total about the mean; below 0 where it is worse
+  Eigen::MatrixXd parameters;   ///< p x levels (1 without `by`)
+  std::vector<LawEstimate> estimates;  ///< of the parameters, level by level
+  std::vector<LawEstimate> sizes;      ///< those that exist, standard errors by the delta method
+  std::vector<std::string> notes;      ///< parameters at a bound, sizes that do not exist
+  Eigen::VectorXd observed, fitted, residuals;  ///< n
+  Eigen::MatrixXd weights_of_runs;  ///< (J'J)^-1 J', p levels x n, levels after one another
+  /// Of each run, predicted by a fit to all others; empty where these do not determine the law.
+  std::optional<Eigen::VectorXd> loo_residuals;
+
+  Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
+  double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
+  MeanErrors mean_errors(const Eigen::MatrixXd& points) const override;
+};
+
+/// Levenberg-Marquardt within the parameters' ranges (Ceres) from every combination of starts.
+///
+/// factor  name of the numeric factor x       by  name of a categorical factor, or empty
+/// coded   n x k points, one row a run        y   n responses, in the response's own unit
+/// Throws FitError if a y or the law at a run is not finite, or runs (of a level) do not identify
+/// the parameters, naming them; std::invalid_argument for a factor of the wrong kind or no factor.
+LawFit fit_law(const Law& law, const std::vector<doe::Factor>& factors, std::string_view factor,
+               const Eigen::MatrixXd& coded, const Eigen::VectorXd& y, std::string_view by = {});
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,125 @@
+#include <ceres/jet.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "doe/nearest_name.h"
+#include "surfaces/models/law.h"
+
+namespace doetune::surfaces {
+namespace {
+
+/// N parameters as numbers that carry their derivatives.
+template <int N>
+std::array<ceres::Jet<double, N>, N> jets(const Eigen::VectorXd& parameters) {
+  std::array<ceres::Jet<double, N>, N> result;
+  for (int i = 0; i < N; ++i) result[i] = ceres::Jet<double, N>(parameters[i], i);
+  return result;
+}
+
+template <int N>
+double taken_apart(const ceres::Jet<double, N>& value, Eigen::VectorXd* gradient) {
+  if (gradient != nullptr) *gradient = value.v;
+  return value.a;
+}
+
+/// A law from a formula over x and an array of parameters.
+template <int N, typename Formula>
+auto of_x(Formula formula) {
+  return [formula](double x, const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient) {
+    return taken_apart<N>(formula(x, jets<N>(parameters)), gradient);
+  };
+}
+
+template <int N, typename Formula>
+auto of_parameters(Formula formula) {
+  return [formula](const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient) {
+    return taken_apart<N>(formula(jets<N>(parameters)), gradient);
+  };
+}
+
+const LawParameter kParallel{
+    "p", "the share of the work that runs in parallel", 0, 1, {0.3, 0.9, 0.99}};
+
+Law amdahl() {
+  return {"amdahl",
+          "y = c / ((1 - p) + p / x)",
+          {{"c", "the response at x = 1"}, kParallel},
+          of_x<2>([](double x, const auto& q) { return q[0] / (1.0 - q[1] + q[1] / x); }),
+          {{"limit", "the response that no x exceeds, c / (1 - p)",
+            of_parameters<2>([](const auto& q) { return q[0] / (1.0 - q[1]); })}}};
+}
+
+Law amdahl_time() {
+  return {"amdahl-time",
+          "y = t ((1 - p) + p / x)",
+          {{"t", "the time at x = 1"}, kParallel},
+          of_x<2>([](double x, const auto& q) { return q[0] * (1.0 - q[1] + q[1] / x); }),
+          {{"limit", "the time that no x undercuts, t (1 - p)",
+            of_parameters<2>([](const auto& q) { return q[0] * (1.0 - q[1]); })}}};
+}
+
+Law universal_scalability() {
+  const double no_end = std::numeric_limits<double>::infinity();
+  return {"universal-scalability",
+          "y = c x / (1 + a (x - 1) + b x (x - 1))",
+          {{"c", "the response at x = 1"},
+           {"a", "contention: the share of the work that waits its turn", 0, 1, {0.001, 0.03, 0.3}},
+           {"b", "coherency: what each pair costs", 0, no_end, {0.001, 0.03, 0.3}, -2}},
+          of_x<3>([](double x, const auto& q) {
+            return q[0] * x / (1.0 + q[1] * (x - 1) + q[2] * (x * (x - 1)));
+          }),
+          {{"peak", "the x of the highest response, sqrt((1 - a) / b)",
+            of_parameters<3>([](const auto& q) { return sqrt((1.0 - q[1]) / q[2]); })}}};
+}
+
+Law saturation() {
+  const double no_end = std::numeric_limits<double>::infinity();
+  return {"saturation",
+          "y = m x / (h + x)",
+          {{"m", "the response that is approached"},
+           {"h", "the x with half of it", 0, no_end, {0.1, 1, 10}, 1}},
+          of_x<2>([](double x, const auto& q) { return q[0] * x / (q[1] + x); })};
+}
+
+Law exponential_approach() {
+  const double no_end = std::numeric_limits<double>::infinity();
+  return {"exponential-approach",
+          "y = m (1 - exp(-r x))",
+          {{"m", "the response that is approached"},
+           {"r", "the rate of the approach", 0, no_end, {0.1, 1, 10}, -1}},
+          of_x<2>([](double x, const auto& q) { return q[0] * (1.0 - exp(-q[1] * x)); })};
+}
+
+Law fixed_plus_linear() {
+  return {"fixed-plus-linear",
+          "y = f + s x",
+          {{"f", "the fixed part"},
+           {"s",
+            "what a unit of x adds",
+            -std::numeric_limits<double>::infinity(),
+            std::numeric_limits<double>::infinity(),
+            {0}}},
+          of_x<2>([](double x, const auto& q) { return q[0] + q[1] * x; })};
+}
+
+}  // namespace
+
+const std::vector<Law>& laws() {
+  static const std::vector<Law> all{amdahl(),     amdahl_time(),          universal_scalability(),
+                                    saturation(), exponential_approach(), fixed_plus_linear()};
+  return all;
+}
+
+const Law& law_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Law& law : laws()) {
+    if (law.name == name) return law;
+    names.push_back(law.name);
+  }
+  throw std::invalid_argument(
+      fmt::format("no law is named '{}'{}", name, doe::did_you_mean(name, names)));
+}
+
+}  // namespace doetune::surfaces
