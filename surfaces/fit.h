@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "doe/model.h"
+#include "surfaces/split_plot.h"
 #include "surfaces/surface.h"
 
 namespace doetune::surfaces {
@@ -17,6 +18,7 @@ struct Coefficient {
   std::string term;  ///< a column of the model matrix, "1", "a", "a*b", "precision[fp32]"
   double estimate = 0;
   std::optional<double> std_error, t, p, vif;
+  std::optional<double> df;  ///< of t; a fraction where runs are in whole plots
 };
 
 struct NaturalCoefficient {
@@ -61,6 +63,12 @@ struct StationaryPoint {
 /// A fit of z = T(y) by z = X b + e, X in coded units; b minimises ||z - X b||^2,
 /// s^2 = RSS / (n - p). With blocks, X has their contrasts besides the model's columns: fitted
 /// values know their block, predictions are for the average block, R2 is of what varies in blocks.
+/// With whole plots there are two errors (split_plot), and b minimises (z - X b)' H^-1 (z - X b).
+/// Then sigma is that of a run in a whole plot of its own, sqrt(s_w^2 + s^2); std errors, sigma^2
+/// times unscaled_covariance and df are Kenward & Roger's; AICc is 2K + 2K(K+1)/(n-K-1) above minus
+/// twice the log likelihood (full, at its own maximum), K = p+2; r2 is that of the fixed effects;
+/// and what needs a single error is empty: the analysis of variance, lack of fit, adjusted_r2,
+/// PRESS, adequate precision.
 struct Fit final : Surface {
   doe::Model model;
   Transform transform = Transform::kNone;
@@ -81,6 +89,7 @@ struct Fit final : Surface {
   /// "no residual freedom beyond replicated runs"; empty where it is.
   std::string lack_of_fit_problem;
   std::optional<StationaryPoint> stationary_point;
+  std::optional<SplitPlot> split_plot;  ///< of runs in whole plots
 
   Eigen::VectorXd beta;                   ///< p estimates
   Eigen::MatrixXd unscaled_covariance;    ///< (X'X)^-1; covariance of b is s^2 times it
@@ -95,6 +104,8 @@ struct Fit final : Surface {
 
   Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
+  /// Of runs in whole plots e are the whitened errors H^-1/2 (Zu + e) / s, one a run; what the
+  /// estimated variances add (Kenward & Roger) is own.
   MeanErrors mean_errors(const Eigen::MatrixXd& points) const override;
 };
 
@@ -107,13 +118,16 @@ struct FitError : std::runtime_error {
 struct FitOptions {
   Transform transform = Transform::kNone;
   std::vector<int> blocks = {};  ///< n block numbers; empty: all runs are of one block
+  /// n numbers: runs with the same one share the error of a whole plot; empty: all are independent.
+  std::vector<int> whole_plots = {};
 };
 
 /// Column-pivoted QR in coded, centred columns.
 ///
 /// coded  n x k points, one row a run     y  n responses, in the response's own unit
 /// Throws FitError if X has rank below p (naming the aliased terms, or blocks), n < p, the model
-/// lacks the term 1, a y is not finite, or the transform has no value for one.
+/// lacks the term 1, a y is not finite, or the transform has no value for one; with whole plots
+/// also if there is no freedom to estimate the error between them or within them.
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
                       const Eigen::VectorXd& y, const FitOptions& options = {});
 

@@ -43,14 +43,16 @@ std::optional<Interval> Prediction::confidence_interval(double level) const {
 
 std::optional<Interval> Prediction::prediction_interval(double level) const {
   if (df == 0) return std::nullopt;
-  return back(*this, t_quantile(level, df) * next_run_error(*this));
+  return back(*this, t_quantile(level, next_run_df.value_or(df)) * next_run_error(*this));
 }
 
 std::optional<Interval> Prediction::tolerance_interval(double coverage, double level) const {
   if (df == 0) return std::nullopt;
   if (sigma == 0) return confidence_interval(level);
   // With an infinite df the estimate of sigma is sigma.
-  const double spread = std::isinf(df) ? 1 : df / chi_squared_quantile(1 - level, df);
+  const double df_of_error = next_run_df.value_or(df);
+  const double spread =
+      std::isinf(df_of_error) ? 1 : df_of_error / chi_squared_quantile(1 - level, df_of_error);
   return back(*this, normal_quantile(coverage) * std::sqrt(spread) * next_run_error(*this));
 }
 
@@ -61,7 +63,9 @@ std::optional<double> Prediction::probability_within(double low, double high) co
   if (z_low > z_high) std::swap(z_low, z_high);
   const double error = next_run_error(*this);
   if (error == 0) return mean >= z_low && mean <= z_high ? 1.0 : 0.0;
-  return t_probability((z_high - mean) / error, df) - t_probability((z_low - mean) / error, df);
+  const double df_of_error = next_run_df.value_or(df);
+  return t_probability((z_high - mean) / error, df_of_error) -
+         t_probability((z_low - mean) / error, df_of_error);
 }
 
 }  // namespace doetune::surfaces

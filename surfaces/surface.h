@@ -23,6 +23,9 @@ struct Prediction {
   double sigma = 0;
   double df = 0;
   Transform transform = Transform::kNone;
+  /// Of the error of the next run, where that has other degrees of freedom than the mean's: the two
+  /// are estimated from different parts of the runs.
+  std::optional<double> next_run_df = {};
 
   /// The predicted response in its own unit (for a transformed response the median of a run).
   double response() const;
@@ -46,9 +49,9 @@ struct Prediction {
 };
 
 /// How the errors of the predicted means at m points hang together, on the scale of the fit: the
-/// means err by of_runs e + own u, where e are the standardised errors of the n runs the surface was
-/// fitted to and u others, all independent with variance 1. So two surfaces that were fitted to the
-/// same runs share e, and a mean's standard error squared is the sum of squares of its rows.
+/// means err by of_runs e + own u, where e are the standardised errors of the n runs the surface
+/// was fitted to and u others, all independent with variance 1. So two surfaces that were fitted to
+/// the same runs share e, and a mean's standard error squared is the sum of squares of its rows.
 struct MeanErrors {
   Eigen::MatrixXd of_runs;  ///< m x n, columns in the order of the runs of the fit
   Eigen::MatrixXd own;      ///< m x r, r >= 0

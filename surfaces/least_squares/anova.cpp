@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "surfaces/distributions.h"
 #include "surfaces/least_squares/fit_parts.h"
@@ -18,6 +19,7 @@ int part_of(const doe::Term& term) {
   return *std::max_element(term.powers.begin(), term.powers.end()) == 1 ? 1 : 2;
 }
 
+constexpr const char* kMean = "mean";
 constexpr const char* kParts[] = {"first order", "two-way interactions", "pure quadratic",
                                   "third order and above"};
 
@@ -32,8 +34,6 @@ AnovaRow tested(std::string source, int df, double sum_of_squares, double error_
   }
   return row;
 }
-
-constexpr const char* kBlocks = "blocks";
 
 /// What the residuals of points that were run more than once in a block consist of: scatter about
 /// the mean of the point, and the distance of that mean from the fit. Neither is a difference of
@@ -67,15 +67,6 @@ SplitResiduals split_residuals(const Fit& fit, const Eigen::VectorXd& z) {
   return split;
 }
 
-/// The columns of one part of the model, as the parts are in order of fitting.
-std::vector<int> columns_of(const doe::Model& model, int part) {
-  std::vector<int> columns;
-  for (int c = 0; c < model.column_count(); ++c) {
-    if (part_of(model.terms()[model.columns()[c].term]) == part) columns.push_back(c);
-  }
-  return columns;
-}
-
 struct Part {
   std::string name;
   int df = 0;
@@ -85,26 +76,23 @@ struct Part {
 /// Sequential sums of squares: of z along what each part's columns add to those before them, from
 /// a QR decomposition that keeps the columns in order.
 std::vector<Part> sequential_parts(const Fit& fit, const Eigen::VectorXd& z) {
-  std::vector<Part> parts;
-  std::vector<int> order = columns_of(fit.model, -1);
-  auto before = static_cast<Eigen::Index>(order.size());
-  const int blocks = block_count(fit.blocks) - 1;
-  for (int j = 0; j < blocks; ++j) order.push_back(fit.model.column_count() + j);
-  if (blocks > 0) parts.push_back({kBlocks, blocks});
-  for (int part = 0; part < 4; ++part) {
-    const std::vector<int> columns = columns_of(fit.model, part);
-    parts.push_back({kParts[part], static_cast<int>(columns.size())});
-    order.insert(order.end(), columns.begin(), columns.end());
+  const std::vector<ModelPart> in_order = model_parts(fit);
+  std::vector<int> order;
+  for (const ModelPart& part : in_order) {
+    order.insert(order.end(), part.columns.begin(), part.columns.end());
   }
-  Eigen::MatrixXd all(fit.n, fit.model.column_count() + blocks);
-  all.leftCols(fit.model.column_count()) = fit.model.matrix(fit.coded);
-  all.rightCols(blocks) = block_contrasts(fit.blocks, fit.n);
-  const Eigen::MatrixXd x = all(Eigen::all, order);
+  const Eigen::MatrixXd x = full_matrix(fit)(Eigen::all, order);
   const Eigen::VectorXd along =
       Eigen::HouseholderQR<Eigen::MatrixXd>(x).householderQ().adjoint() * z;
-  for (Part& part : parts) {
-    part.sum_of_squares = without_rounding(along.segment(before, part.df).squaredNorm(), z);
-    before += part.df;
+  std::vector<Part> parts;
+  Eigen::Index before = 0;
+  for (const ModelPart& part : in_order) {
+    const auto df = static_cast<Eigen::Index>(part.columns.size());
+    if (part.name != kMean) {
+      parts.push_back({part.name, static_cast<int>(df),
+                       without_rounding(along.segment(before, df).squaredNorm(), z)});
+    }
+    before += df;
   }
   return parts;
 }
@@ -117,6 +105,28 @@ double without_rounding(double sum_of_squares, const Eigen::VectorXd& z) {
   return sum_of_squares > rounding ? sum_of_squares : 0;
 }
 
+Eigen::MatrixXd full_matrix(const Fit& fit) {
+  const int columns = fit.model.column_count(), blocks = block_count(fit.blocks) - 1;
+  Eigen::MatrixXd x(fit.n, columns + blocks);
+  x.leftCols(columns) = fit.model.matrix(fit.coded);
+  x.rightCols(blocks) = block_contrasts(fit.blocks, fit.n);
+  return x;
+}
+
+std::vector<ModelPart> model_parts(const Fit& fit) {
+  const doe::Model& model = fit.model;
+  std::vector<int> of_blocks(static_cast<std::size_t>(block_count(fit.blocks) - 1));
+  std::iota(of_blocks.begin(), of_blocks.end(), model.column_count());
+  std::vector<ModelPart> parts{{kMean, {}}, {kBlockPart, of_blocks}};
+  for (const char* name : kParts) parts.push_back({name, {}});
+  for (int c = 0; c < model.column_count(); ++c) {
+    const int part = part_of(model.terms()[model.columns()[c].term]);
+    parts[part < 0 ? 0 : static_cast<std::size_t>(part) + 2].columns.push_back(c);
+  }
+  std::erase_if(parts, [](const ModelPart& part) { return part.columns.empty(); });
+  return parts;
+}
+
 std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd& z) {
   const double total = without_rounding((z.array() - z.mean()).square().sum(), z);
   const double rss = without_rounding(fit.residuals.squaredNorm(), z);
@@ -125,7 +135,7 @@ std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd
   Part model{"model"};
   std::vector<AnovaRow> rows;
   for (const Part& part : parts) {
-    if (part.name == kBlocks) {
+    if (part.name == kBlockPart) {
       rows.push_back(tested(part.name, part.df, part.sum_of_squares, error, fit.df_residual));
       continue;
     }
@@ -134,7 +144,7 @@ std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd
   }
   rows.push_back(tested(model.name, model.df, model.sum_of_squares, error, fit.df_residual));
   for (const Part& part : parts) {
-    if (part.df == 0 || part.name == kBlocks) continue;
+    if (part.name == kBlockPart) continue;
     rows.push_back(tested(part.name, part.df, part.sum_of_squares, error, fit.df_residual));
   }
   rows.push_back(tested("residual", fit.df_residual, rss, 0, 0));

@@ -107,7 +107,10 @@ Eigen::VectorXd studentised(const Fit& fit) {
 }
 
 void add_test(const Fit& fit, double unscaled_variance, Coefficient& row) {
-  if (fit.sigma) row.std_error = *fit.sigma * std::sqrt(unscaled_variance);
+  if (fit.sigma) {
+    row.std_error = *fit.sigma * std::sqrt(unscaled_variance);
+    row.df = fit.df_residual;
+  }
   if (!row.std_error || *row.std_error == 0) return;
   row.t = row.estimate / *row.std_error;
   row.p = t_p_value(*row.t, fit.df_residual);
@@ -120,7 +123,7 @@ std::vector<Coefficient> block_table(const Fit& fit, const Eigen::VectorXd& effe
   std::vector<Coefficient> table;
   auto number = numbers.begin();
   for (Eigen::Index j = 0; j < effects.size(); ++j) {
-    Coefficient row{fmt::format("block[{}]", *++number), effects[j], {}, {}, {}, {}};
+    Coefficient row{fmt::format("block[{}]", *++number), effects[j], {}, {}, {}, {}, {}};
     add_test(fit, unscaled_variances[j], row);
     table.push_back(std::move(row));
   }
@@ -131,7 +134,7 @@ std::vector<Coefficient> coefficient_table(const Fit& fit) {
   const std::vector<std::pair<std::string, double>> vif = doe::evaluate(fit.model, fit.coded).vif;
   std::vector<Coefficient> table;
   for (int c = 0; c < fit.model.column_count(); ++c) {
-    Coefficient row{fit.model.columns()[c].name, fit.beta[c], {}, {}, {}, {}};
+    Coefficient row{fit.model.columns()[c].name, fit.beta[c], {}, {}, {}, {}, {}};
     for (const auto& [name, value] : vif) {
       if (name == row.term) row.vif = value;
     }
@@ -161,6 +164,11 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
   const std::vector<int>& blocks = options.blocks;
   if (!blocks.empty() && static_cast<Eigen::Index>(blocks.size()) != y.size()) {
     throw FitError(fmt::format("{} block numbers for {} runs", blocks.size(), y.size()));
+  }
+  if (!options.whole_plots.empty() &&
+      static_cast<Eigen::Index>(options.whole_plots.size()) != y.size()) {
+    throw FitError(
+        fmt::format("{} whole-plot numbers for {} runs", options.whole_plots.size(), y.size()));
   }
   const int model_columns = model.column_count();
   const int p = model_columns + block_count(blocks) - 1;
@@ -203,6 +211,7 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
   fit.lack_of_fit = lack_of_fit(fit, z);
   fit.lack_of_fit_problem = lack_of_fit_problem(fit, z);
   fit.stationary_point = stationary_point(fit);
+  if (!options.whole_plots.empty()) use_whole_plots(fit, z, options.whole_plots);
   return fit;
 }
 
@@ -210,11 +219,21 @@ Prediction Fit::predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) co
   const Eigen::RowVectorXd row = model.row(coded_point);
   const double variance_factor = (row * unscaled_covariance).dot(row);
   const double s = sigma.value_or(0);
-  return {row.dot(beta), s * std::sqrt(std::max(0.0, variance_factor)), s,
-          sigma ? static_cast<double>(df_residual) : 0, transform};
+  Prediction prediction{row.dot(beta), s * std::sqrt(std::max(0.0, variance_factor)), s,
+                        sigma ? static_cast<double>(df_residual) : 0, transform};
+  if (split_plot) {
+    prediction.df = split_plot->errors.df(row);
+    prediction.next_run_df = split_plot->errors.next_run_df(row);
+  }
+  return prediction;
 }
 
 MeanErrors Fit::mean_errors(const Eigen::MatrixXd& points) const {
+  if (split_plot) {
+    const Eigen::MatrixXd x = model.matrix(points);
+    return {x * split_plot->run_errors,
+            std::sqrt(split_plot->run_variance) * x * split_plot->errors.adjustment_root};
+  }
   return {sigma.value_or(0) * model.matrix(points) * weights_of_runs,
           Eigen::MatrixXd(points.rows(), 0)};
 }

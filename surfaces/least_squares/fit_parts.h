@@ -26,6 +26,24 @@ Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n);
 /// Responses less the mean of their block.
 Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z);
 
+/// The columns of the model and of the block contrasts, n x p.
+Eigen::MatrixXd full_matrix(const Fit& fit);
+
+constexpr const char* kBlockPart = "blocks";
+
+/// A part of the analysis of variance: "mean", "blocks", "first order" and so on.
+struct ModelPart {
+  std::string name;
+  std::vector<int> columns;  ///< of full_matrix
+};
+
+/// Those that have columns, in the order they are fitted.
+std::vector<ModelPart> model_parts(const Fit& fit);
+
+/// Turns the ordinary fit of runs whose responses are `z` (transformed) into that of runs in whole
+/// plots, one number a run. Throws FitError where the variances cannot be told apart.
+void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>& numbers);
+
 /// The analysis of variance of a fit whose residuals are known; `z` is the transformed response.
 std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd& z);
 

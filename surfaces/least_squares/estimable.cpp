@@ -1,0 +1,60 @@
+#include "surfaces/least_squares/estimable.h"
+
+#include <algorithm>
+
+#include "surfaces/least_squares/fit_parts.h"
+
+namespace doetune::surfaces {
+namespace {
+
+/// Orthonormal columns that grow by Gram-Schmidt.
+class Basis {
+ public:
+  Basis(Eigen::Index n, Eigen::Index most) : columns_(n, std::min(n, most)) {}
+
+  /// Adds the columns; false, and none added, where one depends on those before it.
+  bool add(const Eigen::MatrixXd& columns) {
+    constexpr double kNothing = 1e-10;
+    const Eigen::Index before = kept_;
+    for (Eigen::Index c = 0; c < columns.cols(); ++c) {
+      Eigen::VectorXd rest = columns.col(c);
+      for (int pass = 0; pass < 2; ++pass) {  // the second for accuracy
+        rest -= columns_.leftCols(kept_) * (columns_.leftCols(kept_).transpose() * rest);
+      }
+      if (kept_ == columns_.cols() || rest.norm() <= kNothing * columns.col(c).norm()) {
+        kept_ = before;
+        return false;
+      }
+      columns_.col(kept_++) = rest.normalized();
+    }
+    return true;
+  }
+
+ private:
+  Eigen::MatrixXd columns_;
+  Eigen::Index kept_ = 0;
+};
+
+}  // namespace
+
+std::vector<doe::Term> estimable_terms(const doe::Model& model, const Eigen::MatrixXd& coded,
+                                       const std::vector<int>& blocks) {
+  const Eigen::Index n = coded.rows();
+  const Eigen::MatrixXd x = model.matrix(coded), of_blocks = block_contrasts(blocks, n);
+  Basis basis(n, 1 + of_blocks.cols() + x.cols());
+  basis.add(Eigen::VectorXd::Ones(n));
+  basis.add(of_blocks);
+  std::vector<doe::Term> terms;
+  for (std::size_t t = 0; t < model.terms().size(); ++t) {
+    std::vector<int> columns;
+    for (int c = 0; c < model.column_count(); ++c) {
+      if (model.columns()[static_cast<std::size_t>(c)].term == static_cast<int>(t))
+        columns.push_back(c);
+    }
+    const bool intercept = model.terms()[t].order() == 0;
+    if (intercept || basis.add(x(Eigen::all, columns))) terms.push_back(model.terms()[t]);
+  }
+  return terms;
+}
+
+}  // namespace doetune::surfaces
