@@ -209,7 +209,22 @@ Eigen::RowVectorXd Model::row(const Eigen::Ref<const Eigen::VectorXd>& coded) co
 
 Eigen::MatrixXd Model::matrix(const Eigen::MatrixXd& coded) const {
   Eigen::MatrixXd x(coded.rows(), column_count());
-  for (Eigen::Index i = 0; i < coded.rows(); ++i) x.row(i) = row(coded.row(i).transpose());
+  for (int c = 0; c < column_count(); ++c) {
+    const ModelColumn& column = columns_[c];
+    auto values = x.col(c);
+    values.setOnes();
+    for (std::size_t f = 0; f < factors_.size(); ++f) {
+      const auto factor = coded.col(static_cast<Eigen::Index>(f)).array();
+      if (const int j = column.contrasts[f]; j >= 0) {
+        const std::size_t levels = factors_[f].level_names.size();
+        values.array() *= factor.unaryExpr([&](double level) { return contrast(level, j, levels); });
+      } else {
+        for (int power = 0; power < terms_[column.term].powers[f]; ++power) {
+          values.array() *= factor;
+        }
+      }
+    }
+  }
   return x;
 }
 

@@ -6,6 +6,7 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <limits>
 
 namespace doetune::surfaces {
 
@@ -25,6 +26,14 @@ inline double t_p_value(double t, double df) {
 inline double t_probability(double t, double df) {
   if (std::isinf(t)) return t > 0 ? 1 : 0;
   return boost::math::cdf(boost::math::students_t(df), t);
+}
+
+/// The t that a Student variable with df degrees of freedom lies below with `probability`.
+inline double t_value(double probability, double df) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (probability <= 0) return -kInfinity;
+  if (probability >= 1) return kInfinity;
+  return boost::math::quantile(boost::math::students_t(df), probability);
 }
 
 /// P(F > f) with df1 and df2 degrees of freedom.

@@ -107,6 +107,11 @@ struct Fit final : Surface {
   /// Of runs in whole plots e are the whitened errors H^-1/2 (Zu + e) / s, one a run; what the
   /// estimated variances add (Kenward & Roger) is own.
   MeanErrors mean_errors(const Eigen::MatrixXd& points) const override;
+  Eigen::VectorXd responses(const Eigen::MatrixXd& points) const override;
+  std::vector<Prediction> predictions(const Eigen::MatrixXd& points) const override;
+  Eigen::VectorXd run_residuals() const override { return residuals; }
+  std::optional<QuadraticForm> quadratic(
+      const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
 };
 
 /// Thrown where the runs cannot support the fit; the message names the aliased terms or the value.

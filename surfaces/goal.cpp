@@ -12,7 +12,8 @@ constexpr double kRounding = 1e-9;
 /// 0 at or below `from`, 1 at or above `to`, straight between, raised to the weight.
 double ramp(double y, double from, double to, double weight) {
   if (from == to) return y >= to ? 1 : 0;
-  return std::pow(std::clamp((y - from) / (to - from), 0.0, 1.0), weight);
+  const double share = std::clamp((y - from) / (to - from), 0.0, 1.0);
+  return weight == 1 ? share : std::pow(share, weight);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ double Goal::desirability(double y) const {
     case GoalType::kTarget:
       return std::min(ramp(y, low, target, weight), ramp(-y, -high, -target, weight));
     default:
-      return std::pow(std::max(0.0, 1 - violation(y)), weight);
+      return ramp(-violation(y), -1, 0, weight);
   }
 }
 

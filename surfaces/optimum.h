@@ -1,6 +1,9 @@
 // The settings that meet the goals best, over everything that can really be set.
 #pragma once
 
+#include <Eigen/Core>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +20,9 @@ struct GoalResponse {
   std::string name;
   const Surface* surface = nullptr;
   std::optional<Goal> goal;  ///< empty: predicted at the optimum, but not sought
+  /// What the runs behind the surface are called, in the order of its mean_errors, so that errors
+  /// of two responses in the same run are known as such; empty: 0, 1, 2, ...
+  std::vector<int> runs = {};
 };
 
 struct OptimumRequest {
@@ -25,6 +31,13 @@ struct OptimumRequest {
   std::vector<GoalResponse> responses;
   std::map<std::string, double> hold;  ///< factors fixed at a natural setting
   double confidence = 0.95;
+  /// The probability that coded settings can run at all; empty: they can. It must take calls from
+  /// several threads at a time. A probability below the least one wanted is a limit that is missed:
+  /// the difference counts as a violation.
+  std::function<double(const Eigen::VectorXd& coded)> feasibility = {};
+  double least_feasibility = 0.5;
+  std::size_t most_enumerated = 10'000'000;  ///< usable settings that are all looked at
+  int threads = 0;                           ///< 0: as many as the machine has
 };
 
 /// What is to be expected of one response at some settings.
@@ -43,6 +56,7 @@ struct Candidate {
   double violation = 0;          ///< sum over limits, 0 where all are met
   double desirability = 0;       ///< (prod d_i^importance_i)^(1 / sum importance_i)
   std::vector<Outlook> outlooks;
+  std::optional<double> feasibility;  ///< probability that the settings run, where one is given
   /// That the next run meets every limit: the product over responses, as if their errors were
   /// independent. Empty without limits or without an error estimate.
   std::optional<double> all_goals_met_probability;
@@ -64,12 +78,11 @@ struct Optimum {
 ///      reach is come as near to as can be, and does not keep the others from counting
 ///   4. the probability that the next run meets every limit
 ///   5. how far predictions lie beyond the ends of ramps, where d stays 1
-/// Up to 2,000,000 usable settings are all evaluated. Beyond that a coarse grid and points drawn at
-/// random are, and the best of them, spread out, are improved by moves of one factor and of two.
-/// Alternatives differ from the best and from each other by a quarter of a numeric factor's range
-/// or by a level.
-/// Settings are snapped before they are predicted.
-/// Throws std::invalid_argument if no usable setting lies in the region.
+/// Up to `most_enumerated` usable settings are all evaluated. Beyond that a coarse grid and points
+/// drawn at random are, and the best of them, spread out, are improved by moves of one factor and
+/// of two. The result is the same on any number of threads. Alternatives differ from the best and
+/// from each other by a quarter of a numeric factor's range or by a level. Settings are snapped
+/// before they are predicted. Throws std::invalid_argument if no usable setting lies in the region.
 Optimum find_optimum(const OptimumRequest& request);
 
 /// The lowest and highest prediction of each response over the settings that find_optimum would

@@ -56,16 +56,37 @@ std::optional<Interval> Prediction::tolerance_interval(double coverage, double l
   return back(*this, normal_quantile(coverage) * std::sqrt(spread) * next_run_error(*this));
 }
 
-std::optional<double> Prediction::probability_within(double low, double high) const {
+std::optional<Interval> Prediction::standardised(double low, double high) const {
   if (df == 0) return std::nullopt;
   double z_low = scaled_bound(transform, low);
   double z_high = scaled_bound(transform, high);
   if (z_low > z_high) std::swap(z_low, z_high);
   const double error = next_run_error(*this);
-  if (error == 0) return mean >= z_low && mean <= z_high ? 1.0 : 0.0;
+  if (error > 0) return Interval{(z_low - mean) / error, (z_high - mean) / error};
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return Interval{mean >= z_low ? -kInfinity : kInfinity, mean <= z_high ? kInfinity : -kInfinity};
+}
+
+std::optional<double> Prediction::probability_within(double low, double high) const {
+  const std::optional<Interval> ends = standardised(low, high);
+  if (!ends) return std::nullopt;
   const double df_of_error = next_run_df.value_or(df);
-  return t_probability((z_high - mean) / error, df_of_error) -
-         t_probability((z_low - mean) / error, df_of_error);
+  return std::max(0.0,
+                  t_probability(ends->high, df_of_error) - t_probability(ends->low, df_of_error));
+}
+
+Eigen::VectorXd Surface::responses(const Eigen::MatrixXd& coded) const {
+  Eigen::VectorXd values(coded.rows());
+  for (Eigen::Index i = 0; i < coded.rows(); ++i) values[i] = response(coded.row(i).transpose());
+  return values;
+}
+
+std::vector<Prediction> Surface::predictions(const Eigen::MatrixXd& coded) const {
+  std::vector<Prediction> predictions;
+  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+    predictions.push_back(predict(coded.row(i).transpose()));
+  }
+  return predictions;
 }
 
 }  // namespace doetune::surfaces

@@ -3,7 +3,9 @@
 
 #include <Eigen/Core>
 #include <optional>
+#include <vector>
 
+#include "surfaces/quadratic_form.h"
 #include "surfaces/transform.h"
 
 namespace doetune::surfaces {
@@ -44,6 +46,11 @@ struct Prediction {
   /// interval where sigma is 0.
   std::optional<Interval> tolerance_interval(double coverage = 0.95, double level = 0.95) const;
 
+  /// The ends of [low, high], either possibly infinite, as values of Student's t: how far they lie
+  /// from the mean in units of sqrt(standard_error^2 + sigma^2), the lower one first. Empty without
+  /// an error estimate; where the error is 0 they are infinite.
+  std::optional<Interval> standardised(double low, double high) const;
+
   /// The probability that the next run lies in [low, high], either end possibly infinite.
   std::optional<double> probability_within(double low, double high) const;
 };
@@ -68,6 +75,21 @@ class Surface {
   /// predict(coded).response(), where a surface can have it for less.
   virtual double response(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
     return predict(coded).response();
+  }
+
+  /// response() and predict() of m points at once; may be called by several threads at a time.
+  virtual Eigen::VectorXd responses(const Eigen::MatrixXd& coded) const;
+  virtual std::vector<Prediction> predictions(const Eigen::MatrixXd& coded) const;
+
+  /// The residuals of the runs, in the order of the columns of mean_errors; empty where the surface
+  /// has none. Any common factor will do: they serve the correlation with other responses' errors.
+  virtual Eigen::VectorXd run_residuals() const { return {}; }
+
+  /// The surface as a quadratic of all factors, on the scale of the fit, with categorical factors
+  /// at the levels of `coded` (they have no slope then); empty where it is none.
+  virtual std::optional<QuadraticForm> quadratic(
+      const Eigen::Ref<const Eigen::VectorXd>& /*coded*/) const {
+    return std::nullopt;
   }
 };
 

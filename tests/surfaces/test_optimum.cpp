@@ -266,3 +266,112 @@ TEST_CASE("A baseline needs a setting of every factor", "[surfaces][optimum]") {
   factors[1].baseline = -0.5;
   CHECK(surfaces::baseline_of(factors) == Settings{0.5, -0.5});
 }
+
+namespace {
+
+/// A quadratic of three factors, one of them categorical, fitted to random responses.
+surfaces::Fit noisy_fit(const std::vector<doe::Factor>& factors, surfaces::Transform transform,
+                        std::uint64_t seed) {
+  doe::RandomStream random(seed, 0);
+  Eigen::MatrixXd coded(30, 3);
+  Eigen::VectorXd y(30);
+  for (int i = 0; i < 30; ++i) {
+    coded.row(i) << 2 * random.uniform() - 1, 2 * random.uniform() - 1,
+        static_cast<double>(random.below(3));
+    y[i] = 5 + random.uniform() + coded(i, 0) - coded(i, 1) * coded(i, 1) + coded(i, 2);
+  }
+  return surfaces::fit_least_squares(doe::Model::named("quadratic", factors), coded, y,
+                                     {.transform = transform});
+}
+
+}  // namespace
+
+TEST_CASE("Many points at once are predicted as one at a time", "[surfaces][optimum]") {
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b"),
+                                         words("c", {"x", "y", "z"})};
+  for (const auto transform : {surfaces::Transform::kNone, surfaces::Transform::kLog}) {
+    const surfaces::Fit fit = noisy_fit(factors, transform, 3);
+    Eigen::MatrixXd points(4, 3);
+    points << 0, 0, 0, 0.3, -0.8, 1, -1, 1, 2, 0.7, 0.1, 2;
+    const Eigen::VectorXd responses = fit.responses(points);
+    const std::vector<surfaces::Prediction> predictions = fit.predictions(points);
+    for (int i = 0; i < 4; ++i) {
+      const Eigen::VectorXd point = points.row(i);
+      const surfaces::Prediction one = fit.predict(point);
+      CHECK(responses[i] == Approx(one.response()).epsilon(1e-13));
+      CHECK(predictions[i].mean == Approx(one.mean).epsilon(1e-13));
+      CHECK(predictions[i].standard_error == Approx(one.standard_error).epsilon(1e-10));
+      CHECK(predictions[i].df == one.df);
+      // As a quadratic of the numeric factors it is the same surface.
+      CHECK(fit.quadratic(point)->value(point) == Approx(one.mean).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("The optimum is the same on any number of threads", "[surfaces][optimum]") {
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b"),
+                                         words("c", {"x", "y", "z"})};
+  const surfaces::Fit first = noisy_fit(factors, surfaces::Transform::kNone, 1);
+  const surfaces::Fit second = noisy_fit(factors, surfaces::Transform::kLog, 2);
+  surfaces::OptimumRequest request;
+  request.factors = factors;
+  request.region = doe::Region(factors,
+                               {std::make_shared<const doe::Expression>(
+                                   "a + b < 0.9", std::vector<std::string>{"a", "b", "c"})},
+                               {});
+  // Limits that half of the settings meet: their probabilities decide.
+  request.responses = {{"first", &first, Goal{GoalType::kAtLeast, 6}},
+                       {"second", &second, Goal{GoalType::kWithin, 5, 8}}};
+  request.threads = 1;
+  const surfaces::Optimum one = surfaces::find_optimum(request);
+  request.threads = 5;
+  const surfaces::Optimum five = surfaces::find_optimum(request);
+  CHECK(one.best.settings == five.best.settings);
+  REQUIRE(one.alternatives.size() == five.alternatives.size());
+  for (std::size_t i = 0; i < one.alternatives.size(); ++i) {
+    CHECK(one.alternatives[i].settings == five.alternatives[i].settings);
+  }
+  // No usable settings are likelier to meet both.
+  double most = 0;
+  for (const double a : factors[0].usable_settings()) {
+    for (const double b : factors[1].usable_settings()) {
+      if (!request.region.allows({a, b, 0})) continue;
+      for (const double level : {0.0, 1.0, 2.0}) {
+        const Eigen::Vector3d point(a, b, level);
+        most = std::max(most, *first.predict(point).probability_within(6, 1e9) *
+                                  *second.predict(point).probability_within(5, 8));
+      }
+    }
+  }
+  CHECK(one.best.outlooks[0].goal_met_probability.value() *
+            one.best.outlooks[1].goal_met_probability.value() ==
+        Approx(most).epsilon(1e-8));
+}
+
+TEST_CASE("Settings that cannot run are a limit that is missed", "[surfaces][optimum]") {
+  const Known up(rising, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {continuous("a")};
+  request.responses = {{"y", &up, Goal{GoalType::kMaximize, -1, 1}}};
+  request.feasibility = [](const Eigen::VectorXd& c) { return c[0] > 0.405 ? 0.2 : 0.9; };
+  CHECK(surfaces::find_optimum(request).best.settings[0] == Approx(0.4));
+  request.least_feasibility = 0.95;
+  const surfaces::Optimum none = surfaces::find_optimum(request);
+  CHECK_FALSE(none.feasible);
+  CHECK(none.best.violation == Approx(0.05));
+  CHECK(*none.best.feasibility == 0.9);
+}
+
+TEST_CASE("Constraints that leave nothing are named", "[surfaces][optimum]") {
+  const Known up(rising, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {continuous("a"), continuous("b")};
+  request.responses = {{"y", &up, Goal{GoalType::kMaximize, -1, 1}}};
+  const std::vector<std::string> names{"a", "b"};
+  request.region = doe::Region(request.factors,
+                               {std::make_shared<const doe::Expression>("a > 0.9", names),
+                                std::make_shared<const doe::Expression>("a + b > 3", names)},
+                               {});
+  CHECK_THROWS_WITH(surfaces::find_optimum(request),
+                    Catch::Contains("'a > 0.9' excludes more than any other"));
+}

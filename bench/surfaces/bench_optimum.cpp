@@ -1,0 +1,61 @@
+// What the optimum and its uncertainty cost.
+#include <benchmark/benchmark.h>
+
+#include "doe/random.h"
+#include "surfaces/fit.h"
+#include "surfaces/optimum.h"
+#include "tests/doe/factors.h"
+
+namespace {
+
+using namespace doetune;
+using namespace doetune::tests;
+using surfaces::Goal, surfaces::GoalType;
+
+/// A quadratic fitted to random points of random responses.
+surfaces::Fit random_fit(const std::vector<doe::Factor>& factors, std::uint64_t seed) {
+  const doe::Model model = doe::Model::named("quadratic", factors);
+  doe::RandomStream random(seed, 0);
+  const int n = model.column_count() + 20;
+  Eigen::MatrixXd coded(n, factors.size());
+  for (double& x : coded.reshaped()) x = 2 * random.uniform() - 1;
+  Eigen::VectorXd y(n);
+  for (int i = 0; i < n; ++i) {
+    y[i] = 10 + random.uniform() - (coded.row(i).array() - 0.2 * coded.row(i).sum()).square().sum();
+  }
+  return surfaces::fit_least_squares(model, coded, y);
+}
+
+std::vector<doe::Factor> whole_factors(int k, double levels) {
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < k; ++f) factors.push_back(whole(std::string(1, char('a' + f)), 1, levels));
+  return factors;
+}
+
+/// Three ramps, or three limits that most settings meet, over 16^5 or 25^5 settings.
+void enumeration(benchmark::State& state, GoalType type, double levels) {
+  const std::vector<doe::Factor> factors = whole_factors(5, levels);
+  const surfaces::Fit a = random_fit(factors, 1), b = random_fit(factors, 2),
+                      c = random_fit(factors, 3);
+  surfaces::OptimumRequest request;
+  request.factors = factors;
+  request.responses = {
+      {"a", &a, Goal{type, 0, 12}}, {"b", &b, Goal{type, 0, 12}}, {"c", &c, Goal{type, 0, 12}}};
+  request.threads = 2;
+  for (auto _ : state) benchmark::DoNotOptimize(surfaces::find_optimum(request));
+}
+
+BENCHMARK_CAPTURE(enumeration, million_ramps, GoalType::kMaximize, 16)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(enumeration, million_limits, GoalType::kAtLeast, 16)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(enumeration, ten_million_ramps, GoalType::kMaximize, 25)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(enumeration, ten_million_limits, GoalType::kAtLeast, 25)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace

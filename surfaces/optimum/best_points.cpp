@@ -1,0 +1,153 @@
+#include "surfaces/optimum/best_points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "doe/design.h"
+#include "surfaces/optimum/limit_margins.h"
+
+namespace doetune::surfaces {
+namespace {
+
+/// Coded: a quarter of a factor's range, or another level.
+double least_difference(const doe::Factor& factor) { return factor.is_categorical() ? 1 : 0.5; }
+
+/// The best point so far of several threads: of points that score the same the first in order,
+/// whichever was found first.
+class BestSoFar {
+ public:
+  std::optional<Score> score() const {
+    const std::lock_guard lock(mutex_);
+    if (!found_) return std::nullopt;
+    return found_->score;
+  }
+
+  void offer(std::size_t block, Scored point) {
+    const std::lock_guard lock(mutex_);
+    const bool wins = !found_ || better(point.score, found_->score) ||
+                      (block < block_ && !better(found_->score, point.score));
+    if (!wins) return;
+    found_ = std::move(point);
+    block_ = block;
+  }
+
+  std::optional<Scored> found() const { return found_; }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Scored> found_;
+  std::size_t block_ = 0;
+};
+
+/// A score that no point of a block beats, but for its excess.
+struct Bound {
+  std::size_t block = 0;
+  bool empty = true;
+  Score score;
+};
+
+bool cannot_hold(const Bound& bound, const std::optional<Score>& best) {
+  if (bound.empty) return true;
+  if (!best || !better(*best, bound.score)) return false;
+  return !ties_but_for_probability(*best, bound.score) ||
+         best->probability > bound.score.probability + kScoreRounding;
+}
+
+class BestPointsSearch {
+ public:
+  BestPointsSearch(const OptimumRequest& request, const SettingsSearch& search)
+      : request_(request), search_(search), bounds_(search.block_count()) {
+    least_.resize(static_cast<Eigen::Index>(request.factors.size()));
+    for (std::size_t f = 0; f < request.factors.size(); ++f) {
+      least_[static_cast<Eigen::Index>(f)] = least_difference(request.factors[f]);
+    }
+  }
+
+  std::optional<Scored> first() {
+    BestSoFar best;
+    search_.for_each(request_.threads, [&](std::size_t index, const Block& block) {
+      bounds_[index].block = index;
+      if (block.size() > 0) {
+        bounds_[index].empty = false;
+        bounds_[index].score = look(index, block, {}, best);
+      }
+    });
+    std::stable_sort(bounds_.begin(), bounds_.end(), [](const Bound& a, const Bound& b) {
+      return a.empty == b.empty ? better(a.score, b.score) : b.empty;
+    });
+    return best.found();
+  }
+
+  std::optional<Scored> next(const std::vector<Scored>& before) {
+    BestSoFar best;
+    // A few blocks at a time, best bounds first, until no block can hold a better point.
+    for (std::size_t from = 0; from < bounds_.size(); from += kAtATime) {
+      std::vector<std::size_t> blocks;
+      for (std::size_t i = from; i < std::min(from + kAtATime, bounds_.size()); ++i) {
+        if (!cannot_hold(bounds_[i], best.score())) blocks.push_back(bounds_[i].block);
+      }
+      if (blocks.empty()) break;
+      search_.for_each(blocks, request_.threads, [&](std::size_t index, const Block& block) {
+        look(index, block, new_ones(block, before), best);
+      });
+    }
+    return best.found();
+  }
+
+ private:
+  static constexpr std::size_t kAtATime = 256;
+
+  /// Offers the best point of a block, and says what no point of it beats.
+  Score look(std::size_t index, const Block& block, const std::vector<bool>& allowed,
+             BestSoFar& best) const {
+    const std::optional<Score> bar = best.score();
+    const BestOf found = best_of(request_, block.coded, allowed, bar ? &*bar : nullptr);
+    if (found.at >= 0) best.offer(index, {block.settings(found.at), found.score});
+    Score bound = found.score;
+    bound.probability = found.most_probability;
+    return bound;
+  }
+
+  std::vector<bool> new_ones(const Block& block, const std::vector<Scored>& before) const {
+    Eigen::Array<bool, Eigen::Dynamic, 1> is_new =
+        Eigen::Array<bool, Eigen::Dynamic, 1>::Constant(block.size(), true);
+    for (const Scored& other : before) {
+      const Eigen::RowVectorXd at = doe::coded_point(request_.factors, other.settings).transpose();
+      const Eigen::ArrayXXd distances = (block.coded.rowwise() - at).cwiseAbs();
+      is_new = is_new && (distances >= least_.replicate(block.size(), 1)).rowwise().any();
+    }
+    return {is_new.begin(), is_new.end()};
+  }
+
+  const OptimumRequest& request_;
+  const SettingsSearch& search_;
+  std::vector<Bound> bounds_;
+  Eigen::Array<double, 1, Eigen::Dynamic>
+      least_;  ///< difference of each factor that makes settings others
+};
+
+}  // namespace
+
+bool differ(const std::vector<doe::Factor>& factors, const Settings& a, const Settings& b) {
+  for (std::size_t f = 0; f < a.size(); ++f) {
+    const double distance = std::abs(factors[f].to_coded(a[f]) - factors[f].to_coded(b[f]));
+    if (distance >= least_difference(factors[f])) return true;
+  }
+  return false;
+}
+
+std::vector<Scored> best_points(const OptimumRequest& request, const SettingsSearch& search,
+                                std::size_t most) {
+  BestPointsSearch points(request, search);
+  std::vector<Scored> chosen;
+  std::optional<Scored> next = points.first();
+  while (next && chosen.size() < most) {
+    chosen.push_back(std::move(*next));
+    if (chosen.size() < most) next = points.next(chosen);
+  }
+  return chosen;
+}
+
+}  // namespace doetune::surfaces

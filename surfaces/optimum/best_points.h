@@ -1,0 +1,26 @@
+// The best points of a search, without keeping the others.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "surfaces/optimum/score.h"
+#include "surfaces/optimum/settings_search.h"
+
+namespace doetune::surfaces {
+
+struct Scored {
+  Settings settings;
+  Score score;
+};
+
+/// Whether two settings differ by a quarter of a numeric factor's range or by a level.
+bool differ(const std::vector<doe::Factor>& factors, const Settings& a, const Settings& b);
+
+/// The best point, then again and again the best that differs from all before, at most `most`;
+/// empty where the region allows none. The first look keeps one score a block, so that later ones
+/// visit only blocks that could hold the next.
+std::vector<Scored> best_points(const OptimumRequest& request, const SettingsSearch& search,
+                                std::size_t most);
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "doe/design.h"
+#include "surfaces/optimum.h"
+#include "surfaces/optimum/empty_region.h"
+#include "surfaces/optimum/settings_search.h"
+
+namespace doetune::surfaces {
+namespace {
+
+constexpr std::size_t kImprovedExtremes = 4;
+constexpr long kEvaluations = 60'000;  // of improvements of one extreme
+
+struct Extreme {
+  double value = 0;  ///< sign x response
+  Settings settings;
+};
+
+/// The highest sign x response of every block of a search, highest first.
+using Extremes = std::vector<Extreme>;
+
+/// Of every response at the lowest and the highest: 2 a response.
+std::vector<Extremes> extremes_of_blocks(const OptimumRequest& request,
+                                         const SettingsSearch& search) {
+  std::vector<std::vector<Extreme>> found(search.block_count());
+  search.for_each(request.threads, [&](std::size_t index, const Block& block) {
+    if (block.size() == 0) return;
+    for (const GoalResponse& response : request.responses) {
+      const Eigen::VectorXd values = response.surface->responses(block.coded);
+      Eigen::Index lowest = 0, highest = 0;
+      const double low = values.minCoeff(&lowest), high = values.maxCoeff(&highest);
+      found[index].push_back({-low, block.settings(lowest)});
+      found[index].push_back({high, block.settings(highest)});
+    }
+  });
+  std::vector<Extremes> extremes(2 * request.responses.size());
+  for (const std::vector<Extreme>& block : found) {
+    for (std::size_t e = 0; e < block.size(); ++e) extremes[e].push_back(block[e]);
+  }
+  for (Extremes& sorted : extremes) {
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Extreme& a, const Extreme& b) { return a.value > b.value; });
+  }
+  return extremes;
+}
+
+/// The highest sign x response, from the highest that a search has seen.
+double improved(const SettingsSearch& search, const Surface& surface, double sign,
+                const Extremes& seen) {
+  double highest = seen.front().value;
+  if (search.is_exhaustive()) return highest;
+  long evaluations = kEvaluations;
+  for (std::size_t i = 0; i < std::min(kImprovedExtremes, seen.size()); ++i) {
+    double value = seen[i].value;
+    const auto choose = [&](const Block& trials) -> std::optional<Eigen::Index> {
+      Eigen::Index at = 0;
+      const double found = (sign * surface.responses(trials.coded)).maxCoeff(&at);
+      if (found <= value) return std::nullopt;
+      value = found;
+      return at;
+    };
+    search.improved(seen[i].settings, choose, evaluations);
+    highest = std::max(highest, value);
+  }
+  return highest;
+}
+
+}  // namespace
+
+std::vector<Interval> predicted_ranges(const OptimumRequest& request) {
+  const SettingsSearch search(request.factors, request.region, request.hold,
+                              request.most_enumerated);
+  const std::vector<Extremes> extremes = extremes_of_blocks(request, search);
+  std::vector<Interval> ranges;
+  for (std::size_t r = 0; r < request.responses.size(); ++r) {
+    if (extremes[2 * r].empty()) refuse_empty_region(request, search);
+    const Surface& surface = *request.responses[r].surface;
+    ranges.push_back({-improved(search, surface, -1, extremes[2 * r]),
+                      improved(search, surface, 1, extremes[2 * r + 1])});
+  }
+  return ranges;
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,100 @@
+#include "surfaces/optimum/score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "surfaces/optimum/limit_margins.h"
+
+namespace doetune::surfaces {
+namespace {
+
+double rounded(double value) { return std::round(value / kScoreRounding) * kScoreRounding; }
+
+bool counts(const GoalResponse& response) { return response.goal && response.goal->importance > 0; }
+
+/// Adds one response to the sums of `score`; its desirability holds the sum of logarithms.
+void add(const Goal& goal, double y, Score& score) {
+  const double desirability = goal.desirability(y);
+  score.violation += goal.violation(y);
+  score.desirability += goal.importance * std::log(desirability);
+  if (goal.is_limit()) return;
+  score.compromise += goal.importance * (desirability - goal.shortfall(y));
+  score.excess += goal.importance * goal.excess(y);
+}
+
+void add_feasibility(const OptimumRequest& request, const Eigen::MatrixXd& coded,
+                     std::vector<Score>& scores) {
+  if (!request.feasibility) return;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double probability =
+        request.feasibility(coded.row(static_cast<Eigen::Index>(i)).transpose());
+    scores[i].violation += std::max(0.0, request.least_feasibility - probability);
+  }
+}
+
+}  // namespace
+
+bool better(const Score& a, const Score& b) {
+  return std::tie(a.violation, b.desirability, b.compromise, b.probability, b.excess) <
+         std::tie(b.violation, a.desirability, a.compromise, a.probability, a.excess);
+}
+
+bool ties_but_for_probability(const Score& a, const Score& b) {
+  return a.violation == b.violation && a.desirability == b.desirability &&
+         a.compromise == b.compromise;
+}
+
+std::vector<Score> scores(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
+  std::vector<Score> scores(static_cast<std::size_t>(coded.rows()));
+  double importance = 0;
+  for (const GoalResponse& response : request.responses) {
+    if (!counts(response)) continue;
+    importance += response.goal->importance;
+    const Eigen::VectorXd values = response.surface->responses(coded);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      add(*response.goal, values[static_cast<Eigen::Index>(i)], scores[i]);
+    }
+  }
+  add_feasibility(request, coded, scores);
+  for (Score& score : scores) {
+    score.violation = rounded(score.violation);
+    score.desirability = importance > 0 ? rounded(std::exp(score.desirability / importance)) : 1;
+    score.compromise = score.desirability == 0 ? rounded(score.compromise) : 0;
+  }
+  return scores;
+}
+
+BestOf best_of(const OptimumRequest& request, const Eigen::MatrixXd& coded,
+               const std::vector<bool>& allowed, const Score* bar) {
+  const std::vector<Score> all = scores(request, coded);
+  BestOf best;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!allowed.empty() && !allowed[i]) continue;
+    if (best.at >= 0 && !better(all[i], best.score)) continue;
+    best.at = static_cast<Eigen::Index>(i);
+    best.score = all[i];
+  }
+  const bool ties_with_bar = bar && ties_but_for_probability(best.score, *bar);
+  if (best.at < 0 || (bar && !ties_with_bar && better(*bar, best.score))) return best;
+  std::vector<Eigen::Index> ties;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool may = allowed.empty() || allowed[i];
+    if (may && ties_but_for_probability(all[i], best.score)) ties.push_back(static_cast<long>(i));
+  }
+  const LimitMargins margins(request, coded(ties, Eigen::all));
+  const std::vector<double> probabilities =
+      margins.probabilities(ties_with_bar ? bar->probability : 0);
+  best.most_probability = margins.most_probability();
+  best.at = -1;
+  for (std::size_t t = 0; t < ties.size(); ++t) {
+    Score score = all[static_cast<std::size_t>(ties[t])];
+    score.probability = probabilities[t];
+    if (best.at >= 0 && !better(score, best.score)) continue;
+    best.score = score;
+    best.at = ties[t];
+  }
+  return best;
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,43 @@
+// What candidates for the optimum are compared by.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "surfaces/optimum.h"
+
+namespace doetune::surfaces {
+
+/// Differences that are rounding are made none, so that "better" stays an order.
+struct Score {
+  double violation = 0;  ///< of limits, and of the least probability of running
+  double desirability = 0;
+  double compromise = 0;   ///< of ramps where the desirability is 0; else 0
+  double probability = 0;  ///< that the next run meets every limit, see best_of
+  double excess = 0;
+};
+
+/// By violation, desirability, compromise, probability and excess, in this order.
+bool better(const Score& a, const Score& b);
+
+/// Whether only probability and excess can tell a from b.
+bool ties_but_for_probability(const Score& a, const Score& b);
+
+/// The scores of m points (coded, a point a row), with probability 0: it is dear.
+std::vector<Score> scores(const OptimumRequest& request, const Eigen::MatrixXd& coded);
+
+/// The best of some points, and what no other of them can exceed.
+struct BestOf {
+  Eigen::Index at = -1;  ///< none: -1
+  Score score;
+  double most_probability = 1;  ///< no point that ties with it has a greater one
+};
+
+/// The best of m points among those of `allowed` (empty: all). Its probability, the product over
+/// limits of the probabilities that the next run meets them as if errors were independent, is
+/// looked up where points tie; not where the best lies behind `bar`, since then nothing depends on
+/// it.
+BestOf best_of(const OptimumRequest& request, const Eigen::MatrixXd& coded,
+               const std::vector<bool>& allowed = {}, const Score* bar = nullptr);
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,86 @@
+// Which usable settings a search looks at, and how it walks from one to a better one.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doe/factor.h"
+#include "doe/region.h"
+
+namespace doetune::surfaces {
+
+using Settings = std::vector<double>;
+
+/// Some of the points of a search.
+struct Block {
+  Eigen::MatrixXd natural;  ///< a point a row
+  Eigen::MatrixXd coded;
+
+  Eigen::Index size() const { return natural.rows(); }
+  Settings settings(Eigen::Index point) const;
+};
+
+/// The usable settings of all factors, less those that the region forbids, in blocks of up to
+/// kBlockPoints, so that neither memory nor time is spent on one point at a time.
+///
+/// Up to `most` usable settings are all points of the search. Beyond that: a grid of up to 200,000
+/// points with at least both ends of every factor, unless there are more ends than that, and 2,000
+/// points drawn at random, the same ones every time.
+class SettingsSearch {
+ public:
+  static constexpr std::size_t kBlockPoints = 256;
+
+  /// `hold` fixes factors at a natural setting.
+  SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
+                 const std::map<std::string, double>& hold, std::size_t most);
+
+  bool is_exhaustive() const { return exhaustive_; }
+  std::size_t block_count() const;
+
+  /// The points of a block that a region allows: the search's own, or that of a thread.
+  Block block(std::size_t index, const doe::Region& region) const;
+
+  /// body(index, block) of every block listed, or of all of them; several at a time on `threads`
+  /// threads (0: as many as the machine has), so that body must keep results apart by index.
+  using Body = std::function<void(std::size_t, const Block&)>;
+  void for_each(const std::vector<std::size_t>& blocks, int threads, const Body& body) const;
+  void for_each(int threads, const Body& body) const;
+
+  /// Says which of some trials is better than all that it was asked about before, if any is.
+  using Choose = std::function<std::optional<Eigen::Index>(const Block& trials)>;
+
+  /// Moves one factor at a time to its best setting; where that helps no more, two factors at a
+  /// time among neighbouring settings, so that a ridge across the factors does not stop it. Ends
+  /// where nothing helps or when `evaluations` is spent, which is counted down.
+  Settings improved(Settings start, const Choose& choose, long& evaluations) const;
+
+  /// The usable settings of each factor (one where it is held), ascending.
+  const std::vector<Settings>& choices() const { return choices_; }
+
+ private:
+  Block allowed(Eigen::MatrixXd natural, const doe::Region& region) const;
+  Block grid_block(std::size_t index, const doe::Region& region) const;
+  void draw_random_points();
+  bool move(Settings& settings, Eigen::MatrixXd trials, const Choose& choose,
+            long& evaluations) const;
+  bool move_one_factor(Settings& settings, const Choose& choose, long& evaluations) const;
+  bool move_pair(Settings& settings, std::size_t f, std::size_t g, bool far, const Choose& choose,
+                 long& evaluations) const;
+  bool move_two_factors(Settings& settings, const Choose& choose, long& evaluations) const;
+
+  std::vector<doe::Factor> factors_;
+  doe::Region region_;
+  std::vector<Settings> choices_;
+  bool exhaustive_ = true;
+  std::vector<Settings> grid_;          ///< of each factor: the choices, or some of them
+  std::vector<Eigen::VectorXd> coded_;  ///< those of the grid, coded
+  std::size_t grid_points_ = 0;
+  Eigen::MatrixXd random_points_;  ///< natural; of a search that is not exhaustive
+};
+
+}  // namespace doetune::surfaces
