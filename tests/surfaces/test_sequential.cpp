@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "doe/random.h"
-#include "surfaces/least_squares/sequential.h"
+#include "surfaces/selection/sequential.h"
 #include "tests/surfaces/published_fccd.h"
 
 using namespace doetune;

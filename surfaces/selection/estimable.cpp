@@ -1,4 +1,4 @@
-#include "surfaces/least_squares/estimable.h"
+#include "surfaces/selection/estimable.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "surfaces/least_squares/sequential.h"
+#include "surfaces/selection/sequential.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "surfaces/least_squares/estimable.h"
+#include "surfaces/selection/estimable.h"
 
 namespace doetune::surfaces {
 namespace {
