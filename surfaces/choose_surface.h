@@ -47,9 +47,9 @@ struct SurfaceChoice {
 
 /// Compares by leave-one-out, each run predicted from all others: the laws asked for; the linear,
 /// interactions and quadratic models, where the runs determine them; and a Gaussian process with
-/// constant mean, where there are at least 5 (k + 1) runs of k factors at no more than 1,000 points
-/// in a single block. (Loeppky, Sacks & Welch, 2009, Technometrics 51, 366, advise 10 k; what too
-/// few runs cost, leave-one-out shows.)
+/// constant mean (its correlation and noise those of all runs), where there are at least 5 (k + 1)
+/// runs of k factors at no more than 1,000 points in a single block. (Loeppky, Sacks & Welch, 2009,
+/// Technometrics 51, 366, advise 10 k; what too few runs cost, leave-one-out shows.)
 ///
 /// Chosen is the simplest whose squared residuals exceed those of the best by no more than one
 /// standard error of the differences, run by run (the rule of Breiman et al., 1984, Classification
