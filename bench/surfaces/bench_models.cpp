@@ -4,7 +4,10 @@
 #include <cmath>
 
 #include "doe/random.h"
+#include "surfaces/choose_surface.h"
+#include "surfaces/models/feasibility.h"
 #include "surfaces/models/gaussian_process.h"
+#include "surfaces/models/law.h"
 #include "tests/doe/factors.h"
 
 namespace {
@@ -48,6 +51,42 @@ void gaussian_process_responses(benchmark::State& state) {
   }
 }
 
+void choice(benchmark::State& state) {
+  const Runs runs;
+  const Eigen::MatrixXd coded = runs.coded.topRows(60);
+  const Eigen::VectorXd y = runs.y.head(60);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        surfaces::choose_surface(runs.mean.factors(), coded, y, {.threads = 1}));
+  }
+}
+
+/// Throughput of seven numbers of users, 3 parameters from 9 starts.
+void law(benchmark::State& state) {
+  const std::vector<doe::Factor> factors{tests::continuous("users", 1, 216)};
+  Eigen::VectorXd coded(7), y(7);
+  coded << 1, 18, 36, 72, 108, 144, 216;
+  for (double& users : coded) users = factors[0].to_coded(users);
+  y << 64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2;
+  const surfaces::Law& scalability = surfaces::law_named("universal-scalability");
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(surfaces::fit_law(scalability, factors, "users", coded, y));
+  }
+}
+
+void feasibility(benchmark::State& state) {
+  const Runs runs;
+  const Eigen::MatrixXd coded = runs.coded.topRows(100);
+  std::vector<bool> completed;
+  for (int i = 0; i < 100; ++i) completed.push_back(coded(i, 0) + coded(i, 1) < 0.3);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(surfaces::fit_feasibility(runs.mean.factors(), coded, completed));
+  }
+}
+
+BENCHMARK(choice)->Unit(benchmark::kMillisecond);
+BENCHMARK(law)->Unit(benchmark::kMicrosecond);
+BENCHMARK(feasibility)->Unit(benchmark::kMicrosecond);
 BENCHMARK(gaussian_process)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(gaussian_process_responses)->Unit(benchmark::kMillisecond);
 

@@ -90,8 +90,9 @@ struct GaussianProcess final : Surface {
 ///
 /// model  of the mean, e.g. Model::parse({"1"}, factors)
 /// coded  n x k points, one row a run     y  n responses, in the response's own unit
-/// Throws FitError if a y is not finite or its transform has no value, the mean alone explains the
-/// responses or is not determined by the runs, n < q + 2, or given parameters are out of range.
+/// Throws FitError if a y is not finite or its transform has no value, a factor does not vary, the
+/// mean alone explains the responses or is not determined by the runs, n < q + 2, or given
+/// parameters are out of range.
 GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::MatrixXd& coded,
                                      const Eigen::VectorXd& y,
                                      const GaussianProcessOptions& options = {});

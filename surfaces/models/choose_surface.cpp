@@ -1,0 +1,238 @@
+#include "surfaces/choose_surface.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "surfaces/least_squares/fit_parts.h"
+#include "surfaces/models/gaussian_process.h"
+
+namespace doetune::surfaces {
+namespace {
+
+constexpr const char* kGaussianProcess = "Gaussian process";
+constexpr double kSignificant = 0.05;
+constexpr std::size_t kMostPoints = 1000;
+
+/// The candidates so far, with the squared leave-one-out residuals of each that has them.
+class Comparison {
+ public:
+  Comparison(const Eigen::VectorXd& y, Transform transform, bool in_own_unit)
+      : z_(transformed_responses(y, transform)),
+        transform_(transform),
+        observed_(in_own_unit ? y : z_),
+        in_own_unit_(in_own_unit),
+        total_(without_rounding((observed_.array() - observed_.mean()).square().sum(), observed_)) {
+  }
+
+  /// A candidate with residuals on the scale of the fit; without them, none exist.
+  void add_fitted(SurfaceCandidate candidate, std::optional<Eigen::VectorXd> residuals) {
+    if (residuals && in_own_unit_) {
+      residuals = observed_ - (z_ - *residuals).unaryExpr([this](double z) {
+        return back_transformed(transform_, z);
+      });
+    }
+    add(std::move(candidate), residuals);
+  }
+
+  /// A candidate with residuals in the response's own unit.
+  void add(SurfaceCandidate candidate, const std::optional<Eigen::VectorXd>& residuals) {
+    Eigen::VectorXd losses;
+    if (!residuals) {
+      candidate.problem = "a run that is left out leaves it undetermined";
+    } else if (!residuals->allFinite()) {
+      candidate.problem = "it predicts a run that is left out beyond all bounds";
+    } else {
+      losses = residuals->array().square();
+      const double sum = without_rounding(losses.sum(), observed_);
+      if (sum == 0) losses.setZero();
+      candidate.loo_rms = std::sqrt(sum / static_cast<double>(losses.size()));
+      if (total_ > 0) candidate.predicted_r2 = 1 - sum / total_;
+    }
+    candidates.push_back(std::move(candidate));
+    losses_.push_back(std::move(losses));
+  }
+
+  void add_problem(const std::string& name, const std::string& problem) {
+    candidates.push_back({name, nullptr, {}, {}, {}, problem});
+    losses_.emplace_back();
+  }
+
+  /// Whether one predicts no worse than another, by one standard error of the differences.
+  bool is_as_good(std::size_t one, std::size_t other) const {
+    const Eigen::ArrayXd differences = losses_[one] - losses_[other];
+    const auto n = static_cast<double>(differences.size());
+    const double mean = differences.mean();
+    const double variance = (differences - mean).square().sum() / (n - 1);
+    return mean <= std::sqrt(variance / n);
+  }
+
+  std::vector<SurfaceCandidate> candidates;
+
+ private:
+  Eigen::VectorXd z_;
+  Transform transform_;
+  Eigen::VectorXd observed_;
+  bool in_own_unit_;
+  double total_;
+  std::vector<Eigen::VectorXd> losses_;
+};
+
+void compare_law(Comparison& comparison, const LawRequest& request,
+                 const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
+                 const Eigen::VectorXd& y) {
+  try {
+    auto fit = std::make_shared<LawFit>(
+        fit_law(request.law, factors, request.factor, coded, y, request.by));
+    comparison.add({request.law.name, fit, {}, {}, {}, {}}, fit->loo_residuals);
+  } catch (const FitError& error) {
+    comparison.add_problem(request.law.name, error.what());
+  }
+}
+
+void compare_polynomial(Comparison& comparison, const std::string& name, const doe::Model& model,
+                        const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
+                        const FitOptions& options) {
+  try {
+    auto fit = std::make_shared<Fit>(fit_least_squares(model, coded, y, options));
+    SurfaceCandidate candidate{name, fit, {}, {}, {}, {}};
+    if (fit->lack_of_fit) candidate.lack_of_fit_p = fit->lack_of_fit->p;
+    std::optional<Eigen::VectorXd> residuals;
+    if (fit->press) residuals = fit->residuals.array() / (1 - fit->leverage.array());
+    comparison.add_fitted(std::move(candidate), residuals);
+  } catch (const FitError& error) {
+    comparison.add_problem(name, error.what());
+  }
+}
+
+/// Why no Gaussian process is fitted; empty where one is.
+std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
+                                     const Eigen::MatrixXd& coded, const FitOptions& options) {
+  const std::size_t least = 5 * (factors.size() + 1);
+  if (static_cast<std::size_t>(coded.rows()) < least) {
+    return fmt::format("it needs {} runs for {} factors", least, factors.size());
+  }
+  if (block_count(options.blocks) > 1) return "it does not know blocks";
+  std::set<std::vector<double>> points;
+  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+    const Eigen::RowVectorXd point = coded.row(i);
+    points.emplace(point.begin(), point.end());
+  }
+  if (points.size() <= kMostPoints) return "";
+  return fmt::format("it takes too long with more than {} points", kMostPoints);
+}
+
+void compare_gaussian_process(Comparison& comparison, const std::vector<doe::Factor>& factors,
+                              const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
+                              const ChoiceOptions& options) {
+  const std::string problem = gaussian_process_problem(factors, coded, options.fit);
+  if (!problem.empty()) return comparison.add_problem(kGaussianProcess, problem);
+  try {
+    auto fit = std::make_shared<GaussianProcess>(
+        fit_gaussian_process(doe::Model::parse({"1"}, factors), coded, y,
+                             {.transform = options.fit.transform, .threads = options.threads}));
+    comparison.add_fitted({kGaussianProcess, fit, {}, {}, {}, {}}, fit->loo_residuals);
+  } catch (const FitError& error) {
+    comparison.add_problem(kGaussianProcess, error.what());
+  }
+}
+
+/// The least simple polynomial that was compared.
+const SurfaceCandidate* largest_polynomial(const std::vector<SurfaceCandidate>& candidates) {
+  const SurfaceCandidate* largest = nullptr;
+  for (const SurfaceCandidate& candidate : candidates) {
+    const bool polynomial = dynamic_cast<const Fit*>(candidate.surface.get()) != nullptr;
+    if (polynomial && candidate.loo_rms) largest = &candidate;
+  }
+  return largest;
+}
+
+/// Whether the polynomials give reason to look beyond them.
+bool polynomials_suffice(const SurfaceCandidate* largest) {
+  return largest != nullptr && largest->lack_of_fit_p.value_or(0) >= kSignificant;
+}
+
+std::optional<std::size_t> lowest_rms(const std::vector<SurfaceCandidate>& candidates,
+                                      bool without_process) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].loo_rms || (without_process && candidates[i].name == kGaussianProcess)) {
+      continue;
+    }
+    if (!best || *candidates[i].loo_rms < *candidates[*best].loo_rms) best = i;
+  }
+  return best;
+}
+
+/// The first that could be fitted, where none can be compared.
+SurfaceChoice uncompared(std::vector<SurfaceCandidate> candidates) {
+  std::string problems;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].surface != nullptr) {
+      std::string reason = candidates[i].name +
+                           " is the simplest that can be fitted, and no runs are left over to "
+                           "compare surfaces by";
+      return {std::move(candidates), i, std::move(reason)};
+    }
+    problems += fmt::format("{}{}: {}", problems.empty() ? "" : "; ", candidates[i].name,
+                            candidates[i].problem);
+  }
+  throw FitError("no surface can be fitted to the runs: " + problems);
+}
+
+std::string reason_for(const std::vector<SurfaceCandidate>& candidates, std::size_t chosen,
+                       std::size_t best, const SurfaceCandidate* largest) {
+  const SurfaceCandidate& winner = candidates[chosen];
+  std::string reason;
+  if (chosen == best) {
+    reason = fmt::format("{} predicts runs that are left out best (root mean square {:.4g})",
+                         winner.name, *winner.loo_rms);
+  } else {
+    reason = fmt::format(
+        "{} is the simplest that predicts runs that are left out as well as the best, {}, but for "
+        "one standard error (root mean square {:.4g} against {:.4g})",
+        winner.name, candidates[best].name, *winner.loo_rms, *candidates[best].loo_rms);
+  }
+  const SurfaceCandidate& process = candidates.back();
+  if (&winner == &process && largest != nullptr && largest->lack_of_fit_p) {
+    reason +=
+        fmt::format(", and {} lacks fit (p = {:.2g})", largest->name, *largest->lack_of_fit_p);
+  }
+  if (&winner != &process && polynomials_suffice(largest) && process.loo_rms &&
+      *process.loo_rms < *winner.loo_rms) {
+    reason += fmt::format("; the {} reaches {:.4g}, but {} shows no lack of fit (p = {:.2g})",
+                          process.name, *process.loo_rms, largest->name, *largest->lack_of_fit_p);
+  }
+  return reason;
+}
+
+}  // namespace
+
+SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
+                             const Eigen::VectorXd& y, const ChoiceOptions& options) {
+  Comparison comparison(y, options.fit.transform, !options.laws.empty());
+  for (const LawRequest& request : options.laws) {
+    compare_law(comparison, request, factors, coded, y);
+  }
+  int columns = 0;
+  for (const char* name : {"linear", "interactions", "quadratic"}) {
+    const doe::Model model = doe::Model::named(name, factors);
+    if (model.column_count() == columns) continue;
+    columns = model.column_count();
+    compare_polynomial(comparison, name, model, coded, y, options.fit);
+  }
+  compare_gaussian_process(comparison, factors, coded, y, options);
+
+  std::vector<SurfaceCandidate>& candidates = comparison.candidates;
+  const SurfaceCandidate* largest = largest_polynomial(candidates);
+  const bool suffice = polynomials_suffice(largest);
+  const std::optional<std::size_t> best = lowest_rms(candidates, suffice);
+  if (!best) return uncompared(std::move(candidates));
+  std::size_t chosen = 0;
+  while (!candidates[chosen].loo_rms || !comparison.is_as_good(chosen, *best)) ++chosen;
+  std::string reason = reason_for(candidates, chosen, *best, largest);
+  return {std::move(candidates), chosen, std::move(reason)};
+}
+
+}  // namespace doetune::surfaces
