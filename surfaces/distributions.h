@@ -47,6 +47,17 @@ inline double normal_quantile(double level) {
   return boost::math::quantile(boost::math::normal(), (1 + level) / 2);
 }
 
+/// P(Z <= z) of a standard normal variable.
+inline double normal_probability(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
+
+/// The z that a standard normal variable lies below with `probability`.
+inline double normal_value(double probability) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (probability <= 0) return -kInfinity;
+  if (probability >= 1) return kInfinity;
+  return boost::math::quantile(boost::math::normal(), probability);
+}
+
 /// The value that a chi-squared variable with df degrees of freedom lies below with `probability`.
 inline double chi_squared_quantile(double probability, double df) {
   return boost::math::quantile(boost::math::chi_squared(df), probability);
