@@ -47,10 +47,21 @@ inline double normal_quantile(double level) {
   return boost::math::quantile(boost::math::normal(), (1 + level) / 2);
 }
 
+/// P(Z <= z) of a standard normal variable.
+inline double normal_probability(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
+
+/// The z that a standard normal variable lies below with `probability`.
+inline double normal_value(double probability) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (probability <= 0) return -kInfinity;
+  if (probability >= 1) return kInfinity;
+  return boost::math::quantile(boost::math::normal(), probability);
+}
+
 /// A standard normal number from a uniform one in [0, 1).
 inline double normal_draw(double uniform) {
   constexpr double kHalfStep = 0x1p-54;  // instead of 0, where the quantile is infinite
-  return boost::math::quantile(boost::math::normal(), uniform > 0 ? uniform : kHalfStep);
+  return normal_value(uniform > 0 ? uniform : kHalfStep);
 }
 
 /// The value that a chi-squared variable with df degrees of freedom lies below with `probability`.

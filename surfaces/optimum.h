@@ -40,12 +40,21 @@ struct OptimumRequest {
   int threads = 0;                           ///< 0: as many as the machine has
 };
 
+/// Empty without an error estimate.
+struct Intervals {
+  std::optional<Interval> confidence, prediction, tolerance;
+};
+
 /// What is to be expected of one response at some settings.
 struct Outlook {
   std::string name;
   double mean = 0;
   std::optional<Interval> confidence_interval;
   std::optional<Interval> prediction_interval;
+  std::optional<Interval> tolerance_interval;  ///< of a share `confidence` of all further runs
+  /// The three intervals so much wider that those of all responses hold together with the
+  /// confidence asked for, whatever the correlation of errors (Bonferroni).
+  Intervals simultaneous;
   bool goal_met = true;                        ///< by the mean
   std::optional<double> goal_met_probability;  ///< of a limit, by the next run; empty without
                                                ///< a limit or without an error estimate
@@ -57,8 +66,8 @@ struct Candidate {
   double desirability = 0;       ///< (prod d_i^importance_i)^(1 / sum importance_i)
   std::vector<Outlook> outlooks;
   std::optional<double> feasibility;  ///< probability that the settings run, where one is given
-  /// That the next run meets every limit: the product over responses, as if their errors were
-  /// independent. Empty without limits or without an error estimate.
+  /// That the next run meets every limit, by the joint errors of the responses: see
+  /// optimum/joint_errors.h. Empty without limits or without an error estimate.
   std::optional<double> all_goals_met_probability;
 };
 
@@ -76,7 +85,7 @@ struct Optimum {
 ///   2. desirability
 ///   3. where that is 0: the sum over ramps of importance x (d - shortfall), so that a ramp out of
 ///      reach is come as near to as can be, and does not keep the others from counting
-///   4. the probability that the next run meets every limit
+///   4. the probability that the next run meets every limit, as if errors were independent
 ///   5. how far predictions lie beyond the ends of ramps, where d stays 1
 /// Up to `most_enumerated` usable settings are all evaluated. Beyond that a coarse grid and points
 /// drawn at random are, and the best of them, spread out, are improved by moves of one factor and

@@ -1,17 +1,28 @@
 #include "doe/design.h"
 #include "surfaces/optimum.h"
+#include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/score.h"
 
 namespace doetune::surfaces {
 namespace {
 
+/// Bonferroni: each of r intervals at 1 - (1 - level) / r.
+Intervals simultaneous(const Prediction& prediction, double level, std::size_t r) {
+  const double each = 1 - (1 - level) / static_cast<double>(r);
+  return {prediction.confidence_interval(each), prediction.prediction_interval(each),
+          prediction.tolerance_interval(level, each)};
+}
+
 Outlook outlook_of(const OptimumRequest& request, const GoalResponse& response,
                    const Eigen::VectorXd& coded) {
   const Prediction prediction = response.surface->predict(coded);
+  const double level = request.confidence;
   Outlook outlook{response.name,
                   prediction.response(),
-                  prediction.confidence_interval(request.confidence),
-                  prediction.prediction_interval(request.confidence),
+                  prediction.confidence_interval(level),
+                  prediction.prediction_interval(level),
+                  prediction.tolerance_interval(level, level),
+                  simultaneous(prediction, level, request.responses.size()),
                   true,
                   {}};
   if (!response.goal) return outlook;
@@ -30,15 +41,10 @@ Candidate assess(const OptimumRequest& request, const std::vector<double>& setti
   const Score score = scores(request, coded.transpose()).front();
   Candidate candidate{settings, score.violation, score.desirability, {}, {}, {}};
   if (request.feasibility) candidate.feasibility = request.feasibility(coded);
-  double product = 1;
-  bool known = false;
   for (const GoalResponse& response : request.responses) {
-    Outlook outlook = outlook_of(request, response, coded);
-    known = known || outlook.goal_met_probability.has_value();
-    product *= outlook.goal_met_probability.value_or(1);
-    candidate.outlooks.push_back(std::move(outlook));
+    candidate.outlooks.push_back(outlook_of(request, response, coded));
   }
-  if (known) candidate.all_goals_met_probability = product;
+  candidate.all_goals_met_probability = JointErrors(request.responses).all_limits_met(coded);
   return candidate;
 }
 
