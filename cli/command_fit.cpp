@@ -33,6 +33,47 @@ void print_anova(const surfaces::Fit& fit) {
   fmt::print("{}", table.str());
 }
 
+void print_sequential(const surfaces::SequentialSummary& summary) {
+  TextTable table({"model", "df", "F of what it adds", "p", "lack of fit, p", "adjusted R²",
+                   "predicted R²", "AICc", ""});
+  for (const surfaces::SequentialStep& step : summary.steps) {
+    const std::string remark = !step.aliased.empty()  ? "aliased"
+                               : step.problem.empty() ? ""
+                                                      : "no fit";
+    table.add({step.model + (step.model == summary.suggested ? " *" : ""), std::to_string(step.df),
+               number(step.f), step.p ? reports::p_text(*step.p) : "-",
+               step.lack_of_fit_p ? reports::p_text(*step.lack_of_fit_p) : "-",
+               number(step.adjusted_r2), number(step.predicted_r2), number(step.aicc), remark});
+  }
+  fmt::print("{}  * suggested: {}\n", table.str(), summary.reason);
+}
+
+void print_split_plot(const surfaces::SplitPlot& split_plot) {
+  fmt::print("  {} whole plots: variance between them {}, of runs within {}{}\n",
+             split_plot.whole_plots, short_number(split_plot.whole_plot_variance),
+             short_number(split_plot.run_variance),
+             split_plot.note.empty() ? "" : "; " + split_plot.note);
+}
+
+/// The law or the choice that stands in for the polynomial.
+void print_surface(const reports::ResponseAnalysis& response) {
+  if (response.choice) fmt::print("  {}\n", response.choice->reason);
+  if (!response.other) return;
+  fmt::print("  surface: {} (the tables are of the polynomial)\n", response.kind);
+  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
+  if (law == nullptr) return;
+  fmt::print("  {}, R² {:.4f}\n", law->law.equation, law->r2);
+  TextTable table({"parameter", "level", "estimate", "std error", "meaning"});
+  for (const auto* estimates : {&law->estimates, &law->sizes}) {
+    for (const surfaces::LawEstimate& estimate : *estimates) {
+      table.add({estimate.name, estimate.level, short_number(estimate.estimate),
+                 estimate.at_bound ? "at its bound" : number(estimate.std_error),
+                 estimate.meaning});
+    }
+  }
+  fmt::print("{}", table.str());
+}
+
 void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagnostics) {
   if (!fit.stationary_point) return;
   const surfaces::StationaryPoint& point = *fit.stationary_point;
@@ -63,8 +104,10 @@ void print_fit(const reports::ResponseAnalysis& response) {
   const std::string unit =
       response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
   fmt::print("{}\n", coloured(response.response.name + unit, Colour::kStrong));
+  if (!response.problem.empty()) fmt::print("  no surface: {}\n", response.problem);
+  print_surface(response);
   if (!response.fit) {
-    fmt::print("  no surface: {}\n\n", response.problem);
+    fmt::print("\n");
     return;
   }
   const surfaces::Fit& fit = *response.fit;
@@ -76,6 +119,9 @@ void print_fit(const reports::ResponseAnalysis& response) {
              fit.transform == surfaces::Transform::kNone
                  ? ""
                  : fmt::format(" (on the scale of {})", surfaces::transform_name(fit.transform)));
+  if (fit.split_plot) print_split_plot(*fit.split_plot);
+  if (response.sequential) print_sequential(*response.sequential);
+  if (response.selection) fmt::print("  {}\n", response.selection->warning);
   print_shape(fit, response.diagnostics);
   fmt::print("  {}\n", reports::trust(fit).sentence);
   print_findings(response);

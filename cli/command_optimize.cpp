@@ -12,18 +12,6 @@ std::string interval(const std::optional<surfaces::Interval>& value) {
   return value ? reports::interval_text(*value) : "unavailable";
 }
 
-void print_settings(const study::Study& study, const surfaces::Optimum& optimum) {
-  TextTable table({"factor", "setting", "unit", ""});
-  for (std::size_t f = 0; f < study.factors.size(); ++f) {
-    const doe::Factor& factor = study.factors[f];
-    const bool at_bound = std::find(optimum.at_bound.begin(), optimum.at_bound.end(),
-                                    factor.name) != optimum.at_bound.end();
-    table.add({factor.name, factor.format(optimum.best.settings[f]), factor.unit,
-               at_bound ? "at the end of its range" : ""});
-  }
-  fmt::print("{}", table.str());
-}
-
 void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
   TextTable table(
       {"response", "goal", "predicted", "mean, 95 %", "next run, 95 %", "goal met", "probability"});
@@ -41,23 +29,126 @@ void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate
   fmt::print("{}", table.str());
 }
 
+/// Where each factor's best setting lies, 9 times out of 10.
+std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertainty& place) {
+  if (!factor.is_categorical()) return reports::interval_text(place.settings);
+  std::string text;
+  for (std::size_t level = 0; level < place.shares.size(); ++level) {
+    if (place.shares[level] < 0.005) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", factor.level_names[level],
+                        reports::percent(place.shares[level]));
+  }
+  return text;
+}
+
+void print_settings(const reports::Analysis& analysis) {
+  const surfaces::Optimum& optimum = *analysis.optimum;
+  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
+  const auto& uncertainty = analysis.details->uncertainty;
+  TextTable table({"factor", "setting", "unit", "the true best lies in, 90 %", ""});
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const doe::Factor& factor = factors[f];
+    const bool at_bound = std::find(optimum.at_bound.begin(), optimum.at_bound.end(),
+                                    factor.name) != optimum.at_bound.end();
+    table.add({factor.name, factor.format(optimum.best.settings[f]), factor.unit,
+               uncertainty ? place_text(factor, uncertainty->factors[f]) : "unavailable",
+               at_bound ? "at the end of its range" : ""});
+  }
+  fmt::print("{}", table.str());
+}
+
+std::string signed_number(double x) { return (x < 0 ? "" : "+") + reports::short_number(x); }
+
+void print_gains(const reports::Analysis& analysis) {
+  if (analysis.details->gains.empty()) return;
+  TextTable table({"against today's settings", "gain", "95 %", "ratio"});
+  for (const surfaces::Gain& gain : analysis.details->gains) {
+    const study::Response& response = *analysis.directory->study.find_response(gain.name);
+    table.add({gain.name, reports::with_unit(signed_number(gain.difference), response.unit),
+               interval(gain.interval), gain.ratio ? fmt::format("{:.3g}", *gain.ratio) : "-"});
+  }
+  fmt::print("\n{}", table.str());
+}
+
+void print_robustness(const reports::Analysis& analysis) {
+  TextTable table({"one step off in any factor", "lowest to highest"});
+  for (const surfaces::RobustResponse& response : analysis.details->robustness.responses) {
+    table.add({response.name, reports::interval_text(response.range)});
+  }
+  fmt::print("\n{}", table.str());
+  if (analysis.details->robustness.limits_met_share < 1) {
+    fmt::print("  {} of these settings meet every limit on average\n",
+               reports::percent(analysis.details->robustness.limits_met_share));
+  }
+}
+
+std::string settings_text(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
+  std::string text;
+  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    text += fmt::format("{}{} {}", f == 0 ? "" : ", ", factors[f].name,
+                        factors[f].format(candidate.settings[f]));
+  }
+  return text;
+}
+
+void print_equivalents(const reports::Analysis& analysis) {
+  if (analysis.details->equivalents.empty()) return;
+  fmt::print("\nThe runs cannot tell these settings from the best:\n");
+  for (const surfaces::Equivalent& equivalent : analysis.details->equivalents) {
+    std::string differences;
+    for (const surfaces::Gain& gain : equivalent.against_best) {
+      const study::Response& response = *analysis.directory->study.find_response(gain.name);
+      differences += fmt::format("{}{} {}", differences.empty() ? "" : ", ", gain.name,
+                                 reports::with_unit(signed_number(gain.difference), response.unit));
+    }
+    fmt::print("  {}\n    {}\n", settings_text(analysis, equivalent.candidate), differences);
+  }
+}
+
+void print_relaxations(const reports::Analysis& analysis) {
+  for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
+    const study::Response& response = *analysis.directory->study.find_response(relaxation.name);
+    const std::string value =
+        reports::with_unit(reports::short_number(relaxation.reachable), response.unit);
+    fmt::print("  {}\n",
+               relaxation.feasible
+                   ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
+                                 relaxation.name, settings_text(analysis, relaxation.candidate))
+                   : fmt::format("giving up the limit on {} does not make the others meet",
+                                 relaxation.name));
+  }
+}
+
+void print_probabilities(const surfaces::Optimum& optimum) {
+  if (optimum.best.all_goals_met_probability) {
+    fmt::print("\n  the next run meets every limit with a probability of {}\n",
+               reports::percent(*optimum.best.all_goals_met_probability));
+  }
+  if (optimum.best.feasibility) {
+    fmt::print("  a run at these settings completes with a probability of {}\n",
+               reports::percent(*optimum.best.feasibility));
+  }
+  if (optimum.global) return;
+  fmt::print("  found by search: better settings may exist{}\n",
+             optimum.most_to_gain
+                 ? fmt::format(", by {} at most", reports::short_number(*optimum.most_to_gain))
+                 : "");
+}
+
 void print_optimum(const reports::Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   fmt::print("{}\n", optimum.feasible
                          ? coloured("Settings that meet the goals", Colour::kGood)
                          : coloured("No settings meet all goals; the nearest are", Colour::kBad));
-  print_settings(analysis.directory->study, optimum);
+  print_settings(analysis);
   fmt::print("\n");
   print_outlooks(analysis, optimum.best);
-  if (optimum.best.all_goals_met_probability) {
-    fmt::print(
-        "\n  the next run meets every limit with a probability of {}, if the errors of the "
-        "responses are independent\n",
-        reports::percent(*optimum.best.all_goals_met_probability));
-  }
-  if (!optimum.global) {
-    fmt::print("  found by search: better settings may exist\n");
-  }
+  print_probabilities(optimum);
+  print_relaxations(analysis);
+  print_gains(analysis);
+  print_robustness(analysis);
+  print_equivalents(analysis);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "cli/study_argument.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 
 #include "doe/nearest_name.h"
+#include "study/schema.h"
 #include "study/yaml.h"
 #include "surfaces/transform.h"
 
@@ -31,6 +33,30 @@ constexpr std::array kGoalWords{
     GoalWord{"at_most", surfaces::GoalType::kAtMost, 1, 1},
     GoalWord{"at_least", surfaces::GoalType::kAtLeast, 1, 1},
 };
+
+/// All that makes an analysis another one than the study's.
+constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
+                                      "selection", "loss",      "goal",    "hold"};
+
+/// A word of the option that the study file's `fit:` knows; empty where it is not given.
+std::string fit_word(const Options& options, const char* option) {
+  if (!options.has(option)) return "";
+  const std::string word = options.text(option);
+  const std::vector<std::string> words = study::fit_words(option);
+  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+  throw UsageError(fmt::format("--{}: '{}' is not known; expected {}{}", option, word,
+                               fmt::join(words, ", "), doe::did_you_mean(word, words)));
+}
+
+/// The factor that --law-factor names.
+std::string law_factor(const Options& options, const study::Study& study) {
+  if (!options.has("law-factor")) return "";
+  const std::string name = options.text("law-factor");
+  const std::vector<std::string> names = study.factor_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  throw UsageError(
+      fmt::format("--law-factor: no factor is named '{}'{}", name, doe::did_you_mean(name, names)));
+}
 
 std::pair<std::string, std::string> split(const std::string& text, char at,
                                           const std::string& what) {
@@ -126,8 +152,16 @@ study::StudyDirectory open_study(const Options& options) {
 }
 
 void add_fit_options(Options& options) {
-  options.add()("model", po::value<std::string>(), "fit linear, interactions, quadratic or cubic")(
-      "transform", po::value<std::string>(), "fit on the scale of none, log, sqrt or inverse");
+  options.add()("model", po::value<std::string>(),
+                "fit linear, interactions, quadratic or cubic, or auto: what predicts best")(
+      "transform", po::value<std::string>(),
+      "fit on the scale of none, log, sqrt, inverse, logit, power(0.3) or box-cox")(
+      "surface", po::value<std::string>(),
+      "fit a polynomial, auto (what predicts best), gaussian-process, or a law such as amdahl")(
+      "law-factor", po::value<std::string>(), "the factor that a law is in")(
+      "selection", po::value<std::string>(),
+      "keep the terms that backward, forward or best-subset selection by AICc does")(
+      "loss", po::value<std::string>(), "huber or tukey resist outliers; squares do not");
 }
 
 void add_goal_options(Options& options) {
@@ -137,21 +171,30 @@ void add_goal_options(Options& options) {
 }
 
 bool asks_otherwise(const Options& options) {
-  return options.has("model") || options.has("transform") || options.has("goal") ||
-         options.has("hold");
+  const auto given = [&](const char* option) { return options.has(option); };
+  return std::any_of(kAnalysisOptions.begin(), kAnalysisOptions.end(), given);
 }
 
 reports::AnalysisOptions analysis_options(const Options& options, const study::Study& study) {
   reports::AnalysisOptions analysis;
   if (options.has("model")) {
     const std::string model = options.text("model");
-    const auto& names = doe::Model::names();
+    std::vector<std::string> names = doe::Model::names();
+    names.emplace_back("auto");
     if (std::find(names.begin(), names.end(), model) == names.end()) {
       throw UsageError(
           fmt::format("--model: '{}' is not known{}", model, doe::did_you_mean(model, names)));
     }
-    analysis.model = model;
+    if (model == "auto") {
+      analysis.fit.surface = model;
+    } else {
+      analysis.model = model;
+    }
   }
+  if (options.has("surface")) analysis.fit.surface = fit_word(options, "surface");
+  analysis.fit.selection = fit_word(options, "selection");
+  analysis.fit.loss = fit_word(options, "loss");
+  analysis.fit.factor = law_factor(options, study);
   if (options.has("transform")) {
     analysis.transform = options.text("transform");
     try {

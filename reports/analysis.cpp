@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/fit_response.h"
 #include "study/journal.h"
 #include "study/results.h"
 
@@ -12,63 +13,60 @@ namespace {
 using surfaces::Goal;
 using surfaces::GoalType;
 
-doe::Model model_of(const study::Study& study, const AnalysisOptions& options) {
-  return options.model ? doe::Model::named(*options.model, study.factors) : study.model;
-}
+constexpr int kDraws = 4000;  // of the optimum: its percentiles to about half a percent
 
-/// Runs made elsewhere have no start, and their numbers no order in time.
-bool were_made_here(const Analysis& analysis, const std::vector<int>& runs) {
-  return std::all_of(runs.begin(), runs.end(),
-                     [&](int run) { return !analysis.records.at(run).start.empty(); });
-}
-
-FitDiagnostics diagnose(const Analysis& analysis, const surfaces::Fit& fit,
-                        const std::vector<int>& runs) {
-  FitDiagnostics diagnostics{surfaces::run_influences(fit),
-                             {},
-                             surfaces::normality_test(fit),
-                             surfaces::spread_test(fit),
-                             surfaces::shape_certainty(fit)};
-  if (were_made_here(analysis, runs)) {
-    const Eigen::VectorXd order =
-        Eigen::Map<const Eigen::VectorXi>(runs.data(), fit.n).cast<double>();
-    diagnostics.drift = surfaces::drift_test(fit, order);
-  }
-  return diagnostics;
-}
-
-ResponseAnalysis analyse_response(const Analysis& analysis, const study::Response& response,
-                                  const AnalysisOptions& options) {
-  ResponseAnalysis result{response, {}, ""};
+ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) {
   const study::StudyDirectory& directory = *analysis.directory;
-  std::vector<Eigen::VectorXd> points;
+  const std::vector<doe::Factor>& factors = directory.study.factors;
+  const auto k = static_cast<Eigen::Index>(factors.size());
+  std::vector<const study::PlannedRun*> rows;
   std::vector<double> values;
-  std::vector<int> blocks;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
     if (record == analysis.records.end()) continue;
     if (record->second.status != study::RunStatus::kCompleted) continue;
     const auto value = record->second.responses.find(response.name);
     if (value == record->second.responses.end()) continue;
-    points.push_back(doe::coded_point(directory.study.factors, run.settings));
+    rows.push_back(&run);
     values.push_back(value->second);
-    result.runs.push_back(run.run);
-    blocks.push_back(run.block);
   }
+  const auto n = static_cast<Eigen::Index>(rows.size());
+  ResponseRuns runs{{}, Eigen::MatrixXd(n, k), Eigen::MatrixXd(n, k), {}, {}, {}, true};
+  runs.y = Eigen::Map<const Eigen::VectorXd>(values.data(), n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const study::PlannedRun& run = *rows[static_cast<std::size_t>(i)];
+    runs.runs.push_back(run.run);
+    runs.coded.row(i) = doe::coded_point(factors, run.settings).transpose();
+    runs.settings.row(i) = Eigen::Map<const Eigen::RowVectorXd>(run.settings.data(), k);
+    runs.blocks.push_back(run.block);
+    if (run.whole_plot > 0) runs.whole_plots.push_back(run.whole_plot);
+    // Runs made elsewhere have no start, and their numbers no order in time.
+    runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();
+  }
+  if (runs.whole_plots.size() != runs.runs.size()) runs.whole_plots.clear();
+  return runs;
+}
+
+/// Where settings can run, from runs of both kinds.
+std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
+  const study::StudyDirectory& directory = *analysis.directory;
+  std::vector<Eigen::VectorXd> points;
+  std::vector<bool> completed;
+  for (const study::PlannedRun& run : directory.plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record == analysis.records.end()) continue;
+    const study::RunStatus status = record->second.status;
+    if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
+    points.push_back(doe::coded_point(directory.study.factors, run.settings));
+    completed.push_back(status == study::RunStatus::kCompleted);
+  }
+  const auto able = std::count(completed.begin(), completed.end(), true);
+  if (able == 0 || able == static_cast<long>(completed.size())) return std::nullopt;
   Eigen::MatrixXd coded(points.size(), directory.study.factors.size());
-  for (std::size_t i = 0; i < points.size(); ++i) coded.row(i) = points[i].transpose();
-  const Eigen::VectorXd y =
-      Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
-  try {
-    const auto transform =
-        surfaces::transform_from_name(options.transform.value_or(response.transform));
-    result.fit = surfaces::fit_least_squares(model_of(directory.study, options), coded, y,
-                                             {.transform = transform, .blocks = blocks});
-    result.diagnostics = diagnose(analysis, *result.fit, result.runs);
-  } catch (const surfaces::FitError& error) {
-    result.problem = error.what();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    coded.row(static_cast<Eigen::Index>(i)) = points[i].transpose();
   }
-  return result;
+  return surfaces::fit_feasibility(directory.study.factors, coded, completed);
 }
 
 /// The study's goal; a ramp's open ends are infinite until the surface is known.
@@ -141,8 +139,13 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
   for (const std::vector<double>& settings : infeasible_settings(analysis)) {
     request.region = request.region.without(settings);
   }
+  if (analysis.feasibility) {
+    request.feasibility = [&feasibility = *analysis.feasibility](const Eigen::VectorXd& coded) {
+      return feasibility.probability(coded);
+    };
+  }
   for (const ResponseAnalysis& response : analysis.responses) {
-    if (!response.fit) continue;
+    if (response.surface() == nullptr) continue;
     std::optional<Goal> goal = goal_of(response.response);
     const auto given = options.goals.find(response.response.name);
     if (given != options.goals.end()) {
@@ -150,7 +153,7 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
       goal->weight = response.response.weight;
       goal->importance = response.response.importance;
     }
-    request.responses.push_back({response.response.name, &*response.fit, goal});
+    request.responses.push_back({response.response.name, response.surface(), goal, response.runs});
   }
   return request;
 }
@@ -161,13 +164,30 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
   for (const ResponseAnalysis& response : analysis.responses) {
     const bool wanted = response.response.goal != study::GoalKind::kNone ||
                         options.goals.count(response.response.name) > 0;
-    if (wanted && !response.fit) {
+    if (wanted && response.surface() == nullptr) {
       return response.response.name + " has a goal but no surface: " + response.problem;
     }
   }
   const bool has_goal = std::any_of(request.responses.begin(), request.responses.end(),
                                     [](const auto& response) { return response.goal.has_value(); });
   return has_goal ? "" : "no response has a goal";
+}
+
+OptimumDetails details_of(const surfaces::OptimumRequest& request,
+                          const surfaces::Optimum& optimum) {
+  OptimumDetails details;
+  if (optimum.baseline) {
+    details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
+  }
+  const bool estimated =
+      std::any_of(optimum.best.outlooks.begin(), optimum.best.outlooks.end(),
+                  [](const auto& outlook) { return outlook.confidence_interval.has_value(); });
+  if (estimated) details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
+  details.equivalents = surfaces::equivalents(request, optimum.best);
+  details.robustness = surfaces::robustness(request, optimum.best.settings);
+  details.pareto = surfaces::pareto_front(request);
+  if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
+  return details;
 }
 
 void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
@@ -182,6 +202,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
       analysis.goals[request.responses[r].name] = *request.responses[r].goal;
     }
     analysis.optimum = surfaces::find_optimum(request);
+    analysis.details = details_of(request, *analysis.optimum);
   } catch (const std::invalid_argument& error) {
     analysis.optimum_problem = error.what();
   }
@@ -208,8 +229,10 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
     study::add_derived_responses(directory.study, *planned, record.responses);
   }
   for (const study::Response& response : directory.study.responses) {
-    analysis.responses.push_back(analyse_response(analysis, response, options));
+    analysis.responses.push_back(
+        fit_response(directory.study, response, runs_of(analysis, response), options));
   }
+  analysis.feasibility = feasibility_of(analysis);
   seek_optimum(analysis, options);
   return analysis;
 }

@@ -4,6 +4,7 @@
 #include "reports/analysis.h"
 #include "reports/json_parts.h"
 #include "reports/trust.h"
+#include "surfaces/models/gaussian_process.h"
 
 namespace doetune::reports {
 namespace {
@@ -157,6 +158,128 @@ ordered_json findings_json(const ResponseAnalysis& response) {
   return json;
 }
 
+ordered_json sequential_json(const std::optional<surfaces::SequentialSummary>& summary) {
+  if (!summary) return nullptr;
+  ordered_json steps = ordered_json::array();
+  for (const surfaces::SequentialStep& step : summary->steps) {
+    steps.push_back({{"model", step.model},
+                     {"aliased", step.aliased},
+                     {"problem", step.problem},
+                     {"df", step.df},
+                     {"sum_of_squares", number_json(step.sum_of_squares)},
+                     {"f", number_json(step.f)},
+                     {"p", number_json(step.p)},
+                     {"lack_of_fit_p", number_json(step.lack_of_fit_p)},
+                     {"sigma", number_json(step.sigma)},
+                     {"r2", number_json(step.r2)},
+                     {"adjusted_r2", number_json(step.adjusted_r2)},
+                     {"predicted_r2", number_json(step.predicted_r2)},
+                     {"press", number_json(step.press)},
+                     {"aicc", number_json(step.aicc)}});
+  }
+  return {{"steps", steps}, {"suggested", summary->suggested}, {"reason", summary->reason}};
+}
+
+ordered_json selection_json(const std::optional<surfaces::Selection>& selection) {
+  if (!selection) return nullptr;
+  ordered_json steps = ordered_json::array(), near = ordered_json::array();
+  for (const surfaces::SelectionStep& step : selection->steps) {
+    steps.push_back({{"term", step.term},
+                     {"entered", step.entered},
+                     {"aicc", step.aicc},
+                     {"p", number_json(step.p)}});
+  }
+  for (const surfaces::NearModel& model : selection->near_best) {
+    near.push_back({{"model", model.terms}, {"aicc", model.aicc}, {"weight", model.weight}});
+  }
+  return {{"steps", steps},
+          {"near_best", near},
+          {"models_compared", selection->models_compared},
+          {"exhaustive", selection->exhaustive},
+          {"warning", selection->warning}};
+}
+
+ordered_json box_cox_json(const std::optional<surfaces::BoxCox>& profile) {
+  if (!profile) return nullptr;
+  return {{"lambda", profile->lambda},
+          {"interval", interval_json(profile->interval)},
+          {"suggestion", surfaces::transform_name(profile->suggestion)}};
+}
+
+ordered_json split_plot_json(const std::optional<surfaces::SplitPlot>& split_plot) {
+  if (!split_plot) return nullptr;
+  ordered_json tests = ordered_json::array();
+  for (const surfaces::PartTest& test : split_plot->tests) {
+    tests.push_back({{"source", test.source},
+                     {"df", test.df},
+                     {"df_error", test.df_error},
+                     {"f", test.f},
+                     {"p", test.p}});
+  }
+  return {{"whole_plots", split_plot->whole_plots},
+          {"whole_plot_variance", split_plot->whole_plot_variance},
+          {"whole_plot_std_error", split_plot->whole_plot_std_error},
+          {"run_variance", split_plot->run_variance},
+          {"run_std_error", split_plot->run_std_error},
+          {"tests", tests},
+          {"note", split_plot->note}};
+}
+
+ordered_json choice_json(const std::optional<surfaces::SurfaceChoice>& choice) {
+  if (!choice) return nullptr;
+  ordered_json candidates = ordered_json::array();
+  for (const surfaces::SurfaceCandidate& candidate : choice->candidates) {
+    candidates.push_back({{"name", candidate.name},
+                          {"loo_rms", number_json(candidate.loo_rms)},
+                          {"predicted_r2", number_json(candidate.predicted_r2)},
+                          {"lack_of_fit_p", number_json(candidate.lack_of_fit_p)},
+                          {"problem", candidate.problem}});
+  }
+  return {{"chosen", choice->best().name}, {"reason", choice->reason}, {"candidates", candidates}};
+}
+
+ordered_json estimates_json(const std::vector<surfaces::LawEstimate>& estimates) {
+  ordered_json json = ordered_json::array();
+  for (const surfaces::LawEstimate& estimate : estimates) {
+    json.push_back({{"name", estimate.name},
+                    {"meaning", estimate.meaning},
+                    {"level", estimate.level},
+                    {"estimate", estimate.estimate},
+                    {"std_error", number_json(estimate.std_error)},
+                    {"interval", interval_json(estimate.interval)},
+                    {"at_bound", estimate.at_bound}});
+  }
+  return json;
+}
+
+/// What the surface that stands in for the polynomial says of itself.
+ordered_json other_json(const surfaces::Surface* surface) {
+  if (const auto* law = dynamic_cast<const surfaces::LawFit*>(surface)) {
+    return {{"equation", law->law.equation},
+            {"sigma", number_json(law->sigma)},
+            {"r2", law->r2},
+            {"parameters", estimates_json(law->estimates)},
+            {"sizes", estimates_json(law->sizes)},
+            {"notes", law->notes}};
+  }
+  if (const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(surface)) {
+    return {{"correlations", process->parameters.correlations},
+            {"process_sigma", process->process_sigma},
+            {"sigma", process->sigma},
+            {"predicted_r2", number_json(process->predicted_r2)},
+            {"loo_coverage", process->loo_coverage()},
+            {"log_likelihood", process->log_likelihood}};
+  }
+  return nullptr;
+}
+
+/// What is known of the surface besides the polynomial.
+ordered_json surface_document(const ResponseAnalysis& response) {
+  return {{"kind", response.kind},
+          {"other", other_json(response.other.get())},
+          {"choice", choice_json(response.choice)}};
+}
+
 ordered_json fit_document(const ResponseAnalysis& response, const doe::Region& region) {
   const surfaces::Fit& fit = *response.fit;
   return {{"model", fit.model.term_names()},
@@ -178,6 +301,10 @@ ordered_json fit_document(const ResponseAnalysis& response, const doe::Region& r
           {"stationary_point", stationary_json(response)},
           {"paths", paths_json(fit, region)},
           {"diagnostics", diagnostics_json(response)},
+          {"sequential", sequential_json(response.sequential)},
+          {"selection", selection_json(response.selection)},
+          {"box_cox", box_cox_json(response.box_cox)},
+          {"split_plot", split_plot_json(fit.split_plot)},
           {"verdict", trust(fit).sentence},
           {"findings", findings_json(response)}};
 }
@@ -187,9 +314,11 @@ ordered_json fit_document(const ResponseAnalysis& response, const doe::Region& r
 std::string fit_json(const Analysis& analysis) {
   ordered_json responses = ordered_json::object();
   for (const ResponseAnalysis& response : analysis.responses) {
-    responses[response.response.name] =
-        response.fit ? fit_document(response, analysis.directory->study.region)
-                     : ordered_json{{"problem", response.problem}};
+    ordered_json document = response.fit ? fit_document(response, analysis.directory->study.region)
+                                         : ordered_json::object();
+    if (!response.problem.empty()) document["problem"] = response.problem;
+    document["surface"] = surface_document(response);
+    responses[response.response.name] = std::move(document);
   }
   return ordered_json{{"schema_version", kSchemaVersion},
                       {"study", analysis.directory->study.name},

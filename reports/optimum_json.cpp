@@ -17,13 +17,90 @@ ordered_json candidate_json(const std::vector<doe::Factor>& factors,
     responses[outlook.name] = {{"mean", outlook.mean},
                                {"confidence_interval", interval_json(outlook.confidence_interval)},
                                {"prediction_interval", interval_json(outlook.prediction_interval)},
+                               {"tolerance_interval", interval_json(outlook.tolerance_interval)},
                                {"goal_met", outlook.goal_met},
                                {"goal_met_probability", number_json(outlook.goal_met_probability)}};
   }
   return {{"settings", settings_json(factors, candidate.settings)},
           {"desirability", candidate.desirability},
           {"responses", responses},
+          {"feasibility", number_json(candidate.feasibility)},
           {"all_goals_met_probability", number_json(candidate.all_goals_met_probability)}};
+}
+
+ordered_json gains_json(const std::vector<surfaces::Gain>& gains) {
+  ordered_json json = ordered_json::object();
+  for (const surfaces::Gain& gain : gains) {
+    json[gain.name] = {{"difference", gain.difference},
+                       {"interval", interval_json(gain.interval)},
+                       {"ratio", number_json(gain.ratio)},
+                       {"ratio_interval", interval_json(gain.ratio_interval)}};
+  }
+  return json;
+}
+
+ordered_json uncertainty_json(const std::vector<doe::Factor>& factors,
+                              const std::optional<surfaces::OptimumUncertainty>& uncertainty) {
+  if (!uncertainty) return nullptr;
+  ordered_json places = ordered_json::object();
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const surfaces::FactorUncertainty& place = uncertainty->factors[f];
+    if (factors[f].is_categorical()) {
+      ordered_json shares = ordered_json::object();
+      for (std::size_t level = 0; level < place.shares.size(); ++level) {
+        shares[factors[f].level_names[level]] = place.shares[level];
+      }
+      places[place.name] = {{"shares", shares}};
+    } else {
+      places[place.name] = {{"interval_90", interval_json(place.settings)}};
+    }
+  }
+  return {{"draws", uncertainty->draws},
+          {"exact", uncertainty->exact},
+          {"factors", places},
+          {"best_shares", uncertainty->best_shares},
+          {"expected_desirability_loss", uncertainty->expected_desirability_loss},
+          {"expected_response_loss", number_json(uncertainty->expected_response_loss)}};
+}
+
+ordered_json robustness_json(const surfaces::Robustness& robustness) {
+  ordered_json responses = ordered_json::object();
+  for (const surfaces::RobustResponse& response : robustness.responses) {
+    responses[response.name] = {{"range", interval_json(response.range)},
+                                {"worst", number_json(response.worst)},
+                                {"transmitted_deviation", response.transmitted}};
+  }
+  return {
+      {"responses", responses},
+      {"limits_met_share", robustness.limits_met_share},
+      {"least_all_goals_met_probability", number_json(robustness.least_all_goals_met_probability)}};
+}
+
+ordered_json details_json(const std::vector<doe::Factor>& factors, const OptimumDetails& details) {
+  ordered_json equivalents = ordered_json::array(), pareto = ordered_json::array();
+  for (const surfaces::Equivalent& equivalent : details.equivalents) {
+    ordered_json entry = candidate_json(factors, equivalent.candidate);
+    entry["against_best"] = gains_json(equivalent.against_best);
+    equivalents.push_back(std::move(entry));
+  }
+  for (const surfaces::ParetoPoint& point : details.pareto.points) {
+    ordered_json entry = candidate_json(factors, point.candidate);
+    entry["non_dominated_probability"] = point.non_dominated_probability;
+    pareto.push_back(std::move(entry));
+  }
+  ordered_json relaxations = ordered_json::object();
+  for (const surfaces::Relaxation& relaxation : details.relaxations) {
+    relaxations[relaxation.name] = {
+        {"others_can_be_met", relaxation.feasible},
+        {"reachable", relaxation.reachable},
+        {"settings", settings_json(factors, relaxation.candidate.settings)}};
+  }
+  return {{"gains", gains_json(details.gains)},
+          {"uncertainty", uncertainty_json(factors, details.uncertainty)},
+          {"equivalents", equivalents},
+          {"robustness", robustness_json(details.robustness)},
+          {"pareto", pareto},
+          {"relaxations", relaxations}};
 }
 
 /// The goals that were sought, ends of ramps filled in; an open end is null.
@@ -67,6 +144,8 @@ std::string optimum_json(const Analysis& analysis) {
   json["goals"] = goals_json(analysis);
   json["at_bound"] = optimum.at_bound;
   json["global"] = optimum.global;
+  json["most_to_gain"] = number_json(optimum.most_to_gain);
+  json.update(details_json(factors, *analysis.details));
   return json.dump(2) + "\n";
 }
 

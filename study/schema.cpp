@@ -58,6 +58,22 @@ Schema factor_schema() {
   });
 }
 
+Schema fit_schema() {
+  return object({
+      {"surface",
+       words({"polynomial", "auto", "gaussian-process", "amdahl", "amdahl-time",
+              "universal-scalability", "saturation", "exponential-approach", "fixed-plus-linear"}),
+       "what is fitted (polynomial): the model's terms, what predicts best, or a law"},
+      {"factor", text(), "of a law: the numeric factor it is in"},
+      {"by", text(), "of a law: a factor whose levels have parameters of their own"},
+      {"selection", words({"none", "backward", "forward", "best-subset"}),
+       "of the model's terms, by AICc (none)"},
+      {"loss", words({"squares", "huber", "tukey"}), "huber and tukey resist outliers (squares)"},
+      {"variance", words({"constant", "modelled"}),
+       "of single runs; modelled: from replicated runs (constant)"},
+  });
+}
+
 Schema response_schema() {
   return object({
       {"unit", text(), "unit of the response"},
@@ -69,6 +85,7 @@ Schema response_schema() {
       {"weight", number(0), "exponent of the desirability ramp (1)"},
       {"importance", number(0), "weight of this response among all (1)"},
       {"transform", words({"none", "log", "sqrt", "inverse"}), "fitted on this scale"},
+      {"fit", fit_schema(), "how the surface is fitted, where not as the study says"},
       {"formula", text(), "derived from other responses and factors"},
       {"pattern", text(),
        "regular expression whose first group is the value in the program's output"},
@@ -119,6 +136,12 @@ Schema design_schema() {
   });
 }
 
+std::vector<std::string> model_words() {
+  std::vector<std::string> words = doe::Model::names();
+  words.emplace_back("auto");
+  return words;
+}
+
 Schema whole_file() {
   return object({
       {"study", text(), "name of the study; the file's name unless given"},
@@ -129,8 +152,10 @@ Schema whole_file() {
       {"factors", map_of(factor_schema()), "what is varied", true},
       {"constraints", list(text()), "expressions over natural units that every run must meet"},
       {"forbidden", list(map_of(scalar())), "combinations that must not be run"},
-      {"model", one_of({words(doe::Model::names()), list(text())}),
-       "the terms to fit (quadratic): a name, or a list such as [\"1\", \"a\", \"a*b\", \"a^2\"]"},
+      {"model", one_of({words(model_words()), list(text())}),
+       "the terms to fit (quadratic): a name, or a list such as [\"1\", \"a\", \"a*b\", \"a^2\"]; "
+       "auto: what predicts best, over a design for the design's own model"},
+      {"fit", fit_schema(), "how surfaces are fitted"},
       {"design", design_schema(), "which runs (fccd with 6 centre runs)"},
       {"responses", map_of(response_schema()), "what is measured, and what is wanted", true},
       {"run", run_schema(), "how runs are executed"},
@@ -203,6 +228,13 @@ ordered_json json_schema(const Schema& schema) {
 }
 
 }  // namespace
+
+std::vector<std::string> fit_words(const std::string& key) {
+  const Schema schema = fit_schema();
+  const auto found = std::find_if(schema.keys.begin(), schema.keys.end(),
+                                  [&](const SchemaKey& known) { return known.name == key; });
+  return found == schema.keys.end() ? std::vector<std::string>{} : found->value.words;
+}
 
 const Schema& study_schema() {
   static const Schema schema = whole_file();

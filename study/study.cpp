@@ -15,6 +15,7 @@
 #include "doe/expression.h"
 #include "doe/nearest_name.h"
 #include "study/factor_section.h"
+#include "study/fit_section.h"
 #include "study/schema.h"
 #include "study/yaml.h"
 
@@ -72,6 +73,10 @@ class Reader {
     read_region();
     read_design();
     read_model();
+    if (root_["model"] && root_["model"].IsScalar() && root_["model"].Scalar() == "auto") {
+      study_.fit.surface = "auto";
+    }
+    study_.fit = read_fit(root_["fit"], study_.fit, study_.factors, file_);
     read_responses();
     read_run();
     if (const YAML::Node confirm = root_["confirm"]) {
@@ -165,8 +170,9 @@ class Reader {
         study_.model_name = "listed";
         if (study_.model.terms().empty()) fail(node, "model: the list is empty");
       } else {
+        const bool named = node && node.Scalar() != "auto";
         study_.model_name =
-            node ? node.Scalar() : doe::find_design_type(study_.design.type).default_model;
+            named ? node.Scalar() : doe::find_design_type(study_.design.type).default_model;
         study_.model = doe::Model::named(study_.model_name, study_.factors);
       }
     } catch (const doe::ModelError& error) {
@@ -259,6 +265,7 @@ class Reader {
     response.weight = number_at(node, "weight").value_or(1);
     response.importance = number_at(node, "importance").value_or(1);
     response.transform = text_or(node, "transform", "none");
+    response.fit = read_fit(node["fit"], study_.fit, study_.factors, file_);
     response.formula = text_or(node, "formula", "");
     response.pattern = text_or(node, "pattern", "");
     if (node["goal"]) response.goal = goal_kind(node["goal"].Scalar());

@@ -24,6 +24,16 @@ struct StudyError : std::runtime_error {
 
 enum class GoalKind { kNone, kMaximize, kMinimize, kTarget, kWithin, kAtMost, kAtLeast };
 
+/// How the surface of a response is fitted. Names are those of `surfaces/`.
+struct FitSettings {
+  std::string surface = "polynomial";  ///< polynomial, auto, gaussian-process or a law
+  std::string factor;                  ///< of a law: the numeric factor it is in
+  std::string by;                      ///< of a law: a factor whose levels have their own
+  std::string selection = "none";      ///< of terms: none, backward, forward, best-subset
+  std::string loss = "squares";        ///< squares, huber, tukey
+  std::string variance = "constant";   ///< of runs: constant, or modelled from replicates
+};
+
 /// A measured or derived quantity, and what is wanted of it.
 struct Response {
   std::string name;
@@ -34,7 +44,8 @@ struct Response {
   std::optional<double> target;    ///< target
   double weight = 1;               ///< exponent of the desirability ramp
   double importance = 1;           ///< exponent of this response in the overall desirability
-  std::string transform = "none";  ///< fitted as: none, log, sqrt, inverse
+  std::string transform = "none";  ///< the scale of the fit, such as log
+  FitSettings fit;                 ///< the study's, where the response does not say otherwise
   std::string formula;             ///< derived from other responses; empty where measured
   std::string pattern;  ///< regular expression that reads it from the output; may be empty
 };
@@ -78,6 +89,7 @@ struct Study {
   doe::Model model;
   std::string model_name;  ///< "quadratic", ..., or "listed"
   DesignSettings design;
+  FitSettings fit;
   std::vector<Response> responses;
   RunSettings run;
   int confirmation_runs = 0;

@@ -17,8 +17,8 @@ namespace doetune::surfaces {
 struct Coefficient {
   std::string term;  ///< a column of the model matrix, "1", "a", "a*b", "precision[fp32]"
   double estimate = 0;
-  std::optional<double> std_error, t, p, vif;
-  std::optional<double> df;  ///< of t; a fraction where runs are in whole plots
+  std::optional<double> std_error = {}, t = {}, p = {}, vif = {};
+  std::optional<double> df = {};  ///< of t; a fraction where runs are in whole plots
 };
 
 struct NaturalCoefficient {

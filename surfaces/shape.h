@@ -8,16 +8,14 @@
 
 #include "doe/region.h"
 #include "surfaces/fit.h"
+#include "surfaces/quadratic_form.h"
 
 namespace doetune::surfaces {
 
-/// z = constant + linear'c + c' matrix c on the scale of the fit, over the numeric factors, with
-/// the categorical ones at fixed levels.
-struct Quadratic {
-  std::vector<int> factors;  ///< the numeric factors, by index
-  double constant = 0;
-  Eigen::VectorXd linear;
-  Eigen::MatrixXd matrix;  ///< symmetric
+/// A surface on the scale of the fit over its numeric factors, with the categorical ones at fixed
+/// levels.
+struct Quadratic : QuadraticForm {
+  std::vector<int> factors;  ///< the numeric factors, by index, in the order of the variables
 };
 
 /// The quadratic of a fit with its categorical factors at the levels of the coded point `at` (its

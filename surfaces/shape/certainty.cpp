@@ -61,15 +61,15 @@ Definite definite_shares(const Fit& fit, const SecondOrder& terms, Eigen::Index 
     const double chi_squared = chi_squared_quantile(random.uniform(), fit.df_residual);
     const double scale = *fit.sigma * std::sqrt(fit.df_residual / chi_squared);
     const Eigen::VectorXd b = estimate + scale * (root * normal);
-    Quadratic quadratic{{}, 0, Eigen::VectorXd::Zero(k), Eigen::MatrixXd::Zero(k, k)};
+    Quadratic quadratic{{0, Eigen::VectorXd::Zero(k), Eigen::MatrixXd::Zero(k, k)}, {}};
     for (std::size_t i = 0; i < terms.entries.size(); ++i) {
       add_entry(terms.entries[i], b[static_cast<Eigen::Index>(i)], quadratic);
     }
     const auto definite = [](const Eigen::MatrixXd& matrix) {
       return Eigen::LLT<Eigen::MatrixXd>(matrix).info() == Eigen::Success;
     };
-    if (definite(quadratic.matrix)) shares.positive += 1.0 / draws;
-    if (definite(-quadratic.matrix)) shares.negative += 1.0 / draws;
+    if (definite(quadratic.second)) shares.positive += 1.0 / draws;
+    if (definite(-quadratic.second)) shares.negative += 1.0 / draws;
   }
   return shares;
 }

@@ -113,7 +113,7 @@ std::vector<PathPoint> ridge_path(const Fit& fit, const doe::Region& region,
   const std::optional<Quadratic> quadratic = quadratic_of(fit, at);
   if (!quadratic) return {};
   const double sign = direction_of(fit, highest);
-  const SphereMaximum maximum(sign * quadratic->linear, sign * quadratic->matrix);
+  const SphereMaximum maximum(sign * quadratic->linear, sign * quadratic->second);
   const Eigen::Index k = quadratic->linear.size();
   std::vector<PathPoint> path{path_point(fit, region, *quadratic, at, Eigen::VectorXd::Zero(k))};
   const int steps = static_cast<int>(std::floor(farthest / step + 1e-9));

@@ -50,8 +50,8 @@ void add_entry(const QuadraticEntry& entry, double coefficient, Quadratic& quadr
   if (entry.variables.empty()) quadratic.constant += value;
   if (entry.variables.size() == 1) quadratic.linear[entry.variables[0]] += value;
   if (entry.variables.size() != 2) return;
-  quadratic.matrix(entry.variables[0], entry.variables[1]) += value / 2;
-  quadratic.matrix(entry.variables[1], entry.variables[0]) += value / 2;
+  quadratic.second(entry.variables[0], entry.variables[1]) += value / 2;
+  quadratic.second(entry.variables[1], entry.variables[0]) += value / 2;
 }
 
 std::optional<Quadratic> quadratic_of(const Fit& fit, const Eigen::VectorXd& at) {
@@ -63,7 +63,7 @@ std::optional<Quadratic> quadratic_of(const Fit& fit, const Eigen::VectorXd& at)
   const auto k = static_cast<Eigen::Index>(quadratic.factors.size());
   if (k == 0) return std::nullopt;
   quadratic.linear = Eigen::VectorXd::Zero(k);
-  quadratic.matrix = Eigen::MatrixXd::Zero(k, k);
+  quadratic.second = Eigen::MatrixXd::Zero(k, k);
   const std::vector<QuadraticEntry> entries = quadratic_entries(fit.model, at, quadratic.factors);
   for (std::size_t c = 0; c < entries.size(); ++c) {
     if (entries[c].variables.size() > 2) return std::nullopt;

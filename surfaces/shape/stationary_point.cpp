@@ -35,13 +35,13 @@ std::optional<StationaryPoint> stationary_point(const Fit& fit) {
   }
   const auto k = static_cast<Eigen::Index>(factors.size());
   const std::optional<Quadratic> quadratic = quadratic_of(fit, Eigen::VectorXd::Zero(k));
-  if (!quadratic || quadratic->matrix.isZero(0)) return std::nullopt;
-  const Eigen::FullPivLU<Eigen::MatrixXd> lu(quadratic->matrix);
+  if (!quadratic || quadratic->second.isZero(0)) return std::nullopt;
+  const Eigen::FullPivLU<Eigen::MatrixXd> lu(quadratic->second);
   if (!lu.isInvertible()) return std::nullopt;
 
   StationaryPoint point;
   point.coded = lu.solve(-0.5 * quadratic->linear);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(quadratic->matrix);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(quadratic->second);
   point.eigenvalues = eigen.eigenvalues();
   point.eigenvectors = eigen.eigenvectors();
   point.kind = shape_of(point.eigenvalues, fit.transform);

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "study/study.h"
+#include "surfaces/models/law.h"
 #include "surfaces/transform.h"
 #include "tests/temporary_directory.h"
 
@@ -241,6 +242,38 @@ TEST_CASE("The transforms of the study file are those of the fits", "[study]") {
     const study::Study study = parse_study(
         "factors: {a: {low: 0, high: 1}}\nresponses: {y: {transform: " + name + "}}", "s.yaml");
     CHECK(study.responses[0].transform == name);
+  }
+}
+
+TEST_CASE("How surfaces are fitted is said once, and may differ by response", "[study]") {
+  const std::string start =
+      "factors: {n: {low: 1, high: 8}, w: {levels: [x, y]}}\n"
+      "fit: {selection: backward, loss: huber}\n";
+  const study::Study study = parse_study(
+      start + "responses: {a: {}, b: {fit: {surface: amdahl, factor: n, by: w, loss: squares}}}",
+      "s.yaml");
+  CHECK(study.responses[0].fit.selection == "backward");
+  CHECK(study.responses[0].fit.surface == "polynomial");
+  CHECK(study.responses[1].fit.surface == "amdahl");
+  CHECK(study.responses[1].fit.selection == "backward");
+  CHECK(study.responses[1].fit.loss == "squares");
+  const auto refused = [&](const std::string& fit) {
+    return message_of(start + "responses: {a: {fit: " + fit + "}}");
+  };
+  CHECK_THAT(refused("{surface: amdahl}"), Catch::Contains("needs 'factor'"));
+  CHECK_THAT(refused("{surface: amdahl, factor: w}"),
+             Catch::Contains("study.yaml:3:") && Catch::Contains("no factor with numbers"));
+  CHECK_THAT(refused("{surface: amdal}"), Catch::Contains("did you mean 'amdahl'?"));
+  CHECK(parse_study(start + "model: auto\nresponses: {a: {}}", "s.yaml").fit.surface == "auto");
+}
+
+TEST_CASE("The laws of the study file are those of the surfaces", "[study]") {
+  for (const surfaces::Law& law : surfaces::laws()) {
+    const study::Study study =
+        parse_study("factors: {a: {low: 1, high: 9}}\nresponses: {y: {fit: {surface: " + law.name +
+                        ", factor: a}}}",
+                    "s.yaml");
+    CHECK(study.responses[0].fit.surface == law.name);
   }
 }
 

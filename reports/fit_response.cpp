@@ -1,0 +1,191 @@
+#include "reports/fit_response.h"
+
+#include <algorithm>
+
+#include "surfaces/models/gaussian_process.h"
+
+namespace doetune::reports {
+namespace {
+
+using surfaces::FitOptions;
+
+/// The response's own settings, but for those asked for instead.
+study::FitSettings settings_of(const study::Response& response, const AnalysisOptions& options) {
+  study::FitSettings fit = response.fit;
+  const auto take = [](std::string& value, const std::string& instead) {
+    if (!instead.empty()) value = instead;
+  };
+  take(fit.surface, options.fit.surface);
+  take(fit.factor, options.fit.factor);
+  take(fit.by, options.fit.by);
+  take(fit.selection, options.fit.selection);
+  take(fit.loss, options.fit.loss);
+  take(fit.variance, options.fit.variance);
+  return fit;
+}
+
+surfaces::Loss loss_named(const std::string& name) {
+  if (name == "huber") return surfaces::Loss::kHuber;
+  return name == "tukey" ? surfaces::Loss::kTukey : surfaces::Loss::kSquares;
+}
+
+surfaces::SelectionMethod method_named(const std::string& name) {
+  if (name == "backward") return surfaces::SelectionMethod::kBackward;
+  return name == "forward" ? surfaces::SelectionMethod::kForward
+                           : surfaces::SelectionMethod::kBestSubset;
+}
+
+/// A fit in the making: what is known of the response so far.
+class ResponseFit {
+ public:
+  ResponseFit(const study::Study& study, const study::Response& response, const ResponseRuns& runs,
+              const AnalysisOptions& options)
+      : study_(study),
+        runs_(runs),
+        settings_(settings_of(response, options)),
+        model_(options.model ? doe::Model::named(*options.model, study.factors) : study.model),
+        result_{response, {}, "", runs.runs} {
+    options_.blocks = runs.blocks;
+    options_.whole_plots = runs.whole_plots;
+    options_.loss = loss_named(settings_.loss);
+    options_.settings = runs.settings;
+    transform_ = options.transform.value_or(response.transform);
+  }
+
+  ResponseAnalysis take() {
+    try {
+      choose_transform();
+      model_variance();
+      fit_polynomial();
+      judge();
+    } catch (const surfaces::FitError& error) {
+      result_.problem = error.what();
+    }
+    try {
+      choose_surface();
+    } catch (const std::exception& error) {
+      if (!result_.problem.empty()) result_.problem += "; ";
+      result_.problem += settings_.surface + ": " + error.what();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void choose_transform() {
+    if (runs_.y.size() > 0 && runs_.y.minCoeff() > 0) {
+      try {
+        result_.box_cox = surfaces::box_cox(model_, runs_.coded, runs_.y, options_);
+      } catch (const surfaces::FitError&) {
+        // The fit itself will say what is wrong with these runs.
+      }
+    }
+    if (transform_ != surfaces::kBoxCoxName) {
+      options_.transform = surfaces::transform_from_name(transform_);
+      return;
+    }
+    if (!result_.box_cox) {
+      throw surfaces::FitError(
+          "transform box-cox needs responses above 0 that the model does not "
+          "fit exactly");
+    }
+    options_.transform = result_.box_cox->suggestion;
+  }
+
+  void model_variance() {
+    const auto groups = surfaces::replicate_variances(runs_.coded, transformed(), runs_.blocks);
+    result_.constancy = surfaces::test_constancy(study_.factors, groups);
+    if (settings_.variance == "modelled") {
+      options_.variance = surfaces::fit_variance_model(study_.factors, groups);
+    }
+  }
+
+  void fit_polynomial() {
+    if (settings_.selection == "none") {
+      result_.fit = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, options_);
+      return;
+    }
+    result_.selection =
+        surfaces::select_model(model_, runs_.coded, runs_.y,
+                               {.method = method_named(settings_.selection), .fit = options_});
+    result_.fit = result_.selection->fit;
+  }
+
+  void judge() {
+    const surfaces::Fit& fit = *result_.fit;
+    FitDiagnostics& diagnostics = result_.diagnostics;
+    diagnostics = {surfaces::run_influences(fit),
+                   {},
+                   surfaces::normality_test(fit),
+                   surfaces::spread_test(fit),
+                   surfaces::shape_certainty(fit)};
+    if (runs_.made_here) {
+      const Eigen::VectorXi order = Eigen::Map<const Eigen::VectorXi>(runs_.runs.data(), fit.n);
+      diagnostics.drift = surfaces::drift_test(fit, order.cast<double>());
+    }
+    result_.sequential =
+        surfaces::sequential_summary(study_.factors, runs_.coded, runs_.y, options_);
+  }
+
+  void choose_surface() {
+    if (settings_.surface == "polynomial") return;
+    result_.kind = settings_.surface;
+    if (settings_.surface == "gaussian-process") {
+      result_.other = std::make_shared<surfaces::GaussianProcess>(
+          surfaces::fit_gaussian_process(doe::Model::parse({"1"}, study_.factors), runs_.coded,
+                                         runs_.y, {.transform = options_.transform}));
+    } else if (settings_.surface == "auto") {
+      compare();
+    } else {
+      const std::string factor =
+          settings_.factor.empty() ? study_.factors.front().name : settings_.factor;
+      result_.other = std::make_shared<surfaces::LawFit>(
+          surfaces::fit_law(surfaces::law_named(settings_.surface), study_.factors, factor,
+                            runs_.coded, runs_.y, settings_.by));
+    }
+  }
+
+  /// The simplest surface that predicts as well as any. A polynomial becomes the fit.
+  void compare() {
+    result_.choice =
+        surfaces::choose_surface(study_.factors, runs_.coded, runs_.y, {.fit = options_});
+    const surfaces::SurfaceCandidate& best = result_.choice->best();
+    const auto* polynomial = dynamic_cast<const surfaces::Fit*>(best.surface.get());
+    if (polynomial == nullptr) {
+      result_.kind = "gaussian-process";
+      result_.other = best.surface;
+      return;
+    }
+    result_.kind = "polynomial";
+    result_.fit = *polynomial;
+    result_.problem.clear();
+    judge();
+  }
+
+  /// The responses on the scale of the fit.
+  Eigen::VectorXd transformed() const {
+    return runs_.y.unaryExpr([this](double y) {
+      try {
+        return surfaces::transformed(options_.transform, y);
+      } catch (const std::domain_error& error) {
+        throw surfaces::FitError(error.what());
+      }
+    });
+  }
+
+  const study::Study& study_;
+  const ResponseRuns& runs_;
+  study::FitSettings settings_;
+  doe::Model model_;
+  FitOptions options_;
+  std::string transform_;
+  ResponseAnalysis result_;
+};
+
+}  // namespace
+
+ResponseAnalysis fit_response(const study::Study& study, const study::Response& response,
+                              const ResponseRuns& runs, const AnalysisOptions& options) {
+  return ResponseFit(study, response, runs, options).take();
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,59 @@
+#include "study/fit_section.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "doe/nearest_name.h"
+
+namespace doetune::study {
+namespace {
+
+bool is_law(const std::string& surface) {
+  return surface != "polynomial" && surface != "auto" && surface != "gaussian-process";
+}
+
+std::vector<std::string> names_of(const std::vector<doe::Factor>& factors, bool categorical) {
+  std::vector<std::string> names;
+  for (const doe::Factor& factor : factors) {
+    if (factor.is_categorical() == categorical) names.push_back(factor.name);
+  }
+  return names;
+}
+
+/// A law is in a numeric factor, and differs by a factor with words for levels.
+void check_factor(const YAML::Node& node, const char* key, bool categorical,
+                  const std::vector<doe::Factor>& factors, const std::filesystem::path& file) {
+  if (!node[key]) return;
+  const std::vector<std::string> names = names_of(factors, categorical);
+  const std::string name = node[key].Scalar();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  fail_at(file, node[key],
+          fmt::format("fit.{}: '{:.60}' is no factor with {} for settings{}", key, name,
+                      categorical ? "words" : "numbers", doe::did_you_mean(name, names)));
+}
+
+}  // namespace
+
+FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
+                     const std::vector<doe::Factor>& factors, const std::filesystem::path& file) {
+  if (!node) return otherwise;
+  const auto text_or = [&](const char* key, const std::string& text) {
+    return node[key] ? node[key].Scalar() : text;
+  };
+  const FitSettings fit{
+      text_or("surface", otherwise.surface), text_or("factor", otherwise.factor),
+      text_or("by", otherwise.by),           text_or("selection", otherwise.selection),
+      text_or("loss", otherwise.loss),       text_or("variance", otherwise.variance)};
+  check_factor(node, "factor", false, factors, file);
+  check_factor(node, "by", true, factors, file);
+  if (is_law(fit.surface) && fit.factor.empty()) {
+    fail_at(file, node,
+            fmt::format("fit: surface {} needs 'factor', the numeric factor it is in: {}",
+                        fit.surface, fmt::join(names_of(factors, false), ", ")));
+  }
+  return fit;
+}
+
+}  // namespace doetune::study
