@@ -5,6 +5,7 @@
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/best_points.h"
 #include "surfaces/optimum/empty_region.h"
+#include "surfaces/optimum/quadratic_goal.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t kImprovedPoints = 32;
 constexpr long kEvaluations = 300'000;  // of improvements, all together
 constexpr std::size_t kAlternatives = 3;
+constexpr double kRounding = 1e-12;  // relative
 
 /// Settings reached from a point by moves that better its score.
 Scored improved(const OptimumRequest& request, const SettingsSearch& search, Scored start,
@@ -43,10 +45,26 @@ std::vector<Scored> spread_out(const OptimumRequest& request, std::vector<Scored
   return chosen;
 }
 
+/// The usable settings next to the exact optimum between them, where that is known.
+std::optional<Scored> beside_exact(const OptimumRequest& request, const SettingsSearch& search) {
+  const auto goal = QuadraticGoal::of(request, search);
+  if (!goal) return std::nullopt;
+  const Eigen::MatrixXd natural = usable_around(request, search, goal->best().at);
+  std::vector<Scored> points;
+  for (Eigen::Index i = 0; i < natural.rows(); ++i) {
+    Scored point{Block{natural, {}}.settings(i), {}};
+    const Eigen::VectorXd coded = doe::coded_point(request.factors, point.settings);
+    point.score = best_of(request, coded.transpose()).score;
+    points.push_back(std::move(point));
+  }
+  return spread_out(request, std::move(points), 1).front();
+}
+
 /// The best settings of a search; where it is not exhaustive, improved.
 std::vector<Scored> chosen_points(const OptimumRequest& request, const SettingsSearch& search) {
   if (search.is_exhaustive()) return best_points(request, search, 1 + kAlternatives);
   std::vector<Scored> points = best_points(request, search, kImprovedPoints);
+  if (auto exact = beside_exact(request, search)) points.insert(points.begin(), *exact);
   const std::size_t starts = points.size();
   long evaluations = kEvaluations;
   for (std::size_t i = 0; i < starts; ++i) {
@@ -65,6 +83,20 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
   return names;
 }
 
+/// How much more than a usable setting any other may give, from the exact optimum between them.
+std::optional<double> most_to_gain(const OptimumRequest& request, const SettingsSearch& search,
+                                   const Settings& settings) {
+  if (search.is_exhaustive()) return 0;
+  const auto goal = QuadraticGoal::of(request, search);
+  if (!goal) return std::nullopt;
+  const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
+  Prediction bound = goal->response().surface->predict(coded);
+  const double found = bound.response();
+  bound.mean = goal->sign() * std::max(goal->best().value, goal->sign() * bound.mean);
+  const double gain = std::abs(bound.response() - found);
+  return gain > kRounding * std::abs(found) ? gain : 0;
+}
+
 }  // namespace
 
 std::optional<Settings> baseline_of(const std::vector<doe::Factor>& factors) {
@@ -80,10 +112,11 @@ Optimum find_optimum(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold,
                               request.most_enumerated);
   Optimum optimum;
-  optimum.global = search.is_exhaustive();
   const std::vector<Scored> chosen = chosen_points(request, search);
   if (chosen.empty()) refuse_empty_region(request, search);
   optimum.best = assess(request, chosen.front().settings);
+  optimum.most_to_gain = most_to_gain(request, search, optimum.best.settings);
+  optimum.global = optimum.most_to_gain == 0.0;
   optimum.feasible = optimum.best.violation == 0;
   for (std::size_t i = 1; i < chosen.size(); ++i) {
     optimum.alternatives.push_back(assess(request, chosen[i].settings));
