@@ -30,6 +30,12 @@ bool better(const Score& a, const Score& b) {
          std::tie(b.violation, a.desirability, a.compromise, a.probability, a.excess);
 }
 
+double merit(const Score& score) {
+  if (score.violation > 0) return -1 - score.violation;
+  if (score.desirability == 0) return (score.compromise / (1 + std::abs(score.compromise)) - 1) / 2;
+  return score.desirability + 1e-6 * score.excess;
+}
+
 bool ties_but_for_probability(const Score& a, const Score& b) {
   return a.violation == b.violation && a.desirability == b.desirability &&
          a.compromise == b.compromise;

@@ -20,6 +20,10 @@ struct Score {
 /// By violation, desirability, compromise, probability and excess, in this order.
 bool better(const Score& a, const Score& b);
 
+/// One number that rises with better scores, probability aside: below -1 where limits are missed,
+/// up to 0 where a ramp is out of reach, else the desirability with a touch of the excess.
+double merit(const Score& score);
+
 /// Whether only probability and excess can tell a from b.
 bool ties_but_for_probability(const Score& a, const Score& b);
 
