@@ -77,7 +77,10 @@ struct Optimum {
   std::vector<Candidate> alternatives;  ///< good settings that differ from the best, best first
   std::optional<Candidate> baseline;    ///< where every factor has one
   std::vector<std::string> at_bound;    ///< numeric factors whose best setting ends their range
-  bool global = false;                  ///< every usable setting was looked at
+  bool global = false;  ///< no usable setting is better: all were looked at, or it is proven
+  /// No usable settings predict the sought response better by more than this (own unit): 0 where
+  /// `global`, empty where nothing is known of settings that were not looked at.
+  std::optional<double> most_to_gain;
 };
 
 /// Candidates are compared by

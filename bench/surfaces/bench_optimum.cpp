@@ -4,6 +4,9 @@
 #include "doe/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum.h"
+#include "surfaces/optimum/box_optimum.h"
+#include "surfaces/optimum/pareto.h"
+#include "surfaces/optimum/uncertainty.h"
 #include "tests/doe/factors.h"
 
 namespace {
@@ -45,6 +48,46 @@ void enumeration(benchmark::State& state, GoalType type, double levels) {
   for (auto _ : state) benchmark::DoNotOptimize(surfaces::find_optimum(request));
 }
 
+/// The exact optimum of a quadratic on a box of k factors, all of them with curvature down.
+void exact_on_box(benchmark::State& state) {
+  const auto k = static_cast<int>(state.range(0));
+  const surfaces::Fit fit = random_fit(numbered_factors(k), 1);
+  const Eigen::VectorXd low = Eigen::VectorXd::Constant(k, -1);
+  const surfaces::QuadraticForm q = *fit.quadratic(low);
+  for (auto _ : state) benchmark::DoNotOptimize(surfaces::highest_in_box(q, low, -low));
+}
+
+/// 10,000 draws of the optimum of three factors: one ramp, exact; or three among usable settings.
+void draws_of_optimum(benchmark::State& state) {
+  const std::vector<doe::Factor> factors = numbered_factors(3);
+  const surfaces::Fit a = random_fit(factors, 1), b = random_fit(factors, 2),
+                      c = random_fit(factors, 3);
+  surfaces::OptimumRequest request;
+  request.factors = factors;
+  request.threads = 2;
+  request.most_enumerated = 1'000'000;
+  const Goal goal{GoalType::kMaximize, 0, 12};
+  request.responses = {{"a", &a, goal}};
+  if (state.range(0) == 3) request.responses = {{"a", &a, goal}, {"b", &b, goal}, {"c", &c, goal}};
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  for (auto _ : state) benchmark::DoNotOptimize(surfaces::optimum_uncertainty(request, optimum));
+}
+
+/// The front of two responses over 16^5 settings.
+void pareto_million(benchmark::State& state) {
+  const std::vector<doe::Factor> factors = whole_factors(5, 15);
+  const surfaces::Fit a = random_fit(factors, 1), b = random_fit(factors, 2);
+  surfaces::OptimumRequest request;
+  request.factors = factors;
+  request.threads = 2;
+  request.responses = {{"a", &a, Goal{GoalType::kMaximize, 0, 12}},
+                       {"b", &b, Goal{GoalType::kMinimize, 0, 12}}};
+  for (auto _ : state) benchmark::DoNotOptimize(surfaces::pareto_front(request));
+}
+
+BENCHMARK(exact_on_box)->Arg(3)->Arg(6)->Arg(10)->Unit(benchmark::kMillisecond);
+BENCHMARK(draws_of_optimum)->Arg(1)->Arg(3)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(pareto_million)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(enumeration, million_ramps, GoalType::kMaximize, 16)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();

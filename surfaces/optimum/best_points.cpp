@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <optional>
 
@@ -41,19 +42,12 @@ class BestSoFar {
   std::size_t block_ = 0;
 };
 
-/// A score that no point of a block beats, but for its excess.
+/// A score that no point of a block beats.
 struct Bound {
   std::size_t block = 0;
   bool empty = true;
   Score score;
 };
-
-bool cannot_hold(const Bound& bound, const std::optional<Score>& best) {
-  if (bound.empty) return true;
-  if (!best || !better(*best, bound.score)) return false;
-  return !ties_but_for_probability(*best, bound.score) ||
-         best->probability > bound.score.probability + kScoreRounding;
-}
 
 class BestPointsSearch {
  public:
@@ -62,6 +56,10 @@ class BestPointsSearch {
     least_.resize(static_cast<Eigen::Index>(request.factors.size()));
     for (std::size_t f = 0; f < request.factors.size(); ++f) {
       least_[static_cast<Eigen::Index>(f)] = least_difference(request.factors[f]);
+    }
+    for (const GoalResponse& response : request.responses) {
+      if (!counts(response) || response.goal->is_limit()) continue;
+      most_excess_ = std::numeric_limits<double>::infinity();
     }
   }
 
@@ -74,19 +72,27 @@ class BestPointsSearch {
         bounds_[index].score = look(index, block, {}, best);
       }
     });
+    const std::optional<Scored> found = best.found();
+    for (Bound& bound : bounds_) {
+      // Whether it was known depends on which thread was first, and it matters of ties only.
+      if (found && !ties_but_for_probability(bound.score, found->score))
+        bound.score.probability = 1;
+    }
     std::stable_sort(bounds_.begin(), bounds_.end(), [](const Bound& a, const Bound& b) {
       return a.empty == b.empty ? better(a.score, b.score) : b.empty;
     });
-    return best.found();
+    return found;
   }
 
   std::optional<Scored> next(const std::vector<Scored>& before) {
     BestSoFar best;
     // A few blocks at a time, best bounds first, until no block can hold a better point.
     for (std::size_t from = 0; from < bounds_.size(); from += kAtATime) {
+      const std::optional<Score> score = best.score();
       std::vector<std::size_t> blocks;
       for (std::size_t i = from; i < std::min(from + kAtATime, bounds_.size()); ++i) {
-        if (!cannot_hold(bounds_[i], best.score())) blocks.push_back(bounds_[i].block);
+        const bool hopeful = !bounds_[i].empty && (!score || better(bounds_[i].score, *score));
+        if (hopeful) blocks.push_back(bounds_[i].block);
       }
       if (blocks.empty()) break;
       search_.for_each(blocks, request_.threads, [&](std::size_t index, const Block& block) {
@@ -106,7 +112,8 @@ class BestPointsSearch {
     const BestOf found = best_of(request_, block.coded, allowed, bar ? &*bar : nullptr);
     if (found.at >= 0) best.offer(index, {block.settings(found.at), found.score});
     Score bound = found.score;
-    bound.probability = found.most_probability;
+    bound.probability = std::min(1.0, found.most_probability + kScoreRounding);
+    bound.excess = most_excess_;
     return bound;
   }
 
@@ -124,6 +131,7 @@ class BestPointsSearch {
   const OptimumRequest& request_;
   const SettingsSearch& search_;
   std::vector<Bound> bounds_;
+  double most_excess_ = 0;  ///< 0 without ramps
   Eigen::Array<double, 1, Eigen::Dynamic>
       least_;  ///< difference of each factor that makes settings others
 };

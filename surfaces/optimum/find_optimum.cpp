@@ -5,6 +5,8 @@
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/best_points.h"
 #include "surfaces/optimum/empty_region.h"
+#include "surfaces/optimum/global_search.h"
+#include "surfaces/optimum/quadratic_goal.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -12,12 +14,17 @@ namespace {
 constexpr std::size_t kImprovedPoints = 32;
 constexpr long kEvaluations = 300'000;  // of improvements, all together
 constexpr std::size_t kAlternatives = 3;
+constexpr double kRounding = 1e-12;  // relative
+
+Scored scored(const OptimumRequest& request, Settings settings) {
+  const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
+  return {std::move(settings), best_of(request, coded.transpose()).score};
+}
 
 /// Settings reached from a point by moves that better its score.
 Scored improved(const OptimumRequest& request, const SettingsSearch& search, Scored start,
                 long& evaluations) {
-  start.score =
-      best_of(request, doe::coded_point(request.factors, start.settings).transpose()).score;
+  start = scored(request, std::move(start.settings));
   const auto choose = [&](const Block& trials) -> std::optional<Eigen::Index> {
     const BestOf found = best_of(request, trials.coded, {}, &start.score);
     if (!better(found.score, start.score)) return std::nullopt;
@@ -43,13 +50,36 @@ std::vector<Scored> spread_out(const OptimumRequest& request, std::vector<Scored
   return chosen;
 }
 
+/// The usable settings next to the exact optimum between them, where that is known.
+std::vector<Scored> beside_exact(const OptimumRequest& request, const SettingsSearch& search) {
+  const auto goal = QuadraticGoal::of(request, search);
+  if (!goal) return {};
+  const Eigen::MatrixXd natural = usable_around(request, search, goal->best().at);
+  std::vector<Scored> points;
+  for (Eigen::Index i = 0; i < natural.rows(); ++i) {
+    points.push_back(scored(request, Block{natural, {}}.settings(i)));
+  }
+  return spread_out(request, std::move(points), 1);
+}
+
+/// Where moves begin: the exact optimum first, then what a global search and the grid found.
+std::vector<Scored> starts(const OptimumRequest& request, const SettingsSearch& search) {
+  std::vector<Scored> points = beside_exact(request, search);
+  for (Settings& settings : globally_searched(request, search)) {
+    points.push_back(scored(request, std::move(settings)));
+  }
+  const std::vector<Scored> of_grid = best_points(request, search, kImprovedPoints);
+  points.insert(points.end(), of_grid.begin(), of_grid.end());
+  return points;
+}
+
 /// The best settings of a search; where it is not exhaustive, improved.
 std::vector<Scored> chosen_points(const OptimumRequest& request, const SettingsSearch& search) {
   if (search.is_exhaustive()) return best_points(request, search, 1 + kAlternatives);
-  std::vector<Scored> points = best_points(request, search, kImprovedPoints);
-  const std::size_t starts = points.size();
+  std::vector<Scored> points = starts(request, search);
+  const std::size_t count = points.size();
   long evaluations = kEvaluations;
-  for (std::size_t i = 0; i < starts; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     points.push_back(improved(request, search, points[i], evaluations));
   }
   return spread_out(request, std::move(points), 1 + kAlternatives);
@@ -63,6 +93,20 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
     if (settings[f] == factor.low || settings[f] == factor.high) names.push_back(factor.name);
   }
   return names;
+}
+
+/// How much more than a usable setting any other may give, from the exact optimum between them.
+std::optional<double> most_to_gain(const OptimumRequest& request, const SettingsSearch& search,
+                                   const Settings& settings) {
+  if (search.is_exhaustive()) return 0;
+  const auto goal = QuadraticGoal::of(request, search);
+  if (!goal) return std::nullopt;
+  const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
+  Prediction bound = goal->response().surface->predict(coded);
+  const double found = bound.response();
+  bound.mean = goal->sign() * std::max(goal->best().value, goal->sign() * bound.mean);
+  const double gain = std::abs(bound.response() - found);
+  return gain > kRounding * std::abs(found) ? gain : 0;
 }
 
 }  // namespace
@@ -80,10 +124,11 @@ Optimum find_optimum(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold,
                               request.most_enumerated);
   Optimum optimum;
-  optimum.global = search.is_exhaustive();
   const std::vector<Scored> chosen = chosen_points(request, search);
   if (chosen.empty()) refuse_empty_region(request, search);
   optimum.best = assess(request, chosen.front().settings);
+  optimum.most_to_gain = most_to_gain(request, search, optimum.best.settings);
+  optimum.global = optimum.most_to_gain == 0.0;
   optimum.feasible = optimum.best.violation == 0;
   for (std::size_t i = 1; i < chosen.size(); ++i) {
     optimum.alternatives.push_back(assess(request, chosen[i].settings));

@@ -100,8 +100,7 @@ std::optional<double> JointErrors::all_limits_met(const Eigen::VectorXd& coded) 
     const GoalResponse& response = responses_[static_cast<std::size_t>(j)];
     if (!response.goal || !response.goal->is_limit()) continue;
     const Prediction prediction = response.surface->predict(coded);
-    const auto ends =
-        prediction.standardised(response.goal->met_low(), response.goal->met_high());
+    const auto ends = prediction.standardised(response.goal->met_low(), response.goal->met_high());
     if (!ends) continue;
     low[j] = as_normal(ends->low, prediction.df);
     high[j] = as_normal(ends->high, prediction.df);

@@ -13,8 +13,8 @@ namespace doetune::surfaces {
 /// made its throughput low. Their correlation is that of the surfaces' residuals over common runs,
 ///   rho_jk = sum r_j r_k / sqrt(sum r_j^2 sum r_k^2)
 /// (seemingly unrelated regressions: Zellner 1962, JASA 57, 348), taken for 0 with fewer than three
-/// common runs; with few degrees of freedom it is itself uncertain. Errors of predicted means are correlated by it as far as they
-/// stem from the same runs, errors of one next run entirely.
+/// common runs; with few degrees of freedom it is itself uncertain. Errors of predicted means are
+/// correlated by it as far as they stem from the same runs, errors of one next run entirely.
 class JointErrors {
  public:
   explicit JointErrors(const std::vector<GoalResponse>& responses);
@@ -25,8 +25,8 @@ class JointErrors {
   /// r x r: of the errors of predictions of the next run at a coded point, mean and run together.
   Eigen::MatrixXd of_next_run(const Eigen::VectorXd& coded) const;
 
-  /// The probability that the next run at a coded point meets every limit: each error is Student's t
-  /// exactly as its Prediction says, and they hang together as normal variables of correlation
+  /// The probability that the next run at a coded point meets every limit: each error is Student's
+  /// t exactly as its Prediction says, and they hang together as normal variables of correlation
   /// of_next_run do (a Gaussian copula: with correlation 0 it is the product of probabilities).
   /// Source: Cario & Nelson (1997), Modeling and Generating Random Vectors. Empty without limits or
   /// without error estimates.
@@ -40,10 +40,10 @@ class JointErrors {
   Eigen::MatrixXd of_run_;
 };
 
-/// Draws of what the true mean responses at some points may be, given the runs: predicted means plus
-/// errors that hang together over points (mean_errors) and responses (JointErrors), each response's
-/// scaled by sqrt(df / chi-squared), so that a mean has the Student t of its Prediction. The scales
-/// of two responses hang together as squares of their errors do, by rho^2.
+/// Draws of what the true mean responses at some points may be, given the runs: predicted means
+/// plus errors that hang together over points (mean_errors) and responses (JointErrors), each
+/// response's scaled by sqrt(df / chi-squared), so that a mean has the Student t of its Prediction.
+/// The scales of two responses hang together as squares of their errors do, by rho^2.
 class MeanDraws {
  public:
   MeanDraws(const JointErrors& joint, const Eigen::MatrixXd& coded);

@@ -39,8 +39,8 @@ Eigen::MatrixXd triangle(const Eigen::MatrixXd& correlation) {
 }
 
 /// The product of the probabilities of the intervals, each given a draw inside those before.
-double product_at(const Eigen::MatrixXd& l, const Eigen::VectorXd& low,
-                  const Eigen::VectorXd& high, int point) {
+double product_at(const Eigen::MatrixXd& l, const Eigen::VectorXd& low, const Eigen::VectorXd& high,
+                  int point) {
   Eigen::VectorXd y = Eigen::VectorXd::Zero(low.size());
   double product = 1;
   for (Eigen::Index i = 0; i < low.size() && product > 0; ++i) {
@@ -73,9 +73,8 @@ double normal_box_probability(const Eigen::MatrixXd& correlation, const Eigen::V
   const auto probability = [&](Eigen::Index i) {
     return normal_probability(high[i]) - normal_probability(low[i]);
   };
-  std::stable_sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
-    return probability(a) < probability(b);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Eigen::Index a, Eigen::Index b) { return probability(a) < probability(b); });
   const Eigen::MatrixXd ordered = correlation(order, order);
   const Eigen::VectorXd from = low(order), to = high(order);
   const Eigen::MatrixXd l = triangle(ordered);

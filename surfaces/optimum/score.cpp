@@ -11,8 +11,6 @@ namespace {
 
 double rounded(double value) { return std::round(value / kScoreRounding) * kScoreRounding; }
 
-bool counts(const GoalResponse& response) { return response.goal && response.goal->importance > 0; }
-
 /// Adds one response to the sums of `score`; its desirability holds the sum of logarithms.
 void add(const Goal& goal, double y, Score& score) {
   const double desirability = goal.desirability(y);
@@ -23,21 +21,19 @@ void add(const Goal& goal, double y, Score& score) {
   score.excess += goal.importance * goal.excess(y);
 }
 
-void add_feasibility(const OptimumRequest& request, const Eigen::MatrixXd& coded,
-                     std::vector<Score>& scores) {
-  if (!request.feasibility) return;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double probability =
-        request.feasibility(coded.row(static_cast<Eigen::Index>(i)).transpose());
-    scores[i].violation += std::max(0.0, request.least_feasibility - probability);
-  }
-}
-
 }  // namespace
+
+bool counts(const GoalResponse& response) { return response.goal && response.goal->importance > 0; }
 
 bool better(const Score& a, const Score& b) {
   return std::tie(a.violation, b.desirability, b.compromise, b.probability, b.excess) <
          std::tie(b.violation, a.desirability, a.compromise, a.probability, a.excess);
+}
+
+double merit(const Score& score) {
+  if (score.violation > 0) return -1 - score.violation;
+  if (score.desirability == 0) return (score.compromise / (1 + std::abs(score.compromise)) - 1) / 2;
+  return score.desirability + 1e-6 * score.excess;
 }
 
 bool ties_but_for_probability(const Score& a, const Score& b) {
@@ -45,22 +41,33 @@ bool ties_but_for_probability(const Score& a, const Score& b) {
          a.compromise == b.compromise;
 }
 
-std::vector<Score> scores(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
-  std::vector<Score> scores(static_cast<std::size_t>(coded.rows()));
+std::vector<Score> scores_of(const OptimumRequest& request,
+                             const std::vector<Eigen::VectorXd>& responses, Eigen::Index m) {
+  std::vector<Score> scores(static_cast<std::size_t>(m));
   double importance = 0;
-  for (const GoalResponse& response : request.responses) {
-    if (!counts(response)) continue;
-    importance += response.goal->importance;
-    const Eigen::VectorXd values = response.surface->responses(coded);
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      add(*response.goal, values[static_cast<Eigen::Index>(i)], scores[i]);
-    }
+  for (std::size_t r = 0; r < responses.size(); ++r) {
+    if (!counts(request.responses[r])) continue;
+    const Goal& goal = *request.responses[r].goal;
+    importance += goal.importance;
+    for (Eigen::Index i = 0; i < m; ++i) add(goal, responses[r][i], scores[i]);
   }
-  add_feasibility(request, coded, scores);
   for (Score& score : scores) {
     score.violation = rounded(score.violation);
     score.desirability = importance > 0 ? rounded(std::exp(score.desirability / importance)) : 1;
     score.compromise = score.desirability == 0 ? rounded(score.compromise) : 0;
+  }
+  return scores;
+}
+
+std::vector<Score> scores(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
+  std::vector<Eigen::VectorXd> responses;
+  for (const GoalResponse& response : request.responses) {
+    responses.push_back(counts(response) ? response.surface->responses(coded) : Eigen::VectorXd());
+  }
+  std::vector<Score> scores = scores_of(request, responses, coded.rows());
+  for (Eigen::Index i = 0; request.feasibility && i < coded.rows(); ++i) {
+    const double lacking = request.least_feasibility - request.feasibility(coded.row(i));
+    scores[i].violation += rounded(std::max(0.0, lacking));
   }
   return scores;
 }

@@ -20,8 +20,20 @@ struct Score {
 /// By violation, desirability, compromise, probability and excess, in this order.
 bool better(const Score& a, const Score& b);
 
+/// One number that rises with better scores, probability aside: below -1 where limits are missed,
+/// up to 0 where a ramp is out of reach, else the desirability with a touch of the excess.
+double merit(const Score& score);
+
 /// Whether only probability and excess can tell a from b.
 bool ties_but_for_probability(const Score& a, const Score& b);
+
+/// Whether a response has a say in the optimum.
+bool counts(const GoalResponse& response);
+
+/// The scores of m points from what every response is there (m values each; of those that do not
+/// count nothing is read), probability and feasibility left out.
+std::vector<Score> scores_of(const OptimumRequest& request,
+                             const std::vector<Eigen::VectorXd>& responses, Eigen::Index m);
 
 /// The scores of m points (coded, a point a row), with probability 0: it is dear.
 std::vector<Score> scores(const OptimumRequest& request, const Eigen::MatrixXd& coded);

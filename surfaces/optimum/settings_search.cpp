@@ -11,7 +11,6 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::size_t kCoarsePoints = 200'000;
 constexpr int kRandomPoints = 2'000;
 constexpr int kRandomTries = 200'000;  // in a region that forbids most settings
 constexpr std::uint64_t kSeed = 1;     // the same settings are found every time
@@ -37,10 +36,10 @@ Settings thinned(const Settings& settings, std::size_t most) {
   return kept;
 }
 
-/// Fewer settings of each factor; with very many factors still more than kCoarsePoints together.
-std::vector<Settings> coarse(const std::vector<Settings>& choices) {
+/// Fewer settings of each factor; with very many factors still more than `points` together.
+std::vector<Settings> fewer_settings(const std::vector<Settings>& choices, std::size_t points) {
   std::vector<Settings> fewer = choices;
-  for (std::size_t most = 64; most >= 2 && count(fewer, kCoarsePoints) > kCoarsePoints; --most) {
+  for (std::size_t most = 64; most >= 2 && count(fewer, points) > points; --most) {
     for (std::size_t f = 0; f < choices.size(); ++f) fewer[f] = thinned(choices[f], most);
   }
   return fewer;
@@ -89,15 +88,16 @@ Settings Block::settings(Eigen::Index point) const {
 }
 
 SettingsSearch::SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
-                               const std::map<std::string, double>& hold, std::size_t most)
+                               const std::map<std::string, double>& hold, std::size_t most,
+                               std::size_t coarse)
     : factors_(factors), region_(region.for_another_thread()) {
   for (const doe::Factor& factor : factors) {
     const auto held = hold.find(factor.name);
     choices_.push_back(held == hold.end() ? factor.usable_settings() : Settings{held->second});
   }
   exhaustive_ = count(choices_, most) <= most;
-  grid_ = exhaustive_ ? choices_ : coarse(choices_);
-  const std::size_t limit = exhaustive_ ? most : kCoarsePoints;
+  grid_ = exhaustive_ ? choices_ : fewer_settings(choices_, coarse);
+  const std::size_t limit = exhaustive_ ? most : coarse;
   grid_points_ = count(grid_, limit) > limit ? 0 : count(grid_, limit);
   for (std::size_t f = 0; f < factors.size(); ++f) {
     Eigen::VectorXd coded(static_cast<Eigen::Index>(grid_[f].size()));
@@ -197,6 +197,24 @@ void SettingsSearch::for_each(int threads, const Body& body) const {
   std::vector<std::size_t> all(block_count());
   std::iota(all.begin(), all.end(), std::size_t{0});
   for_each(all, threads, body);
+}
+
+Block SettingsSearch::all_points() const {
+  std::vector<Block> blocks;
+  Eigen::Index points = 0;
+  for (std::size_t i = 0; i < block_count(); ++i) {
+    blocks.push_back(block(i, region_));
+    points += blocks.back().size();
+  }
+  const auto factors = static_cast<Eigen::Index>(factors_.size());
+  Block all{Eigen::MatrixXd(points, factors), Eigen::MatrixXd(points, factors)};
+  Eigen::Index row = 0;
+  for (const Block& block : blocks) {
+    all.natural.middleRows(row, block.size()) = block.natural;
+    all.coded.middleRows(row, block.size()) = block.coded;
+    row += block.size();
+  }
+  return all;
 }
 
 Settings SettingsSearch::improved(Settings start, const Choose& choose, long& evaluations) const {

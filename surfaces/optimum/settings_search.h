@@ -28,7 +28,7 @@ struct Block {
 /// The usable settings of all factors, less those that the region forbids, in blocks of up to
 /// kBlockPoints, so that neither memory nor time is spent on one point at a time.
 ///
-/// Up to `most` usable settings are all points of the search. Beyond that: a grid of up to 200,000
+/// Up to `most` usable settings are all points of the search. Beyond that: a grid of up to `coarse`
 /// points with at least both ends of every factor, unless there are more ends than that, and 2,000
 /// points drawn at random, the same ones every time.
 class SettingsSearch {
@@ -37,7 +37,8 @@ class SettingsSearch {
 
   /// `hold` fixes factors at a natural setting.
   SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
-                 const std::map<std::string, double>& hold, std::size_t most);
+                 const std::map<std::string, double>& hold, std::size_t most,
+                 std::size_t coarse = 200'000);
 
   bool is_exhaustive() const { return exhaustive_; }
   std::size_t block_count() const;
@@ -50,6 +51,9 @@ class SettingsSearch {
   using Body = std::function<void(std::size_t, const Block&)>;
   void for_each(const std::vector<std::size_t>& blocks, int threads, const Body& body) const;
   void for_each(int threads, const Body& body) const;
+
+  /// All points in one block, where there are few.
+  Block all_points() const;
 
   /// Says which of some trials is better than all that it was asked about before, if any is.
   using Choose = std::function<std::optional<Eigen::Index>(const Block& trials)>;

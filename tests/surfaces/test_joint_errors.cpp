@@ -133,8 +133,7 @@ TEST_CASE("In simulated studies all limits are met as often as was said", "[surf
   CHECK(std::abs(said - met) / kStudies < 4 * std::sqrt(0.25 / kStudies));
 }
 
-TEST_CASE("Draws of means have the spread and the correlation of the errors",
-          "[surfaces][joint]") {
+TEST_CASE("Draws of means have the spread and the correlation of the errors", "[surfaces][joint]") {
   const TwoResponses two(0.8, 9, 6);
   const surfaces::JointErrors joint(two.responses({}, {}));
   Eigen::MatrixXd at(2, 2);
@@ -152,12 +151,12 @@ TEST_CASE("Draws of means have the spread and the correlation of the errors",
   const auto correlation = [&](const auto& x, const auto& y) {
     return covariance(x, y) / std::sqrt(covariance(x, x) * covariance(y, y));
   };
-  CHECK(correlation(drawn[0].row(1), drawn[1].row(1)) ==
-        Approx(joint.of_run()(0, 1)).margin(0.03));
+  CHECK(correlation(drawn[0].row(1), drawn[1].row(1)) == Approx(joint.of_run()(0, 1)).margin(0.03));
   // A share of 90 % lies in the confidence interval.
   const surfaces::Interval interval = *prediction.confidence_interval(0.9);
   const auto row = drawn[0].row(0).array();
   const double inside = ((row > interval.low) && (row < interval.high)).cast<double>().mean();
   CHECK(inside == Approx(0.9).margin(0.01));
-  CHECK(surfaces::MeanDraws(joint, at).draw(5, 7)[1] == surfaces::MeanDraws(joint, at).draw(5, 7)[1]);
+  CHECK(surfaces::MeanDraws(joint, at).draw(5, 7)[1] ==
+        surfaces::MeanDraws(joint, at).draw(5, 7)[1]);
 }

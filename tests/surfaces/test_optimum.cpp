@@ -309,7 +309,7 @@ TEST_CASE("Many points at once are predicted as one at a time", "[surfaces][opti
 }
 
 TEST_CASE("The optimum is the same on any number of threads", "[surfaces][optimum]") {
-  const std::vector<doe::Factor> factors{continuous("a"), continuous("b"),
+  const std::vector<doe::Factor> factors{whole("a", -20, 20), whole("b", -20, 20),
                                          words("c", {"x", "y", "z"})};
   const surfaces::Fit first = noisy_fit(factors, surfaces::Transform::kNone, 1);
   const surfaces::Fit second = noisy_fit(factors, surfaces::Transform::kLog, 2);
@@ -317,7 +317,7 @@ TEST_CASE("The optimum is the same on any number of threads", "[surfaces][optimu
   request.factors = factors;
   request.region = doe::Region(factors,
                                {std::make_shared<const doe::Expression>(
-                                   "a + b < 0.9", std::vector<std::string>{"a", "b", "c"})},
+                                   "a + b < 18", std::vector<std::string>{"a", "b", "c"})},
                                {});
   // Limits that half of the settings meet: their probabilities decide.
   request.responses = {{"first", &first, Goal{GoalType::kAtLeast, 6}},
@@ -337,7 +337,7 @@ TEST_CASE("The optimum is the same on any number of threads", "[surfaces][optimu
     for (const double b : factors[1].usable_settings()) {
       if (!request.region.allows({a, b, 0})) continue;
       for (const double level : {0.0, 1.0, 2.0}) {
-        const Eigen::Vector3d point(a, b, level);
+        const Eigen::Vector3d point(a / 20, b / 20, level);
         most = std::max(most, *first.predict(point).probability_within(6, 1e9) *
                                   *second.predict(point).probability_within(5, 8));
       }

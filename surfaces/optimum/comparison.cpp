@@ -1,0 +1,96 @@
+#include "surfaces/optimum/comparison.h"
+
+#include <cmath>
+
+#include "doe/design.h"
+#include "surfaces/distributions.h"
+
+namespace doetune::surfaces {
+namespace {
+
+/// Two means on the scale of the fit, with the covariance of their errors.
+struct TwoMeans {
+  Prediction a, b;
+  double covariance = 0;
+};
+
+TwoMeans two_means(const Surface& surface, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  Eigen::MatrixXd points(2, a.size());
+  points << a.transpose(), b.transpose();
+  const MeanErrors errors = surface.mean_errors(points);
+  return {
+      surface.predict(a), surface.predict(b),
+      errors.of_runs.row(0).dot(errors.of_runs.row(1)) + errors.own.row(0).dot(errors.own.row(1))};
+}
+
+double slope(const Prediction& prediction) {
+  if (prediction.transform == Transform::kNone) return 1;
+  const double step = 1e-5 * std::max(1e-3, std::abs(prediction.mean));
+  return (back_transformed(prediction.transform, prediction.mean + step) -
+          back_transformed(prediction.transform, prediction.mean - step)) /
+         (2 * step);
+}
+
+double squared(double x) { return x * x; }
+
+Interval difference_interval(const TwoMeans& means, double t) {
+  const double at_a = slope(means.a), at_b = slope(means.b);
+  const double variance = squared(at_a * means.a.standard_error) +
+                          squared(at_b * means.b.standard_error) -
+                          2 * at_a * at_b * means.covariance;
+  const double difference = means.a.response() - means.b.response();
+  const double half = t * std::sqrt(std::max(0.0, variance));
+  return {difference - half, difference + half};
+}
+
+/// The ratios q with (a - q b)^2 <= t^2 var(a - q b).
+std::optional<Interval> fieller(const TwoMeans& means, double t) {
+  const double of_b = squared(means.b.mean) - squared(t * means.b.standard_error);
+  const double of_both = means.a.mean * means.b.mean - t * t * means.covariance;
+  const double of_a = squared(means.a.mean) - squared(t * means.a.standard_error);
+  const double root = std::sqrt(std::max(0.0, of_both * of_both - of_b * of_a));
+  if (of_b <= 0) return std::nullopt;  // b may be 0
+  return Interval{(of_both - root) / of_b, (of_both + root) / of_b};
+}
+
+std::optional<Interval> ratio_interval(const TwoMeans& means, double t) {
+  if (means.a.transform == Transform::kLog) {
+    const double variance =
+        squared(means.a.standard_error) + squared(means.b.standard_error) - 2 * means.covariance;
+    const double half = t * std::sqrt(std::max(0.0, variance));
+    const double difference = means.a.mean - means.b.mean;
+    return Interval{std::exp(difference - half), std::exp(difference + half)};
+  }
+  const std::optional<Interval> scaled = fieller(means, t);
+  if (!scaled || means.a.transform == Transform::kNone) return scaled;
+  if (scaled->low <= 0) return std::nullopt;
+  if (means.a.transform == Transform::kSqrt) {
+    return Interval{squared(scaled->low), squared(scaled->high)};
+  }
+  return Interval{1 / scaled->high, 1 / scaled->low};
+}
+
+}  // namespace
+
+std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>& settings,
+                        const std::vector<double>& others) {
+  const Eigen::VectorXd a = doe::coded_point(request.factors, settings);
+  const Eigen::VectorXd b = doe::coded_point(request.factors, others);
+  std::vector<Gain> gains;
+  for (const GoalResponse& response : request.responses) {
+    const TwoMeans means = two_means(*response.surface, a, b);
+    const double at_a = means.a.response(), at_b = means.b.response();
+    Gain gain{response.name, at_a - at_b, {}, {}, {}};
+    const bool positive = at_a > 0 && at_b > 0;
+    if (positive) gain.ratio = at_a / at_b;
+    if (means.a.df > 0) {
+      const double t = t_quantile(request.confidence, means.a.df);
+      gain.interval = difference_interval(means, t);
+      if (positive) gain.ratio_interval = ratio_interval(means, t);
+    }
+    gains.push_back(std::move(gain));
+  }
+  return gains;
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,118 @@
+#include "surfaces/optimum/equivalents.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "doe/design.h"
+#include "surfaces/distributions.h"
+#include "surfaces/optimum/score.h"
+#include "surfaces/optimum/settings_search.h"
+#include "surfaces/optimum/spread.h"
+
+namespace doetune::surfaces {
+namespace {
+
+constexpr std::size_t kMostLookedAt = 200'000;
+constexpr std::size_t kMost = 10;
+
+/// How much worse a goal finds z at a point than at the best, on the scale of the fit.
+double disadvantage(const Goal& goal, const Prediction& at, const Prediction& best) {
+  const double rise = at.transform == Transform::kInverse ? -1 : 1;
+  if (goal.type == GoalType::kMaximize) return rise * (best.mean - at.mean);
+  if (goal.type == GoalType::kMinimize) return rise * (at.mean - best.mean);
+  const bool is_worse =
+      std::abs(at.response() - goal.target) > std::abs(best.response() - goal.target);
+  return is_worse ? std::abs(at.mean - best.mean) : 0;
+}
+
+class Comparison {
+ public:
+  Comparison(const OptimumRequest& request, const Candidate& best)
+      : request_(request), best_(doe::coded_point(request.factors, best.settings)) {
+    violation_ = scores(request, best_.transpose()).front().violation;
+    for (const GoalResponse& response : request.responses) {
+      if (!counts(response) || response.goal->is_limit()) continue;
+      if (response.surface->predict(best_).df > 0) ramps_.push_back(&response);
+    }
+  }
+
+  bool is_possible() const { return !ramps_.empty(); }
+
+  std::vector<Eigen::Index> same(const Eigen::MatrixXd& coded) const {
+    const std::vector<Score> all = scores(request_, coded);
+    std::vector<bool> same;
+    for (const Score& score : all) same.push_back(score.violation <= violation_);
+    for (const GoalResponse* ramp : ramps_) rule_out(*ramp, coded, same);
+    std::vector<Eigen::Index> rows;
+    for (std::size_t i = 0; i < same.size(); ++i) {
+      if (same[i]) rows.push_back(static_cast<Eigen::Index>(i));
+    }
+    return rows;
+  }
+
+ private:
+  void rule_out(const GoalResponse& ramp, const Eigen::MatrixXd& coded,
+                std::vector<bool>& same) const {
+    const Prediction at_best = ramp.surface->predict(best_);
+    const MeanErrors of_best = ramp.surface->mean_errors(best_.transpose());
+    const MeanErrors errors = ramp.surface->mean_errors(coded);
+    const std::vector<Prediction> predictions = ramp.surface->predictions(coded);
+    const double level = 1 - (1 - request_.confidence) / static_cast<double>(ramps_.size());
+    const double t = t_quantile(level, at_best.df);
+    for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+      const double error = std::hypot((errors.of_runs.row(i) - of_best.of_runs.row(0)).norm(),
+                                      (errors.own.row(i) - of_best.own.row(0)).norm());
+      const auto at = static_cast<std::size_t>(i);
+      if (disadvantage(*ramp.goal, predictions[at], at_best) > t * error) same[at] = false;
+    }
+  }
+
+  const OptimumRequest& request_;
+  Eigen::VectorXd best_;
+  double violation_ = 0;
+  std::vector<const GoalResponse*> ramps_;
+};
+
+/// Coordinates in which settings differ where some coordinate is 1 apart.
+Eigen::MatrixXd coordinates(const std::vector<doe::Factor>& factors, Eigen::MatrixXd coded) {
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (!factors[f].is_categorical()) coded.col(static_cast<Eigen::Index>(f)) /= 0.5;
+  }
+  return coded;
+}
+
+}  // namespace
+
+std::vector<Equivalent> equivalents(const OptimumRequest& request, const Candidate& best) {
+  const Comparison comparison(request, best);
+  if (!comparison.is_possible()) return {};
+  const SettingsSearch search(request.factors, request.region, request.hold,
+                              std::min(kMostLookedAt, request.most_enumerated), kMostLookedAt);
+  std::vector<Block> found(search.block_count());
+  search.for_each(request.threads, [&](std::size_t index, const Block& block) {
+    const std::vector<Eigen::Index> rows = comparison.same(block.coded);
+    found[index] = {block.natural(rows, Eigen::all), block.coded(rows, Eigen::all)};
+  });
+  Eigen::Index points = 1;
+  for (const Block& block : found) points += block.size();
+  const auto factors = static_cast<Eigen::Index>(request.factors.size());
+  Block all{Eigen::MatrixXd(points, factors), Eigen::MatrixXd(points, factors)};
+  all.natural.row(0) = Eigen::Map<const Eigen::RowVectorXd>(best.settings.data(), factors);
+  all.coded.row(0) = doe::coded_point(request.factors, best.settings).transpose();
+  Eigen::Index row = 1;
+  for (const Block& block : found) {
+    all.natural.middleRows(row, block.size()) = block.natural;
+    all.coded.middleRows(row, block.size()) = block.coded;
+    row += block.size();
+  }
+  std::vector<Equivalent> equivalents;
+  for (const Eigen::Index chosen :
+       spread_rows(coordinates(request.factors, all.coded), {0}, 1 + kMost, 1)) {
+    if (chosen == 0) continue;
+    const Settings settings = all.settings(chosen);
+    equivalents.push_back({assess(request, settings), gains(request, settings, best.settings)});
+  }
+  return equivalents;
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,167 @@
+#include "surfaces/optimum/pareto.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "doe/design.h"
+#include "surfaces/optimum/empty_region.h"
+#include "surfaces/optimum/joint_errors.h"
+#include "surfaces/optimum/score.h"
+#include "surfaces/optimum/settings_search.h"
+#include "surfaces/optimum/spread.h"
+
+namespace doetune::surfaces {
+namespace {
+
+constexpr std::size_t kMostLookedAt = 1'000'000;
+constexpr int kDraws = 2'000;
+
+/// What a goal makes of a response: the lower the better.
+double cost(const Goal& goal, double y) {
+  switch (goal.type) {
+    case GoalType::kMaximize:
+    case GoalType::kAtLeast:
+      return -y;
+    case GoalType::kMinimize:
+    case GoalType::kAtMost:
+      return y;
+    case GoalType::kTarget:
+      return std::abs(y - goal.target);
+    case GoalType::kWithin:
+      break;
+  }
+  return std::max({0.0, goal.low - y, y - goal.high});
+}
+
+std::vector<const GoalResponse*> goals_of(const OptimumRequest& request) {
+  std::vector<const GoalResponse*> goals;
+  for (const GoalResponse& response : request.responses) {
+    if (counts(response)) goals.push_back(&response);
+  }
+  return goals;
+}
+
+/// One row a goal, one column a point.
+Eigen::MatrixXd costs_at(const std::vector<const GoalResponse*>& goals,
+                         const Eigen::MatrixXd& coded) {
+  Eigen::MatrixXd costs(goals.size(), coded.rows());
+  for (std::size_t g = 0; g < goals.size(); ++g) {
+    const Goal& goal = *goals[g]->goal;
+    costs.row(static_cast<Eigen::Index>(g)) =
+        goals[g]->surface->responses(coded).transpose().unaryExpr(
+            [&](double y) { return cost(goal, y); });
+  }
+  return costs;
+}
+
+/// The columns that no other dominates, one of equals. In the order of sums no column dominates an
+/// earlier one.
+std::vector<Eigen::Index> non_dominated(const Eigen::MatrixXd& costs) {
+  const Eigen::VectorXd scale =
+      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300).cwiseInverse();
+  const Eigen::RowVectorXd sums = scale.transpose() * costs;
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(costs.cols()));
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Eigen::Index a, Eigen::Index b) { return sums[a] < sums[b]; });
+  std::vector<Eigen::Index> front;
+  for (const Eigen::Index column : order) {
+    const bool beaten = std::any_of(front.begin(), front.end(), [&](Eigen::Index other) {
+      return (costs.col(other).array() <= costs.col(column).array()).all();
+    });
+    if (!beaten) front.push_back(column);
+  }
+  return front;
+}
+
+struct Front {
+  Eigen::MatrixXd natural;  ///< a point a row
+  Eigen::MatrixXd costs;    ///< a point a column
+};
+
+Front searched_front(const OptimumRequest& request, const SettingsSearch& search,
+                     const std::vector<const GoalResponse*>& goals) {
+  std::vector<Front> parts(search.block_count());
+  search.for_each(request.threads, [&](std::size_t index, const Block& block) {
+    if (block.size() == 0) return;
+    const Eigen::MatrixXd costs = costs_at(goals, block.coded);
+    const std::vector<Eigen::Index> kept = non_dominated(costs);
+    parts[index] = {block.natural(kept, Eigen::all), costs(Eigen::all, kept)};
+  });
+  Eigen::Index points = 0;
+  for (const Front& part : parts) points += part.natural.rows();
+  if (points == 0) refuse_empty_region(request, search);
+  Front all{Eigen::MatrixXd(points, request.factors.size()), Eigen::MatrixXd(goals.size(), points)};
+  Eigen::Index at = 0;
+  for (const Front& part : parts) {
+    all.natural.middleRows(at, part.natural.rows()) = part.natural;
+    all.costs.middleCols(at, part.natural.rows()) = part.costs;
+    at += part.natural.rows();
+  }
+  const std::vector<Eigen::Index> kept = non_dominated(all.costs);
+  return {all.natural(kept, Eigen::all), all.costs(Eigen::all, kept)};
+}
+
+/// Up to `most` points spread over the ranges of the costs, in the order of the first.
+std::vector<Eigen::Index> thinned(const Eigen::MatrixXd& costs, std::size_t most) {
+  const Eigen::VectorXd range =
+      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300);
+  const Eigen::MatrixXd scaled = (range.cwiseInverse().asDiagonal() * costs).transpose();
+  std::vector<Eigen::Index> ends;
+  for (Eigen::Index g = 0; g < costs.rows(); ++g) {
+    Eigen::Index best = 0;
+    costs.row(g).minCoeff(&best);
+    if (std::find(ends.begin(), ends.end(), best) == ends.end()) ends.push_back(best);
+  }
+  std::vector<Eigen::Index> chosen = spread_rows(scaled, ends, most, 1e-9);
+  std::sort(chosen.begin(), chosen.end(),
+            [&](Eigen::Index a, Eigen::Index b) { return costs(0, a) < costs(0, b); });
+  return chosen;
+}
+
+/// The share of draws of the means in which no other point dominates.
+Eigen::VectorXd non_dominated_shares(const std::vector<const GoalResponse*>& goals,
+                                     const Eigen::MatrixXd& coded) {
+  std::vector<GoalResponse> responses;
+  for (const GoalResponse* goal : goals) responses.push_back(*goal);
+  const std::vector<Eigen::MatrixXd> drawn =
+      MeanDraws(JointErrors(responses), coded).draw_responses(kDraws, 0);
+  Eigen::VectorXd shares = Eigen::VectorXd::Zero(coded.rows());
+  Eigen::MatrixXd costs(goals.size(), coded.rows());
+  for (int draw = 0; draw < kDraws; ++draw) {
+    for (std::size_t g = 0; g < goals.size(); ++g) {
+      for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+        costs(static_cast<Eigen::Index>(g), i) = cost(*goals[g]->goal, drawn[g](i, draw));
+      }
+    }
+    for (const Eigen::Index i : non_dominated(costs)) shares[i] += 1.0 / kDraws;
+  }
+  return shares;
+}
+
+}  // namespace
+
+ParetoFront pareto_front(const OptimumRequest& request, std::size_t most) {
+  const std::vector<const GoalResponse*> goals = goals_of(request);
+  if (goals.size() < 2) return {};
+  const SettingsSearch search(request.factors, request.region, request.hold,
+                              std::min(kMostLookedAt, request.most_enumerated));
+  const Front front = searched_front(request, search, goals);
+  const std::vector<Eigen::Index> chosen = thinned(front.costs, most);
+  ParetoFront result{{}, search.is_exhaustive()};
+  Eigen::MatrixXd coded(chosen.size(), request.factors.size());
+  for (const Eigen::Index point : chosen) {
+    const Settings settings = Block{front.natural, {}}.settings(point);
+    coded.row(static_cast<Eigen::Index>(result.points.size())) =
+        doe::coded_point(request.factors, settings).transpose();
+    result.points.push_back({assess(request, settings), 1});
+  }
+  const Eigen::VectorXd shares = non_dominated_shares(goals, coded);
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    result.points[i].non_dominated_probability = shares[static_cast<Eigen::Index>(i)];
+  }
+  return result;
+}
+
+}  // namespace doetune::surfaces

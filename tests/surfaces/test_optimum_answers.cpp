@@ -1,0 +1,289 @@
+// What is said of an optimum besides its settings: gains, equivalents, robustness, fronts, limits
+// that give way, and how sure its place is.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numbers>
+
+#include "doe/design.h"
+#include "doe/random.h"
+#include "surfaces/distributions.h"
+#include "surfaces/fit.h"
+#include "surfaces/optimum/comparison.h"
+#include "surfaces/optimum/equivalents.h"
+#include "surfaces/optimum/pareto.h"
+#include "surfaces/optimum/relaxations.h"
+#include "surfaces/optimum/robustness.h"
+#include "surfaces/optimum/uncertainty.h"
+#include "tests/surfaces/published_fccd.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+using surfaces::Goal;
+using surfaces::GoalType;
+using surfaces::Transform;
+using Settings = std::vector<double>;
+
+namespace {
+
+double normal(doe::RandomStream& random) {
+  return std::sqrt(-2 * std::log(1 - random.uniform())) *
+         std::cos(2 * std::numbers::pi * random.uniform());
+}
+
+/// 3 x 3 points of two factors, each twice.
+Eigen::MatrixXd nine_points_twice() {
+  Eigen::MatrixXd coded(18, 2);
+  for (int i = 0; i < 18; ++i) coded.row(i) << i % 3 - 1, i / 3 % 3 - 1;
+  return coded;
+}
+
+/// A hill with its top of 20 at (0.3, -0.2), measured with an error of `sigma`.
+surfaces::Fit measured_hill(double sigma, std::uint64_t seed, Transform transform = {}) {
+  doe::RandomStream random(seed, 0);
+  const Eigen::MatrixXd coded = nine_points_twice();
+  Eigen::VectorXd y(18);
+  for (int i = 0; i < 18; ++i) {
+    y[i] = 20 - 3 * std::pow(coded(i, 0) - 0.3, 2) - 2 * std::pow(coded(i, 1) + 0.2, 2) +
+           sigma * normal(random);
+  }
+  return surfaces::fit_least_squares(doe::Model::named("quadratic", unit_factors(2)), coded, y,
+                                     {.transform = transform});
+}
+
+/// a costs 10 + 5 c0 + c1, measured with an error of 0.1.
+surfaces::Fit measured_cost(std::uint64_t seed) {
+  doe::RandomStream random(seed, 1);
+  const Eigen::MatrixXd coded = nine_points_twice();
+  Eigen::VectorXd y(18);
+  for (int i = 0; i < 18; ++i) y[i] = 10 + 5 * coded(i, 0) + coded(i, 1) + 0.1 * normal(random);
+  return surfaces::fit_least_squares(doe::Model::named("linear", unit_factors(2)), coded, y);
+}
+
+surfaces::OptimumRequest request_for(std::vector<surfaces::GoalResponse> responses) {
+  surfaces::OptimumRequest request;
+  request.factors = unit_factors(2);
+  request.responses = std::move(responses);
+  request.threads = 2;
+  return request;
+}
+
+const Goal kHigh{GoalType::kMaximize, 0, 25};
+const Goal kLow{GoalType::kMinimize, 0, 20};
+
+}  // namespace
+
+TEST_CASE("The gain of one coefficient is known as well as the coefficient",
+          "[surfaces][comparison]") {
+  // From (0, 0) to (0.5, 0) a straight line in c0 gains half its slope, with half its error.
+  const surfaces::Fit fit = measured_cost(1);
+  const auto request = request_for({{"cost", &fit, {}}});
+  const surfaces::Gain gain = surfaces::gains(request, {0.5, 0}, {0, 0}).front();
+  const double t = surfaces::t_quantile(0.95, fit.df_residual);
+  CHECK(gain.difference == Approx(fit.beta[1] / 2));
+  CHECK(gain.interval->high - gain.difference ==
+        Approx(t * *fit.coefficients[1].std_error / 2).epsilon(1e-9));
+  // Settings against themselves: nothing, for certain.
+  const surfaces::Gain none = surfaces::gains(request, {0.5, 0}, {0.5, 0}).front();
+  CHECK(none.difference == 0);
+  CHECK(none.interval->high == Approx(0).margin(1e-6));
+  CHECK(none.ratio_interval->low == Approx(1).margin(1e-6));
+}
+
+TEST_CASE("Intervals of differences and ratios cover at their nominal rate",
+          "[surfaces][comparison]") {
+  constexpr int kStudies = 400;
+  for (const Transform transform : {Transform::kNone, Transform::kLog}) {
+    int differences = 0, ratios = 0;
+    for (int study = 0; study < kStudies; ++study) {
+      doe::RandomStream random(300 + static_cast<std::uint64_t>(study), 0);
+      const Eigen::MatrixXd coded = nine_points_twice();
+      Eigen::VectorXd y(18);
+      for (int i = 0; i < 18; ++i) {
+        const double z = 2 + 0.4 * coded(i, 0) - 0.1 * coded(i, 1) + 0.2 * normal(random);
+        y[i] = surfaces::back_transformed(transform, z);
+      }
+      const surfaces::Fit fit = surfaces::fit_least_squares(
+          doe::Model::named("linear", unit_factors(2)), coded, y, {.transform = transform});
+      auto request = request_for({{"y", &fit, {}}});
+      request.confidence = 0.9;
+      const surfaces::Gain gain = surfaces::gains(request, {1, 0.5}, {-0.5, 0}).front();
+      const double a = surfaces::back_transformed(transform, 2.35);
+      const double b = surfaces::back_transformed(transform, 1.8);
+      differences += gain.interval->low <= a - b && a - b <= gain.interval->high;
+      ratios += gain.ratio_interval->low <= a / b && a / b <= gain.ratio_interval->high;
+    }
+    const double room = 4 * std::sqrt(kStudies * 0.9 * 0.1);
+    CHECK(std::abs(differences - 0.9 * kStudies) < room);
+    CHECK(std::abs(ratios - 0.9 * kStudies) < room);
+  }
+}
+
+TEST_CASE("What the runs cannot tell from the best is listed with what it costs",
+          "[surfaces][equivalents]") {
+  const surfaces::Fit hill = measured_hill(1.5, 2), cost = measured_cost(2);
+  const auto request = request_for({{"y", &hill, kHigh}, {"cost", &cost, {}}});
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  const auto equivalents = surfaces::equivalents(request, optimum.best);
+  REQUIRE_FALSE(equivalents.empty());
+  REQUIRE(equivalents.size() <= 10);
+  for (const surfaces::Equivalent& other : equivalents) {
+    REQUIRE(other.against_best.size() == 2);
+    CHECK(other.against_best[0].difference <= 0);
+    CHECK(other.against_best[0].interval->high >= 0);  // perhaps as good
+    CHECK(other.against_best[1].difference ==
+          Approx(other.candidate.outlooks[1].mean - optimum.best.outlooks[1].mean));
+  }
+  // With a hundredth of the error nothing a quarter of a range away is as good.
+  const surfaces::Fit sharp = measured_hill(0.005, 2);
+  const auto sure = request_for({{"y", &sharp, kHigh}});
+  CHECK(surfaces::equivalents(sure, surfaces::find_optimum(sure).best).empty());
+}
+
+TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness]") {
+  const surfaces::Fit cost = measured_cost(3);
+  auto request = request_for({{"cost", &cost, Goal{GoalType::kAtMost, 0, 10.2}}});
+  const surfaces::Robustness robust =
+      surfaces::robustness(request, {0, 0}, {{"a", 0.1}, {"b", 0.2}});
+  CHECK(robust.moved_settings == 9);
+  CHECK(robust.responses[0].transmitted ==
+        Approx(std::hypot(0.1 * cost.beta[1], 0.2 * cost.beta[2])));
+  const double reach = 0.1 * cost.beta[1] + 0.2 * cost.beta[2];
+  CHECK(robust.responses[0].range.high == Approx(cost.beta[0] + reach));
+  CHECK(robust.responses[0].range.low == Approx(cost.beta[0] - reach));
+  CHECK(*robust.responses[0].worst == robust.responses[0].range.high);
+  CHECK(robust.responses[0].worst_at == Settings{0.1, 0.2});
+  CHECK(robust.limits_met_share == Approx(5.0 / 9).margin(0.12));
+  CHECK(*robust.least_all_goals_met_probability ==
+        Approx(*cost.predict(Eigen::Vector2d(0.1, 0.2)).probability_within(-1e9, 10.2))
+            .epsilon(1e-6));
+  // One usable step is 0.01; at the end of a range there is none beyond.
+  CHECK(surfaces::robustness(request, {0, 1}).moved_settings == 6);
+  CHECK_THROWS_WITH(surfaces::robustness(request, {0, 0}, {{"z", 0.1}}), Catch::Contains("'z'"));
+  CHECK_THROWS_WITH(surfaces::robustness(request, {0, 0}, {{"a", -1}}), Catch::Contains("above 0"));
+}
+
+TEST_CASE("No usable setting dominates the Pareto front", "[surfaces][pareto]") {
+  const surfaces::Fit hill = measured_hill(0.1, 4), cost = measured_cost(4);
+  const auto request = request_for({{"y", &hill, kHigh}, {"cost", &cost, kLow}});
+  const surfaces::ParetoFront front = surfaces::pareto_front(request);
+  CHECK(front.complete);
+  REQUIRE(front.points.size() == 50);
+  CHECK(front.points.front().candidate.outlooks[0].mean ==
+        Approx(surfaces::predicted_ranges(request)[0].high));
+  CHECK(front.points.back().candidate.outlooks[1].mean ==
+        Approx(surfaces::predicted_ranges(request)[1].low));
+  const std::vector<double> usable = request.factors[0].usable_settings();
+  for (const surfaces::ParetoPoint& point : front.points) {
+    const double y = point.candidate.outlooks[0].mean, c = point.candidate.outlooks[1].mean;
+    CHECK(point.non_dominated_probability > 0);
+    CHECK(point.non_dominated_probability <= 1 + 1e-9);
+    for (std::size_t i = 0; i < usable.size(); i += 7) {
+      for (std::size_t j = 0; j < usable.size(); j += 7) {
+        const Eigen::Vector2d at(usable[i], usable[j]);
+        REQUIRE_FALSE((hill.response(at) > y + 1e-9 && cost.response(at) < c - 1e-9));
+      }
+    }
+  }
+  CHECK(surfaces::pareto_front(request_for({{"y", &hill, kHigh}})).points.empty());
+}
+
+TEST_CASE("Goals that contradict each other say what each limit costs", "[surfaces][relaxations]") {
+  // cost = 10 + 5 a + b at most 4 needs a at -1; rate = 5 a at least 2 needs a of 0.4.
+  const surfaces::Fit cost = measured_cost(5);
+  doe::RandomStream random(5, 2);
+  const Eigen::MatrixXd coded = nine_points_twice();
+  Eigen::VectorXd y(18);
+  for (int i = 0; i < 18; ++i) y[i] = 5 * coded(i, 0) + 0.01 * normal(random);
+  const surfaces::Fit rate =
+      surfaces::fit_least_squares(doe::Model::named("linear", unit_factors(2)), coded, y);
+  auto request = request_for({{"cost", &cost, Goal{GoalType::kAtMost, 0, 4.5}},
+                              {"rate", &rate, Goal{GoalType::kAtLeast, 2}}});
+  REQUIRE_FALSE(surfaces::find_optimum(request).feasible);
+  const auto relaxations = surfaces::relaxations(request);
+  REQUIRE(relaxations.size() == 2);
+  for (const surfaces::Relaxation& relaxation : relaxations) CHECK(relaxation.feasible);
+  CHECK(relaxations[0].reachable == Approx(11).margin(0.3));    // 10 + 5 x 0.4 - 1
+  CHECK(relaxations[1].reachable == Approx(-4.5).margin(0.3));  // a = -0.9
+  // With the limit put where it is reachable, all goals are met.
+  request.responses[0].goal->high = relaxations[0].reachable;
+  CHECK(surfaces::find_optimum(request).feasible);
+}
+
+TEST_CASE("The region of the optimum's place holds the true one at about the nominal rate",
+          "[surfaces][uncertainty]") {
+  constexpr int kStudies = 150;
+  int inside = 0, in_range = 0;
+  for (int study = 0; study < kStudies; ++study) {
+    const surfaces::Fit hill = measured_hill(0.4, 500 + static_cast<std::uint64_t>(study));
+    auto request = request_for({{"y", &hill, kHigh}});
+    surfaces::Optimum optimum;
+    optimum.best.settings = {0, 0};
+    const auto uncertainty = surfaces::optimum_uncertainty(request, optimum, 400);
+    REQUIRE(uncertainty.exact);
+    inside += uncertainty.region->contains(Eigen::Vector2d(0.3, -0.2));
+    const surfaces::Interval a = uncertainty.factors[0].settings;
+    in_range += a.low <= 0.3 && 0.3 <= a.high;
+  }
+  CHECK(std::abs(inside - 0.95 * kStudies) < 4 * std::sqrt(kStudies * 0.95 * 0.05));
+  CHECK(std::abs(in_range - 0.9 * kStudies) < 4 * std::sqrt(kStudies * 0.9 * 0.1));
+}
+
+TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][uncertainty]") {
+  const surfaces::Fit hill = measured_hill(0.4, 9), cost = measured_cost(9);
+  auto request = request_for({{"y", &hill, kHigh}});
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  const auto exact = surfaces::optimum_uncertainty(request, optimum, 2000);
+  // A limit that is always met makes no difference but the way of searching.
+  request.responses.push_back({"cost", &cost, Goal{GoalType::kAtMost, 0, 1000}});
+  const auto searched = surfaces::optimum_uncertainty(request, optimum, 2000);
+  CHECK(exact.exact);
+  CHECK_FALSE(searched.exact);
+  for (int f = 0; f < 2; ++f) {
+    CHECK(searched.factors[f].settings.low == Approx(exact.factors[f].settings.low).margin(0.06));
+    CHECK(searched.factors[f].settings.high == Approx(exact.factors[f].settings.high).margin(0.06));
+  }
+  double sum = 0;
+  for (const double share : exact.best_shares) sum += share;
+  CHECK(sum == Approx(1));
+  CHECK(exact.best_shares[0] > 0.9);  // alternatives lie a quarter of the range away
+  CHECK(*exact.expected_response_loss > 0);
+  CHECK(*exact.expected_response_loss < 0.4);
+  request.threads = 3;
+  CHECK(surfaces::optimum_uncertainty(request, optimum, 2000).region->centre ==
+        searched.region->centre);
+}
+
+TEST_CASE("Without an error estimate nothing is said of the uncertainty",
+          "[surfaces][uncertainty]") {
+  Eigen::MatrixXd coded(3, 2);
+  coded << -1, 0, 1, 0, 0, 1;
+  const surfaces::Fit fit = surfaces::fit_least_squares(
+      doe::Model::named("linear", unit_factors(2)), coded, Eigen::Vector3d(1, 2, 3));
+  const auto request = request_for({{"y", &fit, kHigh}});
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  CHECK_THROWS_WITH(surfaces::optimum_uncertainty(request, optimum),
+                    Catch::Contains("has an error estimate"));
+  CHECK(surfaces::equivalents(request, optimum.best).empty());
+  CHECK_FALSE(surfaces::gains(request, {0, 0}, {1, 1}).front().interval);
+  CHECK_FALSE(optimum.best.outlooks[0].tolerance_interval);
+}
+
+TEST_CASE("The exact optimum of one quadratic bounds what usable settings can miss",
+          "[surfaces][optimum]") {
+  // Seven factors of 201 settings each, a hill at 0.123 of each.
+  const std::vector<doe::Factor> factors = numbered_factors(7);
+  const doe::Model model = doe::Model::named("pure-quadratic", factors);
+  doe::RandomStream random(2, 0);
+  Eigen::MatrixXd coded(40, 7);
+  for (double& c : coded.reshaped()) c = static_cast<double>(random.below(3)) - 1;
+  Eigen::VectorXd y(40);
+  for (int i = 0; i < 40; ++i) y[i] = 9 - (coded.row(i).array() - 0.123).square().sum();
+  const surfaces::Fit fit = surfaces::fit_least_squares(model, coded, y);
+  surfaces::OptimumRequest request;
+  request.factors = factors;
+  request.responses = {{"y", &fit, Goal{GoalType::kMaximize, 0, 10}}};
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  for (const double x : optimum.best.settings) CHECK(x == Approx(0.12));
+  CHECK(*optimum.most_to_gain == Approx(7 * 0.003 * 0.003).epsilon(1e-4));
+  CHECK_FALSE(optimum.global);
+}
