@@ -8,7 +8,7 @@
 
 #include "doe/nearest_name.h"
 #include "study/yaml.h"
-#include "surfaces/transform.h"
+#include "surfaces/least_squares/box_cox.h"
 
 namespace po = boost::program_options;
 
@@ -127,7 +127,8 @@ study::StudyDirectory open_study(const Options& options) {
 
 void add_fit_options(Options& options) {
   options.add()("model", po::value<std::string>(), "fit linear, interactions, quadratic or cubic")(
-      "transform", po::value<std::string>(), "fit on the scale of none, log, sqrt or inverse");
+      "transform", po::value<std::string>(),
+      "fit on the scale of none, log, sqrt, inverse, logit, power(lambda) or box-cox");
 }
 
 void add_goal_options(Options& options) {
@@ -155,7 +156,9 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
   if (options.has("transform")) {
     analysis.transform = options.text("transform");
     try {
-      surfaces::transform_from_name(*analysis.transform);
+      if (*analysis.transform != surfaces::kBoxCox) {
+        surfaces::transform_from_name(*analysis.transform);
+      }
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("--transform: {}", error.what()));
     }

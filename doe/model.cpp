@@ -112,12 +112,6 @@ void append_columns(const std::vector<Factor>& factors, const Term& term, int te
   }
 }
 
-double contrast(double level, int j, std::size_t level_count) {
-  const auto index = static_cast<int>(level);
-  if (index == j) return 1;
-  return index == static_cast<int>(level_count) - 1 ? -1 : 0;
-}
-
 }  // namespace
 
 int Term::order() const { return std::accumulate(powers.begin(), powers.end(), 0); }
@@ -197,7 +191,7 @@ Eigen::RowVectorXd Model::row(const Eigen::Ref<const Eigen::VectorXd>& coded) co
     double value = 1;
     for (std::size_t f = 0; f < factors_.size(); ++f) {
       if (column.contrasts[f] >= 0) {
-        value *= contrast(coded[f], column.contrasts[f], factors_[f].level_names.size());
+        value *= contrast(column, f, static_cast<int>(coded[f]));
       } else {
         for (int power = 0; power < term.powers[f]; ++power) value *= coded[f];
       }
@@ -207,10 +201,9 @@ Eigen::RowVectorXd Model::row(const Eigen::Ref<const Eigen::VectorXd>& coded) co
   return row;
 }
 
-Eigen::MatrixXd Model::matrix(const Eigen::MatrixXd& coded) const {
-  Eigen::MatrixXd x(coded.rows(), column_count());
-  for (Eigen::Index i = 0; i < coded.rows(); ++i) x.row(i) = row(coded.row(i).transpose());
-  return x;
+int Model::contrast(const ModelColumn& column, std::size_t f, int level) const {
+  if (level == column.contrasts[f]) return 1;
+  return level == static_cast<int>(factors_[f].level_names.size()) - 1 ? -1 : 0;
 }
 
 }  // namespace doetune::doe

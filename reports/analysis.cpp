@@ -5,6 +5,7 @@
 
 #include "study/journal.h"
 #include "study/results.h"
+#include "surfaces/least_squares/box_cox.h"
 
 namespace doetune::reports {
 namespace {
@@ -21,6 +22,7 @@ ResponseAnalysis analyse_response(const Analysis& analysis, const study::Respons
   ResponseAnalysis result{response, {}, "", {}};
   const study::StudyDirectory& directory = *analysis.directory;
   std::vector<Eigen::VectorXd> points;
+  std::vector<const std::vector<double>*> natural;
   std::vector<double> values;
   std::vector<int> blocks;
   for (const study::PlannedRun& run : directory.plan.runs) {
@@ -30,19 +32,25 @@ ResponseAnalysis analyse_response(const Analysis& analysis, const study::Respons
     const auto value = record->second.responses.find(response.name);
     if (value == record->second.responses.end()) continue;
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
+    natural.push_back(&run.settings);
     values.push_back(value->second);
     result.runs.push_back(run.run);
     blocks.push_back(run.block);
   }
   Eigen::MatrixXd coded(points.size(), directory.study.factors.size());
-  for (std::size_t i = 0; i < points.size(); ++i) coded.row(i) = points[i].transpose();
+  Eigen::MatrixXd settings(coded.rows(), coded.cols());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    coded.row(i) = points[i].transpose();
+    settings.row(i) = Eigen::Map<const Eigen::RowVectorXd>(natural[i]->data(), coded.cols());
+  }
   const Eigen::VectorXd y =
       Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
   try {
-    const auto transform =
-        surfaces::transform_from_name(options.transform.value_or(response.transform));
-    result.fit = surfaces::fit_least_squares(model_of(directory.study, options), coded, y,
-                                             {.transform = transform, .blocks = blocks});
+    const doe::Model model = model_of(directory.study, options);
+    surfaces::FitOptions fit{.blocks = blocks, .settings = settings};
+    fit.transform = surfaces::transform_for(options.transform.value_or(response.transform), model,
+                                            coded, y, fit);
+    result.fit = surfaces::fit_least_squares(model, coded, y, fit);
   } catch (const surfaces::FitError& error) {
     result.problem = error.what();
   }

@@ -34,7 +34,7 @@ struct Response {
   std::optional<double> target;    ///< target
   double weight = 1;               ///< exponent of the desirability ramp
   double importance = 1;           ///< exponent of this response in the overall desirability
-  std::string transform = "none";  ///< fitted as: none, log, sqrt, inverse
+  std::string transform = "none";  ///< fitted as: none, log, sqrt, inverse, logit, box-cox
   std::string formula;             ///< derived from other responses; empty where measured
   std::string pattern;  ///< regular expression that reads it from the output; may be empty
 };

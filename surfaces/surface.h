@@ -46,9 +46,9 @@ struct Prediction {
 };
 
 /// How the errors of the predicted means at m points hang together, on the scale of the fit: the
-/// means err by of_runs e + own u, where e are the standardised errors of the n runs the surface was
-/// fitted to and u others, all independent with variance 1. So two surfaces that were fitted to the
-/// same runs share e, and a mean's standard error squared is the sum of squares of its rows.
+/// means err by of_runs e + own u, where e are the standardised errors of the n runs the surface
+/// was fitted to and u others, all independent with variance 1. So two surfaces that were fitted to
+/// the same runs share e, and a mean's standard error squared is the sum of squares of its rows.
 struct MeanErrors {
   Eigen::MatrixXd of_runs;  ///< m x n, columns in the order of the runs of the fit
   Eigen::MatrixXd own;      ///< m x r, r >= 0
