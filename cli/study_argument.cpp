@@ -10,7 +10,7 @@
 #include "doe/nearest_name.h"
 #include "study/schema.h"
 #include "study/yaml.h"
-#include "surfaces/transform.h"
+#include "surfaces/least_squares/box_cox.h"
 
 namespace po = boost::program_options;
 
@@ -198,7 +198,9 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
   if (options.has("transform")) {
     analysis.transform = options.text("transform");
     try {
-      surfaces::transform_from_name(*analysis.transform);
+      if (*analysis.transform != surfaces::kBoxCox) {
+        surfaces::transform_from_name(*analysis.transform);
+      }
     } catch (const std::invalid_argument& error) {
       throw UsageError(fmt::format("--transform: {}", error.what()));
     }

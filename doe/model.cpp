@@ -112,12 +112,6 @@ void append_columns(const std::vector<Factor>& factors, const Term& term, int te
   }
 }
 
-double contrast(double level, int j, std::size_t level_count) {
-  const auto index = static_cast<int>(level);
-  if (index == j) return 1;
-  return index == static_cast<int>(level_count) - 1 ? -1 : 0;
-}
-
 }  // namespace
 
 int Term::order() const { return std::accumulate(powers.begin(), powers.end(), 0); }
@@ -197,7 +191,7 @@ Eigen::RowVectorXd Model::row(const Eigen::Ref<const Eigen::VectorXd>& coded) co
     double value = 1;
     for (std::size_t f = 0; f < factors_.size(); ++f) {
       if (column.contrasts[f] >= 0) {
-        value *= contrast(coded[f], column.contrasts[f], factors_[f].level_names.size());
+        value *= contrast(column, f, static_cast<int>(coded[f]));
       } else {
         for (int power = 0; power < term.powers[f]; ++power) value *= coded[f];
       }
@@ -207,25 +201,9 @@ Eigen::RowVectorXd Model::row(const Eigen::Ref<const Eigen::VectorXd>& coded) co
   return row;
 }
 
-Eigen::MatrixXd Model::matrix(const Eigen::MatrixXd& coded) const {
-  Eigen::MatrixXd x(coded.rows(), column_count());
-  for (int c = 0; c < column_count(); ++c) {
-    const ModelColumn& column = columns_[c];
-    auto values = x.col(c);
-    values.setOnes();
-    for (std::size_t f = 0; f < factors_.size(); ++f) {
-      const auto factor = coded.col(static_cast<Eigen::Index>(f)).array();
-      if (const int j = column.contrasts[f]; j >= 0) {
-        const std::size_t levels = factors_[f].level_names.size();
-        values.array() *= factor.unaryExpr([&](double level) { return contrast(level, j, levels); });
-      } else {
-        for (int power = 0; power < terms_[column.term].powers[f]; ++power) {
-          values.array() *= factor;
-        }
-      }
-    }
-  }
-  return x;
+int Model::contrast(const ModelColumn& column, std::size_t f, int level) const {
+  if (level == column.contrasts[f]) return 1;
+  return level == static_cast<int>(factors_[f].level_names.size()) - 1 ? -1 : 0;
 }
 
 }  // namespace doetune::doe

@@ -69,9 +69,35 @@ class Model {
   Eigen::RowVectorXd row(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
 
   /// n x p model matrix of n x k coded points.
-  Eigen::MatrixXd matrix(const Eigen::MatrixXd& coded) const;
+  Eigen::MatrixXd matrix(const Eigen::MatrixXd& coded) const { return matrix_of<double>(coded); }
+
+  /// The same in any precision.
+  template <typename Real>
+  Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> matrix_of(
+      const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>& coded) const {
+    Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> x(coded.rows(), column_count());
+    x.setOnes();
+    for (Eigen::Index c = 0; c < x.cols(); ++c) {
+      const ModelColumn& column = columns_[static_cast<std::size_t>(c)];
+      const Term& term = terms_[static_cast<std::size_t>(column.term)];
+      for (std::size_t f = 0; f < factors_.size(); ++f) {
+        const auto settings = coded.col(static_cast<Eigen::Index>(f)).array();
+        if (column.contrasts[f] >= 0) {
+          x.col(c).array() *= settings.unaryExpr([&](const Real& level) {
+            return Real(contrast(column, f, static_cast<int>(level)));
+          });
+          continue;
+        }
+        for (int power = 0; power < term.powers[f]; ++power) x.col(c).array() *= settings;
+      }
+    }
+    return x;
+  }
 
  private:
+  /// The sum-to-zero contrast of a column at a level of factor f.
+  int contrast(const ModelColumn& column, std::size_t f, int level) const;
+
   std::vector<Factor> factors_;
   std::vector<Term> terms_;
   std::vector<ModelColumn> columns_;

@@ -6,6 +6,7 @@
 #include "reports/fit_response.h"
 #include "study/journal.h"
 #include "study/results.h"
+#include "surfaces/least_squares/box_cox.h"
 
 namespace doetune::reports {
 namespace {

@@ -35,15 +35,21 @@ std::vector<Effect> effects_of(const surfaces::Fit& fit) {
 
 std::string fitted_quantity(const ResponseAnalysis& response) {
   const std::string& name = response.response.name;
-  switch (response.fit->transform) {
-    case surfaces::Transform::kNone:
+  using Kind = surfaces::Transform::Kind;
+  const surfaces::Transform& transform = response.fit->transform;
+  switch (transform.kind) {
+    case Kind::kNone:
       return name;
-    case surfaces::Transform::kLog:
+    case Kind::kLog:
       return "ln(" + name + ")";
-    case surfaces::Transform::kSqrt:
+    case Kind::kSqrt:
       return "sqrt(" + name + ")";
-    case surfaces::Transform::kInverse:
+    case Kind::kInverse:
       return "1/" + name;
+    case Kind::kLogit:
+      return "logit(" + name + ")";
+    case Kind::kPower:
+      return fmt::format("({}^{:.4g} - 1)/{:.4g}", name, transform.lambda, transform.lambda);
   }
   return name;
 }

@@ -27,7 +27,8 @@ ordered_json coefficient_rows(const std::vector<surfaces::Coefficient>& coeffici
 ordered_json natural_rows(const surfaces::Fit& fit) {
   ordered_json rows = ordered_json::array();
   for (const surfaces::NaturalCoefficient& c : fit.natural_coefficients) {
-    rows.push_back({{"term", c.term}, {"estimate", c.estimate}});
+    rows.push_back(
+        {{"term", c.term}, {"estimate", c.estimate}, {"std_error", number_json(c.std_error)}});
   }
   return rows;
 }

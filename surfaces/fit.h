@@ -10,6 +10,7 @@
 #include "doe/model.h"
 #include "surfaces/split_plot.h"
 #include "surfaces/surface.h"
+#include "surfaces/variance_model.h"
 
 namespace doetune::surfaces {
 
@@ -24,13 +25,15 @@ struct Coefficient {
 struct NaturalCoefficient {
   std::string term;  ///< in natural units; a log-scaled factor appears as "log2(a)"
   double estimate = 0;
+  std::optional<double> std_error;
 };
 
 /// A row of the analysis of variance. Sources: "blocks" where there are any, "model" and its parts
 /// "first order", "two-way interactions", "pure quadratic", "third order and above" (sequential
 /// sums of squares), "residual" and its parts "lack of fit" and "pure error", "total" (about the
-/// mean). Sums of squares that are no more than the rounding of the responses are 0, and nothing is
-/// tested against an error of 0.
+/// mean; about zero for a model without the term 1). Runs count by their weights. Sums of squares
+/// that are no more than the rounding of the responses are 0, and nothing is tested against an
+/// error of 0.
 struct AnovaRow {
   std::string source;
   int df = 0;
@@ -60,9 +63,15 @@ struct StationaryPoint {
   bool inside_region = false;    ///< within the coded cube
 };
 
-/// A fit of z = T(y) by z = X b + e, X in coded units; b minimises ||z - X b||^2,
-/// s^2 = RSS / (n - p). With blocks, X has their contrasts besides the model's columns: fitted
-/// values know their block, predictions are for the average block, R2 is of what varies in blocks.
+/// What large residuals cost: their squares, or less. Huber's and Tukey's fits are not pulled by a
+/// few wild runs; Tukey's gives up the wildest altogether.
+enum class Loss { kSquares, kHuber, kTukey };
+
+/// A fit of z = T(y) by z = X b + e, X in coded units; b minimises RSS = sum w (z - X b)^2 with the
+/// weights w of the runs (1 unless given), s^2 = RSS / (n - p) is the variance of a run of weight
+/// 1, that of run i s^2 / w_i. With blocks, X has their contrasts besides the model's columns:
+/// fitted values know their block, predictions are for the average block, R2 is of what varies in
+/// blocks. Without the term 1, R2 is of the sum of squares about zero.
 /// With whole plots there are two errors (split_plot), and b minimises (z - X b)' H^-1 (z - X b).
 /// Then sigma is that of a run in a whole plot of its own, sqrt(s_w^2 + s^2); std errors, sigma^2
 /// times unscaled_covariance and df are Kenward & Roger's; AICc is 2K + 2K(K+1)/(n-K-1) above minus
@@ -77,8 +86,10 @@ struct Fit final : Surface {
   std::optional<double> sigma;  ///< empty when n == p
   double r2 = 0;                ///< on the scale of the fit, as all below
   std::optional<double> adjusted_r2;
-  std::optional<double> press, predicted_r2;  ///< empty where a run has leverage 1
-  std::optional<double> aicc;  ///< n ln(2 pi RSS/n) + n + 2K + 2K(K+1)/(n-K-1), K = p+1
+  /// sum w (e / (1 - leverage))^2; empty where a run has leverage 1.
+  std::optional<double> press, predicted_r2;
+  /// n ln(2 pi RSS/n) + n - sum ln w + 2K + 2K(K+1)/(n-K-1), K = p+1.
+  std::optional<double> aicc;
   std::optional<double> adequate_precision;  ///< range of fitted values over their mean std error
   std::vector<Coefficient> coefficients;     ///< one a column of the model
   std::vector<Coefficient> block_effects;    ///< "block[2]": above the average block; not the first
@@ -90,17 +101,22 @@ struct Fit final : Surface {
   std::string lack_of_fit_problem;
   std::optional<StationaryPoint> stationary_point;
   std::optional<SplitPlot> split_plot;  ///< of runs in whole plots
+  std::vector<std::string> notes;       ///< what a reader must know, "all responses are equal: ..."
 
   Eigen::VectorXd beta;                   ///< p estimates
-  Eigen::MatrixXd unscaled_covariance;    ///< (X'X)^-1; covariance of b is s^2 times it
+  Eigen::MatrixXd unscaled_covariance;    ///< (X'WX)^-1; covariance of b is s^2 times it
   Eigen::MatrixXd weights_of_runs;        ///< p x n: b = weights_of_runs z
   Eigen::MatrixXd coded;                  ///< n x k points that were fitted
   std::vector<int> blocks;                ///< n block numbers; empty without blocks
+  Eigen::VectorXd weights;                ///< n; empty: all 1
+  std::optional<VarianceModel> variance;  ///< sigma^2 times it is the variance of a further run
+  Loss loss = Loss::kSquares;
+  Eigen::VectorXd counts;                 ///< n, robust: the share of its weight that a run keeps
   Eigen::VectorXd observed;               ///< n responses, own unit
   Eigen::VectorXd fitted;                 ///< n, scale of the fit
   Eigen::VectorXd residuals;              ///< n, scale of the fit
   Eigen::VectorXd leverage;               ///< n, diagonal of the hat matrix
-  Eigen::VectorXd studentised_residuals;  ///< n, internally studentised; 0 where undefined
+  Eigen::VectorXd studentised_residuals;  ///< n, e sqrt(w) / (s sqrt(1 - leverage)); 0: undefined
 
   Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
@@ -112,6 +128,9 @@ struct Fit final : Surface {
   Eigen::VectorXd run_residuals() const override { return residuals; }
   std::optional<QuadraticForm> quadratic(
       const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
+
+  /// Whether the model has the term 1.
+  bool has_intercept() const;
 };
 
 /// Thrown where the runs cannot support the fit; the message names the aliased terms or the value.
@@ -125,14 +144,25 @@ struct FitOptions {
   std::vector<int> blocks = {};  ///< n block numbers; empty: all runs are of one block
   /// n numbers: runs with the same one share the error of a whole plot; empty: all are independent.
   std::vector<int> whole_plots = {};
+  /// n, > 0: run i has the variance sigma^2 / weight. Empty: all 1.
+  Eigen::VectorXd weights = {};
+  /// The variance of a run at each point, but for the factor sigma^2: weights are divided by it,
+  /// and the sigma of a prediction follows the point.
+  std::optional<VarianceModel> variance = {};
+  Loss loss = Loss::kSquares;
+  /// n x k settings in natural units that `coded` stands for. With them the points are coded again
+  /// in extended precision, without which coefficients far below the error lose digits.
+  Eigen::MatrixXd settings = {};
 };
 
-/// Column-pivoted QR in coded, centred columns.
+/// QR decomposition in coded columns, centred where the model has the term 1, with a column-pivoted
+/// one for the rank; in extended precision where the problem is small or badly conditioned.
 ///
 /// coded  n x k points, one row a run     y  n responses, in the response's own unit
-/// Throws FitError if X has rank below p (naming the aliased terms, or blocks), n < p, the model
-/// lacks the term 1, a y is not finite, or the transform has no value for one; with whole plots
-/// also if there is no freedom to estimate the error between them or within them.
+/// Throws FitError if X has rank below p or n < p (naming each aliased term and what it is aliased
+/// with, a factor that never varies, or blocks), a y is not finite, the transform has no value for
+/// one, a weight is not positive, or a robust loss finds no scale; with whole plots also if there
+/// is no freedom to estimate the error between them or within them.
 Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
                       const Eigen::VectorXd& y, const FitOptions& options = {});
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "surfaces/distributions.h"
 
@@ -18,18 +17,6 @@ Interval back(const Prediction& prediction, double half_width) {
 
 double next_run_error(const Prediction& prediction) {
   return std::hypot(prediction.standard_error, prediction.sigma);
-}
-
-/// The bound of a range of responses on the scale of the fit.
-double scaled_bound(Transform transform, double y) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (transform == Transform::kNone || y == kInfinity) {
-    return transform == Transform::kInverse ? 0 : y;
-  }
-  if (transform == Transform::kSqrt && y < 0) return -kInfinity;
-  if (transform == Transform::kSqrt) return std::sqrt(y);
-  if (y > 0) return transformed(transform, y);
-  return transform == Transform::kLog ? -kInfinity : kInfinity;
 }
 
 }  // namespace
@@ -58,9 +45,8 @@ std::optional<Interval> Prediction::tolerance_interval(double coverage, double l
 
 std::optional<Interval> Prediction::standardised(double low, double high) const {
   if (df == 0) return std::nullopt;
-  double z_low = scaled_bound(transform, low);
-  double z_high = scaled_bound(transform, high);
-  if (z_low > z_high) std::swap(z_low, z_high);
+  const auto [z_low, z_high] = transformed_range(transform, low, high);
+  if (z_low > z_high) return 0;
   const double error = next_run_error(*this);
   if (error > 0) return Interval{(z_low - mean) / error, (z_high - mean) / error};
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -12,57 +13,120 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames{"none", "log", "sqrt", "inverse"};
+using Kind = Transform::Kind;
 
-}  // namespace
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array<std::string_view, 5> kNames{"none", "log", "sqrt", "inverse", "logit"};
+constexpr std::string_view kPower = "power(";
 
-std::string_view transform_name(Transform transform) {
-  return kNames.at(static_cast<std::size_t>(transform));
+Transform power_from_name(std::string_view name) {
+  double lambda = 0;
+  const char* end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + kPower.size(), end, lambda);
+  if (error != std::errc() || std::string_view(rest, end) != ")" || !std::isfinite(lambda)) {
+    throw std::invalid_argument(
+        fmt::format("transform '{}': a power is written with its lambda, 'power(0.3)'", name));
+  }
+  return Transform::power(lambda);
 }
 
-std::vector<std::string> transform_names() { return {kNames.begin(), kNames.end()}; }
-
-Transform transform_from_name(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) {
-    throw std::invalid_argument(fmt::format("no transform is named '{}'{}", name,
-                                            doe::did_you_mean(name, transform_names())));
+bool is_defined(const Transform& transform, double y) {
+  switch (transform.kind) {
+    case Kind::kNone:
+      return true;
+    case Kind::kSqrt:
+      return y >= 0;
+    case Kind::kLogit:
+      return y > 0 && y < 1;
+    case Kind::kLog:
+    case Kind::kInverse:
+    case Kind::kPower:
+      break;
   }
-  return static_cast<Transform>(found - kNames.begin());
+  return y > 0;
 }
 
-double transformed(Transform transform, double y) {
-  const bool defined =
-      transform == Transform::kNone || y > 0 || (transform == Transform::kSqrt && y == 0);
-  if (!defined) {
-    throw std::domain_error(fmt::format("transform '{}' has no value for a response of {}",
-                                        transform_name(transform), y));
-  }
-  switch (transform) {
-    case Transform::kLog:
+/// With infinities where y lies at the end of its range.
+double value_of(const Transform& transform, double y) {
+  switch (transform.kind) {
+    case Kind::kLog:
       return std::log(y);
-    case Transform::kSqrt:
+    case Kind::kSqrt:
       return std::sqrt(y);
-    case Transform::kInverse:
+    case Kind::kInverse:
       return 1 / y;
-    case Transform::kNone:
+    case Kind::kLogit:
+      return std::log(y) - std::log1p(-y);
+    case Kind::kPower:
+      return std::expm1(transform.lambda * std::log(y)) / transform.lambda;
+    case Kind::kNone:
       break;
   }
   return y;
 }
 
-double back_transformed(Transform transform, double z) {
-  switch (transform) {
-    case Transform::kLog:
+}  // namespace
+
+Transform Transform::power(double lambda) {
+  return lambda == 0 ? kLog : Transform{Kind::kPower, lambda};
+}
+
+std::string transform_name(const Transform& transform) {
+  if (transform.kind == Kind::kPower) return fmt::format("{}{})", kPower, transform.lambda);
+  return std::string(kNames.at(static_cast<std::size_t>(transform.kind)));
+}
+
+std::vector<std::string> transform_names() { return {kNames.begin(), kNames.end()}; }
+
+Transform transform_from_name(std::string_view name) {
+  if (name.starts_with(kPower)) return power_from_name(name);
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) {
+    throw std::invalid_argument(fmt::format("no transform is named '{}'{}", name,
+                                            doe::did_you_mean(name, transform_names())));
+  }
+  return {static_cast<Kind>(found - kNames.begin()), 1};
+}
+
+double transformed(const Transform& transform, double y) {
+  if (!is_defined(transform, y)) {
+    throw std::domain_error(fmt::format(
+        "transform '{}' has no value for a response of {}: it needs {}", transform_name(transform),
+        y, transform.kind == Kind::kLogit ? "shares between 0 and 1" : "positive responses"));
+  }
+  return value_of(transform, y);
+}
+
+double back_transformed(const Transform& transform, double z) {
+  switch (transform.kind) {
+    case Kind::kLog:
       return std::exp(z);
-    case Transform::kSqrt:
+    case Kind::kSqrt:
       return z > 0 ? z * z : 0;
-    case Transform::kInverse:
-      return z > 0 ? 1 / z : std::numeric_limits<double>::infinity();
-    case Transform::kNone:
+    case Kind::kInverse:
+      return z > 0 ? 1 / z : kInfinity;
+    case Kind::kLogit:
+      return 1 / (1 + std::exp(-z));
+    case Kind::kPower: {
+      const double power = transform.lambda * z;  // y^lambda - 1
+      if (power <= -1) return transform.lambda > 0 ? 0 : kInfinity;
+      return std::exp(std::log1p(power) / transform.lambda);
+    }
+    case Kind::kNone:
       break;
   }
   return z;
+}
+
+std::pair<double, double> transformed_range(const Transform& transform, double low, double high) {
+  if (transform.kind == Kind::kNone) return {low, high};
+  const double top = transform.kind == Kind::kLogit ? 1 : kInfinity;
+  if (high < 0 || low > top) return {kInfinity, -kInfinity};
+  // Beyond the range of the transform responses are taken for the end of theirs.
+  const double falls = transform.is_decreasing() ? -1 : 1;
+  const double at_low = low <= 0 ? -falls * kInfinity : value_of(transform, low);
+  const double at_high = high >= top ? falls * kInfinity : value_of(transform, high);
+  return falls < 0 ? std::pair{at_high, at_low} : std::pair{at_low, at_high};
 }
 
 }  // namespace doetune::surfaces

@@ -4,24 +4,54 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace doetune::surfaces {
 
-/// z = y, ln y, sqrt y, 1 / y.
-enum class Transform { kNone, kLog, kSqrt, kInverse };
+/// z = y, ln y, sqrt y, 1 / y, ln(y / (1 - y)) of a share, (y^lambda - 1) / lambda.
+/// Source of the power: Box & Cox (1964), JRSS B 26, 211.
+struct Transform {
+  enum class Kind { kNone, kLog, kSqrt, kInverse, kLogit, kPower };
 
-std::string_view transform_name(Transform transform);
+  Kind kind = Kind::kNone;
+  double lambda = 1;  ///< of a power, not 0
+
+  static const Transform kNone, kLog, kSqrt, kInverse, kLogit;
+
+  /// ln y for lambda 0.
+  static Transform power(double lambda);
+
+  /// Whether z falls where y rises.
+  bool is_decreasing() const { return kind == Kind::kInverse; }
+
+  bool operator==(const Transform&) const = default;
+};
+
+inline constexpr Transform Transform::kNone{Kind::kNone, 1};
+inline constexpr Transform Transform::kLog{Kind::kLog, 1};
+inline constexpr Transform Transform::kSqrt{Kind::kSqrt, 1};
+inline constexpr Transform Transform::kInverse{Kind::kInverse, 1};
+inline constexpr Transform Transform::kLogit{Kind::kLogit, 1};
+
+/// "none", "log", "sqrt", "inverse", "logit", "power(0.3)".
+std::string transform_name(const Transform& transform);
+
+/// All but powers.
 std::vector<std::string> transform_names();
 
 /// Throws std::invalid_argument naming the nearest valid name.
 Transform transform_from_name(std::string_view name);
 
 /// Throws std::domain_error for a y that the transform has no value for.
-double transformed(Transform transform, double y);
+double transformed(const Transform& transform, double y);
 
-/// The reverse. A z outside the transform's range (sqrt: z < 0, inverse: z <= 0) gives the limit of
-/// the range: 0 and infinity.
-double back_transformed(Transform transform, double z);
+/// The reverse. A z outside the transform's range (sqrt: z < 0, inverse: z <= 0, power: beyond
+/// -1 / lambda) gives the limit of the range: 0 or infinity.
+double back_transformed(const Transform& transform, double z);
+
+/// The z that back_transformed takes into [low, high], either end possibly infinite: from first to
+/// second, or first > second where there is none.
+std::pair<double, double> transformed_range(const Transform& transform, double low, double high);
 
 }  // namespace doetune::surfaces

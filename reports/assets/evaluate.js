@@ -8,8 +8,29 @@
     log: Math.exp,
     sqrt: (z) => (z < 0 ? 0 : z * z),
     inverse: (z) => (z <= 0 ? Infinity : 1 / z),
+    logit: (z) => 1 / (1 + Math.exp(-z)),
   };
-  const forward = { log: Math.log, inverse: (y) => 1 / y };
+  const forward = {
+    log: Math.log,
+    sqrt: Math.sqrt,
+    inverse: (y) => 1 / y,
+    logit: (y) => Math.log(y) - Math.log1p(-y),
+  };
+
+  // "power(0.3)": (y^0.3 - 1) / 0.3.
+  const lambdaOf = (transform) => Number(transform.slice("power(".length, -1));
+
+  function backTransformed(transform, z) {
+    if (back[transform]) return back[transform](z);
+    const lambda = lambdaOf(transform);
+    if (lambda * z <= -1) return lambda > 0 ? 0 : Infinity;
+    return Math.exp(Math.log1p(lambda * z) / lambda);
+  }
+
+  function transformed(transform, y) {
+    if (forward[transform]) return forward[transform](y);
+    return Math.expm1(lambdaOf(transform) * Math.log(y)) / lambdaOf(transform);
+  }
 
   // Natural units to coded [-1, 1]; the level's index for a categorical factor.
   function coded(factor, natural) {
@@ -47,13 +68,14 @@
   const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 
   function interval(response, z, half) {
-    const ends = [back[response.transform](z - half), back[response.transform](z + half)];
+    const ends = [z - half, z + half].map((end) => backTransformed(response.transform, end));
     return ends[0] <= ends[1] ? ends : [ends[1], ends[0]];
   }
 
   // The mean alone, at coded settings: what contours need.
   function mean(factors, response, point) {
-    return back[response.transform](dot(modelRow(factors, response.columns, point), response.beta));
+    const z = dot(modelRow(factors, response.columns, point), response.beta);
+    return backTransformed(response.transform, z);
   }
 
   function goalMet(goal, y) {
@@ -67,19 +89,22 @@
     return Math.min(below, above) / goal.scale;
   }
 
-  // One bound of a goal on the scale of the fit.
-  function scaledBound(transform, y) {
-    if (transform === "none") return y;
-    if (y === Infinity) return transform === "inverse" ? 0 : y;
-    if (transform === "sqrt") return y < 0 ? -Infinity : Math.sqrt(y);
-    if (y > 0) return forward[transform](y);
-    return transform === "log" ? -Infinity : Infinity;
+  // Where z must lie for the response to lie in [low, high]; first above second: nowhere.
+  function scaledRange(transform, low, high) {
+    if (transform === "none") return [low, high];
+    const top = transform === "logit" ? 1 : Infinity;
+    if (high < 0 || low > top) return [Infinity, -Infinity];
+    const falls = transform === "inverse" ? -1 : 1;
+    const atLow = low <= 0 ? -falls * Infinity : transformed(transform, low);
+    const atHigh = high >= top ? falls * Infinity : transformed(transform, high);
+    return falls < 0 ? [atHigh, atLow] : [atLow, atHigh];
   }
 
   // The probability that a response lies within the goal, with mean z and error on that scale.
   function probabilityWithin(response, goal, z, error) {
-    const [low, high] = [goal.low ?? -Infinity, goal.high ?? Infinity]
-      .map((y) => scaledBound(response.transform, y)).sort((a, b) => a - b);
+    const [low, high] =
+      scaledRange(response.transform, goal.low ?? -Infinity, goal.high ?? Infinity);
+    if (low > high) return 0;
     if (error === 0) return z >= low && z <= high ? 1 : 0;
     const cdf = (end) => doetune.studentCdf((end - z) / error, response.df);
     return cdf(high) - cdf(low);
@@ -89,7 +114,7 @@
   function predict(factors, response, point) {
     const row = modelRow(factors, response.columns, point);
     const z = dot(row, response.beta);
-    const result = { mean: back[response.transform](z), confidence_interval: null,
+    const result = { mean: backTransformed(response.transform, z), confidence_interval: null,
                      prediction_interval: null, goal_met: null, goal_met_probability: null };
     if (response.goal) result.goal_met = goalMet(response.goal, result.mean);
     if (response.t === null) return result;

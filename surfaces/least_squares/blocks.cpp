@@ -1,7 +1,9 @@
+#include "surfaces/least_squares/blocks.h"
+
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
-
-#include "surfaces/least_squares/fit_parts.h"
 
 namespace doetune::surfaces {
 
@@ -24,15 +26,13 @@ Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n) 
   return contrasts;
 }
 
-Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z) {
-  if (blocks.empty()) return z.array() - z.mean();
-  std::map<int, std::vector<Eigen::Index>> runs;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    runs[blocks[i]].push_back(static_cast<Eigen::Index>(i));
+std::vector<std::string> block_names(const std::vector<int>& blocks) {
+  const std::set<int> numbers(blocks.begin(), blocks.end());
+  std::vector<std::string> names;
+  for (const int number : numbers) {
+    if (number != *numbers.begin()) names.push_back(fmt::format("block[{}]", number));
   }
-  Eigen::VectorXd about = z;
-  for (const auto& [block, rows] : runs) about(rows).array() -= z(rows).mean();
-  return about;
+  return names;
 }
 
 }  // namespace doetune::surfaces

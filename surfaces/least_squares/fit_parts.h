@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "surfaces/fit.h"
+#include "surfaces/least_squares/blocks.h"
+#include "surfaces/least_squares/solution.h"
 
 namespace doetune::surfaces {
 
@@ -17,45 +19,49 @@ Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transf
 /// than their rounding leaves, n (100 eps)^2 ||z||^2.
 double without_rounding(double sum_of_squares, const Eigen::VectorXd& z);
 
-/// How many blocks the runs lie in; 1 where no block numbers are given.
-int block_count(const std::vector<int>& blocks);
-
-/// The n x (blocks - 1) sum-to-zero contrasts: 1 in the block, -1 in the first one.
-Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n);
-
-/// Responses less the mean of their block.
-Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z);
-
-/// The columns of the model and of the block contrasts, n x p.
-Eigen::MatrixXd full_matrix(const Fit& fit);
-
-constexpr const char* kBlockPart = "blocks";
-
-/// A part of the analysis of variance: "mean", "blocks", "first order" and so on.
-struct ModelPart {
-  std::string name;
-  std::vector<int> columns;  ///< of full_matrix
+/// What the residuals of points that were run more than once in a block consist of: scatter about
+/// the mean of the point, and the distance of that mean from the fit. Neither is a difference of
+/// large sums.
+struct SplitResiduals {
+  double pure_error = 0;
+  double lack_of_fit = 0;
+  int df_pure_error = 0;
+  int df_lack_of_fit = 0;
 };
 
-/// Those that have columns, in the order they are fitted.
-std::vector<ModelPart> model_parts(const Fit& fit);
+/// Where the sum of squares of a fit comes from; what is no more than rounding is 0.
+struct SumsOfSquares {
+  std::vector<ModelPart> parts;  ///< as of a Solution
+  double model = 0;              ///< of all parts but the blocks
+  double residual = 0;
+  double total = 0;  ///< about the mean, or about zero without the term 1
+  int df_model = 0, df_residual = 0, df_total = 0;
+  SplitResiduals split;
+};
+
+/// Of a fit whose residuals are known; `z` is the transformed response, `weights` the n weights
+/// that the solution was found with.
+SumsOfSquares sums_of_squares(const Fit& fit, const Solution& solution, const Eigen::VectorXd& z,
+                              const Eigen::VectorXd& weights);
+
+std::vector<AnovaRow> analysis_of_variance(const SumsOfSquares& sums);
+
+/// Lack of fit against pure error, from points that were run more than once.
+std::optional<LackOfFit> lack_of_fit(const SumsOfSquares& sums);
+
+/// Why lack_of_fit is empty; empty where it is not.
+std::string lack_of_fit_problem(const SumsOfSquares& sums);
+
+/// Everything about the fit as a whole and about its runs; residuals and leverages are known, and
+/// sigma where the loss is robust.
+void add_diagnostics(Fit& fit, const SumsOfSquares& sums, const Eigen::VectorXd& z);
 
 /// Turns the ordinary fit of runs whose responses are `z` (transformed) into that of runs in whole
 /// plots, one number a run. Throws FitError where the variances cannot be told apart.
 void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>& numbers);
 
-/// The analysis of variance of a fit whose residuals are known; `z` is the transformed response.
-std::vector<AnovaRow> analysis_of_variance(const Fit& fit, const Eigen::VectorXd& z);
-
-/// Lack of fit against pure error, from points that were run more than once.
-std::optional<LackOfFit> lack_of_fit(const Fit& fit, const Eigen::VectorXd& z);
-
-/// Why lack_of_fit is empty; empty where it is not.
-std::string lack_of_fit_problem(const Fit& fit, const Eigen::VectorXd& z);
-
-/// The polynomial in natural units: coded terms expanded in extended precision.
-/// Terms with categorical factors keep their contrasts, "precision[fp32]".
-std::vector<NaturalCoefficient> natural_coefficients(const Fit& fit);
+/// The tables of coefficients, of block effects and of natural coefficients; sigma is known.
+void add_tables(Fit& fit, const Solution& solution);
 
 /// Empty for a model without squares, with terms above order two or with categorical factors, and
 /// where the matrix of second-order coefficients is singular but for rounding.

@@ -59,7 +59,7 @@ void clear(Fit& fit) {
 /// The sequential tests of the model's parts. With X = QR a part is what its rows of R b are.
 std::vector<PartTest> part_tests(const Fit& fit, const Eigen::MatrixXd& x, const Eigen::VectorXd& b,
                                  const KenwardRoger& errors) {
-  const std::vector<ModelPart> parts = model_parts(fit);
+  const std::vector<ModelPart> parts = model_parts(fit.model, fit.blocks);
   std::vector<int> order;
   for (const ModelPart& part : parts) {
     order.insert(order.end(), part.columns.begin(), part.columns.end());
@@ -83,8 +83,8 @@ std::vector<PartTest> part_tests(const Fit& fit, const Eigen::MatrixXd& x, const
   Eigen::Index before = 0;
   bool model = false;
   for (const ModelPart& part : parts) {
-    const auto df = static_cast<Eigen::Index>(part.columns.size());
-    if (before > 0 && part.name != kBlockPart && !model) {
+    const Eigen::Index df = part.df();
+    if (before > 0 && part.name != kBlocks && !model) {
       add("model", before, p - before);
       model = true;
     }
@@ -144,7 +144,8 @@ void set_diagnostics(Fit& fit, const Eigen::MatrixXd& x, const Eigen::MatrixXd& 
 
 void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>& numbers) {
   const WholePlots plots(numbers);
-  const Eigen::MatrixXd x = full_matrix(fit);
+  const Eigen::MatrixXd x =
+      columns_of({fit.model, fit.coded, Eigen::MatrixXd(), z, Eigen::VectorXd(), fit.blocks});
   const Eigen::Index p = x.cols(), columns = fit.model.column_count();
   check_freedom(x, plots);
   const bool exact = without_rounding(fit.residuals.squaredNorm(), z) == 0;

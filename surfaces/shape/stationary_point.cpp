@@ -11,9 +11,9 @@ namespace {
 constexpr double kFlat = 1e-4;
 
 /// The shape of the response, from the eigenvalues on the scale of the fit.
-std::string shape_of(const Eigen::VectorXd& eigenvalues, Transform transform) {
+std::string shape_of(const Eigen::VectorXd& eigenvalues, const Transform& transform) {
   // 1 / y is highest where y is lowest; the other transforms rise with y.
-  if (transform == Transform::kInverse) return shape_of(-eigenvalues, Transform::kNone);
+  if (transform.is_decreasing()) return shape_of(-eigenvalues, Transform::kNone);
   const double flat = kFlat * eigenvalues.cwiseAbs().maxCoeff();
   const auto count = [&](auto predicate) {
     return std::count_if(eigenvalues.begin(), eigenvalues.end(), predicate);

@@ -64,7 +64,7 @@ study::StudyDirectory make_fccd_study(const std::filesystem::path& folder,
 study::StudyDirectory make_mixed_study(const std::filesystem::path& folder) {
   const std::filesystem::path data = folder / "mixed.csv";
   std::ofstream csv(data);
-  csv << "batch,rate,precision,latency,efficiency,error\n";
+  csv << "batch,rate,precision,latency,efficiency,error,accuracy,energy\n";
   int run = 0;
   for (const double batch : {1, 8, 64}) {
     for (const double rate : {0.5, 2.0, 8.0}) {
@@ -74,7 +74,9 @@ study::StudyDirectory make_mixed_study(const std::filesystem::path& folder) {
         csv << batch << ',' << rate << ',' << (std::array{"fp32", "bf16", "int8"}[precision]) << ','
             << 4 * std::sqrt(batch) * std::pow(rate, 0.3) / (1 + precision) * scatter << ','
             << (0.5 + 0.2 * std::log2(batch)) * (1 + 0.4 * precision) * scatter << ','
-            << 0.02 * (1 + precision * precision) / scatter << '\n';
+            << 0.02 * (1 + precision * precision) / scatter << ','
+            << 1 / (1 + std::exp(0.8 * precision - 2 - 0.1 * rate * scatter)) << ','
+            << std::pow((2 + 0.3 * std::log2(batch) + 0.2 * precision) * scatter, 3) << '\n';
       }
     }
   }
@@ -92,6 +94,8 @@ responses:
   latency: {unit: ms, goal: at_most, high: 20, transform: log}
   efficiency: {unit: 1/J, goal: maximize, transform: sqrt}
   error: {goal: at_most, high: 0.06, transform: inverse}
+  accuracy: {goal: at_least, low: 0.7, transform: logit}
+  energy: {unit: J, goal: at_most, high: 60, transform: box-cox}
 )",
                                                folder / "mixed.yaml"),
                             data, folder / "mixed", true);

@@ -16,7 +16,7 @@ study::StudyDirectory make_fccd_study(const std::filesystem::path& folder,
                                       const std::string& study_text = fccd_study_text());
 
 /// Made-up runs of everything that the page's scripts must evaluate: a categorical factor, log2 and
-/// log10 scales, the transforms log, sqrt and inverse, a constraint. Under `folder`/mixed.
+/// log10 scales, every transform, a constraint. Under `folder`/mixed.
 study::StudyDirectory make_mixed_study(const std::filesystem::path& folder);
 
 }  // namespace doetune::tests

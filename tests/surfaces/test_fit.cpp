@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "doe/random.h"
@@ -85,48 +86,6 @@ TEST_CASE("The published FCCD's coefficients equal an independent fit to 10 digi
     CHECK(fit.lack_of_fit->p == ten_digits(reference.lack_p));
     CHECK(*fit.aicc == ten_digits(reference.aicc));
   }
-}
-
-TEST_CASE("Longley's data give the certified coefficients", "[surfaces][fit]") {
-  // NIST StRD, Longley: certified estimates and residual standard deviation. The columns are
-  // nearly collinear; the factors' ranges are the columns' own.
-  const double data[16][7] = {{60323, 83.0, 234289, 2356, 1590, 107608, 1947},
-                              {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
-                              {60171, 88.2, 258054, 3682, 1616, 109773, 1949},
-                              {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
-                              {63221, 96.2, 328975, 2099, 3099, 112075, 1951},
-                              {63639, 98.1, 346999, 1932, 3594, 113270, 1952},
-                              {64989, 99.0, 365385, 1870, 3547, 115094, 1953},
-                              {63761, 100.0, 363112, 3578, 3350, 116219, 1954},
-                              {66019, 101.2, 397469, 2904, 3048, 117388, 1955},
-                              {67857, 104.6, 419180, 2822, 2857, 118734, 1956},
-                              {68169, 108.4, 442769, 2936, 2798, 120445, 1957},
-                              {66513, 110.8, 444546, 4681, 2637, 121950, 1958},
-                              {68655, 112.6, 482704, 3813, 2552, 123366, 1959},
-                              {69564, 114.2, 502601, 3931, 2514, 125368, 1960},
-                              {69331, 115.7, 518173, 4806, 2572, 127852, 1961},
-                              {70551, 116.9, 554894, 4007, 2827, 130081, 1962}};
-  std::vector<doe::Factor> factors;
-  for (int f = 0; f < 6; ++f) {
-    double low = data[0][f + 1], high = low;
-    for (const auto& row : data) low = std::min(low, row[f + 1]), high = std::max(high, row[f + 1]);
-    factors.push_back(continuous("x" + std::to_string(f + 1), low, high));
-  }
-  Eigen::MatrixXd coded(16, 6);
-  Eigen::VectorXd y(16);
-  for (int i = 0; i < 16; ++i) {
-    y[i] = data[i][0];
-    for (int f = 0; f < 6; ++f) coded(i, f) = factors[f].to_coded(data[i][f + 1]);
-  }
-  const Fit fit = fit_least_squares(doe::Model::named("linear", factors), coded, y);
-  const double certified[] = {-3482258.63459582, 15.0618722713733,  -0.358191792925910E-01,
-                              -2.02022980381683, -1.03322686717359, -0.511041056535807E-01,
-                              1829.15146461355};
-  for (int c = 0; c < 7; ++c) {
-    CHECK(fit.natural_coefficients[c].estimate == Approx(certified[c]).epsilon(1e-11));
-  }
-  CHECK(*fit.sigma == Approx(304.854073561965).epsilon(1e-12));
-  CHECK(fit.r2 == Approx(0.995479004577296).epsilon(1e-13));
 }
 
 TEST_CASE("A fit recovers the polynomial that made the data", "[surfaces][fit]") {
@@ -323,25 +282,52 @@ TEST_CASE("What does not exist is empty, never zero", "[surfaces][fit]") {
 }
 
 TEST_CASE("Runs that cannot support the model are refused by name", "[surfaces][fit]") {
-  const std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
-  const doe::Model quadratic = doe::Model::named("quadratic", factors);
-  Eigen::MatrixXd corners(8, 2);
-  corners << -1, -1, 1, -1, -1, 1, 1, 1, -1, -1, 1, -1, -1, 1, 1, 1;
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b"), continuous("c", 0, 6)};
+  const doe::Model quadratic = doe::Model::parse({"1", "a", "b", "a*b", "a^2", "b^2"}, factors);
+  Eigen::MatrixXd corners(8, 3);
+  corners << -1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 0, -1, -1, 0, 1, -1, 0, -1, 1, 0, 1, 1, 0;
   const Eigen::VectorXd y = Eigen::VectorXd::LinSpaced(8, 1, 2);
   CHECK_THROWS_WITH(fit_least_squares(quadratic, corners, y),
-                    Catch::Contains("a^2, b^2 are aliased"));
+                    Catch::Contains("aliased: a^2 = 1, b^2 = 1. Add runs"));
   CHECK_THROWS_WITH(fit_least_squares(quadratic, corners.topRows(4), y.head(4)),
-                    Catch::Contains("4 runs cannot determine 6 model terms"));
-  Eigen::VectorXd bad = y;
-  bad[3] = std::nan("");
-  const doe::Model linear = doe::Model::named("linear", factors);
-  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad),
-                    Catch::Contains("not a finite number"));
-  bad[3] = -1;
-  CHECK_THROWS_WITH(fit_least_squares(linear, corners, bad, {.transform = Transform::kLog}),
-                    Catch::Contains("'log' has no value for a response of -1"));
-  CHECK_THROWS_WITH(fit_least_squares(doe::Model::parse({"a", "b"}, factors), corners, y),
-                    Catch::Contains("needs the term 1"));
-  CHECK_THROWS_AS(fit_least_squares(linear, Eigen::MatrixXd(0, 2), Eigen::VectorXd(0)),
+                    Catch::Contains("4 runs cannot determine 6 model terms: a^2 = 1, b^2 = 1. Add "
+                                    "at least 2 runs"));
+  const doe::Model line = doe::Model::parse({"1", "a", "b", "c"}, factors);
+  CHECK_THROWS_WITH(fit_least_squares(line, corners, y),
+                    Catch::Contains("factor 'c' has the value 3 in every run: vary it or take its "
+                                    "terms out of the model"));
+  corners.col(2) = 0.25 * corners.col(0) - 2 * corners.col(1);
+  CHECK_THROWS_WITH(fit_least_squares(line, corners, y), Catch::Contains("c = 0.25 a - 2 b."));
+  corners.col(2) = corners.col(0).cwiseProduct(corners.col(1));
+  CHECK_THROWS_WITH(
+      fit_least_squares(doe::Model::parse({"1", "a", "b", "c", "a*b"}, factors), corners, y),
+      Catch::Contains("a*b = c."));
+  CHECK_THROWS_WITH(fit_least_squares(line, corners, y, {.blocks = {1, 2, 1, 2, 1, 2, 1, 2}}),
+                    Catch::Contains("blocks are confounded with terms of the model: a = block[2]"));
+  CHECK_THROWS_AS(fit_least_squares(line, Eigen::MatrixXd(0, 3), Eigen::VectorXd(0)),
                   surfaces::FitError);
+
+  const doe::Model level = doe::Model::named("linear", {words("w", {"x", "y", "z"})});
+  CHECK_THROWS_WITH(fit_least_squares(level, Eigen::Vector4d(0, 0, 2, 2), y.head(4)),
+                    Catch::Contains("factor 'w' has the level 'y' in no run"));
+}
+
+TEST_CASE("Responses that cannot be fitted are refused with a remedy", "[surfaces][fit]") {
+  const doe::Model line = doe::Model::named("linear", {continuous("a")});
+  const Eigen::Vector4d x(-1, 0, 0, 1);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_WITH(fit_least_squares(line, x, Eigen::Vector4d(1, 2, std::nan(""), 3)),
+                    Catch::Contains("response of run 3 of 4 is nan, not a finite number"));
+  CHECK_THROWS_WITH(fit_least_squares(line, x, Eigen::Vector4d(1, kInfinity, 2, 3)),
+                    Catch::Contains("response of run 2 of 4 is inf, not a finite number"));
+  CHECK_THROWS_WITH(
+      fit_least_squares(line, x, Eigen::Vector4d(1, 2, 3, -1), {.transform = Transform::kLog}),
+      Catch::Contains("'log' has no value for a response of -1"));
+  const Eigen::Vector4d weights(1, 1, 0, 1);
+  CHECK_THROWS_WITH(fit_least_squares(line, x, x, {.weights = weights}),
+                    Catch::Contains("a weight is 0: weights are finite and above 0"));
+  const Fit constant = fit_least_squares(line, x, Eigen::Vector4d::Constant(5));
+  REQUIRE(constant.notes.size() == 1);
+  CHECK(constant.notes[0].substr(0, 23) == "all responses are equal");
+  CHECK(fit_least_squares(line, x, x).notes.empty());
 }

@@ -51,7 +51,8 @@ TEST_CASE("A surface's mean errors have its standard errors", "[surfaces][interv
 TEST_CASE("The probability of an interval agrees with the prediction interval",
           "[surfaces][interval]") {
   for (const Transform transform :
-       {Transform::kNone, Transform::kLog, Transform::kSqrt, Transform::kInverse}) {
+       {Transform::kNone, Transform::kLog, Transform::kSqrt, Transform::kInverse, Transform::kLogit,
+        Transform::power(0.3), Transform::power(-0.4)}) {
     const Prediction prediction{2, 0.03, 0.04, 7, transform};
     const surfaces::Interval next = *prediction.prediction_interval(0.9);
     CHECK(next.low < next.high);
@@ -64,14 +65,52 @@ TEST_CASE("The probability of an interval agrees with the prediction interval",
 }
 
 TEST_CASE("Transforms undo themselves", "[surfaces][transform]") {
-  for (const std::string& name : surfaces::transform_names()) {
+  std::vector<std::string> names = surfaces::transform_names();
+  for (const char* power : {"power(0.3)", "power(-0.5)", "power(1)", "power(1e-09)"}) {
+    names.push_back(power);
+  }
+  for (const std::string& name : names) {
     const Transform transform = surfaces::transform_from_name(name);
-    for (const double y : {0.01, 1.0, 17.0, 1e6}) {
+    CHECK(surfaces::transform_name(transform) == name);
+    for (const double y : {0.01, 0.5, 0.97, 1.0, 17.0, 1e6}) {
+      if (transform == Transform::kLogit && y >= 1) continue;
       CHECK(surfaces::back_transformed(transform, surfaces::transformed(transform, y)) ==
-            Approx(y).epsilon(1e-14));
+            Approx(y).epsilon(1e-12));
     }
   }
+  CHECK(surfaces::transform_from_name("power(0)") == Transform::kLog);
+  CHECK(surfaces::transformed(Transform::power(0.5), 9) == Approx(4));  // (3 - 1) / 0.5
+  CHECK(surfaces::transformed(Transform::kLogit, 0.75) == Approx(std::log(3)));
   CHECK_THROWS_WITH(surfaces::transform_from_name("lgo"), Catch::Contains("did you mean 'log'?"));
+  CHECK_THROWS_WITH(surfaces::transform_from_name("power(x)"), Catch::Contains("'power(0.3)'"));
+  CHECK_THROWS_WITH(surfaces::transformed(Transform::kLogit, 1.2),
+                    Catch::Contains("shares between 0 and 1"));
+}
+
+TEST_CASE("A transform's ends are the ends of the responses", "[surfaces][transform]") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Transform rising[] = {Transform::kSqrt, Transform::power(0.4)};
+  for (const Transform& transform : rising) {
+    CHECK(surfaces::back_transformed(transform, -10) == 0);
+    // Half of the error lies beyond the end, where the response is 0.
+    const double end = surfaces::transformed_range(transform, 0.0, 0.0).second;
+    const Prediction at_zero{end, 0, 1, 5, transform};
+    CHECK(*at_zero.probability_within(0, kInfinity) == 1);
+    CHECK(*at_zero.probability_within(-5, 0) == Approx(0.5));
+    CHECK(*at_zero.probability_within(-5, -1) == 0);
+  }
+  const Transform bounded[] = {Transform::kInverse, Transform::power(-0.4)};
+  for (const Transform& transform : bounded) {
+    const double far = transform.is_decreasing() ? -10 : 10;
+    CHECK(surfaces::back_transformed(transform, far) == kInfinity);
+    CHECK(*Prediction{far, 0, 1, 5, transform}.probability_within(0, kInfinity) == 1);
+    CHECK(*Prediction{far, 0, 1, 5, transform}.probability_within(0, 1e6) < 0.01);
+  }
+  const Prediction share{0, 0.5, 0.5, 8, Transform::kLogit};
+  CHECK(share.response() == 0.5);
+  CHECK(*share.probability_within(0, 1) == 1);
+  CHECK(*share.probability_within(0.5, 2) == Approx(0.5));
+  CHECK(*share.probability_within(1.5, 2) == 0);
 }
 
 TEST_CASE("Intervals cover at their nominal rate", "[surfaces][interval]") {

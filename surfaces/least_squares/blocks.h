@@ -1,0 +1,19 @@
+// Blocks as columns of a fit.
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+namespace doetune::surfaces {
+
+/// How many blocks the runs lie in; 1 where no block numbers are given.
+int block_count(const std::vector<int>& blocks);
+
+/// The n x (blocks - 1) sum-to-zero contrasts: 1 in the block, -1 in the first one.
+Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n);
+
+/// One a contrast: "block[2]".
+std::vector<std::string> block_names(const std::vector<int>& blocks);
+
+}  // namespace doetune::surfaces
