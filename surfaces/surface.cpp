@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "surfaces/distributions.h"
 
@@ -46,10 +47,10 @@ std::optional<Interval> Prediction::tolerance_interval(double coverage, double l
 std::optional<Interval> Prediction::standardised(double low, double high) const {
   if (df == 0) return std::nullopt;
   const auto [z_low, z_high] = transformed_range(transform, low, high);
-  if (z_low > z_high) return 0;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (z_low > z_high) return Interval{kInfinity, -kInfinity};
   const double error = next_run_error(*this);
   if (error > 0) return Interval{(z_low - mean) / error, (z_high - mean) / error};
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return Interval{mean >= z_low ? -kInfinity : kInfinity, mean <= z_high ? kInfinity : -kInfinity};
 }
 

@@ -48,7 +48,8 @@ struct Prediction {
 
   /// The ends of [low, high], either possibly infinite, as values of Student's t: how far they lie
   /// from the mean in units of sqrt(standard_error^2 + sigma^2), the lower one first. Empty without
-  /// an error estimate; where the error is 0 they are infinite.
+  /// an error estimate; where the error is 0 they are infinite; high < low where the transform has
+  /// no values in the range.
   std::optional<Interval> standardised(double low, double high) const;
 
   /// The probability that the next run lies in [low, high], either end possibly infinite.
