@@ -238,5 +238,7 @@ TEST_CASE("Runs that do not identify a law are refused by name", "[surfaces][law
   CHECK_FALSE(exact.sigma);
   CHECK_FALSE(exact.estimates[0].std_error);
   CHECK_FALSE(exact.loo_residuals);
+  // Without its run at 4 the second has only one setting left.
+  CHECK_FALSE(Runs({1, 1, 1, 4}, {1, 1.1, 0.9, 3}).fit("amdahl").loo_residuals);
   CHECK_FALSE(exact.predict(Eigen::VectorXd::Zero(1)).confidence_interval());
 }
