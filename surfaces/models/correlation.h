@@ -22,6 +22,7 @@ namespace doetune::surfaces {
 /// Parameters are one a factor, unbounded: ln l_k, and ln(-ln rho_c).
 class Correlation {
  public:
+  Correlation() = default;
   Correlation(const std::vector<doe::Factor>& factors, const Eigen::VectorXd& log_parameters);
 
   /// r(points[i], point); `points` is m x k, a point a row.

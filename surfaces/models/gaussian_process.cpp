@@ -43,6 +43,7 @@ GroupedRuns grouped(const doe::Model& model, const Eigen::MatrixXd& coded,
 }
 
 void check(const GroupedRuns& runs, const Eigen::VectorXd& z) {
+  if (runs.mean_terms.cols() == 0) throw FitError("the mean of a Gaussian process needs a term");
   if (runs.df() < 2) {
     throw FitError(
         fmt::format("{} runs cannot determine a Gaussian process with {} mean terms: it "
@@ -156,6 +157,7 @@ GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::Matri
   leave_one_out(fit, runs, *kriging, z);
   fit.coded = coded;
   fit.observed = y;
+  fit.correlation = Correlation(model.factors(), logs.head(logs.size() - 1));
   fit.beta = kriging->beta;
   fit.points = runs.points;
   fit.runs_at = runs.runs_at;
@@ -171,12 +173,8 @@ double GaussianProcess::loo_coverage(double level) const {
   return (standardised_loo_residuals.array().abs() <= t_quantile(level, df)).cast<double>().mean();
 }
 
-Correlation GaussianProcess::correlation() const {
-  return {model.factors(), log_parameters(parameters, model.factors()).head(points.cols())};
-}
-
 Prediction GaussianProcess::predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
-  const Eigen::VectorXd r = correlation().with(points, coded_point);
+  const Eigen::VectorXd r = correlation.with(points, coded_point);
   const Eigen::VectorXd f = model.row(coded_point);
   const Eigen::VectorXd whitened = root.matrixL().solve(r);
   const Eigen::VectorXd mean_gap =
@@ -188,13 +186,12 @@ Prediction GaussianProcess::predict(const Eigen::Ref<const Eigen::VectorXd>& cod
 
 double GaussianProcess::response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
   const double mean = model.row(coded_point).dot(beta) +
-                      correlation().with(points, coded_point).matrix().dot(weights);
+                      correlation.with(points, coded_point).matrix().dot(weights);
   return back_transformed(transform, mean);
 }
 
 MeanErrors GaussianProcess::mean_errors(const Eigen::MatrixXd& coded_points) const {
-  const Correlation alike = correlation();
-  const Eigen::MatrixXd r = alike.matrix(points, coded_points);  // m x p
+  const Eigen::MatrixXd r = correlation.matrix(points, coded_points);  // m x p
   const Eigen::MatrixXd gap =
       model.matrix(coded_points).transpose() - whitened_mean.transpose() * root.matrixL().solve(r);
   // A mean is w' responses, and unbiased: w' F = f'.
@@ -207,8 +204,8 @@ MeanErrors GaussianProcess::mean_errors(const Eigen::MatrixXd& coded_points) con
     errors.of_runs.col(i) = sigma / runs_at[j] * w.row(j).transpose();
   }
   const Eigen::MatrixXd cross = w.transpose() * r;
-  const Eigen::MatrixXd rest = w.transpose() * alike.matrix(points, points) * w - cross -
-                               cross.transpose() + alike.matrix(coded_points, coded_points);
+  const Eigen::MatrixXd rest = w.transpose() * correlation.matrix(points, points) * w - cross -
+                               cross.transpose() + correlation.matrix(coded_points, coded_points);
   const Eigen::LDLT<Eigen::MatrixXd> ldlt(rest);
   const Eigen::VectorXd scales = ldlt.vectorD().cwiseMax(0).cwiseSqrt();
   Eigen::MatrixXd lower = ldlt.matrixL();

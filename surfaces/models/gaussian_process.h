@@ -58,6 +58,7 @@ struct GaussianProcess final : Surface {
   Eigen::VectorXd observed;  ///< n responses, own unit
 
   // The mean at x is f(x)'beta + sum_j weights_j r(x, points_j).
+  Correlation correlation;                ///< r
   Eigen::VectorXd beta;                   ///< q
   Eigen::MatrixXd points;                 ///< m x k, those that differ
   Eigen::VectorXi runs_at;                ///< m: how many runs each has
@@ -70,7 +71,6 @@ struct GaussianProcess final : Surface {
   /// The share of runs that lie in their leave-one-out prediction interval.
   double loo_coverage(double level = 0.95) const;
 
-  Correlation correlation() const;
   Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   /// of_runs is the part of the errors e in the weights of the runs, own the rest.

@@ -67,13 +67,17 @@ LevelRuns runs_of(const LawFit& fit, const Eigen::MatrixXd& coded, int level) {
   return result;
 }
 
+Eigen::Index different_values(const Eigen::VectorXd& x) {
+  return static_cast<Eigen::Index>(std::set(x.begin(), x.end()).size());
+}
+
 void check_runs(const LawFit& fit, const LevelRuns& level, int number) {
   const auto p = static_cast<Eigen::Index>(fit.law.parameters.size());
   if (level.x.size() < p) {
     throw FitError(fmt::format("{} runs{} cannot determine the {} parameters of law {}",
                                level.x.size(), of_level(fit, number), p, fit.law.name));
   }
-  const auto settings = static_cast<Eigen::Index>(std::set(level.x.begin(), level.x.end()).size());
+  const Eigen::Index settings = different_values(level.x);
   if (settings < p) {
     throw FitError(fmt::format(
         "runs{} at {} settings of {} do not identify the {} parameters of "
@@ -174,7 +178,6 @@ void describe_level(LawFit& fit, int level) {
 std::optional<Eigen::VectorXd> left_out_residuals(const LawFit& fit, const LevelRuns& level,
                                                   int number) {
   const Eigen::Index count = level.x.size();
-  if (count <= fit.parameters.rows()) return std::nullopt;
   Eigen::VectorXd residuals(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     std::vector<Eigen::Index> kept;
@@ -182,6 +185,7 @@ std::optional<Eigen::VectorXd> left_out_residuals(const LawFit& fit, const Level
       if (j != i) kept.push_back(j);
     }
     const Eigen::VectorXd x = level.x(kept), y = level.y(kept);
+    if (different_values(x) < fit.parameters.rows()) return std::nullopt;
     const Eigen::VectorXd theta = improved_parameters(fit.law, x, y, fit.parameters.col(number));
     residuals[i] = level.y[i] - fit.law.value(level.x[i], theta, nullptr);
   }

@@ -41,13 +41,17 @@ struct Law {
   std::vector<LawSize> sizes = {};
 };
 
-/// name                  equation                                            source
-/// amdahl                y = c / ((1 - p) + p / x)                           Amdahl (1967), AFIPS
-/// amdahl-time           y = t ((1 - p) + p / x)                             as above
-/// universal-scalability y = c x / (1 + a (x - 1) + b x (x - 1))             Gunther (2007)
-/// saturation            y = m x / (h + x)                                   Michaelis & Menten
-/// (1913) exponential-approach  y = m (1 - exp(-r x)) fixed-plus-linear     y = f + s x Gunther:
-/// Guerrilla Capacity Planning, ch. 4 to 6.
+/// name                   equation
+/// amdahl                 y = c / ((1 - p) + p / x)
+/// amdahl-time            y = t ((1 - p) + p / x)
+/// universal-scalability  y = c x / (1 + a (x - 1) + b x (x - 1))
+/// saturation             y = m x / (h + x)
+/// exponential-approach   y = m (1 - exp(-r x))
+/// fixed-plus-linear      y = f + s x
+///
+/// Sources: Amdahl (1967), AFIPS Conf. Proc. 30, 483; Gunther (2007), Guerrilla Capacity Planning,
+/// ch. 4 to 6; Bates & Watts (1988), Nonlinear Regression Analysis, for saturation (Michaelis and
+/// Menten's law).
 const std::vector<Law>& laws();
 
 /// Throws std::invalid_argument naming the nearest valid name.

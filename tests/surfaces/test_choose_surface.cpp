@@ -3,11 +3,10 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
-#include <numbers>
 
-#include "doe/random.h"
 #include "surfaces/choose_surface.h"
 #include "tests/surfaces/published_fccd.h"
+#include "tests/surfaces/random_normal.h"
 
 using namespace doetune;
 using namespace doetune::tests;
@@ -16,11 +15,6 @@ using surfaces::SurfaceCandidate;
 using surfaces::SurfaceChoice;
 
 namespace {
-
-double normal(doe::RandomStream& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
 
 const SurfaceCandidate& candidate(const SurfaceChoice& choice, const std::string& name) {
   return *std::find_if(choice.candidates.begin(), choice.candidates.end(),
@@ -39,7 +33,7 @@ struct Grid {
     for (int i = 0; i < 40; ++i) {
       const int point = i < 25 ? i : repeated[i % 5];
       coded.row(i) << point % 5 / 2.0 - 1, point / 5 / 2.0 - 1;
-      y[i] = truth(coded(i, 0), coded(i, 1)) + noise * normal(random);
+      y[i] = truth(coded(i, 0), coded(i, 1)) + noise * random_normal(random);
     }
   }
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "doe/random.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/kriging.h"
 #include "tests/doe/factors.h"
+#include "tests/surfaces/random_normal.h"
 
 using namespace doetune;
 using namespace doetune::tests;
@@ -18,11 +18,6 @@ namespace {
 
 doe::Model constant_mean(const std::vector<doe::Factor>& factors) {
   return doe::Model::parse({"1"}, factors);
-}
-
-double normal(doe::RandomStream& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
 }
 
 Eigen::MatrixXd uniform_points(int n, int k, doe::RandomStream& random) {
@@ -59,7 +54,8 @@ struct MixedRuns {
     for (int i = 0; i < 20; ++i) {
       if (i < 14) coded.row(i) << 2 * random.uniform() - 1, 2 * random.uniform() - 1, i % 3;
       if (i >= 14) coded.row(i) = coded.row(i % 4);
-      y[i] = std::sin(2 * coded(i, 0)) + coded(i, 1) + (coded(i, 2) == 1) + 0.1 * normal(random);
+      y[i] = std::sin(2 * coded(i, 0)) + coded(i, 1) + (coded(i, 2) == 1) +
+             0.1 * random_normal(random);
     }
   }
 };
@@ -279,7 +275,8 @@ TEST_CASE("Intervals of a process with known parameters cover as they say", "[su
   const int draws = 2000;
   for (int draw = 0; draw < draws; ++draw) {
     Eigen::VectorXd u(7), e(7);
-    for (int i = 0; i < 7; ++i) u[i] = normal(random), e[i] = std::sqrt(0.1) * normal(random);
+    for (int i = 0; i < 7; ++i)
+      u[i] = random_normal(random), e[i] = std::sqrt(0.1) * random_normal(random);
     const Eigen::VectorXd truth = root * u;
     const GaussianProcess fit = fit_gaussian_process(
         constant_mean(factors), coded.head(6), (truth + e).head(6), {.parameters = parameters});
@@ -303,7 +300,7 @@ TEST_CASE("Intervals with estimated parameters cover nearly as they say", "[surf
     };
     const Eigen::MatrixXd coded = uniform_points(30, 2, random);
     Eigen::VectorXd y(30);
-    for (int i = 0; i < 30; ++i) y[i] = truth(coded.row(i)) + 0.2 * normal(random);
+    for (int i = 0; i < 30; ++i) y[i] = truth(coded.row(i)) + 0.2 * random_normal(random);
     const GaussianProcess fit = fit_gaussian_process(constant_mean(factors), coded, y);
     for (int i = 0; i < 30; ++i) {
       const Eigen::VectorXd x = uniform_points(2, 1, random);
@@ -326,7 +323,8 @@ TEST_CASE("A Gaussian process follows a step that a quadratic misses", "[surface
   coded.bottomRows(4) = coded.topRows(4);
   Eigen::VectorXd y(40);
   doe::RandomStream random(17, 0);
-  for (int i = 0; i < 40; ++i) y[i] = truth(coded(i, 0), coded(i, 1)) + 0.02 * normal(random);
+  for (int i = 0; i < 40; ++i)
+    y[i] = truth(coded(i, 0), coded(i, 1)) + 0.02 * random_normal(random);
   const surfaces::Fit quadratic =
       surfaces::fit_least_squares(doe::Model::named("quadratic", factors), coded, y);
   REQUIRE(quadratic.lack_of_fit);
@@ -350,7 +348,7 @@ TEST_CASE("Replicates tell the noise", "[surfaces][gp]") {
   Eigen::VectorXd y(100);
   for (int i = 0; i < 100; ++i) {
     coded(i, 0) = i % 20 / 9.5 - 1;
-    y[i] = std::sin(5 * coded(i, 0)) + 0.3 * normal(random);
+    y[i] = std::sin(5 * coded(i, 0)) + 0.3 * random_normal(random);
   }
   const GaussianProcess fit = fit_gaussian_process(constant_mean(factors), coded, y);
   CHECK(fit.points.rows() == 20);
@@ -367,7 +365,7 @@ TEST_CASE("Correlations tell which factors and levels matter", "[surfaces][gp]")
   Eigen::VectorXd y(72);
   for (int i = 0; i < 72; ++i) {
     coded.row(i).tail(2) << i % 3, i / 3 % 2;
-    y[i] = std::sin((coded(i, 3) == 0 ? 3 : -5) * coded(i, 0)) + 0.05 * normal(random);
+    y[i] = std::sin((coded(i, 3) == 0 ? 3 : -5) * coded(i, 0)) + 0.05 * random_normal(random);
   }
   const GaussianProcess fit = fit_gaussian_process(constant_mean(factors), coded, y);
   const std::vector<double>& c = fit.parameters.correlations;
@@ -382,7 +380,7 @@ TEST_CASE("Few runs of mere noise give a plain surface and finite intervals", "[
     doe::RandomStream random(20, study);
     const Eigen::MatrixXd coded = uniform_points(6, 3, random);
     Eigen::VectorXd y(6);
-    for (double& value : y) value = normal(random);
+    for (double& value : y) value = random_normal(random);
     const GaussianProcess fit = fit_gaussian_process(constant_mean(unit_factors(3)), coded, y);
     for (const double scale : fit.parameters.correlations) {
       CHECK(scale > 0.05);
@@ -431,6 +429,8 @@ TEST_CASE("What a Gaussian process cannot be fitted to is refused", "[surfaces][
       Catch::Contains("do not determine the mean"));
   CHECK_THROWS_WITH(fit_gaussian_process(mean, Eigen::VectorXd::Zero(6), x),
                     Catch::Contains("a is the same in all runs"));
+  CHECK_THROWS_WITH(fit_gaussian_process(doe::Model(factors, {}), x, x),
+                    Catch::Contains("needs a term"));
   const auto with = [&](GaussianProcessParameters parameters) {
     return fit_gaussian_process(mean, x, x, {.parameters = std::move(parameters)});
   };

@@ -1,12 +1,11 @@
 #include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <numbers>
 
-#include "doe/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/models/law.h"
 #include "tests/doe/factors.h"
+#include "tests/surfaces/random_normal.h"
 
 using namespace doetune;
 using namespace doetune::tests;
@@ -36,11 +35,6 @@ Runs runs_of(const char* law, const Eigen::VectorXd& parameters, const std::vect
   std::vector<double> y;
   for (const double at : x) y.push_back(law_named(law).value(at, parameters, nullptr));
   return {x, y};
-}
-
-double normal(doe::RandomStream& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
 }
 
 /// Rates of an enzymatic reaction with and without puromycin: R's data set Puromycin (Treloar
@@ -194,7 +188,7 @@ TEST_CASE("Intervals of a law's parameters and peak cover nearly as they say", "
   for (int study = 0; study < 200; ++study) {
     doe::RandomStream random(31, study);
     Runs runs = runs_of("universal-scalability", truth, {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96});
-    for (double& y : runs.y) y += 20 * normal(random);
+    for (double& y : runs.y) y += 20 * random_normal(random);
     const LawFit fit = runs.fit("universal-scalability");
     REQUIRE(fit.sizes.size() == 1);
     const auto covers = [](const surfaces::LawEstimate& row, double value) {
@@ -244,5 +238,7 @@ TEST_CASE("Runs that do not identify a law are refused by name", "[surfaces][law
   CHECK_FALSE(exact.sigma);
   CHECK_FALSE(exact.estimates[0].std_error);
   CHECK_FALSE(exact.loo_residuals);
+  // Without its run at 4 the second has only one setting left.
+  CHECK_FALSE(Runs({1, 1, 1, 4}, {1, 1.1, 0.9, 3}).fit("amdahl").loo_residuals);
   CHECK_FALSE(exact.predict(Eigen::VectorXd::Zero(1)).confidence_interval());
 }
