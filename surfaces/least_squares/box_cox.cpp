@@ -102,11 +102,4 @@ BoxCox box_cox(const doe::Model& model, const Eigen::MatrixXd& coded, const Eige
   return result;
 }
 
-Transform transform_for(std::string_view name, const doe::Model& model,
-                        const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
-                        const FitOptions& options) {
-  if (name == kBoxCox) return box_cox(model, coded, y, options).suggestion;
-  return transform_from_name(name);
-}
-
 }  // namespace doetune::surfaces
