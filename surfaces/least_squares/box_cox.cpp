@@ -75,6 +75,7 @@ BoxCox box_cox(const doe::Model& model, const Eigen::MatrixXd& coded, const Eige
                const FitOptions& options, double level) {
   FitOptions plain = options;
   plain.loss = Loss::kSquares;
+  plain.whole_plots.clear();
   plain.transform = Transform::kLog;  // checks that y is positive
   const Fit fit = fit_least_squares(model, coded, y, plain);
   if (!fit.sigma || *fit.sigma == 0) {
