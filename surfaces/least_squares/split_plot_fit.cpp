@@ -6,6 +6,7 @@
 
 #include "surfaces/distributions.h"
 #include "surfaces/least_squares/fit_parts.h"
+#include "surfaces/least_squares/natural_coefficients.h"
 #include "surfaces/least_squares/whole_plots.h"
 
 namespace doetune::surfaces {
@@ -111,6 +112,21 @@ void set_coefficients(Fit& fit, const Eigen::VectorXd& b, const KenwardRoger& er
   for (Coefficient& row : fit.block_effects) set(row, c++);
 }
 
+void set_natural_coefficients(Fit& fit) {
+  const auto terms = natural_terms<long double>(fit.model);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    long double estimate = 0;
+    Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(fit.beta.size());
+    for (const auto& [column, share] : terms[i].second) {
+      estimate += share * fit.beta[column];
+      row[column] = static_cast<double>(share);
+    }
+    const double variance = (row * fit.unscaled_covariance).dot(row);
+    fit.natural_coefficients[i].estimate = static_cast<double>(estimate);
+    fit.natural_coefficients[i].std_error = *fit.sigma * std::sqrt(std::max(0.0, variance));
+  }
+}
+
 SplitPlot split_plot_of(const WholePlots& plots, const KenwardRoger& errors, double run_variance) {
   SplitPlot plot;
   plot.whole_plots = plots.count();
@@ -176,7 +192,7 @@ void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>&
   fit.weights_of_runs = weights.topRows(columns);
   set_diagnostics(fit, x, root, weights);
   set_coefficients(fit, b, errors);
-  fit.natural_coefficients = natural_coefficients(fit);
+  set_natural_coefficients(fit);
   fit.stationary_point = stationary_point(fit);
   if (exact) return;
   fit.aicc = aicc_of(plots, x, z);
