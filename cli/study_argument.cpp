@@ -198,7 +198,7 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
   if (options.has("transform")) {
     analysis.transform = options.text("transform");
     try {
-      if (*analysis.transform != surfaces::kBoxCox) {
+      if (*analysis.transform != surfaces::kBoxCoxName) {
         surfaces::transform_from_name(*analysis.transform);
       }
     } catch (const std::invalid_argument& error) {

@@ -58,7 +58,7 @@ struct ConstancyTest {
   std::optional<double> bartlett, bartlett_p;
 };
 
-/// Needs groups that differ in some factor: empty where the model has the constant only.
+/// Empty where no group has a variance above 0, or the groups differ in no factor.
 std::optional<ConstancyTest> test_constancy(const std::vector<doe::Factor>& factors,
                                             const std::vector<GroupVariance>& groups,
                                             std::uint64_t seed = 1, int simulations = 1999);

@@ -26,6 +26,17 @@ Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n) 
   return contrasts;
 }
 
+Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z) {
+  if (blocks.empty()) return z.array() - z.mean();
+  std::map<int, std::vector<Eigen::Index>> runs;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    runs[blocks[i]].push_back(static_cast<Eigen::Index>(i));
+  }
+  Eigen::VectorXd about = z;
+  for (const auto& [block, rows] : runs) about(rows).array() -= z(rows).mean();
+  return about;
+}
+
 std::vector<std::string> block_names(const std::vector<int>& blocks) {
   const std::set<int> numbers(blocks.begin(), blocks.end());
   std::vector<std::string> names;

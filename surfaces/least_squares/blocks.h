@@ -13,6 +13,9 @@ int block_count(const std::vector<int>& blocks);
 /// The n x (blocks - 1) sum-to-zero contrasts: 1 in the block, -1 in the first one.
 Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n);
 
+/// Responses, or a column, less the mean of their block.
+Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z);
+
 /// One a contrast: "block[2]".
 std::vector<std::string> block_names(const std::vector<int>& blocks);
 

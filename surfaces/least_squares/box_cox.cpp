@@ -75,6 +75,7 @@ BoxCox box_cox(const doe::Model& model, const Eigen::MatrixXd& coded, const Eige
                const FitOptions& options, double level) {
   FitOptions plain = options;
   plain.loss = Loss::kSquares;
+  plain.whole_plots.clear();
   plain.transform = Transform::kLog;  // checks that y is positive
   const Fit fit = fit_least_squares(model, coded, y, plain);
   if (!fit.sigma || *fit.sigma == 0) {
@@ -100,13 +101,6 @@ BoxCox box_cox(const doe::Model& model, const Eigen::MatrixXd& coded, const Eige
                      end_of_interval(profile, lambda, kReach, bound)};
   result.suggestion = suggested(lambda, result.interval);
   return result;
-}
-
-Transform transform_for(std::string_view name, const doe::Model& model,
-                        const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
-                        const FitOptions& options) {
-  if (name == kBoxCox) return box_cox(model, coded, y, options).suggestion;
-  return transform_from_name(name);
 }
 
 }  // namespace doetune::surfaces

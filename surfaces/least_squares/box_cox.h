@@ -24,17 +24,11 @@ struct BoxCox {
 };
 
 /// What stands for a transform's name where the power is to be estimated.
-inline constexpr std::string_view kBoxCox = "box-cox";
+inline constexpr std::string_view kBoxCoxName = "box-cox";
 
-/// y > 0; the options' transform does not count.
+/// y > 0; the options' transform, loss and whole plots do not count.
 /// Throws FitError like fit_least_squares, and where the model fits y exactly or y does not vary.
 BoxCox box_cox(const doe::Model& model, const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
                const FitOptions& options = {}, double level = 0.95);
-
-/// The transform of a name: for "box-cox" the suggestion of box_cox, else transform_from_name.
-/// Throws FitError and std::invalid_argument like them.
-Transform transform_for(std::string_view name, const doe::Model& model,
-                        const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
-                        const FitOptions& options = {});
 
 }  // namespace doetune::surfaces

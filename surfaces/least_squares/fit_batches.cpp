@@ -35,7 +35,8 @@ std::vector<Prediction> Fit::predictions(const Eigen::MatrixXd& points) const {
   const double s = sigma.value_or(0);
   std::vector<Prediction> predictions;
   for (Eigen::Index i = 0; i < points.rows(); ++i) {
-    predictions.push_back({means[i], s * std::sqrt(std::max(0.0, factors[i])), s,
+    const double here = variance ? std::sqrt(variance->variance(points.row(i).transpose())) : 1;
+    predictions.push_back({means[i], s * std::sqrt(std::max(0.0, factors[i])), s * here,
                            sigma ? static_cast<double>(df_residual) : 0, transform});
   }
   return predictions;

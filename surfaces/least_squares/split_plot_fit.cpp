@@ -112,6 +112,21 @@ void set_coefficients(Fit& fit, const Eigen::VectorXd& b, const KenwardRoger& er
   for (Coefficient& row : fit.block_effects) set(row, c++);
 }
 
+void set_natural_coefficients(Fit& fit) {
+  const auto terms = natural_terms<long double>(fit.model);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    long double estimate = 0;
+    Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(fit.beta.size());
+    for (const auto& [column, share] : terms[i].second) {
+      estimate += share * fit.beta[column];
+      row[column] = static_cast<double>(share);
+    }
+    const double variance = (row * fit.unscaled_covariance).dot(row);
+    fit.natural_coefficients[i].estimate = static_cast<double>(estimate);
+    fit.natural_coefficients[i].std_error = *fit.sigma * std::sqrt(std::max(0.0, variance));
+  }
+}
+
 SplitPlot split_plot_of(const WholePlots& plots, const KenwardRoger& errors, double run_variance) {
   SplitPlot plot;
   plot.whole_plots = plots.count();
@@ -125,29 +140,6 @@ SplitPlot split_plot_of(const WholePlots& plots, const KenwardRoger& errors, dou
         "them do, or are too few to show it";
   }
   return plot;
-}
-
-/// The polynomial in natural units.
-void set_natural_coefficients(Fit& fit, const KenwardRoger& errors) {
-  const Eigen::MatrixXd covariance = fit.split_plot->run_variance * errors.adjusted_covariance();
-  fit.natural_coefficients.clear();
-  for (const auto& [term, shares] : natural_terms<long double>(fit.model)) {
-    long double estimate = 0;
-    Eigen::VectorXd row = Eigen::VectorXd::Zero(covariance.rows());
-    for (const auto& [column, share] : shares) {
-      estimate += share * fit.beta[column];
-      row[column] += static_cast<double>(share);
-    }
-    fit.natural_coefficients.push_back(
-        {term, static_cast<double>(estimate), std::sqrt(row.dot(covariance * row))});
-  }
-}
-
-/// The sum of squares of responses about the means of their blocks.
-double variation_in_blocks(const std::vector<int>& blocks, const Eigen::VectorXd& z) {
-  Eigen::MatrixXd means(z.size(), block_count(blocks));
-  means << Eigen::VectorXd::Ones(z.size()), block_contrasts(blocks, z.size());
-  return (z - means * means.householderQr().solve(z)).squaredNorm();
 }
 
 /// What looks at single runs: their share in their own fitted value, and residuals over their own
@@ -194,13 +186,13 @@ void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>&
   fit.beta = b.head(columns);
   fit.fitted = x * b;
   fit.residuals = z - fit.fitted;
-  const double total = variation_in_blocks(fit.blocks, z);
+  const double total = about_block_means(fit.blocks, z).squaredNorm();
   if (!exact) fit.r2 = 1 - fit.residuals.squaredNorm() / total;
   fit.unscaled_covariance = fit.split_plot->errors.adjusted_covariance() / (1 + d);
   fit.weights_of_runs = weights.topRows(columns);
   set_diagnostics(fit, x, root, weights);
   set_coefficients(fit, b, errors);
-  set_natural_coefficients(fit, fit.split_plot->errors);
+  set_natural_coefficients(fit);
   fit.stationary_point = stationary_point(fit);
   if (exact) return;
   fit.aicc = aicc_of(plots, x, z);

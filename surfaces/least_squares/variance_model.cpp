@@ -160,6 +160,9 @@ VarianceModel fit_variance_model(const std::vector<doe::Factor>& factors,
 std::optional<ConstancyTest> test_constancy(const std::vector<doe::Factor>& factors,
                                             const std::vector<GroupVariance>& groups,
                                             std::uint64_t seed, int simulations) {
+  const bool differ = std::any_of(groups.begin(), groups.end(),
+                                  [](const GroupVariance& group) { return group.variance > 0; });
+  if (!differ) return std::nullopt;
   const Eigen::VectorXd variances = variances_of(groups);
   const Eigen::MatrixXd coded = points_of(groups);
   const doe::Model model = log_linear(factors, coded);

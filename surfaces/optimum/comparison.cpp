@@ -53,6 +53,18 @@ std::optional<Interval> fieller(const TwoMeans& means, double t) {
   return Interval{(of_both - root) / of_b, (of_both + root) / of_b};
 }
 
+/// Of the ratio's logarithm, to first order in the errors of the means.
+std::optional<Interval> delta_ratio(const TwoMeans& means, double t) {
+  const double y_a = means.a.response(), y_b = means.b.response();
+  if (y_a <= 0 || y_b <= 0) return std::nullopt;
+  const double at_a = slope(means.a) / y_a, at_b = slope(means.b) / y_b;
+  const double variance = squared(at_a * means.a.standard_error) +
+                          squared(at_b * means.b.standard_error) -
+                          2 * at_a * at_b * means.covariance;
+  const double half = t * std::sqrt(std::max(0.0, variance)), log_ratio = std::log(y_a / y_b);
+  return Interval{std::exp(log_ratio - half), std::exp(log_ratio + half)};
+}
+
 std::optional<Interval> ratio_interval(const TwoMeans& means, double t) {
   if (means.a.transform == Transform::kLog) {
     const double variance =
@@ -60,6 +72,10 @@ std::optional<Interval> ratio_interval(const TwoMeans& means, double t) {
     const double half = t * std::sqrt(std::max(0.0, variance));
     const double difference = means.a.mean - means.b.mean;
     return Interval{std::exp(difference - half), std::exp(difference + half)};
+  }
+  const Transform::Kind kind = means.a.transform.kind;
+  if (kind == Transform::Kind::kLogit || kind == Transform::Kind::kPower) {
+    return delta_ratio(means, t);
   }
   const std::optional<Interval> scaled = fieller(means, t);
   if (!scaled || means.a.transform == Transform::kNone) return scaled;

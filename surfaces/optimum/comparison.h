@@ -22,7 +22,7 @@ struct Gain {
 /// Of every response of the request, at request.confidence. The interval of a difference is
 /// Student's t; for a transformed response by the delta method. That of a ratio is Fieller's (1954,
 /// Journal of the Royal Statistical Society B 16, 175), on the log scale the exponential of a
-/// difference.
+/// difference, for logits and powers that of the logarithm's delta method.
 std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>& settings,
                         const std::vector<double>& others);
 

@@ -82,6 +82,7 @@ TEST_CASE("Without replicates that differ there is no variance model", "[surface
   CHECK_THROWS_WITH(surfaces::fit_variance_model(kOne, {}), Catch::Contains("replicate some runs"));
   CHECK_THROWS_AS(surfaces::fit_variance_model(kOne, {{Eigen::VectorXd::Constant(1, 0.5), 0.0, 2}}),
                   surfaces::FitError);
+  CHECK_FALSE(surfaces::test_constancy(kOne, {}));
   CHECK_FALSE(surfaces::test_constancy(kOne, {{Eigen::VectorXd::Constant(1, 0.5), 1.0, 2}}));
 }
 
@@ -117,6 +118,10 @@ TEST_CASE("Prediction intervals follow a variance that is not constant", "[surfa
         surfaces::fit_variance_model(kOne, surfaces::replicate_variances(data.x, data.y));
     const surfaces::Fit fit = fit_least_squares(line, data.x, data.y, {.variance = variance});
     const surfaces::Fit constant = fit_least_squares(line, data.x, data.y);
+    if (study == 0) {
+      CHECK(fit.predictions(data.x)[0].sigma ==
+            Approx(fit.predict(data.x.row(0).transpose()).sigma).epsilon(1e-13));
+    }
     for (int end = 0; end < 2; ++end) {
       const Eigen::VectorXd at = Eigen::VectorXd::Constant(1, ends[end]);
       const double run = 10 + 3 * ends[end] + std::exp(0.2 + 0.8 * ends[end]) * normal(random);
