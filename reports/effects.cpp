@@ -12,7 +12,9 @@ namespace doetune::reports {
 bool Effect::is_clear() const { return interval && (interval->low > 0 || interval->high < 0); }
 
 double t_quantile_95(int df) {
-  return surfaces::Prediction{0, 1, 0, df, surfaces::Transform::kNone}.confidence_interval()->high;
+  return surfaces::Prediction{0, 1, 0, static_cast<double>(df), surfaces::Transform::kNone}
+      .confidence_interval()
+      ->high;
 }
 
 std::vector<Effect> effects_of(const surfaces::Fit& fit) {
