@@ -1,4 +1,12 @@
 // The settings that meet the goals best, over everything that can really be set.
+//
+// find_optimum gives the settings and what to expect there. What else an engineer asks of them:
+//   optimum/uncertainty.h   how sure is it that the optimum lies here?
+//   optimum/equivalents.h   which settings cannot be told from it, and what would they save?
+//   optimum/robustness.h    what if the settings are not held exactly?
+//   optimum/comparison.h    what is gained over today's settings?
+//   optimum/pareto.h        what does one goal cost another?
+//   optimum/relaxations.h   which limit is in the way, and how far would it have to give?
 #pragma once
 
 #include <Eigen/Core>

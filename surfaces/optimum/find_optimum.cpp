@@ -52,7 +52,7 @@ std::vector<Scored> spread_out(const OptimumRequest& request, std::vector<Scored
 
 /// The usable settings next to the exact optimum between them, where that is known.
 std::vector<Scored> beside_exact(const OptimumRequest& request, const SettingsSearch& search) {
-  const auto goal = QuadraticGoal::of(request, search);
+  const auto goal = QuadraticGoal::of(request);
   if (!goal) return {};
   const Eigen::MatrixXd natural = usable_around(request, search, goal->best().at);
   std::vector<Scored> points;
@@ -99,7 +99,7 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
 std::optional<double> most_to_gain(const OptimumRequest& request, const SettingsSearch& search,
                                    const Settings& settings) {
   if (search.is_exhaustive()) return 0;
-  const auto goal = QuadraticGoal::of(request, search);
+  const auto goal = QuadraticGoal::of(request);
   if (!goal) return std::nullopt;
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
   Prediction bound = goal->response().surface->predict(coded);

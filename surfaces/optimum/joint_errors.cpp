@@ -1,9 +1,12 @@
 #include "surfaces/optimum/joint_errors.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 
 #include "surfaces/distributions.h"
 #include "surfaces/optimum/normal_box.h"
@@ -48,6 +51,11 @@ JointErrors::JointErrors(const std::vector<GoalResponse>& responses) : responses
   for (const GoalResponse& response : responses) {
     residuals.push_back(response.surface->run_residuals());
     runs_.push_back(runs_of(response));
+    const auto known = static_cast<std::size_t>(residuals.back().size());
+    if (known > 0 && runs_.back().size() != known) {
+      throw std::invalid_argument(fmt::format("response '{}': {} run numbers for {} runs",
+                                              response.name, runs_.back().size(), known));
+    }
   }
   for (std::size_t j = 0; j < responses.size(); ++j) {
     for (std::size_t k = 0; k < j; ++k) {

@@ -17,6 +17,7 @@ namespace doetune::surfaces {
 /// correlated by it as far as they stem from the same runs, errors of one next run entirely.
 class JointErrors {
  public:
+  /// Throws std::invalid_argument where a response has other than one run number a run.
   explicit JointErrors(const std::vector<GoalResponse>& responses);
 
   /// r x r: of the errors of one run.

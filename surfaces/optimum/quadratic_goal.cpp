@@ -25,17 +25,17 @@ const GoalResponse* only_goal(const OptimumRequest& request) {
 
 }  // namespace
 
-std::optional<QuadraticGoal> QuadraticGoal::of(const OptimumRequest& request,
-                                               const SettingsSearch& search) {
+std::optional<QuadraticGoal> QuadraticGoal::of(const OptimumRequest& request) {
   QuadraticGoal goal;
   goal.response_ = only_goal(request);
   if (!goal.response_ || !request.region.is_box() || request.feasibility) return std::nullopt;
+  const std::vector<Settings> all_choices = usable_choices(request.factors, request.hold);
   const auto k = static_cast<Eigen::Index>(request.factors.size());
   goal.levels_.push_back(Eigen::VectorXd::Zero(k));
   std::vector<double> low, high;
   for (Eigen::Index f = 0; f < k; ++f) {
     const doe::Factor& factor = request.factors[static_cast<std::size_t>(f)];
-    const Settings& choices = search.choices()[static_cast<std::size_t>(f)];
+    const Settings& choices = all_choices[static_cast<std::size_t>(f)];
     if (!factor.is_categorical()) {
       goal.numeric_.push_back(f);
       low.push_back(factor.to_coded(choices.front()));

@@ -87,14 +87,22 @@ Settings Block::settings(Eigen::Index point) const {
   return {row.begin(), row.end()};
 }
 
+std::vector<Settings> usable_choices(const std::vector<doe::Factor>& factors,
+                                     const std::map<std::string, double>& hold) {
+  std::vector<Settings> choices;
+  for (const doe::Factor& factor : factors) {
+    const auto held = hold.find(factor.name);
+    choices.push_back(held == hold.end() ? factor.usable_settings() : Settings{held->second});
+  }
+  return choices;
+}
+
 SettingsSearch::SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
                                const std::map<std::string, double>& hold, std::size_t most,
                                std::size_t coarse)
-    : factors_(factors), region_(region.for_another_thread()) {
-  for (const doe::Factor& factor : factors) {
-    const auto held = hold.find(factor.name);
-    choices_.push_back(held == hold.end() ? factor.usable_settings() : Settings{held->second});
-  }
+    : factors_(factors),
+      region_(region.for_another_thread()),
+      choices_(usable_choices(factors, hold)) {
   exhaustive_ = count(choices_, most) <= most;
   grid_ = exhaustive_ ? choices_ : fewer_settings(choices_, coarse);
   const std::size_t limit = exhaustive_ ? most : coarse;

@@ -16,6 +16,10 @@ namespace doetune::surfaces {
 
 using Settings = std::vector<double>;
 
+/// The usable settings of each factor, one where it is held, ascending.
+std::vector<Settings> usable_choices(const std::vector<doe::Factor>& factors,
+                                     const std::map<std::string, double>& hold);
+
 /// Some of the points of a search.
 struct Block {
   Eigen::MatrixXd natural;  ///< a point a row
@@ -63,7 +67,6 @@ class SettingsSearch {
   /// where nothing helps or when `evaluations` is spent, which is counted down.
   Settings improved(Settings start, const Choose& choose, long& evaluations) const;
 
-  /// The usable settings of each factor (one where it is held), ascending.
   const std::vector<Settings>& choices() const { return choices_; }
 
  private:

@@ -112,8 +112,7 @@ OptimumUncertainty optimum_uncertainty(const OptimumRequest& request, const Opti
                                        int draws) {
   const Eigen::MatrixXd listed = listed_points(request, optimum);
   const OptimumRequest reduced = with_goals_only(request, listed.row(0).transpose());
-  const SettingsSearch search(request.factors, request.region, request.hold, 1, 1);
-  const auto goal = QuadraticGoal::of(reduced, search);
+  const auto goal = QuadraticGoal::of(reduced);
   const OptimaOfDraws optima = goal ? exact_optima(reduced, *goal, listed, draws)
                                     : optima_among_settings(reduced, listed, draws);
   OptimumUncertainty result;

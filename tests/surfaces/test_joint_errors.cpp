@@ -67,6 +67,12 @@ TEST_CASE("The probability of a normal box agrees with closed forms", "[surfaces
   CHECK(surfaces::normal_box_probability(three, zero3, up3) ==
         Approx(0.125 + (std::asin(0.5) + std::asin(0.3) + std::asin(-0.2)) / (4 * std::numbers::pi))
             .margin(2e-4));
+  // Ten variables, each two correlated by 1/2: P(all > 0) = 1/11.
+  const Eigen::MatrixXd ten =
+      (Eigen::MatrixXd::Identity(10, 10) + Eigen::MatrixXd::Ones(10, 10)) / 2;
+  CHECK(surfaces::normal_box_probability(ten, Eigen::VectorXd::Zero(10),
+                                         Eigen::VectorXd::Constant(10, kInfinity)) ==
+        Approx(1.0 / 11).margin(1e-3));
   // One variable twice, and one against itself.
   Eigen::Matrix2d same = Eigen::Matrix2d::Ones(), opposite = 2 * Eigen::Matrix2d::Identity() - same;
   const Eigen::Vector2d low(-1, -2), high(1, 0.5);
@@ -89,6 +95,14 @@ TEST_CASE("Without correlation the product rule comes out exactly", "[surfaces][
         Approx(*two.first.predict(at).probability_within(9.5, kInfinity) *
                *two.second.predict(at).probability_within(4, 6))
             .epsilon(1e-12));
+}
+
+TEST_CASE("Each run has one number", "[surfaces][joint]") {
+  const TwoResponses two(0, 12, 3);
+  auto responses = two.responses({}, {});
+  responses[1].runs = {1, 2, 3};
+  CHECK_THROWS_WITH(surfaces::JointErrors(responses),
+                    Catch::Contains("response 'b': 3 run numbers for 12 runs"));
 }
 
 TEST_CASE("One goal's joint probability is its own", "[surfaces][joint]") {
