@@ -50,7 +50,7 @@ SplitResiduals split_residuals(const Fit& fit, const Eigen::VectorXd& z) {
   for (int i = 0; i < fit.n; ++i) {
     const Eigen::RowVectorXd point = fit.coded.row(i);
     std::vector<double> key(point.begin(), point.end());
-    if (!fit.blocks.empty()) key.push_back(fit.blocks[static_cast<std::size_t>(i)]);
+    if (!fit.blocks.empty()) key.push_back(fit.blocks[i]);
     groups[key].push_back(i);
   }
   SplitResiduals split;

@@ -144,13 +144,11 @@ std::vector<Coefficient> block_table(const Fit& fit, const Eigen::VectorXd& effe
 }
 
 std::vector<Coefficient> coefficient_table(const Fit& fit) {
-  const std::vector<std::pair<std::string, double>> vif = doe::evaluate(fit.model, fit.coded).vif;
+  const std::vector<std::optional<double>> vif = variance_inflation(fit);
   std::vector<Coefficient> table;
   for (int c = 0; c < fit.model.column_count(); ++c) {
     Coefficient row{fit.model.columns()[c].name, fit.beta[c], {}, {}, {}, {}, {}};
-    for (const auto& [name, value] : vif) {
-      if (name == row.term) row.vif = value;
-    }
+    row.vif = vif[c];
     add_test(fit, fit.unscaled_covariance(c, c), row);
     table.push_back(std::move(row));
   }

@@ -23,6 +23,9 @@ Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n);
 /// Responses less the mean of their block.
 Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z);
 
+/// Of each column of the model, from unscaled_covariance; see Coefficient::vif.
+std::vector<std::optional<double>> variance_inflation(const Fit& fit);
+
 /// The columns of the model and of the block contrasts, n x p.
 Eigen::MatrixXd full_matrix(const Fit& fit);
 

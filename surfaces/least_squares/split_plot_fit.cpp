@@ -140,26 +140,42 @@ void set_diagnostics(Fit& fit, const Eigen::MatrixXd& x, const Eigen::MatrixXd& 
   }
 }
 
+/// Generalised least squares at the likeliest d.
+struct Solution {
+  double d = 0;
+  Eigen::MatrixXd q, root;  ///< H^-1/2 X = QR, root = R^-1
+  Eigen::VectorXd b;
+  double run_variance = 0;
+};
+
+Solution solved(const WholePlots& plots, const Eigen::MatrixXd& x, const Eigen::VectorXd& z,
+                bool exact) {
+  Solution solution;
+  if (!exact) solution.d = ratio_of(plots, x, z);
+  const Eigen::Index p = x.cols();
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(plots.whitened(x, solution.d));
+  solution.q = qr.householderQ() * Eigen::MatrixXd::Identity(x.rows(), p);
+  solution.root = qr.matrixQR().topRows(p).triangularView<Eigen::Upper>().solve(
+      Eigen::MatrixXd::Identity(p, p));
+  const Eigen::VectorXd white = plots.whitened(z, solution.d);
+  const Eigen::VectorXd along = solution.q.transpose() * white;
+  solution.b = solution.root * along;
+  const auto df = static_cast<double>(x.rows() - p);
+  if (!exact) solution.run_variance = (white - solution.q * along).squaredNorm() / df;
+  return solution;
+}
+
 }  // namespace
 
 void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>& numbers) {
   const WholePlots plots(numbers);
   const Eigen::MatrixXd x = full_matrix(fit);
-  const Eigen::Index p = x.cols(), columns = fit.model.column_count();
   check_freedom(x, plots);
   const bool exact = without_rounding(fit.residuals.squaredNorm(), z) == 0;
-  const double d = exact ? 0 : ratio_of(plots, x, z);
-
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(plots.whitened(x, d));
-  const Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(x.rows(), p);
-  const Eigen::MatrixXd root = qr.matrixQR().topRows(p).triangularView<Eigen::Upper>().solve(
-      Eigen::MatrixXd::Identity(p, p));
-  const Eigen::VectorXd white = plots.whitened(z, d);
-  const Eigen::VectorXd b = root * (q.transpose() * white);
-  const double rss = exact ? 0 : (white - q * (q.transpose() * white)).squaredNorm();
-  const double run_variance = rss / static_cast<double>(x.rows() - p);
+  const auto [d, q, root, b, run_variance] = solved(plots, x, z, exact);
   const KenwardRoger errors = kenward_roger(plots, d, q, root);
   const Eigen::MatrixXd weights = root * plots.whitened(q, d).transpose();
+  const Eigen::Index columns = fit.model.column_count();
 
   clear(fit);
   fit.split_plot = split_plot_of(plots, errors, run_variance);
@@ -169,8 +185,6 @@ void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>&
   fit.beta = b.head(columns);
   fit.fitted = x * b;
   fit.residuals = z - fit.fitted;
-  const double total = about_block_means(fit.blocks, z).squaredNorm();
-  if (!exact) fit.r2 = 1 - fit.residuals.squaredNorm() / total;
   fit.unscaled_covariance = fit.split_plot->errors.adjusted_covariance() / (1 + d);
   fit.weights_of_runs = weights.topRows(columns);
   set_diagnostics(fit, x, root, weights);
@@ -178,6 +192,7 @@ void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>&
   fit.natural_coefficients = natural_coefficients(fit);
   fit.stationary_point = stationary_point(fit);
   if (exact) return;
+  fit.r2 = 1 - fit.residuals.squaredNorm() / about_block_means(fit.blocks, z).squaredNorm();
   fit.aicc = aicc_of(plots, x, z);
   fit.split_plot->tests = part_tests(fit, x, b, errors);
 }

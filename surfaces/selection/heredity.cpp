@@ -21,13 +21,12 @@ HereditaryTerms::HereditaryTerms(const doe::Model& model, Heredity heredity) : h
   for (std::size_t t = 0; t < all.size(); ++t) {
     if (all[t].order() > 0) terms_.push_back(static_cast<int>(t));
   }
-  const auto order = [&](int t) { return all[static_cast<std::size_t>(t)].order(); };
+  const auto order = [&](int t) { return all[t].order(); };
   std::stable_sort(terms_.begin(), terms_.end(), [&](int a, int b) { return order(a) < order(b); });
   for (const int child : terms_) {
     std::vector<std::size_t>& parents = parents_.emplace_back();
     for (std::size_t at = 0; at < terms_.size(); ++at) {
-      if (is_parent(all[static_cast<std::size_t>(terms_[at])],
-                    all[static_cast<std::size_t>(child)])) {
+      if (is_parent(all[terms_[at]], all[child])) {
         parents.push_back(at);
       }
     }

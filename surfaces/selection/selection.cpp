@@ -132,12 +132,10 @@ class Search {
 
 /// That all coefficients of a term of the fit's model are 0.
 std::optional<double> term_p_value(const Fit& fit, const doe::Term& term) {
-  std::vector<int> columns;
-  for (int c = 0; c < fit.model.column_count(); ++c) {
-    const auto of = static_cast<std::size_t>(fit.model.columns()[static_cast<std::size_t>(c)].term);
-    if (fit.model.terms()[of] == term) columns.push_back(c);
-  }
-  if (columns.size() == 1) return fit.coefficients[static_cast<std::size_t>(columns[0])].p;
+  const auto& terms = fit.model.terms();
+  const auto at = std::find(terms.begin(), terms.end(), term) - terms.begin();
+  const std::vector<int> columns = fit.model.columns_of(static_cast<int>(at));
+  if (columns.size() == 1) return fit.coefficients[columns[0]].p;
   if (!fit.sigma || *fit.sigma == 0) return std::nullopt;
   const auto l = static_cast<double>(columns.size());
   if (fit.split_plot) {
@@ -200,9 +198,10 @@ class Selector {
       return {in, *aicc};
     }
     throw FitError(fmt::format(
-        "AICc does not exist for {} runs and {} coefficients: it needs three runs more than "
+        "AICc does not exist for {} runs and {} coefficients: it needs {} runs more than "
         "coefficients{}",
-        fit.n, fit.n - fit.df_residual, full ? "; choose the terms going forward" : ""));
+        fit.n, fit.n - fit.df_residual, fit.split_plot ? "four" : "three",
+        full ? "; choose the terms going forward" : ""));
   }
 
   std::vector<Stage> forward_path() { return search_.path(start(false), true); }
@@ -231,8 +230,7 @@ class Selector {
   std::vector<SelectionStep> steps_of(const std::vector<Stage>& path, bool entered) const {
     std::vector<SelectionStep> steps;
     for (std::size_t i = 1; i < path.size(); ++i) {
-      const auto at = static_cast<std::size_t>(terms_.term(path[i].changed));
-      const doe::Term& term = largest_.terms()[at];
+      const doe::Term& term = largest_.terms()[terms_.term(path[i].changed)];
       const Fit with_term = fit_of(path[entered ? i : i - 1].in);
       steps.push_back({doe::term_name(term, largest_.factors()), entered, path[i].aicc,
                        term_p_value(with_term, term)});
