@@ -50,6 +50,23 @@ bool HereditaryTerms::may_leave(std::size_t at, const Subset& in) const {
   return true;
 }
 
+Subset HereditaryTerms::entered(std::size_t at, Subset in) const {
+  in[at] = true;
+  for (const std::size_t parent : parents_[at]) {
+    if (may_enter(at, in)) break;
+    if (!in[parent]) in = entered(parent, std::move(in));
+  }
+  return in;
+}
+
+Subset HereditaryTerms::left(std::size_t at, Subset in) const {
+  in[at] = false;
+  for (std::size_t other = at + 1; other < count(); ++other) {
+    if (in[other] && !may_enter(other, in)) in[other] = false;
+  }
+  return in;
+}
+
 bool HereditaryTerms::for_each_from(std::size_t at, Subset& in,
                                     const std::function<bool(const Subset&)>& visit) const {
   if (at == count()) return visit(in);

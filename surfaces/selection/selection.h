@@ -54,9 +54,11 @@ struct Selection {
 /// as a whole. Models that the runs do not determine, or for which AICc does not exist, are left
 /// out.
 ///
-///   best subset  compares all models; beyond most_models (20,000 with whole plots, whose
-///                likelihood has no closed form) the better of forward and backward is improved by
-///                entering, leaving and exchanging terms as long as that helps
+///   best subset  compares all models. Beyond most_models (with whole plots 20,000, whose
+///   likelihood
+///                has no closed form) the ends of forward and backward, and of ten random changes
+///                of the best, are improved by changing one term or two, with those that heredity
+///                ties to them, as long as that helps (with whole plots: the two ends, by one term)
 ///   forward      from "1" the term enters that lowers AICc most, as long as one does
 ///   backward     from `largest` the term leaves that lowers AICc most, as long as one does
 ///
