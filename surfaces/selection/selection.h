@@ -44,9 +44,9 @@ struct Selection {
   /// The models, of those compared, with an AICc of up to 2 more than the least, best first; the
   /// first 100. A backward or forward choice need not be the best that it compared.
   std::vector<NearModel> near_best;
-  long models_compared = 0;
-  bool exhaustive = false;  ///< every model that heredity allows was compared
-  std::string warning;      ///< what the p-values of the fit are worth
+  long models_compared = 0;  ///< a search may count one twice
+  bool exhaustive = false;   ///< every model that heredity allows was compared
+  std::string warning;       ///< what the p-values of the fit are worth
 };
 
 /// Chooses among the models that are made of terms of `largest` and respect heredity, by the least
