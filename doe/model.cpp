@@ -183,6 +183,14 @@ std::vector<std::string> Model::term_names() const {
   return names;
 }
 
+std::vector<int> Model::columns_of(int term) const {
+  std::vector<int> columns;
+  for (int c = 0; c < column_count(); ++c) {
+    if (columns_[c].term == term) columns.push_back(c);
+  }
+  return columns;
+}
+
 Eigen::RowVectorXd Model::row(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
   Eigen::RowVectorXd row(column_count());
   for (int c = 0; c < column_count(); ++c) {

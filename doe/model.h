@@ -63,6 +63,7 @@ class Model {
   const std::vector<Term>& terms() const { return terms_; }
   const std::vector<ModelColumn>& columns() const { return columns_; }
   int column_count() const { return static_cast<int>(columns_.size()); }
+  std::vector<int> columns_of(int term) const;  ///< of the term at that place in terms()
   std::vector<std::string> term_names() const;
 
   /// The row of the model matrix at one coded point (one entry a factor): 1 x p.

@@ -18,7 +18,11 @@ namespace doetune::surfaces {
 struct Coefficient {
   std::string term;  ///< a column of the model matrix, "1", "a", "a*b", "precision[fp32]"
   double estimate = 0;
-  std::optional<double> std_error = {}, t = {}, p = {}, vif = {};
+  std::optional<double> std_error = {}, t = {}, p = {};
+  /// How often its variance is that of orthogonal columns, blocks included; none for "1". A term of
+  /// m columns (categorical factors) has one value, GVIF^(1/m), which does not depend on the choice
+  /// of contrasts. Source: Fox & Monette (1992), JASA 87, 178.
+  std::optional<double> vif = {};
   std::optional<double> df = {};  ///< of t; a fraction where runs are in whole plots
 };
 
@@ -82,7 +86,7 @@ struct Fit final : Surface {
   doe::Model model;
   Transform transform = Transform::kNone;
   int n = 0;
-  int df_residual = 0;
+  int df_residual = 0;          ///< n - p
   std::optional<double> sigma;  ///< empty when n == p
   double r2 = 0;                ///< on the scale of the fit, as all below
   std::optional<double> adjusted_r2;
@@ -96,8 +100,8 @@ struct Fit final : Surface {
   std::vector<NaturalCoefficient> natural_coefficients;
   std::vector<AnovaRow> anova;
   std::optional<LackOfFit> lack_of_fit;
-  /// Why lack of fit cannot be tested: "no replicated runs", "replicated runs agree exactly" or
-  /// "no residual freedom beyond replicated runs"; empty where it is.
+  /// Why lack of fit cannot be tested: "no replicated runs", "replicated runs agree exactly", "no
+  /// residual freedom beyond replicated runs" or "not tested with whole plots"; empty where it is.
   std::string lack_of_fit_problem;
   std::optional<StationaryPoint> stationary_point;
   std::optional<SplitPlot> split_plot;  ///< of runs in whole plots

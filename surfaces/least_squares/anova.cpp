@@ -24,7 +24,7 @@ std::map<std::vector<double>, std::vector<int>> replicates(const Fit& fit) {
   for (int i = 0; i < fit.n; ++i) {
     const Eigen::RowVectorXd point = fit.coded.row(i);
     std::vector<double> key(point.begin(), point.end());
-    if (!fit.blocks.empty()) key.push_back(fit.blocks[static_cast<std::size_t>(i)]);
+    if (!fit.blocks.empty()) key.push_back(fit.blocks[i]);
     groups[key].push_back(i);
   }
   return groups;

@@ -46,25 +46,13 @@ void add_studentised(Fit& fit, const Eigen::VectorXd& roots) {
 }
 
 void add_test(const Fit& fit, double unscaled_variance, Coefficient& row) {
-  if (fit.sigma) row.std_error = *fit.sigma * std::sqrt(unscaled_variance);
+  if (fit.sigma) {
+    row.std_error = *fit.sigma * std::sqrt(unscaled_variance);
+    row.df = fit.df_residual;
+  }
   if (!row.std_error || *row.std_error == 0) return;
   row.t = row.estimate / *row.std_error;
   row.p = t_p_value(*row.t, fit.df_residual);
-}
-
-/// Each column's variance of b over what it would be were the column alone with the intercept.
-Eigen::VectorXd variance_inflation(const Fit& fit) {
-  const Eigen::MatrixXd x = fit.model.matrix(fit.coded);
-  const Eigen::VectorXd w = fit.weights.size() > 0 ? fit.weights : Eigen::VectorXd::Ones(fit.n);
-  const Eigen::RowVectorXd means = w.transpose() * x / w.sum();
-  const bool about_mean = fit.has_intercept();
-  Eigen::VectorXd inflation(x.cols());
-  for (Eigen::Index c = 0; c < x.cols(); ++c) {
-    const double centre = about_mean ? means[c] : 0;
-    const double spread = w.dot((x.col(c).array() - centre).square().matrix());
-    inflation[c] = fit.unscaled_covariance(c, c) * spread;
-  }
-  return inflation;
 }
 
 }  // namespace
@@ -98,16 +86,16 @@ void add_diagnostics(Fit& fit, const SumsOfSquares& sums, const Eigen::VectorXd&
 }
 
 void add_tables(Fit& fit, const Solution& solution) {
-  const Eigen::VectorXd inflation = variance_inflation(fit);
+  const std::vector<std::optional<double>> inflation = variance_inflation(fit);
   for (int c = 0; c < fit.model.column_count(); ++c) {
-    Coefficient row{fit.model.columns()[c].name, fit.beta[c], {}, {}, {}, {}};
-    if (row.term != "1") row.vif = inflation[c];
+    Coefficient row{fit.model.columns()[c].name, fit.beta[c]};
+    row.vif = inflation[static_cast<std::size_t>(c)];
     add_test(fit, fit.unscaled_covariance(c, c), row);
     fit.coefficients.push_back(std::move(row));
   }
   Eigen::Index column = fit.model.column_count();
   for (std::string& name : block_names(fit.blocks)) {
-    Coefficient row{std::move(name), solution.b[column], {}, {}, {}, {}};
+    Coefficient row{std::move(name), solution.b[column]};
     add_test(fit, solution.covariance(column, column), row);
     fit.block_effects.push_back(std::move(row));
     ++column;

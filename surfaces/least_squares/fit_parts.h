@@ -60,6 +60,9 @@ void add_diagnostics(Fit& fit, const SumsOfSquares& sums, const Eigen::VectorXd&
 /// plots, one number a run. Throws FitError where the variances cannot be told apart.
 void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>& numbers);
 
+/// Of each column of the model, from unscaled_covariance; see Coefficient::vif.
+std::vector<std::optional<double>> variance_inflation(const Fit& fit);
+
 /// The tables of coefficients, of block effects and of natural coefficients; sigma is known.
 void add_tables(Fit& fit, const Solution& solution);
 

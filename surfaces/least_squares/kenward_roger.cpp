@@ -97,9 +97,8 @@ PartTest KenwardRoger::test(const Eigen::MatrixXd& contrasts, const Eigen::Vecto
   Eigen::Matrix2d traces, products;
   for (std::size_t i = 0; i < 2; ++i) {
     for (std::size_t j = 0; j < 2; ++j) {
-      const auto row = static_cast<Eigen::Index>(i), column = static_cast<Eigen::Index>(j);
-      traces(row, column) = e[i].trace() * e[j].trace();
-      products(row, column) = sum_of_products(e[i], e[j].transpose());
+      traces(i, j) = e[i].trace() * e[j].trace();
+      products(i, j) = sum_of_products(e[i], e[j].transpose());
     }
   }
   const Denominator below = denominator(l, sum_of_products(of_variances, traces),

@@ -21,7 +21,7 @@ WholePlots::WholePlots(const std::vector<int>& numbers)
 Eigen::VectorXd WholePlots::sizes() const {
   Eigen::VectorXd sizes(count());
   for (Eigen::Index j = 0; j < sizes.size(); ++j) {
-    sizes[j] = static_cast<double>(plots_[static_cast<std::size_t>(j)].size());
+    sizes[j] = static_cast<double>(plots_[j].size());
   }
   return sizes;
 }
@@ -32,7 +32,7 @@ double WholePlots::log_determinant(double d) const { return (d * sizes().array()
 
 Eigen::MatrixXd WholePlots::membership() const {
   Eigen::MatrixXd z = Eigen::MatrixXd::Zero(runs_, count());
-  for (Eigen::Index j = 0; j < z.cols(); ++j) z(plots_[static_cast<std::size_t>(j)], j).setOnes();
+  for (Eigen::Index j = 0; j < z.cols(); ++j) z(plots_[j], j).setOnes();
   return z;
 }
 
@@ -48,7 +48,7 @@ Eigen::MatrixXd WholePlots::whitened(Eigen::MatrixXd x, double d) const {
 Eigen::MatrixXd WholePlots::totals(const Eigen::MatrixXd& x) const {
   Eigen::MatrixXd totals(count(), x.cols());
   for (Eigen::Index j = 0; j < totals.rows(); ++j) {
-    totals.row(j) = x(plots_[static_cast<std::size_t>(j)], Eigen::all).colwise().sum();
+    totals.row(j) = x(plots_[j], Eigen::all).colwise().sum();
   }
   return totals;
 }

@@ -45,14 +45,9 @@ std::vector<doe::Term> estimable_terms(const doe::Model& model, const Eigen::Mat
   basis.add(Eigen::VectorXd::Ones(n));
   basis.add(of_blocks);
   std::vector<doe::Term> terms;
-  for (std::size_t t = 0; t < model.terms().size(); ++t) {
-    std::vector<int> columns;
-    for (int c = 0; c < model.column_count(); ++c) {
-      if (model.columns()[static_cast<std::size_t>(c)].term == static_cast<int>(t))
-        columns.push_back(c);
-    }
-    const bool intercept = model.terms()[t].order() == 0;
-    if (intercept || basis.add(x(Eigen::all, columns))) terms.push_back(model.terms()[t]);
+  for (int t = 0; t < static_cast<int>(model.terms().size()); ++t) {
+    const doe::Term& term = model.terms()[t];
+    if (term.order() == 0 || basis.add(x(Eigen::all, model.columns_of(t)))) terms.push_back(term);
   }
   return terms;
 }

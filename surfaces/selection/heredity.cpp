@@ -21,13 +21,12 @@ HereditaryTerms::HereditaryTerms(const doe::Model& model, Heredity heredity) : h
   for (std::size_t t = 0; t < all.size(); ++t) {
     if (all[t].order() > 0) terms_.push_back(static_cast<int>(t));
   }
-  const auto order = [&](int t) { return all[static_cast<std::size_t>(t)].order(); };
+  const auto order = [&](int t) { return all[t].order(); };
   std::stable_sort(terms_.begin(), terms_.end(), [&](int a, int b) { return order(a) < order(b); });
   for (const int child : terms_) {
     std::vector<std::size_t>& parents = parents_.emplace_back();
     for (std::size_t at = 0; at < terms_.size(); ++at) {
-      if (is_parent(all[static_cast<std::size_t>(terms_[at])],
-                    all[static_cast<std::size_t>(child)])) {
+      if (is_parent(all[terms_[at]], all[child])) {
         parents.push_back(at);
       }
     }
@@ -49,6 +48,23 @@ bool HereditaryTerms::may_leave(std::size_t at, const Subset& in) const {
     if (in[other] && !may_enter(other, without)) return false;
   }
   return true;
+}
+
+Subset HereditaryTerms::entered(std::size_t at, Subset in) const {
+  in[at] = true;
+  for (const std::size_t parent : parents_[at]) {
+    if (may_enter(at, in)) break;
+    if (!in[parent]) in = entered(parent, std::move(in));
+  }
+  return in;
+}
+
+Subset HereditaryTerms::left(std::size_t at, Subset in) const {
+  in[at] = false;
+  for (std::size_t other = at + 1; other < count(); ++other) {
+    if (in[other] && !may_enter(other, in)) in[other] = false;
+  }
+  return in;
 }
 
 bool HereditaryTerms::for_each_from(std::size_t at, Subset& in,

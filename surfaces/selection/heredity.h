@@ -22,6 +22,9 @@ class HereditaryTerms {
   bool may_enter(std::size_t at, const Subset& in) const;  ///< its parents are in
   bool may_leave(std::size_t at, const Subset& in) const;  ///< no term needs it
 
+  Subset entered(std::size_t at, Subset in) const;  ///< with the parents that it needs
+  Subset left(std::size_t at, Subset in) const;     ///< without the terms that need it
+
   /// How many subsets there are; limit + 1 where they are more.
   long subset_count(long limit) const;
 

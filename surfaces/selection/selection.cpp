@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "doe/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/selection/subset_scores.h"
 
@@ -18,6 +19,9 @@ namespace {
 constexpr double kNear = 2;
 constexpr std::size_t kMostNear = 100;
 constexpr long kMostWholePlotModels = 20'000;
+constexpr std::uint64_t kSeed = 1;  // the same model is found every time
+constexpr std::uint64_t kRandomStarts = 10;
+constexpr int kShakes = 4;
 constexpr const char* kWarning =
     "the terms were chosen by the same runs that they are tested with, so p-values and intervals "
     "are optimistic; runs that confirm the model are not";
@@ -75,25 +79,28 @@ class Search {
   std::vector<Stage> path(const Stage& start, bool entering) const {
     std::vector<Stage> stages{start};
     while (true) {
+      const Stage& last = stages.back();
       std::optional<Stage> next;
       for (std::size_t at = 0; at < terms_.count(); ++at) {
-        if (may_change(at, stages.back().in, entering)) consider(stages.back(), {at}, next);
+        if (last.in[at] == entering) continue;
+        if (entering ? !terms_.may_enter(at, last.in) : !terms_.may_leave(at, last.in)) continue;
+        consider(last, changed(at, last.in), at, next);
       }
       if (!next) return stages;
       stages.push_back(*next);
     }
   }
 
-  /// By any change of one term, or exchange of two, as long as one is better.
-  Stage improved(Stage stage) const {
+  /// By any term that enters or leaves, with those that heredity ties to it, or (`pairs`) two of
+  /// them after one another, as long as that is better.
+  Stage improved(Stage stage, bool pairs) const {
     while (true) {
       std::optional<Stage> next;
       for (std::size_t a = 0; a < terms_.count(); ++a) {
-        if (may_change(a, stage.in, !stage.in[a])) consider(stage, {a}, next);
-        for (std::size_t b = 0; b < terms_.count(); ++b) {
-          if (stage.in[a] && !stage.in[b] && may_exchange(a, b, stage.in)) {
-            consider(stage, {a, b}, next);
-          }
+        const Subset once = changed(a, stage.in);
+        consider(stage, once, a, next);
+        for (std::size_t b = 0; pairs && b < terms_.count(); ++b) {
+          if (a != b) consider(stage, changed(b, once), a, next);
         }
       }
       if (!next) return stage;
@@ -101,28 +108,28 @@ class Search {
     }
   }
 
+  /// With some terms changed at random; empty where that has no AICc.
+  std::optional<Stage> shaken(Stage stage, doe::RandomStream& random) const {
+    for (int change = 0; change < kShakes; ++change) {
+      stage.in = changed(random.below(terms_.count()), stage.in);
+    }
+    const std::optional<double> aicc = scores_.aicc(stage.in);
+    if (!aicc) return std::nullopt;
+    return Stage{stage.in, *aicc};
+  }
+
  private:
-  bool may_change(std::size_t at, const Subset& in, bool entering) const {
-    if (in[at] == entering) return false;
-    return entering ? terms_.may_enter(at, in) : terms_.may_leave(at, in);
+  Subset changed(std::size_t at, const Subset& in) const {
+    return in[at] ? terms_.left(at, in) : terms_.entered(at, in);
   }
 
-  bool may_exchange(std::size_t leaving, std::size_t entering, Subset in) const {
-    if (!terms_.may_enter(entering, in)) return false;
-    in[entering] = true;
-    return terms_.may_leave(leaving, in);
-  }
-
-  void consider(const Stage& from, std::initializer_list<std::size_t> changes,
+  void consider(const Stage& from, const Subset& in, std::size_t at,
                 std::optional<Stage>& best) const {
-    Stage trial{from.in, 0, *changes.begin()};
-    for (const std::size_t at : changes) trial.in[at] = !trial.in[at];
-    const std::optional<double> aicc = scores_.aicc(trial.in);
+    const std::optional<double> aicc = scores_.aicc(in);
     if (!aicc) return;
-    trial.aicc = *aicc;
-    comparison_.add(trial.in, *aicc);
+    comparison_.add(in, *aicc);
     const Stage& rival = best ? *best : from;
-    if (rank_of(trial.in, trial.aicc) < rank_of(rival.in, rival.aicc)) best = std::move(trial);
+    if (rank_of(in, *aicc) < rank_of(rival.in, rival.aicc)) best = Stage{in, *aicc, at};
   }
 
   const HereditaryTerms& terms_;
@@ -132,12 +139,10 @@ class Search {
 
 /// That all coefficients of a term of the fit's model are 0.
 std::optional<double> term_p_value(const Fit& fit, const doe::Term& term) {
-  std::vector<int> columns;
-  for (int c = 0; c < fit.model.column_count(); ++c) {
-    const auto of = static_cast<std::size_t>(fit.model.columns()[static_cast<std::size_t>(c)].term);
-    if (fit.model.terms()[of] == term) columns.push_back(c);
-  }
-  if (columns.size() == 1) return fit.coefficients[static_cast<std::size_t>(columns[0])].p;
+  const auto& terms = fit.model.terms();
+  const auto at = std::find(terms.begin(), terms.end(), term) - terms.begin();
+  const std::vector<int> columns = fit.model.columns_of(static_cast<int>(at));
+  if (columns.size() == 1) return fit.coefficients[columns[0]].p;
   if (!fit.sigma || *fit.sigma == 0) return std::nullopt;
   const auto l = static_cast<double>(columns.size());
   if (fit.split_plot) {
@@ -163,9 +168,8 @@ class Selector {
         options_(options),
         terms_(largest, options.heredity),
         mean_(fit_of(Subset(terms_.count(), false))),
-        scores_(options.fit.whole_plots.empty()
-                    ? scores_by_cross_products(largest, terms_, mean_)
-                    : scores_by_fits(largest, terms_, mean_, options.fit)),
+        scores_(closed_form() ? scores_by_cross_products(largest, terms_, mean_)
+                              : scores_by_fits(largest, terms_, mean_, options.fit)),
         search_(terms_, *scores_, comparison_) {}
 
   Selection select() {
@@ -187,6 +191,9 @@ class Selector {
   }
 
  private:
+  /// Whether models can be compared without a fit of each.
+  bool closed_form() const { return options_.fit.whole_plots.empty(); }
+
   Fit fit_of(const Subset& in) const {
     return fit_least_squares(model_of(largest_, terms_, in), coded_, y_, options_.fit);
   }
@@ -200,9 +207,10 @@ class Selector {
       return {in, *aicc};
     }
     throw FitError(fmt::format(
-        "AICc does not exist for {} runs and {} coefficients: it needs three runs more than "
+        "AICc does not exist for {} runs and {} coefficients: it needs {} runs more than "
         "coefficients{}",
-        fit.n, fit.n - fit.df_residual, full ? "; choose the terms going forward" : ""));
+        fit.n, fit.n - fit.df_residual, fit.split_plot ? "four" : "three",
+        full ? "; choose the terms going forward" : ""));
   }
 
   std::vector<Stage> forward_path() { return search_.path(start(false), true); }
@@ -210,9 +218,8 @@ class Selector {
 
   Stage best_subset(bool& exhaustive) {
     start(false);
-    const long most = options_.fit.whole_plots.empty()
-                          ? options_.most_models
-                          : std::min(options_.most_models, kMostWholePlotModels);
+    const long most =
+        closed_form() ? options_.most_models : std::min(options_.most_models, kMostWholePlotModels);
     exhaustive = terms_.subset_count(most) <= most;
     if (!exhaustive) return searched();
     comparison_ = {};
@@ -222,17 +229,24 @@ class Selector {
   }
 
   Stage searched() {
-    Stage best = search_.improved(forward_path().back());
-    if (!scores_->aicc(Subset(terms_.count(), true))) return best;
-    const Stage other = search_.improved(backward_path().back());
-    return rank_of(other.in, other.aicc) < rank_of(best.in, best.aicc) ? other : best;
+    const bool quick = closed_form();
+    Stage best = search_.improved(forward_path().back(), quick);
+    const auto consider = [&](const Stage& start) {
+      const Stage other = search_.improved(start, quick);
+      if (rank_of(other.in, other.aicc) < rank_of(best.in, best.aicc)) best = other;
+    };
+    if (scores_->aicc(Subset(terms_.count(), true))) consider(backward_path().back());
+    for (std::uint64_t start = 0; quick && start < kRandomStarts; ++start) {
+      doe::RandomStream random(kSeed, start);
+      if (const auto stage = search_.shaken(best, random)) consider(*stage);
+    }
+    return best;
   }
 
   std::vector<SelectionStep> steps_of(const std::vector<Stage>& path, bool entered) const {
     std::vector<SelectionStep> steps;
     for (std::size_t i = 1; i < path.size(); ++i) {
-      const auto at = static_cast<std::size_t>(terms_.term(path[i].changed));
-      const doe::Term& term = largest_.terms()[at];
+      const doe::Term& term = largest_.terms()[terms_.term(path[i].changed)];
       const Fit with_term = fit_of(path[entered ? i : i - 1].in);
       steps.push_back({doe::term_name(term, largest_.factors()), entered, path[i].aicc,
                        term_p_value(with_term, term)});

@@ -44,9 +44,9 @@ struct Selection {
   /// The models, of those compared, with an AICc of up to 2 more than the least, best first; the
   /// first 100. A backward or forward choice need not be the best that it compared.
   std::vector<NearModel> near_best;
-  long models_compared = 0;
-  bool exhaustive = false;  ///< every model that heredity allows was compared
-  std::string warning;      ///< what the p-values of the fit are worth
+  long models_compared = 0;  ///< a search may count one twice
+  bool exhaustive = false;   ///< every model that heredity allows was compared
+  std::string warning;       ///< what the p-values of the fit are worth
 };
 
 /// Chooses among the models that are made of terms of `largest` and respect heredity, by the least
@@ -54,9 +54,11 @@ struct Selection {
 /// as a whole. Models that the runs do not determine, or for which AICc does not exist, are left
 /// out.
 ///
-///   best subset  compares all models; beyond most_models (20,000 with whole plots, whose
-///                likelihood has no closed form) the better of forward and backward is improved by
-///                entering, leaving and exchanging terms as long as that helps
+///   best subset  compares all models. Beyond most_models (with whole plots 20,000, whose
+///   likelihood
+///                has no closed form) the ends of forward and backward, and of ten random changes
+///                of the best, are improved by changing one term or two, with those that heredity
+///                ties to them, as long as that helps (with whole plots: the two ends, by one term)
 ///   forward      from "1" the term enters that lowers AICc most, as long as one does
 ///   backward     from `largest` the term leaves that lowers AICc most, as long as one does
 ///

@@ -46,8 +46,7 @@ CrossProducts::CrossProducts(const doe::Model& largest, const HereditaryTerms& t
   int columns = 0;
   for (std::size_t at = 0; at < terms.count(); ++at) {
     begin_.push_back(columns);
-    for (int c = 0; c < largest.column_count(); ++c) {
-      if (largest.columns()[static_cast<std::size_t>(c)].term != terms.term(at)) continue;
+    for (const int c : largest.columns_of(terms.term(at))) {
       x.col(columns++) = about_block_means(mean.blocks, all.col(c));
     }
   }
@@ -172,7 +171,7 @@ std::unique_ptr<SubsetScores> scores_by_fits(const doe::Model& largest,
 doe::Model model_of(const doe::Model& largest, const HereditaryTerms& terms, const Subset& in) {
   std::vector<bool> keep(largest.terms().size(), false);
   for (std::size_t at = 0; at < in.size(); ++at) {
-    keep[static_cast<std::size_t>(terms.term(at))] = in[at];
+    keep[terms.term(at)] = in[at];
   }
   std::vector<doe::Term> kept;
   for (std::size_t t = 0; t < keep.size(); ++t) {

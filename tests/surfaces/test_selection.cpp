@@ -304,6 +304,15 @@ TEST_CASE("Models that are too many to compare are searched and said to be",
     const Selection path = select_model(largest, data.coded, data.y, {.method = method});
     CHECK(*searched.fit.aicc <= *path.fit.aicc + 1e-9);
   }
+  // With five factors all models can be compared after all.
+  const doe::Model fewer = doe::Model::named("quadratic", unit_factors(5));
+  int found = 0;
+  for (std::uint64_t trial = 0; trial < 3; ++trial) {
+    const NoisyData runs = noisy_data(40, unit_factors(5), 50 + trial);
+    found += select_model(fewer, runs.coded, runs.y, {.most_models = 1000}).fit.model.terms() ==
+             select_model(fewer, runs.coded, runs.y).fit.model.terms();
+  }
+  CHECK(found == 3);
   // More terms than runs: the whole model has no fit, the search none the less goes on.
   const doe::Model many = doe::Model::named("quadratic", unit_factors(8));
   const NoisyData few = noisy_data(30, unit_factors(8), 6);

@@ -46,7 +46,7 @@ Runs oats(bool numeric, const std::set<int>& without = {}) {
   runs.coded.resize(static_cast<Eigen::Index>(rows.size()), 2);
   runs.y.resize(runs.coded.rows());
   for (Eigen::Index i = 0; i < runs.y.size(); ++i) {
-    const auto& row = rows[static_cast<std::size_t>(i)];
+    const auto& row = rows[i];
     runs.coded.row(i) << row[0], row[1];
     runs.y[i] = row[4];
     runs.options.blocks.push_back(static_cast<int>(row[2]));
@@ -283,7 +283,7 @@ TEST_CASE("Intervals of split plots cover at their level, those of ordinary fits
   constexpr int kTrials = 500;
   int whole_plot = 0, run = 0, next = 0, ordinary_whole_plot = 0, ordinary_run = 0;
   const auto covers = [](const Fit& fit, int column, double truth) {
-    const surfaces::Coefficient& row = fit.coefficients[static_cast<std::size_t>(column)];
+    const surfaces::Coefficient& row = fit.coefficients[column];
     return surfaces::Prediction{row.estimate, *row.std_error, 0, *row.df}
                    .confidence_interval()
                    ->low <= truth &&
@@ -321,8 +321,8 @@ TEST_CASE("Whole plots without freedom for both errors are refused", "[surfaces]
   };
   std::vector<int> two(32), each(32);
   for (int i = 0; i < 32; ++i) {
-    two[static_cast<std::size_t>(i)] = i / 4 % 2;
-    each[static_cast<std::size_t>(i)] = i;
+    two[i] = i / 4 % 2;
+    each[i] = i;
   }
   CHECK_THROWS_WITH(fit(two, linear), Catch::Contains("tell all 2 whole plots apart"));
   CHECK_THROWS_WITH(fit(each, linear), Catch::Contains("error within whole plots cannot"));
