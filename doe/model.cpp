@@ -217,7 +217,8 @@ Eigen::MatrixXd Model::matrix(const Eigen::MatrixXd& coded) const {
       const auto factor = coded.col(static_cast<Eigen::Index>(f)).array();
       if (const int j = column.contrasts[f]; j >= 0) {
         const std::size_t levels = factors_[f].level_names.size();
-        values.array() *= factor.unaryExpr([&](double level) { return contrast(level, j, levels); });
+        values.array() *=
+            factor.unaryExpr([&](double level) { return contrast(level, j, levels); });
       } else {
         for (int power = 0; power < terms_[column.term].powers[f]; ++power) {
           values.array() *= factor;
