@@ -21,8 +21,8 @@ std::vector<Effect> effects_of(const surfaces::Fit& fit) {
     if (coefficient.term == "1") continue;
     Effect effect{coefficient.term, coefficient.estimate, {}, coefficient.std_error, coefficient.t,
                   coefficient.p,    coefficient.vif};
-    if (effect.std_error && fit.df_residual > 0) {
-      const double half = t_quantile_95(fit.df_residual) * *effect.std_error;
+    if (effect.std_error && coefficient.df) {
+      const double half = t_quantile_95(*coefficient.df) * *effect.std_error;
       effect.interval = {effect.estimate - half, effect.estimate + half};
     }
     effects.push_back(std::move(effect));

@@ -1,5 +1,6 @@
 // A fit at many points at once, and as a quadratic.
 #include <cmath>
+#include <limits>
 
 #include "surfaces/fit.h"
 
@@ -14,6 +15,15 @@ std::vector<Eigen::Index> numeric_factors(const doe::Model& model, const doe::Te
     factors.insert(factors.end(), term.powers[f], static_cast<Eigen::Index>(f));
   }
   return factors;
+}
+
+/// A coefficient with the rounding of the responses taken for none: from exact data a coefficient
+/// that is 0 comes out at some 1e-17, and would put the stationary point far out.
+double beyond_rounding(const Fit& fit, int column) {
+  constexpr double kRounding = 100 * std::numeric_limits<double>::epsilon();
+  const double size = std::hypot(fit.fitted.norm(), fit.residuals.norm());
+  const double root = std::sqrt(fit.unscaled_covariance(column, column));
+  return std::abs(fit.beta[column]) > kRounding * size * root ? fit.beta[column] : 0;
 }
 
 }  // namespace
@@ -38,6 +48,9 @@ std::vector<Prediction> Fit::predictions(const Eigen::MatrixXd& points) const {
     const double here = variance ? std::sqrt(variance->variance(points.row(i).transpose())) : 1;
     predictions.push_back({means[i], s * std::sqrt(std::max(0.0, factors[i])), s * here,
                            sigma ? static_cast<double>(df_residual) : 0, transform});
+    if (!split_plot) continue;
+    predictions.back().df = split_plot->errors.df(x.row(i));
+    predictions.back().next_run_df = split_plot->errors.next_run_df(x.row(i));
   }
   return predictions;
 }
@@ -51,16 +64,17 @@ std::optional<QuadraticForm> Fit::quadratic(
   for (Eigen::Index f = 0; f < k; ++f) {
     if (!model.factors()[static_cast<std::size_t>(f)].is_categorical()) ones[f] = 1;
   }
-  const Eigen::VectorXd slopes = model.row(ones).transpose().cwiseProduct(beta);
+  const Eigen::RowVectorXd contrasts = model.row(ones);
   for (int c = 0; c < model.column_count(); ++c) {
     const std::vector<Eigen::Index> factors =
         numeric_factors(model, model.terms()[model.columns()[c].term]);
     if (factors.size() > 2) return std::nullopt;
-    if (factors.empty()) q.constant += slopes[c];
-    if (factors.size() == 1) q.linear[factors[0]] += slopes[c];
+    const double slope = contrasts[c] * beyond_rounding(*this, c);
+    if (factors.empty()) q.constant += slope;
+    if (factors.size() == 1) q.linear[factors[0]] += slope;
     if (factors.size() < 2) continue;
-    q.second(factors[0], factors[1]) += slopes[c] / 2;
-    q.second(factors[1], factors[0]) += slopes[c] / 2;
+    q.second(factors[0], factors[1]) += slope / 2;
+    q.second(factors[1], factors[0]) += slope / 2;
   }
   return q;
 }

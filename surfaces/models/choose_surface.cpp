@@ -114,6 +114,8 @@ std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
     return fmt::format("it needs {} runs for {} factors", least, factors.size());
   }
   if (block_count(options.blocks) > 1) return "it does not know blocks";
+  if (!options.whole_plots.empty()) return "it does not know whole plots";
+  if (options.weights.size() > 0 || options.variance) return "it does not know weights";
   std::set<std::vector<double>> points;
   for (Eigen::Index i = 0; i < coded.rows(); ++i) {
     const Eigen::RowVectorXd point = coded.row(i);
@@ -211,6 +213,11 @@ std::string reason_for(const std::vector<SurfaceCandidate>& candidates, std::siz
 
 SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                              const Eigen::VectorXd& y, const ChoiceOptions& options) {
+  if (options.fit.loss != Loss::kSquares) {
+    throw FitError(
+        "kinds of surfaces are compared by squared leave-one-out residuals: leave out "
+        "the robust loss, or name the surface");
+  }
   Comparison comparison(y, options.fit.transform, !options.laws.empty());
   for (const LawRequest& request : options.laws) {
     compare_law(comparison, request, factors, coded, y);

@@ -110,8 +110,9 @@ std::optional<double> JointErrors::all_limits_met(const Eigen::VectorXd& coded) 
     const Prediction prediction = response.surface->predict(coded);
     const auto ends = prediction.standardised(response.goal->met_low(), response.goal->met_high());
     if (!ends) continue;
-    low[j] = as_normal(ends->low, prediction.df);
-    high[j] = as_normal(ends->high, prediction.df);
+    const double df = prediction.next_run_df.value_or(prediction.df);
+    low[j] = as_normal(ends->low, df);
+    high[j] = as_normal(ends->high, df);
     known = true;
   }
   if (!known) return std::nullopt;

@@ -192,7 +192,10 @@ class Selector {
 
  private:
   /// Whether models can be compared without a fit of each.
-  bool closed_form() const { return options_.fit.whole_plots.empty(); }
+  bool closed_form() const {
+    const FitOptions& fit = options_.fit;
+    return fit.whole_plots.empty() && fit.weights.size() == 0 && !fit.variance;
+  }
 
   Fit fit_of(const Subset& in) const {
     return fit_least_squares(model_of(largest_, terms_, in), coded_, y_, options_.fit);
@@ -282,6 +285,16 @@ class Selector {
 
 Selection select_model(const doe::Model& largest, const Eigen::MatrixXd& coded,
                        const Eigen::VectorXd& y, const SelectionOptions& options) {
+  const std::vector<doe::Term>& terms = largest.terms();
+  if (std::none_of(terms.begin(), terms.end(),
+                   [](const auto& term) { return term.order() == 0; })) {
+    throw FitError("the selection of terms needs the term 1 in the model: it always stays");
+  }
+  if (options.fit.loss != Loss::kSquares) {
+    throw FitError(
+        "terms are selected by AICc, which a robust loss does not have: select with "
+        "squared residuals, or fit the whole model robustly");
+  }
   return Selector(largest, coded, y, options).select();
 }
 

