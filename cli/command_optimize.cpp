@@ -31,7 +31,10 @@ void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate
 
 /// Where each factor's best setting lies, 9 times out of 10.
 std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertainty& place) {
-  if (!factor.is_categorical()) return reports::interval_text(place.settings);
+  if (!factor.is_categorical()) {
+    return fmt::format("{} to {}", factor.format(factor.snap(place.settings.low)),
+                       factor.format(factor.snap(place.settings.high)));
+  }
   std::string text;
   for (std::size_t level = 0; level < place.shares.size(); ++level) {
     if (place.shares[level] < 0.005) continue;
@@ -45,13 +48,14 @@ void print_settings(const reports::Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
   const auto& uncertainty = analysis.details->uncertainty;
-  TextTable table({"factor", "setting", "unit", "the true best lies in, 90 %", ""});
+  TextTable table(
+      {"factor", "setting", "unit", uncertainty ? "the true best lies in, 90 %" : "", ""});
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const doe::Factor& factor = factors[f];
     const bool at_bound = std::find(optimum.at_bound.begin(), optimum.at_bound.end(),
                                     factor.name) != optimum.at_bound.end();
     table.add({factor.name, factor.format(optimum.best.settings[f]), factor.unit,
-               uncertainty ? place_text(factor, uncertainty->factors[f]) : "unavailable",
+               uncertainty ? place_text(factor, uncertainty->factors[f]) : "",
                at_bound ? "at the end of its range" : ""});
   }
   fmt::print("{}", table.str());

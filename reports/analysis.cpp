@@ -1,5 +1,7 @@
 #include "reports/analysis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +16,8 @@ namespace {
 using surfaces::Goal;
 using surfaces::GoalType;
 
+/// Settings that are all looked at where a surface takes microseconds a point.
+constexpr std::size_t kMostOfSlowSurfaces = 100'000;
 constexpr int kDraws = 4000;  // of the optimum: its percentiles to about half a percent
 
 ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) {
@@ -137,6 +141,10 @@ std::vector<std::vector<double>> infeasible_settings(const Analysis& analysis) {
 surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOptions& options) {
   const study::Study& study = analysis.directory->study;
   surfaces::OptimumRequest request{study.factors, study.region, {}, options.hold};
+  if (std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                  [](const ResponseAnalysis& response) { return response.other != nullptr; })) {
+    request.most_enumerated = kMostOfSlowSurfaces;
+  }
   for (const std::vector<double>& settings : infeasible_settings(analysis)) {
     request.region = request.region.without(settings);
   }
@@ -162,6 +170,13 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
 /// Why no optimum can be sought; empty if one can.
 std::string missing_for_optimum(const Analysis& analysis, const surfaces::OptimumRequest& request,
                                 const AnalysisOptions& options) {
+  const auto infeasible = infeasible_settings(analysis).size();
+  if (analysis.completed() == 0 && infeasible > 0) {
+    return fmt::format(
+        "all {} runs that were made were infeasible: nothing is known of settings "
+        "that can run; plan over smaller ranges",
+        infeasible);
+  }
   for (const ResponseAnalysis& response : analysis.responses) {
     const bool wanted = response.response.goal != study::GoalKind::kNone ||
                         options.goals.count(response.response.name) > 0;
@@ -174,16 +189,24 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
   return has_goal ? "" : "no response has a goal";
 }
 
+/// Limits alone have no best settings that runs could place: all that meet them are as good.
+bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum) {
+  for (std::size_t r = 0; r < request.responses.size(); ++r) {
+    const std::optional<Goal>& goal = request.responses[r].goal;
+    if (goal && !goal->is_limit() && optimum.best.outlooks[r].confidence_interval) return true;
+  }
+  return false;
+}
+
 OptimumDetails details_of(const surfaces::OptimumRequest& request,
                           const surfaces::Optimum& optimum) {
   OptimumDetails details;
   if (optimum.baseline) {
     details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
   }
-  const bool estimated =
-      std::any_of(optimum.best.outlooks.begin(), optimum.best.outlooks.end(),
-                  [](const auto& outlook) { return outlook.confidence_interval.has_value(); });
-  if (estimated) details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
+  if (has_uncertain_ramp(request, optimum)) {
+    details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
+  }
   details.equivalents = surfaces::equivalents(request, optimum.best);
   details.robustness = surfaces::robustness(request, optimum.best.settings);
   details.pareto = surfaces::pareto_front(request);

@@ -55,6 +55,9 @@ struct ResponseAnalysis {
 
   /// What predicts the response; null without any.
   const surfaces::Surface* surface() const { return other ? other.get() : fit ? &*fit : nullptr; }
+
+  /// Whether coefficients and their covariance are all it takes to predict with intervals.
+  bool is_plain_polynomial() const { return fit && !other && !fit->split_plot && !fit->variance; }
 };
 
 struct AnalysisOptions {

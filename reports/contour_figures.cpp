@@ -37,12 +37,13 @@ struct Slice {
 };
 
 /// Values far beyond what was observed (an inverse transform has poles) would drown the levels.
-Grid mean_over(const Slice& slice, const surfaces::Fit& fit) {
-  const double low = fit.observed.minCoeff();
-  const double high = fit.observed.maxCoeff();
+Grid mean_over(const Slice& slice, const ResponseAnalysis& response) {
+  const surfaces::Surface& surface = *response.surface();
+  const double low = response.fit->observed.minCoeff();
+  const double high = response.fit->observed.maxCoeff();
   const double reach = 5 * std::max(high - low, 1e-300);
   return slice.over([&](const Eigen::VectorXd& point) {
-    return std::clamp(fit.response(point), low - reach, high + reach);
+    return std::clamp(surface.response(point), low - reach, high + reach);
   });
 }
 
@@ -247,7 +248,7 @@ void add_figures(const Slice& slice, std::vector<Figure>& figures) {
   const std::vector<ResponseAnalysis>& responses = slice.analysis.responses;
   std::vector<Grid> means;
   for (const ResponseAnalysis& response : responses) {
-    means.push_back(response.fit ? mean_over(slice, *response.fit) : Grid{});
+    means.push_back(response.fit ? mean_over(slice, response) : Grid{});
   }
   const std::optional<Grid> margin = margin_over(slice, means);
   for (std::size_t r = 0; r < responses.size(); ++r) {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "reports/format.h"
 #include "reports/trust.h"
@@ -40,6 +41,41 @@ std::string added_runs(int runs) {
   return fmt::format("`doetune augment --runs {}`", std::max(kLeastAddedRuns, runs));
 }
 
+/// A richer model that the runs determine and whose terms are significant, by the sequence.
+std::optional<std::string> richer_model(const ResponseAnalysis& response) {
+  if (!response.sequential || response.selection) return std::nullopt;
+  const surfaces::SequentialSummary& summary = *response.sequential;
+  const auto suggested =
+      std::find_if(summary.steps.begin(), summary.steps.end(),
+                   [&](const auto& step) { return step.model == summary.suggested; });
+  const doe::Model model = doe::Model::named(
+      suggested->model == "mean" ? "linear" : suggested->model, response.fit->model.factors());
+  if (model.column_count() <= response.fit->model.column_count()) return std::nullopt;
+  return suggested->model;
+}
+
+/// The transform that Box and Cox's profile asks for, where the fit has none yet.
+std::optional<std::string> better_transform(const ResponseAnalysis& response) {
+  if (!response.box_cox || response.fit->transform != surfaces::Transform::kNone) {
+    return std::nullopt;
+  }
+  if (response.box_cox->suggestion == surfaces::Transform::kNone) return std::nullopt;
+  return surfaces::transform_name(response.box_cox->suggestion);
+}
+
+/// What to do about terms that do not capture the shape, the best first.
+std::string remedy_of_lack(const ResponseAnalysis& response) {
+  if (const auto model = richer_model(response)) {
+    return fmt::format("`doetune fit --model {}` fits these runs better", *model);
+  }
+  std::string remedy;
+  if (const auto transform = better_transform(response)) {
+    remedy = fmt::format("try `--transform {}` first; else ", *transform);
+  }
+  return remedy + added_runs(response.fit->model.column_count() / 2) +
+         " adds runs for a richer model, and `--surface auto` compares surfaces of other kinds";
+}
+
 void judge_freedom(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const surfaces::Fit& fit = *response.fit;
   if (fit.df_residual == 0) {
@@ -69,9 +105,7 @@ void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& fo
          fmt::format("The surface misses more than replicated runs scatter (lack of fit, {}): its "
                      "terms do not capture the shape",
                      p_words(fit.lack_of_fit->p)),
-         added_runs(fit.model.column_count() / 2) +
-             " adds runs for a richer model; or transform the response (`--transform log`), or "
-             "`doetune fit --model cubic`"});
+         remedy_of_lack(response)});
   }
   if (fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction) {
     found.push_back(
@@ -121,6 +155,23 @@ void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
   }
 }
 
+std::string transform_advice(const ResponseAnalysis& response) {
+  return fmt::format("`--transform {}`", better_transform(response).value_or("log"));
+}
+
+/// Runs that a robust loss does not count in full.
+void judge_counts(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const Eigen::VectorXd& counts = response.fit->counts;
+  std::vector<int> runs;
+  for (Eigen::Index i = 0; i < counts.size(); ++i) {
+    if (counts[i] < 0.5) runs.push_back(response.runs[static_cast<std::size_t>(i)]);
+  }
+  if (runs.empty()) return;
+  found.push_back({Weight::kCare,
+                   fmt::format("The robust fit counts {} less than half", runs_text(runs)),
+                   "look at the log and conditions of these attempts"});
+}
+
 void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const FitDiagnostics& diagnostics = response.diagnostics;
   if (diagnostics.drift && diagnostics.drift->p < kSignificant) {
@@ -137,7 +188,22 @@ void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& f
          fmt::format("The scatter {} with the response ({}), so intervals are too wide "
                      "in one place and too narrow in another",
                      diagnostics.spread->grows ? "grows" : "falls", p_words(diagnostics.spread->p)),
-         "fit a transformed response, such as `--transform log`"});
+         "fit a transformed response: " + transform_advice(response)});
+  } else if (const auto transform = better_transform(response)) {
+    found.push_back({Weight::kNote,
+                     fmt::format("Box and Cox's profile asks for a transform (power {:.2g}, 95 % "
+                                 "{:.2g} to {:.2g}; 1 is none)",
+                                 response.box_cox->lambda, response.box_cox->interval.low,
+                                 response.box_cox->interval.high),
+                     fmt::format("compare the fit with `--transform {}`", *transform)});
+  }
+  if (response.constancy && response.constancy->p < kSignificant && !response.fit->variance) {
+    found.push_back({Weight::kCare,
+                     fmt::format("Replicated runs scatter more at some settings than at others "
+                                 "({})",
+                                 p_words(response.constancy->p)),
+                     "`fit: {variance: modelled}` in the study file lets the scatter follow the "
+                     "settings"});
   }
   if (diagnostics.normality && diagnostics.normality->p < kSignificant) {
     found.push_back({Weight::kNote,
@@ -168,8 +234,14 @@ std::vector<Finding> findings(const ResponseAnalysis& response) {
   judge_freedom(response, found);
   judge_prediction(response, found);
   judge_runs(response, found);
+  judge_counts(response, found);
   judge_assumptions(response, found);
   judge_terms(response, found);
+  for (const std::string& note : response.fit->notes) {
+    std::string sentence = note;
+    sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+    found.push_back({Weight::kGrave, std::move(sentence), "check what the runs measure"});
+  }
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.weight > b.weight; });
   return found;

@@ -53,6 +53,10 @@ class ResponseFit {
   }
 
   ResponseAnalysis take() {
+    if (runs_.runs.empty()) {
+      result_.problem = "no completed run has measured it";
+      return std::move(result_);
+    }
     try {
       choose_transform();
       model_variance();

@@ -17,6 +17,8 @@ bool has_fit(const Analysis& analysis) {
                      [](const ResponseAnalysis& response) { return response.fit.has_value(); });
 }
 
+bool has_optimum(const Analysis& analysis) { return analysis.details.has_value(); }
+
 bool has_alternatives(const Analysis& analysis) {
   return analysis.optimum && !analysis.optimum->alternatives.empty();
 }
@@ -25,6 +27,7 @@ constexpr std::array kSections{
     Section{"answer", "Answer", always, write_answer},
     Section{"explore", "Explore", has_fit, write_explore},
     Section{"alternatives", "Alternatives", has_alternatives, write_alternatives},
+    Section{"certainty", "How sure is it?", has_optimum, write_certainty},
     Section{"effects", "What matters", has_fit, write_effects},
     Section{"trust", "Can I trust it?", has_fit, write_trust},
     Section{"runs", "Runs", always, write_runs},

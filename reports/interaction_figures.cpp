@@ -11,11 +11,12 @@ namespace doetune::reports {
 namespace {
 
 /// The means over the factor's places, for one level.
-Polyline means(const surfaces::Fit& fit, const doe::Factor& factor, int f, Eigen::VectorXd point) {
+Polyline means(const surfaces::Surface& surface, const doe::Factor& factor, int f,
+               Eigen::VectorXd point) {
   Polyline line;
   for (const double place : coded_places(factor)) {
     point[f] = place;
-    line.push_back({place, fit.response(point)});
+    line.push_back({place, surface.response(point)});
   }
   return line;
 }
@@ -62,7 +63,7 @@ Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& resp
   std::vector<Polyline> lines;
   for (std::size_t level = 0; level < levels.level_names.size(); ++level) {
     point[c] = static_cast<double>(level);
-    lines.push_back(means(*response.fit, other, f, point));
+    lines.push_back(means(*response.surface(), other, f, point));
   }
   Figure figure;
   figure.name = fmt::format("interaction-{}-{}-{}", file_part(response.response.name),

@@ -25,7 +25,7 @@ Profile profile_along(const ResponseAnalysis& response, const doe::Factor& facto
   Profile profile;
   for (const double place : coded_places(factor)) {
     point[f] = place;
-    const surfaces::Prediction prediction = response.fit->predict(point);
+    const surfaces::Prediction prediction = response.surface()->predict(point);
     profile.at.push_back(place);
     profile.mean.push_back(prediction.response());
     profile.interval.push_back(prediction.confidence_interval());

@@ -101,8 +101,8 @@ Json columns_json(const doe::Model& model) {
 Json response_json(const Analysis& analysis, const ResponseAnalysis& response) {
   Json json = {{"name", response.response.name}, {"unit", response.response.unit}};
   json["goal"] = goal_json(goal_of(analysis, response.response.name), response.response.unit);
-  json["fitted"] = response.fit.has_value();
-  if (!response.fit) return json;
+  json["fitted"] = response.is_plain_polynomial();
+  if (!response.is_plain_polynomial()) return json;
   const surfaces::Fit& fit = *response.fit;
   json["transform"] = surfaces::transform_name(fit.transform);
   json["df"] = fit.df_residual;

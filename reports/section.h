@@ -36,6 +36,7 @@ std::span<const Section> sections();
 void write_answer(const Page& page, Markup& out);
 void write_explore(const Page& page, Markup& out);
 void write_alternatives(const Page& page, Markup& out);
+void write_certainty(const Page& page, Markup& out);
 void write_effects(const Page& page, Markup& out);
 void write_trust(const Page& page, Markup& out);
 void write_runs(const Page& page, Markup& out);

@@ -44,6 +44,18 @@ std::string_view trust_name(Trust::Level level) {
 }
 
 Trust trust(const surfaces::Fit& fit) {
+  if (fit.split_plot) {
+    return {Trust::Level::kUnknown,
+            fmt::format("the factors explain {} of the variance; with whole plots, how well new "
+                        "runs are predicted is not tested.",
+                        percent(fit.r2))};
+  }
+  if (fit.loss != surfaces::Loss::kSquares) {
+    return {Trust::Level::kUnknown,
+            fmt::format("the surface explains {} of the variance; under a robust loss, how well "
+                        "new runs are predicted is not tested.",
+                        percent(fit.r2))};
+  }
   if (!fit.predicted_r2) {
     return {
         Trust::Level::kUnknown,
