@@ -23,17 +23,23 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
   as_table.design = {"table", {}, data};
   as_table.region = doe::Region();  // what was measured is a fact, allowed or not
   const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
-  StudyDirectory directory = create_directory(path, study, make_plan(as_table), force);
+  Plan plan = make_plan(as_table);
+  for (PlannedRun& run : plan.runs) run.block = rows[run.run - 1].block;
+  StudyDirectory directory = create_directory(path, study, plan, force);
   const DirectoryLock lock(directory.path);
   Journal journal(directory.journal(), study.name, directory.plan_hash);
   for (const PlannedRun& run : directory.plan.runs) {
     RunRecord record;
     record.run = run.run;
-    record.status = RunStatus::kCompleted;
+    record.status = rows[run.run - 1].status;
     record.host = "imported";
-    record.exit_code = 0;
-    record.responses = rows[run.run - 1].responses;
-    add_derived_responses(study, run, record.responses);
+    if (record.status == RunStatus::kCompleted) {
+      record.exit_code = 0;
+      record.responses = rows[run.run - 1].responses;
+      add_derived_responses(study, run, record.responses);
+    } else {
+      record.reason = "imported as " + std::string(run_status_name(record.status));
+    }
     record.notes["source"] =
         data.filename().string() + ":" + std::to_string(rows[run.run - 1].line);
     journal.append(record);

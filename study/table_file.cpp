@@ -13,7 +13,7 @@
 namespace doetune::study {
 namespace {
 
-constexpr double kMostPlot = 1e6;
+constexpr double kMostGroup = 1e6;
 
 class TableReader {
  public:
@@ -33,10 +33,10 @@ class TableReader {
     for (const doe::Factor& factor : study_.factors) factor_columns.push_back(column(factor.name));
     std::vector<std::size_t> response_columns;
     for (const std::string& name : responses) response_columns.push_back(column(name));
-    const auto whole_plot = std::find(rows_[0].cells.begin(), rows_[0].cells.end(), "whole_plot");
     std::vector<TableRow> table;
     for (std::size_t i = 1; i < rows_.size(); ++i) {
-      TableRow row{rows_[i].line, {}, 0, {}};
+      TableRow row;
+      row.line = rows_[i].line;
       if (rows_[i].cells.size() != rows_[0].cells.size()) {
         fail(row.line, fmt::format("{} cells, the header has {}", rows_[i].cells.size(),
                                    rows_[0].cells.size()));
@@ -45,9 +45,9 @@ class TableReader {
         row.settings.push_back(
             setting(study_.factors[f], rows_[i].cells[factor_columns[f]], row.line));
       }
-      if (whole_plot != rows_[0].cells.end()) {
-        row.whole_plot = plot(rows_[i].cells[whole_plot - rows_[0].cells.begin()], row.line);
-      }
+      row.whole_plot = group(i, "whole_plot").value_or(0);
+      row.block = group(i, "block").value_or(1);
+      row.status = status(i);
       for (std::size_t r = 0; r < response_columns.size(); ++r) {
         const std::string& text = rows_[i].cells[response_columns[r]];
         if (!text.empty()) row.responses[responses[r]] = number(responses[r], text, row.line);
@@ -80,13 +80,30 @@ class TableReader {
     return *value;
   }
 
-  int plot(const std::string& text, int line) const {
-    if (text.empty()) return 0;
+  /// A row's cell in a column that a table need not have; empty without it.
+  std::string cell(std::size_t row, const char* name) const {
+    const std::vector<std::string>& header = rows_.front().cells;
+    const auto found = std::find(header.begin(), header.end(), name);
+    return found == header.end() ? "" : rows_[row].cells[found - header.begin()];
+  }
+
+  /// The number of a group of runs.
+  std::optional<int> group(std::size_t row, const char* name) const {
+    const std::string text = cell(row, name);
+    if (text.empty()) return std::nullopt;
     const auto value = parse_number(text);
-    if (!value || *value != std::floor(*value) || *value < 1 || *value > kMostPlot) {
-      fail(line, fmt::format("whole_plot: '{}' is no whole number from 1", text));
+    if (!value || *value != std::floor(*value) || *value < 1 || *value > kMostGroup) {
+      fail(rows_[row].line, fmt::format("{}: '{}' is no whole number from 1", name, text));
     }
     return static_cast<int>(*value);
+  }
+
+  RunStatus status(std::size_t row) const {
+    const std::string text = cell(row, "status");
+    if (text.empty()) return RunStatus::kCompleted;
+    if (const auto known = run_status_from_name(text)) return *known;
+    fail(rows_[row].line,
+         fmt::format("status: '{}' is none; expected completed, infeasible or failed", text));
   }
 
   double number(const std::string& name, const std::string& text, int line) const {

@@ -335,3 +335,21 @@ TEST_CASE("CSV cells survive commas, quotes and line ends", "[study][csv]") {
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].cells == cells);
 }
+
+TEST_CASE("Imported runs keep their blocks, and those that could not run are told",
+          "[study][plan]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  write(data, "a,y,block,status\n1,10,1,completed\n2,,2,infeasible\n3,30,2,\n");
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 1, high: 9}}\nresponses: {y: {}}", temporary.path() / "s.yaml");
+  const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
+  CHECK(directory.plan.runs[1].block == 2);
+  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  CHECK(records.at(1).status == study::RunStatus::kCompleted);
+  CHECK(records.at(2).status == study::RunStatus::kInfeasible);
+  CHECK(records.at(3).responses.at("y") == 30);
+  write(data, "a,y,status\n1,10,broken\n");
+  CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
+                    Catch::Contains("data.csv:2: status: 'broken' is none"));
+}

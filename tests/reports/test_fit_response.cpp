@@ -1,0 +1,130 @@
+// From runs to surfaces as the study file asks for them. The runs are made from known surfaces.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "doe/design.h"
+#include "doe/random.h"
+#include "reports/fit_response.h"
+#include "reports/trust.h"
+#include "study/study.h"
+#include "surfaces/distributions.h"
+
+using namespace doetune;
+using Catch::Contains;
+using reports::ResponseAnalysis;
+using reports::ResponseRuns;
+
+namespace {
+
+/// Runs of a 5 x 5 grid over the ranges of two factors, each twice.
+template <typename Response>
+ResponseRuns runs_of(const study::Study& study, const Response& response) {
+  doe::RandomStream random(7, 0);
+  ResponseRuns runs{
+      {}, Eigen::MatrixXd(50, 2), Eigen::MatrixXd(50, 2), Eigen::VectorXd(50), {}, {}, true};
+  for (int i = 0; i < 50; ++i) {
+    const Eigen::Vector2d coded(i / 2 % 5 / 2.0 - 1, i / 10 / 2.0 - 1);
+    for (int f = 0; f < 2; ++f) runs.settings(i, f) = study.factors[f].to_natural(coded[f]);
+    runs.coded.row(i) = coded.transpose();
+    runs.y[i] =
+        response(runs.settings(i, 0), runs.settings(i, 1), surfaces::normal_draw(random.uniform()));
+    runs.runs.push_back(i + 1);
+    runs.blocks.push_back(1);
+  }
+  return runs;
+}
+
+study::Study study_of(const std::string& response, const std::string& more = "") {
+  return study::parse_study(
+      "factors: {n: {low: 1, high: 33}, b: {low: 0, high: 4}}\nresponses: {y: " + response + "}\n" +
+          more,
+      "s.yaml");
+}
+
+template <typename Response>
+ResponseAnalysis analysis_of(const study::Study& study, const Response& response,
+                             const reports::AnalysisOptions& options = {}) {
+  return reports::fit_response(study, study.responses[0], runs_of(study, response), options);
+}
+
+double universal(double n, double, double noise) {
+  return 100 * n / (1 + 0.05 * (n - 1) + 0.002 * n * (n - 1)) + 0.1 * noise;
+}
+
+}  // namespace
+
+TEST_CASE("A law stands in for the polynomial", "[reports][fit]") {
+  const study::Study study = study_of("{fit: {surface: universal-scalability, factor: n}}");
+  const ResponseAnalysis analysis = analysis_of(study, universal);
+  REQUIRE(analysis.other);
+  CHECK(analysis.kind == "universal-scalability");
+  CHECK(analysis.surface() == analysis.other.get());
+  CHECK_FALSE(analysis.is_plain_polynomial());
+  const Eigen::Vector2d at(study.factors[0].to_coded(20), 0);
+  CHECK(analysis.surface()->response(at) == Approx(universal(20, 0, 0)).epsilon(1e-3));
+}
+
+TEST_CASE("auto prefers the simplest surface that predicts as well", "[reports][fit]") {
+  const study::Study study = study_of("{}", "model: auto");
+  const ResponseAnalysis plane =
+      analysis_of(study, [](double n, double b, double noise) { return n - b + noise; });
+  CHECK(plane.kind == "polynomial");
+  CHECK(plane.choice->best().name == "linear");
+  CHECK(plane.fit->model.column_count() == 3);
+  const ResponseAnalysis step = analysis_of(study, [](double n, double b, double noise) {
+    return 10 * std::tanh((n - 15) / 3) + b + 0.1 * noise;
+  });
+  CHECK(step.kind == "gaussian-process");
+  CHECK(step.surface()->response(Eigen::Vector2d(1, 0)) == Approx(12).margin(0.3));
+}
+
+TEST_CASE("Selection keeps the terms that matter", "[reports][fit]") {
+  reports::AnalysisOptions options;
+  options.fit.selection = "best-subset";
+  const ResponseAnalysis analysis = analysis_of(
+      study_of("{}", "model: quadratic"),
+      [](double n, double b, double noise) { return n + (b - 2) * (b - 2) + 0.1 * noise; },
+      options);
+  REQUIRE(analysis.selection);
+  const std::vector<std::string> terms = analysis.fit->model.term_names();
+  CHECK(std::find(terms.begin(), terms.end(), "b^2") != terms.end());
+  CHECK(std::find(terms.begin(), terms.end(), "n^2") == terms.end());
+  CHECK_FALSE(analysis.selection->warning.empty());
+}
+
+TEST_CASE("box-cox finds the scale on which the error is even", "[reports][fit]") {
+  const ResponseAnalysis analysis = analysis_of(
+      study_of("{transform: box-cox}", "model: linear"),
+      [](double n, double b, double e) { return std::exp(0.1 * n + 0.5 * b + 0.1 * e); });
+  CHECK(analysis.fit->transform == surfaces::Transform::kLog);
+}
+
+TEST_CASE("Whole plots have an error of their own", "[reports][fit]") {
+  const study::Study study = study_of("{}", "model: linear");
+  ResponseRuns runs =
+      runs_of(study, [](double n, double b, double noise) { return n + b + noise; });
+  for (int i = 0; i < 50; ++i) runs.whole_plots.push_back(i / 5 + 1);
+  const ResponseAnalysis analysis = reports::fit_response(study, study.responses[0], runs, {});
+  REQUIRE(analysis.fit);
+  REQUIRE(analysis.fit->split_plot);
+  CHECK(analysis.fit->split_plot->whole_plots == 10);
+  CHECK(reports::trust(*analysis.fit).level == reports::Trust::Level::kUnknown);
+  CHECK_FALSE(analysis.is_plain_polynomial());
+}
+
+TEST_CASE("A response without a surface says why", "[reports][fit]") {
+  const study::Study study = study_of("{}", "model: quadratic");
+  const ResponseRuns none{
+      {}, Eigen::MatrixXd(0, 2), Eigen::MatrixXd(0, 2), Eigen::VectorXd(0), {}, {}, false};
+  const ResponseAnalysis unmeasured = reports::fit_response(study, study.responses[0], none, {});
+  CHECK(unmeasured.surface() == nullptr);
+  CHECK_THAT(unmeasured.problem, Contains("no completed run"));
+  const ResponseAnalysis negative =
+      analysis_of(study_of("{transform: log}"), [](double n, double, double) { return 5 - n; });
+  CHECK_FALSE(negative.fit);
+  CHECK_THAT(negative.problem, Contains("log"));
+  const ResponseAnalysis infinite = analysis_of(study_of("{}"), [](double n, double, double) {
+    return n > 30 ? std::numeric_limits<double>::infinity() : n;
+  });
+  CHECK_THAT(infinite.problem, Contains("not a finite number"));
+}
