@@ -215,7 +215,7 @@ ordered_json split_plot_json(const std::optional<surfaces::SplitPlot>& split_plo
                      {"df", test.df},
                      {"df_error", test.df_error},
                      {"f", test.f},
-                     {"p", test.p}});
+                     {"p", number_json(test.p)}});
   }
   return {{"whole_plots", split_plot->whole_plots},
           {"whole_plot_variance", split_plot->whole_plot_variance},

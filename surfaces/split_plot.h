@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct PartTest {
   int df = 0;
   double df_error = 0;  ///< of the denominator, perhaps a fraction
   double f = 0;
-  double p = 0;
+  /// Empty where df_error is not above 0: the approximation breaks down with so few whole plots.
+  std::optional<double> p;
 };
 
 /// Covariances and tests of b = (X' H^-1 X)^-1 X' H^-1 z whose d had to be estimated, all in units

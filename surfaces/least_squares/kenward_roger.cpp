@@ -107,7 +107,9 @@ PartTest KenwardRoger::test(const Eigen::MatrixXd& contrasts, const Eigen::Vecto
   const Eigen::MatrixXd adjusted = contrasts * adjusted_covariance() * contrasts.transpose();
   const double wald = values.dot(adjusted.llt().solve(values)) / run_variance;
   const double f = below.scale * wald / l;
-  return {"", l, below.df, f, f_p_value(f, l, below.df)};
+  PartTest test{"", l, below.df, f, {}};
+  if (below.df > 0) test.p = f_p_value(f, l, below.df);
+  return test;
 }
 
 KenwardRoger KenwardRoger::of_first(Eigen::Index columns) const {

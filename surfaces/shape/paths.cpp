@@ -40,7 +40,8 @@ class SphereMaximum {
 
   Eigen::VectorXd at(double r) const {
     const double largest = eigen_.eigenvalues().maxCoeff();
-    const double reach = g_.norm() / r;
+    // A little farther than where the length is r at most, so that rounding does not hide it.
+    const double reach = 1.001 * g_.norm() / r;
     const double tiny =
         1e-12 * std::max({reach, eigen_.eigenvalues().cwiseAbs().maxCoeff(), 1e-300});
     if (length(largest + tiny) <= r) return hard_case(largest, tiny, r);

@@ -130,6 +130,23 @@ TEST_CASE("No random point of a sphere beats the ridge path", "[surfaces][shape]
   }
 }
 
+TEST_CASE("The ridge of a plane is its gradient", "[surfaces][shape]") {
+  // At every distance r the highest point is r b / |b|, whatever the slopes.
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    doe::RandomStream random(seed, 0);
+    Eigen::MatrixXd x(6, 2);
+    for (double& value : x.reshaped()) value = 2 * random.uniform() - 1;
+    Eigen::VectorXd y(6);
+    for (double& value : y) value = 1e-9 * surfaces::normal_draw(random.uniform());
+    const Fit fit = fit_least_squares(doe::Model::named("linear", unit_factors(2)), x, y);
+    const doe::Region region(fit.model.factors(), {}, {});
+    const Eigen::Vector2d up = fit.beta.tail(2).normalized();
+    for (const PathPoint& point : ridge_path(fit, region, Eigen::Vector2d::Zero(), true)) {
+      CHECK((point.coded - point.distance * up).norm() < 1e-9);
+    }
+  }
+}
+
 TEST_CASE("A ridge path leaves a symmetric saddle along its rising axis", "[surfaces][shape]") {
   // y = a^2 - b^2: no gradient at the centre, so the multiplier alone does not say where to go.
   Eigen::MatrixXd x(9, 2);

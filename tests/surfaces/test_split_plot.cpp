@@ -84,7 +84,7 @@ void check_test(const Fit& fit, const std::string& source, double f, int df, dou
   CHECK(test.f == as_r(f));
   CHECK(test.df == df);
   CHECK(test.df_error == as_r(df_error));
-  CHECK(test.p == Approx(p).epsilon(1e-4));
+  CHECK(*test.p == Approx(p).epsilon(1e-4));
 }
 
 /// Of a response surface: whole plot, z (set once in each), a, b, response.
