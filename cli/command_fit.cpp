@@ -16,15 +16,16 @@ std::string number(const std::optional<double>& value) {
 }
 
 void print_coefficients(const surfaces::Fit& fit) {
-  TextTable table({"term (coded)", "estimate", "std error", "t", "p", "VIF"});
+  TextTable table({"term (coded)", "estimate", "std error", "df", "t", "p", "VIF"});
   for (const surfaces::Coefficient& c : fit.coefficients) {
-    table.add({c.term, short_number(c.estimate), number(c.std_error), number(c.t),
+    table.add({c.term, short_number(c.estimate), number(c.std_error), number(c.df), number(c.t),
                c.p ? reports::p_text(*c.p) : "-", number(c.vif)});
   }
   fmt::print("{}", table.str());
 }
 
 void print_anova(const surfaces::Fit& fit) {
+  if (fit.anova.empty()) return;
   TextTable table({"source", "df", "sum of squares", "mean square", "F", "p"});
   for (const surfaces::AnovaRow& row : fit.anova) {
     table.add({row.source, std::to_string(row.df), short_number(row.sum_of_squares),
@@ -49,6 +50,12 @@ void print_sequential(const surfaces::SequentialSummary& summary) {
 }
 
 void print_split_plot(const surfaces::SplitPlot& split_plot) {
+  TextTable table({"source", "df", "df of its error", "F", "p"});
+  for (const surfaces::PartTest& test : split_plot.tests) {
+    table.add({test.source, std::to_string(test.df), short_number(test.df_error),
+               short_number(test.f), test.p ? reports::p_text(*test.p) : "-"});
+  }
+  fmt::print("{}", table.str());
   fmt::print("  {} whole plots: variance between them {}, of runs within {}{}\n",
              split_plot.whole_plots, short_number(split_plot.whole_plot_variance),
              short_number(split_plot.run_variance),
@@ -122,8 +129,8 @@ void print_fit(const reports::ResponseAnalysis& response) {
   if (fit.split_plot) print_split_plot(*fit.split_plot);
   if (response.sequential) print_sequential(*response.sequential);
   if (response.selection) fmt::print("  {}\n", response.selection->warning);
-  print_shape(fit, response.diagnostics);
-  fmt::print("  {}\n", reports::trust(fit).sentence);
+  if (!response.other) print_shape(fit, response.diagnostics);
+  fmt::print("  {}\n", reports::trust(response).sentence);
   print_findings(response);
   fmt::print("\n");
 }
@@ -146,6 +153,13 @@ int command_fit(const Command& command, const Arguments& arguments) {
     fmt::print("{}", json);
   } else {
     for (const reports::ResponseAnalysis& response : analysis.responses) print_fit(response);
+  }
+  const bool any_surface =
+      std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                  [](const auto& response) { return response.surface() != nullptr; });
+  if (!any_surface && analysis.completed() > 0) {
+    say_next(fmt::format("doetune augment {} --runs N", directory.path.string()));
+    return kRunsMissing;
   }
   if (analysis.completed() == 0) {
     say_next(fmt::format("doetune run {}", directory.path.string()));

@@ -81,7 +81,7 @@ void print_robustness(const reports::Analysis& analysis) {
   }
   fmt::print("\n{}", table.str());
   if (analysis.details->robustness.limits_met_share < 1) {
-    fmt::print("  {} of these settings meet every limit on average\n",
+    fmt::print("  {} of these settings keep to every limit, by their predicted means\n",
                reports::percent(analysis.details->robustness.limits_met_share));
   }
 }
@@ -119,7 +119,7 @@ void print_relaxations(const reports::Analysis& analysis) {
                relaxation.feasible
                    ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
                                  relaxation.name, settings_text(analysis, relaxation.candidate))
-                   : fmt::format("giving up the limit on {} does not make the others meet",
+                   : fmt::format("even without the limit on {} the others cannot be met",
                                  relaxation.name));
   }
 }
@@ -140,9 +140,16 @@ void print_probabilities(const surfaces::Optimum& optimum) {
                  : "");
 }
 
+/// Every limit is met, and every ramp is reached.
+bool meets_goals(const reports::Analysis& analysis) {
+  const std::vector<surfaces::Outlook>& outlooks = analysis.optimum->best.outlooks;
+  return analysis.optimum->feasible &&
+         std::all_of(outlooks.begin(), outlooks.end(), [](const auto& o) { return o.goal_met; });
+}
+
 void print_optimum(const reports::Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
-  fmt::print("{}\n", optimum.feasible
+  fmt::print("{}\n", meets_goals(analysis)
                          ? coloured("Settings that meet the goals", Colour::kGood)
                          : coloured("No settings meet all goals; the nearest are", Colour::kBad));
   print_settings(analysis);
@@ -173,12 +180,14 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   if (options.json()) fmt::print("{}", json);
   if (!analysis.optimum) {
     fmt::print(stderr, "no optimum: {}\n", analysis.optimum_problem);
-    say_next(fmt::format("doetune status {}", directory.path.string()));
+    const bool fitted = std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                                    [](const auto& r) { return r.surface() != nullptr; });
+    say_next(fmt::format("doetune {} {}", fitted ? "fit" : "status", directory.path.string()));
     return kRunsMissing;
   }
   if (!options.json()) print_optimum(analysis);
   say_next(fmt::format("doetune report {}", directory.path.string()));
-  return analysis.optimum->feasible ? kDone : kNoSettingsMeetGoals;
+  return meets_goals(analysis) ? kDone : kNoSettingsMeetGoals;
 }
 
 }  // namespace doetune::cli

@@ -9,6 +9,7 @@
 #include "study/journal.h"
 #include "study/results.h"
 #include "surfaces/least_squares/box_cox.h"
+#include "surfaces/models/law.h"
 
 namespace doetune::reports {
 namespace {
@@ -17,7 +18,7 @@ using surfaces::Goal;
 using surfaces::GoalType;
 
 /// Settings that are all looked at where a surface takes microseconds a point.
-constexpr std::size_t kMostOfSlowSurfaces = 100'000;
+constexpr std::size_t kMostOfSlowSurfaces = 20'000, kMostDrawnOfSlowSurfaces = 500;
 constexpr int kDraws = 4000;  // of the optimum: its percentiles to about half a percent
 
 ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) {
@@ -114,8 +115,9 @@ void close_ramp(Goal& goal, surfaces::Interval predicted) {
   const double range = predicted.high - predicted.low;
   goal.scale = range > 0 ? range : std::max(1.0, std::abs(predicted.high));
   if (goal.is_limit()) return;
-  double low = predicted.low;
-  double high = predicted.high;
+  // Where nothing changes the response every setting is halfway.
+  double low = range > 0 ? predicted.low : predicted.low - goal.scale;
+  double high = range > 0 ? predicted.high : predicted.high + goal.scale;
   if (goal.type == GoalType::kTarget) {
     const double reach = std::max({goal.target - low, high - goal.target, goal.scale});
     low = goal.target - reach;
@@ -144,6 +146,7 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
   if (std::any_of(analysis.responses.begin(), analysis.responses.end(),
                   [](const ResponseAnalysis& response) { return response.other != nullptr; })) {
     request.most_enumerated = kMostOfSlowSurfaces;
+    request.most_drawn = kMostDrawnOfSlowSurfaces;
   }
   for (const std::vector<double>& settings : infeasible_settings(analysis)) {
     request.region = request.region.without(settings);
@@ -189,29 +192,63 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
   return has_goal ? "" : "no response has a goal";
 }
 
-/// Limits alone have no best settings that runs could place: all that meet them are as good.
-bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum) {
+/// Limits alone have no best settings that runs could place, all that meet them are as good; nor
+/// has a ramp of a response that no factor changes.
+bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
+                        const std::vector<surfaces::Interval>& ranges) {
   for (std::size_t r = 0; r < request.responses.size(); ++r) {
     const std::optional<Goal>& goal = request.responses[r].goal;
-    if (goal && !goal->is_limit() && optimum.best.outlooks[r].confidence_interval) return true;
+    const bool varies = ranges[r].high > ranges[r].low;
+    if (goal && !goal->is_limit() && varies && optimum.best.outlooks[r].confidence_interval) {
+      return true;
+    }
   }
   return false;
 }
 
-OptimumDetails details_of(const surfaces::OptimumRequest& request,
-                          const surfaces::Optimum& optimum) {
+OptimumDetails details_of(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
+                          const std::vector<surfaces::Interval>& ranges) {
   OptimumDetails details;
   if (optimum.baseline) {
     details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
   }
-  if (has_uncertain_ramp(request, optimum)) {
+  const bool ramp = has_uncertain_ramp(request, optimum, ranges);
+  if (ramp) {
     details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
   }
-  details.equivalents = surfaces::equivalents(request, optimum.best);
+  if (ramp) details.equivalents = surfaces::equivalents(request, optimum.best);
   details.robustness = surfaces::robustness(request, optimum.best.settings);
-  details.pareto = surfaces::pareto_front(request);
+  if (ramp) details.pareto = surfaces::pareto_front(request);
   if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
   return details;
+}
+
+bool depends_on(const ResponseAnalysis& response, std::size_t f) {
+  if (const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get())) {
+    const int factor = static_cast<int>(f);
+    return law->factor == factor || law->by == factor;
+  }
+  if (response.other) return true;
+  const std::vector<doe::Term>& terms = response.fit->model.terms();
+  return std::any_of(terms.begin(), terms.end(),
+                     [&](const doe::Term& term) { return term.powers[f] > 0; });
+}
+
+/// The end of a range of a factor that no sought response depends on is no reason to widen it.
+void drop_idle_bounds(const Analysis& analysis, surfaces::Optimum& optimum) {
+  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
+  std::erase_if(optimum.at_bound, [&](const std::string& name) {
+    const auto f = static_cast<std::size_t>(
+        std::find_if(factors.begin(), factors.end(),
+                     [&](const doe::Factor& factor) { return factor.name == name; }) -
+        factors.begin());
+    return std::none_of(analysis.responses.begin(), analysis.responses.end(),
+                        [&](const ResponseAnalysis& response) {
+                          return response.surface() != nullptr &&
+                                 analysis.goals.count(response.response.name) > 0 &&
+                                 depends_on(response, f);
+                        });
+  });
 }
 
 void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
@@ -226,7 +263,8 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
       analysis.goals[request.responses[r].name] = *request.responses[r].goal;
     }
     analysis.optimum = surfaces::find_optimum(request);
-    analysis.details = details_of(request, *analysis.optimum);
+    drop_idle_bounds(analysis, *analysis.optimum);
+    analysis.details = details_of(request, *analysis.optimum, ranges);
   } catch (const std::invalid_argument& error) {
     analysis.optimum_problem = error.what();
   }
@@ -255,6 +293,13 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
   for (const study::Response& response : directory.study.responses) {
     analysis.responses.push_back(
         fit_response(directory.study, response, runs_of(analysis, response), options));
+  }
+  if (const auto infeasible = infeasible_settings(analysis).size();
+      analysis.completed() == 0 && infeasible > 0) {
+    for (ResponseAnalysis& response : analysis.responses) {
+      response.problem = fmt::format(
+          "all {} runs that were made were infeasible: plan over smaller ranges", infeasible);
+    }
   }
   analysis.feasibility = feasibility_of(analysis);
   seek_optimum(analysis, options);

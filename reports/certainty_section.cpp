@@ -76,7 +76,7 @@ void write_robustness(const Analysis& analysis, Markup& out) {
   out.element("h3", "If a setting is one step off");
   out.element("p",
               fmt::format("Every numeric factor moved by one usable step, in all combinations: "
-                          "{} of these settings meet every limit on average.",
+                          "{} of these settings keep to every limit, by their predicted means.",
                           percent(robustness.limits_met_share)));
   write_table({"Response", "Lowest to highest", "Standard deviation passed on"}, rows, out,
               WhenNarrow::kList);
@@ -125,7 +125,7 @@ void write_relaxations(const Analysis& analysis, Markup& out) {
     out.element("p", relaxation.feasible
                          ? fmt::format("With a limit of {} on {} all other goals can be met.",
                                        value, relaxation.name)
-                         : fmt::format("Giving up the limit on {} does not make the others meet.",
+                         : fmt::format("Even without the limit on {} the others cannot be met.",
                                        relaxation.name));
   }
 }

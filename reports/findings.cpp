@@ -226,10 +226,38 @@ void judge_terms(const ResponseAnalysis& response, std::vector<Finding>& found) 
                    added_runs(static_cast<int>(entangled.size())) + " adds the runs that do"});
 }
 
+/// A model that would do better where lack of fit does not tell.
+void judge_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const bool lacking = response.fit->lack_of_fit && response.fit->lack_of_fit->p < kSignificant;
+  const std::optional<std::string> model = richer_model(response);
+  if (lacking || !model) return;
+  found.push_back(
+      {Weight::kCare, fmt::format("The terms that the {} model adds are significant", *model),
+       fmt::format("`doetune fit --model {}`, or write it into the study file", *model)});
+}
+
+void add_notes_of_law(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
+  if (law == nullptr) return;
+  if (law->r2 < kPoorPrediction) {
+    found.push_back(
+        {Weight::kGrave,
+         fmt::format("The law {} does not describe these runs (R² {:.2f})", law->law.name, law->r2),
+         "`--surface auto` compares other kinds"});
+  }
+  for (const std::string& note : law->notes) {
+    found.push_back({Weight::kNote, note, "the runs do not say more about it"});
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> findings(const ResponseAnalysis& response) {
   std::vector<Finding> found;
+  if (response.other) {
+    add_notes_of_law(response, found);
+    return found;
+  }
   if (!response.fit) return found;
   judge_freedom(response, found);
   judge_prediction(response, found);
@@ -237,6 +265,7 @@ std::vector<Finding> findings(const ResponseAnalysis& response) {
   judge_counts(response, found);
   judge_assumptions(response, found);
   judge_terms(response, found);
+  judge_model(response, found);
   for (const std::string& note : response.fit->notes) {
     std::string sentence = note;
     sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));

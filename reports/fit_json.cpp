@@ -17,6 +17,7 @@ ordered_json coefficient_rows(const std::vector<surfaces::Coefficient>& coeffici
     rows.push_back({{"term", c.term},
                     {"estimate", c.estimate},
                     {"std_error", number_json(c.std_error)},
+                    {"df", number_json(c.df)},
                     {"t", number_json(c.t)},
                     {"p", number_json(c.p)},
                     {"vif", number_json(c.vif)}});
@@ -274,6 +275,15 @@ ordered_json other_json(const surfaces::Surface* surface) {
   return nullptr;
 }
 
+ordered_json feasibility_json(const std::optional<surfaces::Feasibility>& feasibility) {
+  if (!feasibility) return nullptr;
+  return {{"model", feasibility->model.term_names()},
+          {"completed", feasibility->completed},
+          {"infeasible", feasibility->infeasible},
+          {"coefficients", coefficient_rows(feasibility->coefficients)},
+          {"note", feasibility->note}};
+}
+
 /// What is known of the surface besides the polynomial.
 ordered_json surface_document(const ResponseAnalysis& response) {
   return {{"kind", response.kind},
@@ -306,7 +316,7 @@ ordered_json fit_document(const ResponseAnalysis& response, const doe::Region& r
           {"selection", selection_json(response.selection)},
           {"box_cox", box_cox_json(response.box_cox)},
           {"split_plot", split_plot_json(fit.split_plot)},
-          {"verdict", trust(fit).sentence},
+          {"verdict", trust(response).sentence},
           {"findings", findings_json(response)}};
 }
 
@@ -323,7 +333,8 @@ std::string fit_json(const Analysis& analysis) {
   }
   return ordered_json{{"schema_version", kSchemaVersion},
                       {"study", analysis.directory->study.name},
-                      {"responses", responses}}
+                      {"responses", responses},
+                      {"feasibility", feasibility_json(analysis.feasibility)}}
              .dump(2) +
          "\n";
 }

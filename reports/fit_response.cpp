@@ -1,5 +1,8 @@
 #include "reports/fit_response.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "surfaces/models/gaussian_process.h"
@@ -79,7 +82,7 @@ class ResponseFit {
     if (runs_.y.size() > 0 && runs_.y.minCoeff() > 0) {
       try {
         result_.box_cox = surfaces::box_cox(model_, runs_.coded, runs_.y, options_);
-      } catch (const surfaces::FitError&) {
+      } catch (const std::exception&) {
         // The fit itself will say what is wrong with these runs.
       }
     }
@@ -140,12 +143,23 @@ class ResponseFit {
     } else if (settings_.surface == "auto") {
       compare();
     } else {
-      const std::string factor =
-          settings_.factor.empty() ? study_.factors.front().name : settings_.factor;
+      const std::string factor = law_factor();
       result_.other = std::make_shared<surfaces::LawFit>(
           surfaces::fit_law(surfaces::law_named(settings_.surface), study_.factors, factor,
                             runs_.coded, runs_.y, settings_.by));
     }
+  }
+
+  std::string law_factor() const {
+    if (!settings_.factor.empty()) return settings_.factor;
+    std::vector<std::string> numeric;
+    for (const doe::Factor& factor : study_.factors) {
+      if (!factor.is_categorical()) numeric.push_back(factor.name);
+    }
+    if (numeric.size() == 1) return numeric.front();
+    throw surfaces::FitError(
+        fmt::format("a law is in one numeric factor: name it with --law-factor ({})",
+                    fmt::join(numeric, ", ")));
   }
 
   /// The simplest surface that predicts as well as any. A polynomial becomes the fit.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "reports/format.h"
+#include "surfaces/models/gaussian_process.h"
 
 namespace doetune::reports {
 namespace {
@@ -43,7 +44,38 @@ std::string_view trust_name(Trust::Level level) {
   return {};
 }
 
+namespace {
+
+Trust::Level level_of(double predicted_r2) {
+  if (predicted_r2 < kPoorPrediction) return Trust::Level::kPoor;
+  return predicted_r2 < kGoodPrediction ? Trust::Level::kCare : Trust::Level::kGood;
+}
+
+Trust trust_in_process(const surfaces::GaussianProcess& process) {
+  if (!process.predicted_r2) return {Trust::Level::kUnknown, "all responses are equal."};
+  return {
+      level_of(*process.predicted_r2),
+      fmt::format("a Gaussian process that predicts each run from all others with R² {:.2f}; {} "
+                  "of the runs lie in their 95 % interval.",
+                  *process.predicted_r2, percent(process.loo_coverage()))};
+}
+
+Trust trust_in_law(const surfaces::LawFit& law) {
+  return {level_of(law.r2), fmt::format("{} explains {:.2f} of the variance (R²) with {}.",
+                                        law.law.name, law.r2, law.law.equation)};
+}
+
+}  // namespace
+
+Trust trust(const ResponseAnalysis& response) {
+  const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(response.other.get());
+  if (process != nullptr) return trust_in_process(*process);
+  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
+  return law != nullptr ? trust_in_law(*law) : trust(*response.fit);
+}
+
 Trust trust(const surfaces::Fit& fit) {
+  if (!fit.notes.empty()) return {Trust::Level::kUnknown, fit.notes.front() + "."};
   if (fit.split_plot) {
     return {Trust::Level::kUnknown,
             fmt::format("the factors explain {} of the variance; with whole plots, how well new "

@@ -20,6 +20,9 @@ struct Trust {
 std::string_view trust_name(Trust::Level level);
 Trust trust(const surfaces::Fit& fit);
 
+/// Of the surface that predicts the response: the fit, or what stands in for it.
+Trust trust(const ResponseAnalysis& response);
+
 /// One thing that speaks against a fit, in a sentence, and the remedy in another.
 struct Finding {
   enum class Weight { kNote, kCare, kGrave };

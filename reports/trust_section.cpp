@@ -31,7 +31,7 @@ void write_summary(const Analysis& analysis, Markup& out) {
       continue;
     }
     const surfaces::Fit& fit = *response.fit;
-    const Trust judged = trust(fit);
+    const Trust judged = trust(response);
     rows.push_back(
         {text_cell(response.response.name),
          text_cell(sign(judged.level) + " " + std::string(trust_name(judged.level)) + ": " +

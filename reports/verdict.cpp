@@ -176,7 +176,7 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
       caveats.push_back(fmt::format("{} has no fit: {}.", name, response.problem));
       continue;
     }
-    const Trust judged = trust(*response.fit);
+    const Trust judged = trust(response);
     if (judged.level != Trust::Level::kGood) caveats.push_back(name + ": " + judged.sentence);
   }
 }

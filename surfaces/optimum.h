@@ -45,6 +45,7 @@ struct OptimumRequest {
   std::function<double(const Eigen::VectorXd& coded)> feasibility = {};
   double least_feasibility = 0.5;
   std::size_t most_enumerated = 10'000'000;  ///< usable settings that are all looked at
+  std::size_t most_drawn = 20'000;           ///< settings whose means are drawn together, at most
   int threads = 0;                           ///< 0: as many as the machine has
 };
 

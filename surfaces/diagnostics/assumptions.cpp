@@ -21,6 +21,12 @@ std::vector<double> usable_residuals(const Fit& fit) {
   return r;
 }
 
+/// With them residuals have one variance, if the weights are right.
+Eigen::VectorXd roots_of_weights(const Fit& fit) {
+  if (fit.weights.size() == 0) return Eigen::VectorXd::Ones(fit.n);
+  return fit.weights.cwiseSqrt();
+}
+
 bool has_error(const Fit& fit, int freedom) {
   return fit.df_residual >= freedom && fit.sigma && *fit.sigma > 0;
 }
@@ -37,18 +43,22 @@ double anderson_darling_p(double a) {
 
 std::optional<DriftTest> drift_test(const Fit& fit, const Eigen::VectorXd& order) {
   if (!has_error(fit, 2)) return std::nullopt;
+  const Eigen::VectorXd roots = roots_of_weights(fit);
   const Eigen::Index columns = fit.model.column_count();
   Eigen::MatrixXd x(fit.n, fit.n - fit.df_residual);
   x.leftCols(columns) = fit.model.matrix(fit.coded);
   x.rightCols(x.cols() - columns) = block_contrasts(fit.blocks, fit.n);
+  x = roots.asDiagonal() * x;
+  const Eigen::VectorXd weighted = roots.cwiseProduct(order);
+  const Eigen::VectorXd residuals = roots.cwiseProduct(fit.residuals);
   // The part of the order that the model cannot explain (Frisch & Waugh).
   const Eigen::VectorXd rest =
-      order - x * Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(x).solve(order);
+      weighted - x * Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(x).solve(weighted);
   const double length = rest.squaredNorm();
-  if (length < 1e-12 * order.squaredNorm()) return std::nullopt;
+  if (length < 1e-12 * weighted.squaredNorm()) return std::nullopt;
   DriftTest test;
-  test.slope = rest.dot(fit.residuals) / length;
-  const double rss = fit.residuals.squaredNorm() - test.slope * test.slope * length;
+  test.slope = rest.dot(residuals) / length;
+  const double rss = residuals.squaredNorm() - test.slope * test.slope * length;
   const double df = fit.df_residual - 1;
   test.std_error = std::sqrt(std::max(0.0, rss) / df / length);
   if (test.std_error == 0) return std::nullopt;
@@ -86,7 +96,7 @@ std::optional<SpreadTest> spread_test(const Fit& fit) {
   const Eigen::ArrayXd about = fit.fitted.array() - fit.fitted.mean();
   const double length = about.square().sum();
   if (without_rounding(length, fit.fitted) == 0) return std::nullopt;
-  const Eigen::ArrayXd squares = fit.residuals.array().square();
+  const Eigen::ArrayXd squares = (roots_of_weights(fit).array() * fit.residuals.array()).square();
   const Eigen::ArrayXd u = squares / squares.mean();
   const double slope = (about * (u - 1)).sum() / length;
   SpreadTest test;

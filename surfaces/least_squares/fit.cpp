@@ -91,6 +91,17 @@ void take(const Solution& solution, Fit& fit) {
   fit.leverage = solution.leverage;
 }
 
+/// Squares of squares of the responses must be numbers.
+void check_size(const Eigen::VectorXd& z) {
+  constexpr double kLargest = 1e75, kSmallest = 1e-75;
+  const double size = z.size() > 0 ? z.cwiseAbs().maxCoeff() : 0;
+  if (size == 0 || (size > kSmallest && size < kLargest)) return;
+  throw FitError(fmt::format(
+      "the responses reach {:.2g}, which is out of the range of computation: correct what is wrong "
+      "in them, or state them in another unit",
+      size));
+}
+
 }  // namespace
 
 Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transform) {
@@ -114,6 +125,7 @@ Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
                       const Eigen::VectorXd& y, const FitOptions& options) {
   check_options(options, coded, y.size());
   const Eigen::VectorXd z = transformed_responses(y, options.transform);
+  check_size(z);
   Fit fit;
   fit.model = model;
   fit.transform = options.transform;

@@ -75,8 +75,10 @@ double median_scale(const Eigen::VectorXd& residuals) {
 /// t and the scale of its residuals in turn, until the scale stays.
 double alternate(const Eigen::MatrixXd& q, const Eigen::VectorXd& z, Loss loss,
                  Eigen::VectorXd& t) {
-  constexpr int kTurns = 500;
-  constexpr double kStays = 1e-10, kNothing = 1e-12;
+  // The median jumps where residuals change places, so that the turns may come to circle: then the
+  // scale moves half the way, and settles to fewer digits.
+  constexpr int kTurns = 500, kFreeTurns = 50;
+  constexpr double kStays = 1e-10, kSettles = 1e-4, kNothing = 1e-12;
   double scale = median_scale(z - q * t);
   for (int turn = 0; turn < kTurns; ++turn) {
     if (scale <= kNothing * z.cwiseAbs().maxCoeff()) {
@@ -86,8 +88,9 @@ double alternate(const Eigen::MatrixXd& q, const Eigen::VectorXd& z, Loss loss,
     }
     minimise(q, z, loss, scale, t);
     const double next = median_scale(z - q * t);
-    if (std::abs(next - scale) <= kStays * scale) return next;
-    scale = next;
+    const bool free = turn < kFreeTurns;
+    if (std::abs(next - scale) <= (free ? kStays : kSettles) * scale) return next;
+    scale = free ? next : (scale + next) / 2;
   }
   throw FitError("the scale of the robust fit does not converge; use least squares");
 }

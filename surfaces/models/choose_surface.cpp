@@ -188,8 +188,11 @@ std::string reason_for(const std::vector<SurfaceCandidate>& candidates, std::siz
   const SurfaceCandidate& winner = candidates[chosen];
   std::string reason;
   if (chosen == best) {
-    reason = fmt::format("{} predicts runs that are left out best (root mean square {:.4g})",
-                         winner.name, *winner.loo_rms);
+    const bool process_is_better = candidates.back().loo_rms && &winner != &candidates.back() &&
+                                   *candidates.back().loo_rms < *winner.loo_rms;
+    reason =
+        fmt::format("{} predicts runs that are left out best{} (root mean square {:.4g})",
+                    winner.name, process_is_better ? " of the polynomials" : "", *winner.loo_rms);
   } else {
     reason = fmt::format(
         "{} is the simplest that predicts runs that are left out as well as the best, {}, but for "

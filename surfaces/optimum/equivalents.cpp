@@ -87,7 +87,8 @@ std::vector<Equivalent> equivalents(const OptimumRequest& request, const Candida
   const Comparison comparison(request, best);
   if (!comparison.is_possible()) return {};
   const SettingsSearch search(request.factors, request.region, request.hold,
-                              std::min(kMostLookedAt, request.most_enumerated), kMostLookedAt);
+                              std::min(kMostLookedAt, request.most_enumerated),
+                              std::min(kMostLookedAt, request.most_enumerated));
   std::vector<Block> found(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
     const std::vector<Eigen::Index> rows = comparison.same(block.coded);

@@ -10,7 +10,6 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::size_t kPilotPoints = 20'000;
 constexpr int kPilotDraws = 64;
 constexpr std::size_t kKeptOfPilot = 16;  // of each draw
 constexpr std::size_t kMostCandidates = 500;
@@ -86,8 +85,8 @@ std::vector<Eigen::VectorXd> of_draw(const std::vector<Eigen::MatrixXd>& drawn, 
 
 /// Usable settings, not too many, that can run.
 Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
-  const SettingsSearch search(request.factors, request.region, request.hold, kPilotPoints,
-                              kPilotPoints);
+  const SettingsSearch search(request.factors, request.region, request.hold, request.most_drawn,
+                              request.most_drawn);
   const Eigen::MatrixXd coded = search.all_points().coded;
   if (!request.feasibility) return coded;
   std::vector<Eigen::Index> kept;

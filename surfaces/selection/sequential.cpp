@@ -41,6 +41,7 @@ void set_test(SequentialStep& step, const Fit& fit) {
     step.p = test.p;
     return;
   }
+  if (fit.anova.empty()) return;  // a robust loss has none
   const auto residual = std::find_if(fit.anova.begin(), fit.anova.end(),
                                      [](const AnovaRow& row) { return row.source == "residual"; });
   const AnovaRow& part = *std::prev(residual);

@@ -112,6 +112,32 @@ TEST_CASE("Whole plots have an error of their own", "[reports][fit]") {
   CHECK_FALSE(analysis.is_plain_polynomial());
 }
 
+TEST_CASE("Robust losses resist an outlier and name it", "[reports][fit]") {
+  const auto response = [](double n, double b, double noise) {
+    return n > 30 && b == 0 ? 1000 + noise : n + b + noise;
+  };
+  for (const char* loss : {"huber", "tukey"}) {
+    reports::AnalysisOptions options;
+    options.fit.loss = loss;
+    const ResponseAnalysis analysis =
+        analysis_of(study_of("{}", "model: linear"), response, options);
+    REQUIRE(analysis.fit);
+    CHECK(analysis.sequential);  // its steps have no analysis of variance
+    const auto found = reports::findings(analysis);
+    CHECK(std::any_of(found.begin(), found.end(), [](const reports::Finding& finding) {
+      return finding.sentence.find("less than half") != std::string::npos;
+    }));
+  }
+}
+
+TEST_CASE("A law names its factor where there is a choice", "[reports][fit]") {
+  reports::AnalysisOptions options;
+  options.fit.surface = "amdahl";
+  const ResponseAnalysis analysis = analysis_of(study_of("{}"), universal, options);
+  CHECK_FALSE(analysis.other);
+  CHECK_THAT(analysis.problem, Contains("--law-factor (n, b)"));
+}
+
 TEST_CASE("A response without a surface says why", "[reports][fit]") {
   const study::Study study = study_of("{}", "model: quadratic");
   const ResponseRuns none{
@@ -127,4 +153,7 @@ TEST_CASE("A response without a surface says why", "[reports][fit]") {
     return n > 30 ? std::numeric_limits<double>::infinity() : n;
   });
   CHECK_THAT(infinite.problem, Contains("not a finite number"));
+  const ResponseAnalysis huge = analysis_of(
+      study_of("{}"), [](double n, double, double e) { return n > 30 ? 1e300 : 10 + e; });
+  CHECK_THAT(huge.problem, Contains("out of the range of computation"));
 }

@@ -1,4 +1,5 @@
 // R 4.2 vouches: f <- lm(y ~ x + I(x^2)), with packages car 3.1 and nortest 1.0.
+#include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -64,6 +65,29 @@ TEST_CASE("Assumptions are tested as in R", "[surfaces][diagnostics]") {
   CHECK(normal->statistic / (1 + 0.75 / 12 + 2.25 / 144) ==
         Approx(0.979131490555853).epsilon(1e-10));
   CHECK(normal->p == Approx(0.0089855030048009).epsilon(1e-9));
+}
+
+TEST_CASE("Weighted residuals are judged, not those of single runs", "[surfaces][diagnostics]") {
+  // R: f <- lm(y ~ x, weights = w), with the score test and the run order on sqrt(w) times columns
+  // and residuals: a fit of the scaled columns without weights must give the same.
+  doe::RandomStream random(4, 0);
+  Eigen::VectorXd x(20), y(20), w(20), order(20);
+  for (int i = 0; i < 20; ++i) {
+    x[i] = 2 * random.uniform() - 1;
+    w[i] = std::exp(2 * x[i]);
+    y[i] = 5 + x[i] + surfaces::normal_draw(random.uniform()) / std::sqrt(w[i]);
+    order[i] = (7 * i) % 20;
+  }
+  const doe::Model line = doe::Model::named("linear", unit_factors(1));
+  const Fit fit = fit_least_squares(line, x, y, {.weights = w});
+  const auto drift = surfaces::drift_test(fit, order);
+  Eigen::MatrixXd design(20, 3);
+  design << Eigen::VectorXd::Ones(20), x, order;
+  const Eigen::MatrixXd scaled = w.cwiseSqrt().asDiagonal() * design;
+  const Eigen::VectorXd b = scaled.householderQr().solve(w.cwiseSqrt().cwiseProduct(y));
+  CHECK(drift->slope == Approx(b[2]));
+  // The weights take the trend of the scatter out: without them the test sees it.
+  CHECK(surfaces::spread_test(fit)->p > surfaces::spread_test(fit_least_squares(line, x, y))->p);
 }
 
 TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagnostics]") {
