@@ -10,6 +10,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// The intervals that hold for all responses together.
+ordered_json simultaneous_json(const surfaces::Intervals& intervals) {
+  return {{"confidence_interval", interval_json(intervals.confidence)},
+          {"prediction_interval", interval_json(intervals.prediction)},
+          {"tolerance_interval", interval_json(intervals.tolerance)}};
+}
+
 ordered_json candidate_json(const std::vector<doe::Factor>& factors,
                             const surfaces::Candidate& candidate) {
   ordered_json responses = ordered_json::object();
@@ -18,6 +25,7 @@ ordered_json candidate_json(const std::vector<doe::Factor>& factors,
                                {"confidence_interval", interval_json(outlook.confidence_interval)},
                                {"prediction_interval", interval_json(outlook.prediction_interval)},
                                {"tolerance_interval", interval_json(outlook.tolerance_interval)},
+                               {"simultaneous", simultaneous_json(outlook.simultaneous)},
                                {"goal_met", outlook.goal_met},
                                {"goal_met_probability", number_json(outlook.goal_met_probability)}};
   }
