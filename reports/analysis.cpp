@@ -8,7 +8,6 @@
 #include "reports/fit_response.h"
 #include "study/journal.h"
 #include "study/results.h"
-#include "surfaces/least_squares/box_cox.h"
 #include "surfaces/models/law.h"
 
 namespace doetune::reports {
@@ -212,13 +211,12 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
   if (optimum.baseline) {
     details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
   }
-  const bool ramp = has_uncertain_ramp(request, optimum, ranges);
-  if (ramp) {
+  if (has_uncertain_ramp(request, optimum, ranges)) {
     details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
+    details.equivalents = surfaces::equivalents(request, optimum.best);
+    details.pareto = surfaces::pareto_front(request);
   }
-  if (ramp) details.equivalents = surfaces::equivalents(request, optimum.best);
   details.robustness = surfaces::robustness(request, optimum.best.settings);
-  if (ramp) details.pareto = surfaces::pareto_front(request);
   if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
   return details;
 }

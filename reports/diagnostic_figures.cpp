@@ -63,7 +63,7 @@ Figure predicted_against_observed(const ResponseAnalysis& response) {
 
 std::string drift_title(const std::optional<surfaces::DriftTest>& drift) {
   if (!drift) return "Residuals by run number; whether they drifted cannot be tested.";
-  const std::string p = drift->p < 0.0001 ? "p < 0.0001" : "p = " + p_text(drift->p);
+  const std::string p = p_words(drift->p);
   if (drift->p >= 0.05) return fmt::format("Residuals show no drift in run order ({}).", p);
   return fmt::format("Residuals {} in run order ({}): something drifted.",
                      drift->slope > 0 ? "rise" : "fall", p);

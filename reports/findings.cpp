@@ -19,8 +19,6 @@ constexpr double kLeastPrecision = 4;
 constexpr double kEntangled = 10;
 constexpr int kLeastAddedRuns = 4;
 
-std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p); }
-
 /// The numbers of the runs that `is` picks, by row of the fit.
 template <typename Picks>
 std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {

@@ -39,6 +39,8 @@ std::string p_text(double p) {
   return p < 0.0001 ? std::string("< 0.0001") : fmt::format("{:.2g}", p);
 }
 
+std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p); }
+
 std::string percent(double probability) {
   if (probability > 0.99 && probability < 1) return "> 99 %";
   if (probability < 0.01 && probability > 0) return "< 1 %";

@@ -26,6 +26,9 @@ std::string interval_text(const surfaces::Interval& interval);
 /// A p-value: "0.031", "< 0.0001".
 std::string p_text(double p);
 
+/// "p = 0.031", "p < 0.0001".
+std::string p_words(double p);
+
 /// A probability in whole percent, never a false certainty: "62 %", "> 99 %", "< 1 %".
 std::string percent(double probability);
 

@@ -20,7 +20,7 @@ std::string lack_of_fit_words(const surfaces::Fit& fit) {
                : fmt::format("lack of fit cannot be tested ({})", fit.lack_of_fit_problem);
   }
   const double p = fit.lack_of_fit->p;
-  const std::string value = p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p);
+  const std::string value = p_words(p);
   return p < kSignificant ? fmt::format(
                                 "lack of fit is significant ({}): the surface misses more "
                                 "than replicated runs scatter",
@@ -98,9 +98,8 @@ Trust trust(const surfaces::Fit& fit) {
   const double r2 = *fit.predicted_r2;
   const bool lacking = fit.lack_of_fit && fit.lack_of_fit->p < kSignificant;
   Trust result;
-  result.level = r2 < kPoorPrediction              ? Trust::Level::kPoor
-                 : r2 < kGoodPrediction || lacking ? Trust::Level::kCare
-                                                   : Trust::Level::kGood;
+  result.level = level_of(r2);
+  if (lacking && result.level == Trust::Level::kGood) result.level = Trust::Level::kCare;
   const char* opening = r2 < kPoorPrediction   ? "predicts new runs poorly"
                         : r2 < kGoodPrediction ? "predicts new runs roughly"
                                                : "predicts new runs well";
