@@ -15,10 +15,13 @@ namespace po = boost::program_options;
 namespace doetune::cli {
 namespace {
 
-void print_dry_run_json(const study::StudyDirectory& directory, const runner::RunOptions& options) {
+void print_dry_run_json(const std::vector<runner::PlannedAttempt>& planned) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const runner::PlannedAttempt& attempt : runner::planned_attempts(directory, options)) {
-    runs.push_back({{"run", attempt.run},
+  for (const auto& [run, slot, attempt] : planned) {
+    runs.push_back({{"run", run},
+                    {"host", slot.host},
+                    {"gpus", slot.gpus},
+                    {"cpus", slot.cpus},
                     {"program", attempt.program.string()},
                     {"arguments", attempt.arguments},
                     {"environment", attempt.environment},
@@ -27,9 +30,9 @@ void print_dry_run_json(const study::StudyDirectory& directory, const runner::Ru
   fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"runs", runs}}.dump(2));
 }
 
-void print_dry_run(const study::StudyDirectory& directory, const runner::RunOptions& options) {
-  for (const runner::PlannedAttempt& attempt : runner::planned_attempts(directory, options)) {
-    std::string line = fmt::format("#{} {}", attempt.run, attempt.program.string());
+void print_dry_run(const std::vector<runner::PlannedAttempt>& planned) {
+  for (const auto& [run, slot, attempt] : planned) {
+    std::string line = fmt::format("#{} {}", run, attempt.program.string());
     for (std::size_t i = 1; i < attempt.arguments.size(); ++i) line += " " + attempt.arguments[i];
     fmt::print("{}\n", line);
     for (const auto& [name, value] : attempt.environment) fmt::print("     {}={}\n", name, value);
@@ -52,10 +55,15 @@ void print_json(const study::StudyDirectory& directory, const runner::RunSummary
                          .dump(2));
 }
 
-std::unique_ptr<runner::Launcher> make_launcher(const Options& options, const study::Study& study) {
-  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher);
+std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
+                                                const study::StudyDirectory& directory) {
+  const study::Study& study = directory.study;
+  const runner::LauncherRequest request{
+      study.name, std::filesystem::absolute(directory.path), study.run,
+      [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
+  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher, request);
   try {
-    return runner::make_launcher(options.text("launcher"));
+    return runner::make_launcher(options.text("launcher"), request);
   } catch (const runner::RunError& error) {
     throw UsageError(fmt::format("--launcher: {}", error.what()));
   }
@@ -93,11 +101,12 @@ int command_run(const Command& command, const Arguments& arguments) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
   }
   run.only = parse_run_numbers(options.text("only"), static_cast<int>(directory.plan.runs.size()));
+  const auto launcher = make_launcher(options, directory);
   if (options.has("dry-run")) {
-    options.json() ? print_dry_run_json(directory, run) : print_dry_run(directory, run);
+    const auto planned = runner::planned_attempts(directory, run, *launcher);
+    options.json() ? print_dry_run_json(planned) : print_dry_run(planned);
     return kDone;
   }
-  const auto launcher = make_launcher(options, directory.study);
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   const runner::RunSummary summary =

@@ -25,7 +25,7 @@ std::optional<double> time_left_s(const reports::Analysis& analysis, int missing
   if (analysis.completed() > 0) one_s = total_s / analysis.completed();
   if (missing == 0) return 0;
   if (!one_s) return std::nullopt;
-  return *one_s * missing / run.jobs;
+  return *one_s * missing / run.jobs.value_or(1);
 }
 
 int missing_runs(const runner::RunCounts& counts) {

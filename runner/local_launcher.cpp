@@ -50,6 +50,7 @@ AttemptEnd end_of(const Attempt& attempt, EndCause cause, const std::string& sta
   end.cause = cause;
   end.host = host_name();
   end.gpu = fmt::format("{}", fmt::join(attempt.gpus, ","));
+  end.cpus = cpu_list(attempt.cpus);
   end.start = start;
   return end;
 }

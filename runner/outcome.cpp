@@ -149,6 +149,7 @@ study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, 
   record.exit_code = end.exit_code;
   record.host = end.host;
   record.gpu = end.gpu;
+  record.cpus = end.cpus;
   record.start = end.start;
   record.duration_s = end.duration_s;
   switch (end.cause) {
@@ -158,6 +159,14 @@ study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, 
     case EndCause::kTimeLimit:
       record.status = RunStatus::kTimedOut;
       record.reason = fmt::format("stopped at its time limit of {} s", study.run.timeout_s);
+      break;
+    case EndCause::kHung:
+      record.status = RunStatus::kTimedOut;
+      record.reason = fmt::format("hung: {}", end.detail);
+      break;
+    case EndCause::kMemory:
+      record.status = RunStatus::kInfeasible;
+      record.reason = fmt::format("out of memory: {}", end.detail);
       break;
     case EndCause::kCancelled:
       record.status = RunStatus::kCancelled;

@@ -32,10 +32,8 @@ struct RunSummary {
 /// One run as it would be started, for --dry-run.
 struct PlannedAttempt {
   int run = 0;
-  std::vector<std::string> arguments;
-  std::map<std::string, std::string> environment;
-  std::filesystem::path program;
-  std::filesystem::path working_directory;
+  Slot slot;
+  Attempt attempt;
 };
 
 /// Executes every run of the plan that has no final record, `jobs` at once, in run order; resumes
@@ -57,8 +55,12 @@ RunSummary run_study(const study::StudyDirectory& directory, const RunOptions& o
                      Launcher& launcher, ProgressSink& progress, Interrupts& interrupts,
                      const std::function<double()>& now_s = monotonic_s);
 
+/// Throws RunError for a run of the plan that could not be started anywhere: an unknown
+/// placeholder, a missing program.
+void check_attempts(const study::StudyDirectory& directory, const Launcher& launcher);
+
 /// The runs that run_study would start, in order. Throws RunError as it does; writes nothing.
 std::vector<PlannedAttempt> planned_attempts(const study::StudyDirectory& directory,
-                                             const RunOptions& options);
+                                             const RunOptions& options, const Launcher& launcher);
 
 }  // namespace doetune::runner

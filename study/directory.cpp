@@ -220,27 +220,4 @@ DirectoryLock::DirectoryLock(const fs::path& directory) {
 
 DirectoryLock::~DirectoryLock() { close(descriptor_); }
 
-void write_file_atomically(const fs::path& file, const std::string& content) {
-  const fs::path partial = file.string() + ".partial";
-  {
-    std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.close();
-    if (!stream) fail(partial, fmt::format("cannot be written: {}", std::strerror(errno)));
-  }
-  std::error_code error;
-  fs::rename(partial, file, error);
-  if (error) fail(file, fmt::format("cannot be replaced: {}", error.message()));
-}
-
-std::string read_file(const fs::path& file) {
-  if (!fs::exists(file)) fail(file, "there is no such file");
-  if (!fs::is_regular_file(file)) fail(file, "is no regular file");
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(fs::file_size(file), '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!stream) fail(file, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return text;
-}
-
 }  // namespace doetune::study

@@ -130,7 +130,7 @@ struct World {
   /// The same of an attempt that ended well.
   void leave_completed(int run, int number, const std::string& plan = "fake") {
     const auto path = leave_attempt(run, number, plan);
-    runner::write_end(path, {EndCause::kExited, 0, {}, "", "node1", "", "then", 5});
+    runner::write_end(path, {EndCause::kExited, 0, {}, "", "node1", "", "", "then", 5});
     std::ofstream(path / "result.json") << "{\"y\": 42}";
   }
 
@@ -179,7 +179,7 @@ TEST_CASE("Several runs at once keep all slots busy", "[runner][run]") {
 
 TEST_CASE("GPUs are dealt out to the runs under way, each to one at a time", "[runner][run]") {
   World world;
-  world.directory.study.run.gpus_per_run = 1;
+  world.directory.study.run.gpus_per_run.fixed = 1;
   RunOptions options;
   options.jobs = 2;
   options.gpus = {"3", "GPU-abc"};
@@ -256,7 +256,7 @@ TEST_CASE("An attempt that was cut off is recorded as lost and made anew", "[run
 TEST_CASE("A damaged record of an earlier attempt does not undo the run's result",
           "[runner][run]") {
   World world;
-  world.directory.study.run.retries = 1;
+  world.directory.study.run.retries = {1, 1};
   world.launcher.script = [](const std::string& name) {
     Script script;
     script.exit_code = name == "fake.2.1" ? 1 : 0;
@@ -344,7 +344,7 @@ TEST_CASE("An attempt without an exit file is lost, and why is recorded", "[runn
 
 TEST_CASE("Failures are recorded and stop nothing", "[runner][run]") {
   World world;
-  world.directory.study.run.retries = 1;
+  world.directory.study.run.retries = {1, 1};
   world.launcher.script = [](const std::string& name) {
     Script script;
     if (name.starts_with("fake.2.")) script.exit_code = 1;
@@ -391,11 +391,11 @@ TEST_CASE("What would be run can be seen beforehand", "[runner][run]") {
   world.directory.study.command = {"true", "--x", "{x}"};
   RunOptions options;
   options.only = {3};
-  const auto attempts = runner::planned_attempts(world.directory, options);
+  const auto attempts = runner::planned_attempts(world.directory, options, world.launcher);
   REQUIRE(attempts.size() == 1);
   CHECK(attempts[0].run == 3);
-  CHECK(attempts[0].arguments == std::vector<std::string>{"true", "--x", "3"});
-  CHECK(attempts[0].program.filename() == "true");
+  CHECK(attempts[0].attempt.arguments == std::vector<std::string>{"true", "--x", "3"});
+  CHECK(attempts[0].attempt.program.filename() == "true");
   CHECK_FALSE(std::filesystem::exists(world.directory.journal()));
 
   world.directory.study.command = {"true", "{y}"};
