@@ -2,24 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <system_error>
 
 #include "runner/program.h"
 #include "runner/workload.h"
 
 namespace doetune::runner {
-namespace {
-
-std::string search_path(const study::Study& study) {
-  const auto own = study.run.environment.find("PATH");
-  if (own != study.run.environment.end()) return own->second;
-  const char* path = std::getenv("PATH");
-  return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-}
-
-}  // namespace
-
 AttemptMaker::AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks)
     : directory_(directory),
       study_(directory.study),
@@ -81,7 +69,8 @@ void AttemptMaker::start_in_ranks(Attempt& attempt) {
 const std::filesystem::path& AttemptMaker::program(const std::string& name) {
   auto found = programs_.find(name);
   if (found == programs_.end()) {
-    const auto file = find_program(name, directory_.working_directory, search_path(study_));
+    const auto file =
+        find_program(name, directory_.working_directory, search_path(study_.run.environment));
     found = programs_.emplace(name, file).first;
   }
   return found->second;

@@ -9,6 +9,7 @@
 #include <cctype>
 
 #include "runner/bounded_file.h"
+#include "runner/output_text.h"
 #include "runner/responses.h"
 #include "runner/untrusted_json.h"
 #include "study/results.h"
@@ -19,7 +20,6 @@ namespace {
 using study::RunStatus;
 
 constexpr std::size_t kTailBytes = 1 << 20;
-constexpr std::size_t kMostReasonBytes = 300;
 
 /// What programs say when memory runs out; compared without regard to case.
 constexpr std::array<std::string_view, 9> kOutOfMemory{
@@ -52,41 +52,6 @@ std::optional<std::string_view> out_of_memory_line(std::string_view text) {
     return text.substr(begin, text.find('\n', at) - begin);
   }
   return std::nullopt;
-}
-
-std::string_view last_line(std::string_view text) {
-  const std::size_t last = text.find_last_not_of(" \t\r\n");
-  if (last == std::string_view::npos) return {};
-  text = text.substr(0, last + 1);
-  return text.substr(text.rfind('\n') + 1);
-}
-
-/// Bytes of the UTF-8 character that the text begins with, from two on; 0 where none does.
-std::size_t multibyte_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
-  if (length == 0 || length > text.size() || byte(0) > 0xf4) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
-/// Program output as part of a message: short, and without what a terminal would obey: control
-/// characters, those of C1 (U+0080 to U+009F) too, and bytes that are no UTF-8, for a terminal of
-/// 8 bits obeys 0x9b as well.
-std::string printable(std::string_view line) {
-  line = line.substr(0, kMostReasonBytes);
-  std::string text;
-  while (!line.empty()) {
-    const auto first = static_cast<unsigned char>(line[0]);
-    const std::size_t length = first < 0x80 ? 1 : multibyte_length(line);
-    const bool c1 = first == 0xc2 && length == 2 && static_cast<unsigned char>(line[1]) < 0xa0;
-    const bool control = first < 0x20 || first == 0x7f || c1 || length == 0;
-    text += control ? " " : line.substr(0, length);
-    line.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return text;
 }
 
 std::string with_last_words(std::string reason, const AttemptOutput& output) {

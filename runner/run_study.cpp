@@ -10,6 +10,7 @@
 
 #include "runner/attempt_file.h"
 #include "runner/attempt_maker.h"
+#include "runner/hooks.h"
 #include "runner/outcome.h"
 #include "runner/request.h"
 #include "runner/slots.h"
@@ -49,6 +50,7 @@ class StudyRun {
         lock_(directory.path),
         journal_(directory.journal(), directory.study.name, directory.plan_hash),
         maker_(directory, launcher.ranks()),
+        hooks_(directory),
         pool_(pool_of(directory, options, launcher)),
         progress_(pool_.jobs(), directory.study.run.expected_s, now_s()) {
     for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
@@ -68,7 +70,9 @@ class StudyRun {
       wait();
     }
     write_results();
-    return {progress_.counts(), stopping() && schedule_->waiting() + cancelled_ > 0};
+    tell(hooks_.after_all(progress_.counts()));
+    const bool left = schedule_->waiting() + cancelled_ > 0;
+    return {progress_.counts(), (interrupts_seen_ > 0 || stop_file_seen_) && left, gave_up_};
   }
 
  private:
@@ -79,7 +83,12 @@ class StudyRun {
     std::filesystem::path directory;
   };
 
-  bool stopping() const { return interrupts_seen_ > 0; }
+  /// Whether no further run is to begin.
+  bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || gave_up_; }
+
+  void tell(const std::string& text) {
+    if (!text.empty()) sink_.note(text);
+  }
 
   /// Whatever cannot work is found before anything is run.
   void check_commands(const Selection& selection) {
@@ -155,8 +164,18 @@ class StudyRun {
     }
   }
 
+  void look_for_stop_file() {
+    const auto file = directory_.path / "stop";
+    std::error_code ignored;
+    if (stop_file_seen_ || !std::filesystem::exists(file, ignored)) return;
+    stop_file_seen_ = true;
+    sink_.note(fmt::format("stopping: {} is there; remove it to go on", file.string()));
+  }
+
   void start_runs() {
-    while (!stopping()) {
+    while (!stopping() && schedule_->waiting() > 0) {
+      look_for_stop_file();
+      if (stop_file_seen_) return;
       const auto index = schedule_->peek(now_s_());
       if (!index) return;
       auto slot = pool_.take(gpus_of(*index));
@@ -232,6 +251,17 @@ class StudyRun {
     progress_.ended(record, status_before);
     progress_.set_waiting(schedule_->waiting());
     sink_.ended(progress_, run, record, ended.directory, again);
+    tell(hooks_.after_run(record, ended.directory));
+    if (!again) heed_failure(record);
+  }
+
+  void heed_failure(const RunRecord& record) {
+    const bool failed = record.status == RunStatus::kFailed ||
+                        record.status == RunStatus::kTimedOut || record.status == RunStatus::kLost;
+    if (!failed || gave_up_ || directory_.study.run.on_failure != study::OnFailure::kStop) return;
+    gave_up_ = true;
+    sink_.note(fmt::format("stopping: run {} {}, and the study asks to stop at a failure",
+                           record.run, study::run_status_name(record.status)));
   }
 
   /// The record of an attempt that is over, by its directory and what the launcher says.
@@ -266,6 +296,7 @@ class StudyRun {
   study::DirectoryLock lock_;
   study::Journal journal_;
   AttemptMaker maker_;
+  Hooks hooks_;
   SlotPool pool_;
   Progress progress_;
   std::map<int, RunRecord> final_;
@@ -274,6 +305,8 @@ class StudyRun {
   std::vector<UnderWay> going_on_;             ///< left by an earlier call
   std::map<std::string, UnderWay> under_way_;  ///< by attempt name
   int interrupts_seen_ = 0;
+  bool stop_file_seen_ = false;
+  bool gave_up_ = false;
   std::size_t cancelled_ = 0;
   bool results_stale_ = false;
   double results_due_s_ = 0;

@@ -27,6 +27,7 @@ struct RunOptions {
 struct RunSummary {
   RunCounts counts;          ///< of the whole plan
   bool interrupted = false;  ///< stopped by the user with runs left to do
+  bool gave_up = false;      ///< stopped after a failure, as run.on_failure asks
 };
 
 /// One run as it would be started, for --dry-run.
@@ -43,7 +44,9 @@ struct PlannedAttempt {
 ///   infeasible run is never executed again.
 /// - An attempt that ended without being recorded is taken into the journal from its directory;
 ///   one that was cut off is recorded as lost, after what still runs of it has been killed.
-/// - The first interrupt lets the runs under way finish, the second stops them.
+/// - The first interrupt lets the runs under way finish, the second stops them. A file `stop` in
+///   the study directory does what the first interrupt does, and stays until the user removes it.
+/// - With `run.on_failure: stop` a run that failed for good does the same.
 ///
 /// results.csv is written when the call ends, and at most once a second meanwhile: its cost grows
 /// with the plan, that of a run must not. Commands run in the directory of the study file.

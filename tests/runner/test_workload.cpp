@@ -88,7 +88,7 @@ TEST_CASE("A workload that does not describe itself is named", "[runner][workloa
   CHECK_THROWS_WITH(runner::describe_workload(bundle.add("odd", "echo '{\"name\": 1}'")),
                     Catch::Contains("odd --describe"));
   CHECK_THROWS_WITH(runner::describe_workload(bundle.add("slow", "sleep 600"), 0.1),
-                    Catch::Contains("did not answer in 0.1 s"));
+                    Catch::Contains("did not end in 0.1 s"));
   CHECK_THROWS_AS(runner::describe_workload(bundle.add("endless", "yes"), 5), RunError);
   CHECK_THROWS_AS(runner::describe_workload(bundle.temporary / "missing"), RunError);
 }
