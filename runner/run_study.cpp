@@ -10,6 +10,7 @@
 
 #include "runner/attempt_file.h"
 #include "runner/attempt_maker.h"
+#include "runner/drift.h"
 #include "runner/hooks.h"
 #include "runner/outcome.h"
 #include "runner/request.h"
@@ -251,8 +252,17 @@ class StudyRun {
     progress_.ended(record, status_before);
     progress_.set_waiting(schedule_->waiting());
     sink_.ended(progress_, run, record, ended.directory, again);
+    tell_of_drift(run);
     tell(hooks_.after_run(record, ended.directory));
     if (!again) heed_failure(record);
+  }
+
+  /// Each response that drifts is told once, with the first centre run that makes it clear.
+  void tell_of_drift(const PlannedRun& run) {
+    if (run.type != doe::PointType::kCenter) return;
+    for (const Drift& drift : drifts(directory_.study, directory_.plan, final_)) {
+      if (drift.is_clear && drifting_.insert(drift.response).second) tell(drift_text(drift));
+    }
   }
 
   void heed_failure(const RunRecord& record) {
@@ -305,6 +315,7 @@ class StudyRun {
   std::vector<UnderWay> going_on_;             ///< left by an earlier call
   std::map<std::string, UnderWay> under_way_;  ///< by attempt name
   int interrupts_seen_ = 0;
+  std::set<std::string> drifting_;  ///< responses that were said to drift
   bool stop_file_seen_ = false;
   bool gave_up_ = false;
   std::size_t cancelled_ = 0;

@@ -43,6 +43,9 @@ StudyDirectory open_directory(const std::filesystem::path& path);
 /// current directory. Throws DirectoryError, listing them where there are several.
 std::filesystem::path find_directory(const std::optional<std::filesystem::path>& argument);
 
+/// Who holds a study directory, "process 17 on host"; empty where nobody does.
+std::optional<std::string> lock_owner(const std::filesystem::path& directory);
+
 /// Holds the study directory for one writer; released with the process, however it ends.
 class DirectoryLock {
  public:
