@@ -260,7 +260,7 @@ GpuReading Nvml::read(const Device& device) const {
   reading.memory_clock_mhz = scaled(ask<unsigned>(library_->clock, handle, nvml::kMemoryClock), 1);
   reading.temperature_c =
       scaled(ask<unsigned>(library_->temperature, handle, nvml::kTemperatureOfGpu), 1);
-  reading.clock_events = ask<unsigned long long>(library_->clock_events, handle);
+  reading.clock_events = scaled(ask<unsigned long long>(library_->clock_events, handle), 1);
   return reading;
 }
 

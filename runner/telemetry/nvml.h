@@ -58,7 +58,7 @@ struct GpuReading {
   std::optional<double> sm_clock_mhz;
   std::optional<double> memory_clock_mhz;
   std::optional<double> temperature_c;
-  std::optional<std::uint64_t> clock_events;  ///< bits of clock_event
+  std::optional<double> clock_events;  ///< bits of clock_event, as a number
 };
 
 /// What changes slowly or takes long to ask for (the PCIe counters take 0.2 to 0.5 ms).
