@@ -1,6 +1,5 @@
 #include "runner/process_table.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,35 +10,16 @@
 #include <charconv>
 #include <string_view>
 
+#include "runner/proc_files.h"
+
 namespace doetune::runner {
 namespace {
-
-/// A file of /proc, whose size is not known beforehand.
-std::string read_proc(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  if (!file.is_open()) return text;
-  char buffer[8192];
-  for (ssize_t got = 0; (got = ::read(file.get(), buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  return text;
-}
 
 std::optional<pid_t> number(std::string_view text) {
   pid_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-/// Parent in the text of /proc/PID/stat: the second field after the program's name, which may hold
-/// anything, spaces and brackets included.
-std::optional<pid_t> parent_in(std::string_view stat) {
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string_view::npos || name_end + 4 > stat.size()) return std::nullopt;
-  stat.remove_prefix(name_end + 4);  // ") S "
-  return number(stat.substr(0, stat.find(' ')));
 }
 
 std::vector<pid_t> numbers_in(std::string_view text) {
@@ -52,21 +32,12 @@ std::vector<pid_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-std::vector<pid_t> numbered_entries(const std::string& directory) {
-  std::vector<pid_t> numbers;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    if (const auto value = number(entry.path().filename().string())) numbers.push_back(*value);
-  }
-  return numbers;
-}
-
 /// For kernels without /proc/PID/task/TID/children.
 std::vector<pid_t> children_by_parent() {
   std::vector<pid_t> found;
   for (const pid_t pid : numbered_entries("/proc")) {
-    const std::string stat = read_proc(fmt::format("/proc/{}/stat", pid));
-    if (parent_in(stat) == ::getpid()) found.push_back(pid);
+    const auto stat = parse_process_stat(read_proc_file(fmt::format("/proc/{}/stat", pid)));
+    if (stat && stat->parent == ::getpid()) found.push_back(pid);
   }
   return found;
 }
@@ -80,14 +51,14 @@ std::vector<pid_t> children() {
   std::vector<pid_t> found;
   for (const pid_t thread : numbered_entries("/proc/self/task")) {
     const auto of_thread =
-        numbers_in(read_proc(fmt::format("/proc/self/task/{}/children", thread)));
+        numbers_in(read_proc_file(fmt::format("/proc/self/task/{}/children", thread)));
     found.insert(found.end(), of_thread.begin(), of_thread.end());
   }
   return found;
 }
 
 std::optional<std::string> result_of(pid_t pid) {
-  const std::string environment = read_proc(fmt::format("/proc/{}/environ", pid));
+  const std::string environment = read_proc_file(fmt::format("/proc/{}/environ", pid));
   const std::string mark = fmt::format("{}=", kResultVariable);
   for (std::size_t begin = 0; begin < environment.size();) {
     const std::size_t end = std::min(environment.find('\0', begin), environment.size());

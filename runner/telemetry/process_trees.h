@@ -1,0 +1,67 @@
+// What the processes of each attempt use: the program and everything that it started.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runner/telemetry/growing.h"
+
+namespace doetune::runner {
+
+/// Totals since the program started; of processes that came and went between two readings, what
+/// their parents waited for.
+struct ProcessUse {
+  int processes = 0;
+  double resident_bytes = 0;  ///< now; pages that processes share count for each of them
+  double cpu_s = 0;
+  double major_faults = 0;           ///< pages that had to be read from a disk
+  std::optional<double> read_bytes;  ///< from storage, not from the page cache
+  std::optional<double> written_bytes;
+};
+
+/// Context switches of the threads alive, since the first reading.
+struct ContextSwitches {
+  double voluntary = 0;
+  double involuntary = 0;
+};
+
+/// A process belongs to an attempt whose program it is, or if its parent, its group's leader or its
+/// session's leader does; once seen, it belongs to it wherever it goes. One that was born, left
+/// group and session and lost its parent between two searches is missed.
+class ProcessTrees {
+ public:
+  void add(const std::string& attempt, pid_t leader);
+  void remove(const std::string& attempt);
+
+  /// Looks for processes that are new; takes a time in proportion to all there are.
+  void search();
+
+  /// All zero for an attempt that was not added.
+  ProcessUse use(const std::string& attempt);
+
+  /// Takes a time in proportion to the threads.
+  ContextSwitches context_switches(const std::string& attempt);
+
+ private:
+  struct Tree {
+    pid_t leader = 0;
+    std::vector<pid_t> members;
+    Growing cpu_s{0.0};
+    Growing major_faults{0.0};
+    Growing read_bytes{0.0};
+    Growing written_bytes{0.0};
+    Growing voluntary{};
+    Growing involuntary{};
+  };
+  static constexpr const char* kNone = "";
+
+  std::map<std::string, Tree> trees_;
+  std::unordered_map<pid_t, std::string> owners_;  ///< of all processes seen; kNone: no attempt
+};
+
+}  // namespace doetune::runner

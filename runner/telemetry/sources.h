@@ -1,0 +1,74 @@
+// What the recorder reads, and how often.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/proc_files.h"
+#include "runner/telemetry/package_energy.h"
+#include "runner/telemetry/process_trees.h"
+#include "runner/telemetry/recorder.h"
+#include "runner/telemetry/sample.h"
+
+namespace doetune::runner {
+
+/// What was read of one attempt at one moment.
+struct Reading {
+  CpuTimes cpu;     ///< of the processors assigned
+  HostSample host;  ///< without the shares
+  std::vector<GpuSample> gpus;
+};
+
+/// When something is due that takes long: once a second at most, and so seldom that it costs less
+/// than 1/2000 of a core. The first time, when everything is new, is no measure of that.
+class Pace {
+ public:
+  bool due(double now_s) const { return now_s >= due_s_; }
+  void at_once() { due_s_ = 0; }
+  void took(double now_s, double cpu_s) {
+    const bool first = due_s_ == 0;
+    due_s_ = now_s + (first ? kLeast_s : std::max(kLeast_s, cpu_s / kShare));
+  }
+
+ private:
+  static constexpr double kLeast_s = 0.95;  ///< a tick early rather than late
+  static constexpr double kShare = 1.0 / 2000;
+  double due_s_ = 0;
+};
+
+/// All files, processes and GPUs that are read; used by one thread.
+class Sources {
+ public:
+  /// One reading for each attempt; whatever is not due or cannot be read is empty. May block where
+  /// a driver hangs.
+  std::vector<Reading> read(double now_s, const std::vector<TelemetryTarget>& targets);
+
+ private:
+  void follow(const std::vector<TelemetryTarget>& targets);
+  void read_processes(const std::vector<TelemetryTarget>& targets, std::vector<Reading>& readings);
+  void read_switches(const std::vector<TelemetryTarget>& targets, std::vector<Reading>& readings);
+  void read_machine(std::vector<Reading>& readings);
+  void read_gpus(const std::vector<TelemetryTarget>& targets, std::vector<Reading>& readings);
+  void read_counters(const std::vector<TelemetryTarget>& targets, std::vector<Reading>& readings);
+
+  template <class Action>
+  void paced(Pace& pace, double now_s, const Action& action);
+
+  ProcFile stat_{"/proc/stat"};
+  ProcFile meminfo_{"/proc/meminfo"};
+  ProcFile memory_pressure_{"/proc/pressure/memory"};
+  ProcFile io_pressure_{"/proc/pressure/io"};
+  PackageEnergy package_energy_;
+  std::optional<Nvml> nvml_;  ///< opened with the first attempt that has GPUs
+  ProcessTrees trees_;
+  std::map<std::string, pid_t> followed_;
+  Pace processes_pace_;
+  Pace switches_pace_;
+  Pace machine_pace_;
+  Pace counters_pace_;
+};
+
+}  // namespace doetune::runner
