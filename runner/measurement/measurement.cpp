@@ -24,7 +24,10 @@ std::string_view stopped_by_name(StoppedBy by) {
 }
 
 Measurement::Measurement(StoppingRule rule, double start_s)
-    : rule_(std::move(rule)), start_s_(start_s), least_count_(rule_.least_count) {
+    : rule_(std::move(rule)),
+      start_s_(start_s),
+      least_count_(rule_.least_count),
+      detector_(rule_.precision.value_or(kTolerance)) {
   if (!rule_.adaptive()) return;
   least_count_ = std::max(least_count_, SteadyDetector::kLeastValues);
   for (const double q : rule_.quantiles)

@@ -13,7 +13,7 @@ namespace doetune::measurement {
 /// When to stop measuring. Times are seconds.
 struct StoppingRule {
   std::optional<double> precision = {};   ///< wanted half-width of the 95 % interval of the mean,
-                                          ///< relative to it
+                                          ///< relative to it; a change that small is none
   std::vector<double> quantiles = {};     ///< to be supported, see quantile.h
   double least_s = 0;                     ///< of what counts
   std::size_t least_count = 1;            ///< of what counts

@@ -1,5 +1,7 @@
 #include "runner/measurement/steady.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -227,6 +229,19 @@ std::optional<Steadiness> judge(std::span<const double> values, double tolerance
   SteadyDetector detector(tolerance);
   for (const double value : values) detector.add(value);
   return detector.judge();
+}
+
+std::string unsteady_sentence(std::string_view name, const Steadiness& judged, std::size_t count) {
+  if (judged.steady && judged.begin == 0) return "";
+  if (judged.steady) {
+    return fmt::format(
+        "{} was not steady from the start: the first {} of {} values differ from the rest, which a "
+        "longer run.warmup would leave out",
+        name, judged.begin, count);
+  }
+  if (!std::isfinite(judged.change)) return fmt::format("{} never became steady", name);
+  return fmt::format("{} never became steady: its level still {} by {:.2g} %", name,
+                     judged.change > 0 ? "rose" : "fell", 100 * std::abs(judged.change));
 }
 
 }  // namespace doetune::measurement

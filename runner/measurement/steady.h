@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace doetune::measurement {
@@ -69,5 +71,9 @@ class SteadyDetector {
 
 /// The same of a whole series.
 std::optional<Steadiness> judge(std::span<const double> values, double tolerance = kTolerance);
+
+/// What keeps `count` values of a quantity from being steady, as a sentence; empty where nothing
+/// does.
+std::string unsteady_sentence(std::string_view name, const Steadiness& judged, std::size_t count);
 
 }  // namespace doetune::measurement

@@ -125,7 +125,7 @@ TEST_CASE("What never becomes steady is said to be so, and its last half counts"
   auto values = noise(2000, 0.02);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] += 0.01 * static_cast<double>(i);
   StoppingRule rule;
-  rule.precision = 0.5;
+  rule.precision = 0.05;
   rule.most_s = 300;
   const auto result = measured(rule, values);
   CHECK(result.stopped_by() == StoppedBy::kMaxTime);

@@ -201,3 +201,15 @@ TEST_CASE("Online and at once are the same, however long the series", "[measurem
   }
   CHECK(online.judge()->begin == Approx(1500).margin(150));
 }
+
+TEST_CASE("What is not steady is told in a sentence", "[measurement][steady]") {
+  using measurement::unsteady_sentence;
+  CHECK(unsteady_sentence("latency", {true, 0, 0.5}, 100).empty());
+  CHECK(unsteady_sentence("latency", {false, 50, 0.083}, 100) ==
+        "latency never became steady: its level still rose by 8.3 %");
+  CHECK(unsteady_sentence("latency", {false, 50, -0.5}, 100) ==
+        "latency never became steady: its level still fell by 50 %");
+  CHECK(unsteady_sentence("latency", {false, 50, INFINITY}, 100) == "latency never became steady");
+  CHECK_THAT(unsteady_sentence("latency", {true, 12, 0}, 100),
+             Catch::Contains("the first 12 of 100 values"));
+}
