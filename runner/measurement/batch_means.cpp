@@ -94,4 +94,13 @@ std::optional<Interval> mean_interval(std::span<const double> values, double con
   return ratio_interval(values, std::vector<double>(values.size(), 1.0), confidence);
 }
 
+std::optional<Interval> independent_interval(std::span<const double> values, double confidence) {
+  if (values.size() < 2) return std::nullopt;
+  const std::vector<double> batches(values.begin(), values.end());
+  const Spread spread{spread_of(batches).variance, 0};
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return Interval{sum / static_cast<double>(values.size()),
+                  half_width(spread, values.size(), confidence), values.size()};
+}
+
 }  // namespace doetune::measurement

@@ -43,4 +43,8 @@ std::optional<Interval> ratio_interval(std::span<const double> numerators,
 std::optional<Interval> mean_interval(std::span<const double> values,
                                       double confidence = kConfidence);
 
+/// Student's interval of the mean of independent values, such as repeats. Empty below 2 values.
+std::optional<Interval> independent_interval(std::span<const double> values,
+                                             double confidence = kConfidence);
+
 }  // namespace doetune::measurement
