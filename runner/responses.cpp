@@ -52,8 +52,12 @@ std::string shortened(std::string text) {
   return text;
 }
 
+/// The program's remarks, and why it stopped measuring.
 std::map<std::string, std::string> notes_in(const Json& object) {
   std::map<std::string, std::string> notes;
+  const auto stopped = object.find("stopped_by");
+  if (stopped != object.end() && stopped->is_string())
+    notes["stopped_by"] = shortened(stopped->get<std::string>());
   const auto found = object.find("notes");
   if (found == object.end() || !found->is_object()) return notes;
   for (const auto& [name, value] : found->items()) {
@@ -145,8 +149,11 @@ void read_from_object(const study::Response& response, const Places& places,
   const Json* found = member(*places.responses, response.name);
   if (found == nullptr && places.repeats != nullptr) found = member(*places.repeats, response.name);
   if (found == nullptr) {
-    read.problems.push_back(fmt::format("{} has no '{}'{}", place, response.name,
-                                        doe::did_you_mean(response.name, keys(*places.responses))));
+    const auto why = read.notes.find(response.name);  // the program's own word on it
+    read.problems.push_back(fmt::format(
+        "{} has no '{}'{}", place, response.name,
+        why != read.notes.end() ? ": " + why->second
+                                : doe::did_you_mean(response.name, keys(*places.responses))));
     return;
   }
   const double value = number_in(*found);
@@ -168,7 +175,10 @@ std::string no_object(const AttemptOutput& output) {
 ReadResponses read_responses(const study::Study& study, const AttemptOutput& output) {
   ReadResponses read;
   const Source source = find_object(output);
-  if (source.object) read.notes = notes_in(*source.object);
+  if (source.object) {
+    read.notes = notes_in(*source.object);
+    read.measured = read_measured(study, *source.object);
+  }
   bool said = false;
   for (const study::Response& response : study.responses) {
     if (!response.formula.empty()) continue;
