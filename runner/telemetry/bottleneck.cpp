@@ -1,0 +1,194 @@
+#include "runner/telemetry/bottleneck.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+namespace doetune::runner {
+namespace {
+
+constexpr double kBusy_percent = 90;
+constexpr double kMemoryBusy_percent = 80;
+constexpr double kStalled_share = 0.15;
+constexpr double kHeat_share = 0.1;
+constexpr double kMost_share = 0.5;
+constexpr double kAwaitingDisk_share = 0.2;
+constexpr double kOneThread_cores = 0.9;
+
+constexpr double kForeign_share = 0.05;
+constexpr double kSteal_share = 0.02;
+constexpr double kThrottled_share = 0.05;
+constexpr double kFewSamples = 10;
+
+std::optional<double> fact(const Facts& facts, const char* name) {
+  const auto found = facts.find(name);
+  if (found == facts.end()) return std::nullopt;
+  return found->second;
+}
+
+bool at_least(const Facts& facts, const char* name, double threshold) {
+  const auto value = fact(facts, name);
+  return value && *value >= threshold;
+}
+
+bool below(const Facts& facts, const char* name, double threshold) {
+  const auto value = fact(facts, name);
+  return value && *value < threshold;
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string gpus_busy(const Facts& facts) {
+  const auto busy = fact(facts, "gpu_utilization");
+  return busy ? fmt::format("the GPU was {:.0f} % busy", *busy) : "";
+}
+
+std::string cores_busy(const Facts& facts) {
+  const auto busy = fact(facts, "cpu_utilization");
+  return busy ? fmt::format("the cores assigned were {:.0f} % busy", *busy) : "";
+}
+
+std::string with_gpus(std::string sentence, const Facts& facts) {
+  const std::string gpus = gpus_busy(facts);
+  return gpus.empty() ? sentence : fmt::format("{} while {}", sentence, gpus);
+}
+
+constexpr std::array kRules{
+    BottleneckRule{
+        "memory",
+        [](const Facts& facts) { return at_least(facts, "memory_stall_share", kStalled_share); },
+        [](const Facts& facts) {
+          return with_gpus(fmt::format("programs waited for memory in {} of the time",
+                                       percent(facts.at("memory_stall_share"))),
+                           facts);
+        },
+        "programs waited for memory in 15 % of the time or more"},
+    BottleneckRule{
+        "thermal_limited",
+        [](const Facts& facts) { return at_least(facts, "thermal_limited_share", kHeat_share); },
+        [](const Facts& facts) {
+          const auto temperature = fact(facts, "temperature_max");
+          return fmt::format("heat held the GPU's clocks back in {} of the time{}",
+                             percent(facts.at("thermal_limited_share")),
+                             temperature ? fmt::format(", at {:.0f} C", *temperature) : "");
+        },
+        "heat held the clocks of a GPU back in 10 % of the time or more"},
+    BottleneckRule{
+        "power_limited",
+        [](const Facts& facts) { return at_least(facts, "power_limited_share", kMost_share); },
+        [](const Facts& facts) {
+          const auto power = fact(facts, "power");
+          return fmt::format("the power limit held the GPU's clocks back in {} of the time{}",
+                             percent(facts.at("power_limited_share")),
+                             power ? fmt::format(", at {:.0f} W", *power) : "");
+        },
+        "the power limit held the clocks of a GPU back in 50 % of the time or more"},
+    BottleneckRule{"gpu_memory_bandwidth",
+                   [](const Facts& facts) {
+                     return at_least(facts, "gpu_utilization", kBusy_percent) &&
+                            at_least(facts, "gpu_memory_utilization", kMemoryBusy_percent);
+                   },
+                   [](const Facts& facts) {
+                     return fmt::format("{}, its memory was accessed in {:.0f} % of the time",
+                                        gpus_busy(facts), facts.at("gpu_memory_utilization"));
+                   },
+                   "the GPU was 90 % busy and its memory accessed in 80 % of the time, or more"},
+    BottleneckRule{
+        "gpu_compute",
+        [](const Facts& facts) { return at_least(facts, "gpu_utilization", kBusy_percent); },
+        [](const Facts& facts) {
+          const auto memory = fact(facts, "gpu_memory_utilization");
+          return gpus_busy(facts) +
+                 (memory ? fmt::format(", its memory was accessed in {:.0f} % of the time", *memory)
+                         : "");
+        },
+        "the GPU was 90 % busy or more"},
+    BottleneckRule{"decode",
+                   [](const Facts& facts) {
+                     return at_least(facts, "cpu_utilization", kBusy_percent) &&
+                            at_least(facts, "decode_share", kMost_share);
+                   },
+                   [](const Facts& facts) {
+                     return with_gpus(fmt::format("{}, {} of the work decoding,", cores_busy(facts),
+                                                  percent(facts.at("decode_share"))),
+                                      facts);
+                   },
+                   "the cores were 90 % busy, half of the work decoding, or more"},
+    BottleneckRule{
+        "host_cpu",
+        [](const Facts& facts) { return at_least(facts, "cpu_utilization", kBusy_percent); },
+        [](const Facts& facts) { return with_gpus(cores_busy(facts), facts); },
+        "the cores were 90 % busy or more"},
+    BottleneckRule{
+        "io",
+        [](const Facts& facts) {
+          return at_least(facts, "iowait_share", kAwaitingDisk_share) ||
+                 at_least(facts, "io_stall_share", kMost_share);
+        },
+        [](const Facts& facts) {
+          const bool idle = at_least(facts, "iowait_share", kAwaitingDisk_share);
+          return with_gpus(idle ? fmt::format("the cores assigned awaited a disk in {} of the time",
+                                              percent(facts.at("iowait_share")))
+                                : fmt::format("programs awaited a disk in {} of the time",
+                                              percent(facts.at("io_stall_share"))),
+                           facts);
+        },
+        "the cores awaited a disk in 20 % of the time, or programs did in 50 %, or more"},
+    BottleneckRule{
+        "launch_bound",
+        [](const Facts& facts) {
+          return below(facts, "gpu_utilization", kBusy_percent) &&
+                 at_least(facts, "cores_used", kOneThread_cores) &&
+                 below(facts, "cores_used", 2 * kOneThread_cores);
+        },
+        [](const Facts& facts) {
+          return with_gpus(
+              fmt::format("the program kept {:.1f} cores busy", facts.at("cores_used")), facts);
+        },
+        "the program kept one core busy (0.9 to 1.8), and the GPU was less than 90 % busy"},
+};
+
+std::string nothing_found(const Facts& facts) {
+  std::string text = "nothing measured was near its limit";
+  for (const std::string& part : {cores_busy(facts), gpus_busy(facts)}) {
+    if (!part.empty()) text += (text.find(':') == std::string::npos ? ": " : ", ") + part;
+  }
+  return text;
+}
+
+std::vector<std::string> disturbances(const Facts& facts) {
+  std::vector<std::string> found;
+  const auto share = [&](const char* name, double threshold, std::string_view sentence) {
+    if (!at_least(facts, name, threshold)) return;
+    found.push_back(fmt::format(fmt::runtime(sentence), percent(facts.at(name))));
+  };
+  share("foreign_cpu_share", kForeign_share, "others used {} of the cores assigned");
+  share("steal_share", kSteal_share, "the hypervisor took {} of the cores assigned away");
+  share("throttled_share", kThrottled_share, "the GPU's clocks were held back in {} of the time");
+  if (const auto errors = fact(facts, "ecc_errors"); errors && *errors >= 1) {
+    found.push_back(fmt::format("the GPU had {:.0f} memory errors", *errors));
+  }
+  if (below(facts, "samples", kFewSamples)) {
+    found.push_back(
+        fmt::format("only {:.0f} readings lie in the window measured", facts.at("samples")));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::span<const BottleneckRule> bottleneck_rules() { return kRules; }
+
+Verdict judge_bottleneck(const Facts& facts) {
+  Verdict verdict{"none_found", nothing_found(facts), disturbances(facts)};
+  for (const BottleneckRule& rule : kRules) {
+    if (!rule.holds(facts)) continue;
+    verdict.bottleneck = rule.bottleneck;
+    verdict.evidence = rule.evidence(facts);
+    break;
+  }
+  return verdict;
+}
+
+}  // namespace doetune::runner
