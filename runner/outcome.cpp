@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "runner/bounded_file.h"
 #include "runner/output_text.h"
 #include "runner/responses.h"
+#include "runner/telemetry/bottleneck.h"
+#include "runner/telemetry/summary.h"
 #include "runner/untrusted_json.h"
 #include "study/results.h"
 
@@ -22,8 +25,8 @@ using study::RunStatus;
 constexpr std::size_t kTailBytes = 1 << 20;
 
 /// What programs say when memory runs out; compared without regard to case.
-constexpr std::array<std::string_view, 9> kOutOfMemory{
-    "out of memory",              // CUDA, cuDNN, PyTorch, the kernel
+constexpr std::array<std::string_view, 15> kOutOfMemory{
+    "out of memory",              // CUDA, cuDNN, NCCL, PyTorch, the kernel
     "outofmemory",                // torch.cuda.OutOfMemoryError, java.lang.OutOfMemoryError
     "cuda_error_out_of_memory",   // CUDA driver API
     "cudaerrormemoryallocation",  // CUDA runtime API
@@ -31,7 +34,13 @@ constexpr std::array<std::string_view, 9> kOutOfMemory{
     "memoryerror",                // Python
     "resource_exhausted",         // TensorFlow, JAX
     "cublas_status_alloc_failed",
-    "cannot allocate memory",  // ENOMEM
+    "cudnn_status_alloc_failed",
+    "cudnn_status_internal_error_device_allocation_failed",
+    "cufft_alloc_failed",
+    "failed to allocate memory",  // ONNX Runtime, TensorRT
+    "unable to allocate",         // NumPy
+    "oom_kill event",             // Slurm
+    "cannot allocate memory",     // ENOMEM
 };
 
 std::string lower(std::string_view text) {
@@ -67,6 +76,51 @@ std::string how_it_exited(const AttemptEnd& end) {
   return fmt::format("exit code {}", end.exit_code.value_or(-1));
 }
 
+void add_quality(const study::Study& study, const Measured& measured, study::RunRecord& record) {
+  record.repeats = measured.repeats;
+  record.half_width = measured.half_width;
+  record.steady = measured.steady;
+  record.flags = measurement_flags(measured, study.run.precision);
+}
+
+/// What is known of a run in numbers, by name.
+Facts facts_of(const study::RunRecord& record) {
+  Facts facts = record.telemetry;
+  facts.insert(record.responses.begin(), record.responses.end());
+  for (const auto& [name, text] : record.notes) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) facts.emplace(name, value);
+  }
+  return facts;
+}
+
+void add_telemetry(const study::Study& study, ReadResponses& read,
+                   const std::filesystem::path& file, study::RunRecord& record) {
+  std::optional<TimeWindow> window;
+  if (read.measured.window) window = {read.measured.window->first, read.measured.window->second};
+  const auto throughput = record.responses.find("throughput");
+  TelemetrySummary summary = summarise_file(
+      file, window, study.run.warmup_s.value_or(0),
+      throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
+  for (const std::string& name : read.quantities) {
+    const auto value = summary.values.find(name);
+    if (value != summary.values.end()) {
+      record.responses[name] = value->second;
+    } else {
+      read.problems.push_back(
+          fmt::format("'{}' was not measured: {}", name,
+                      summary.problem.empty() ? "this machine does not tell it" : summary.problem));
+    }
+  }
+  record.telemetry = std::move(summary.values);
+  if (record.telemetry.empty()) return;
+  Verdict verdict = judge_bottleneck(facts_of(record));
+  record.bottleneck = std::move(verdict.bottleneck);
+  record.evidence = std::move(verdict.evidence);
+  record.flags.insert(record.flags.end(), verdict.disturbances.begin(), verdict.disturbances.end());
+}
+
 void judge_exit(const study::Study& study, const study::PlannedRun& run, const AttemptEnd& end,
                 const AttemptOutput& output, study::RunRecord& record) {
   if (end.exit_code == kInfeasibleExitCode) {
@@ -85,7 +139,9 @@ void judge_exit(const study::Study& study, const study::PlannedRun& run, const A
   ReadResponses read = read_responses(study, output);
   record.responses = std::move(read.values);
   record.notes = std::move(read.notes);
-  study::add_derived_responses(study, run, record.responses);
+  add_quality(study, read.measured, record);
+  add_telemetry(study, read, output.telemetry, record);
+  study::add_derived_responses(study, run, record);
   record.status = read.problems.empty() ? RunStatus::kCompleted : RunStatus::kFailed;
   record.reason = printable(fmt::format("{}", fmt::join(read.problems, "; ")));
 }
@@ -103,6 +159,7 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory) {
   }
   output.output = read_tail(attempt_directory / "stdout", kTailBytes);
   output.errors = read_tail(attempt_directory / "stderr", kTailBytes);
+  output.telemetry = attempt_directory / "telemetry.csv";
   return output;
 }
 

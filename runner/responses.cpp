@@ -12,6 +12,7 @@
 #include "doe/nearest_name.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
+#include "study/quantities.h"
 
 namespace doetune::runner {
 namespace {
@@ -170,6 +171,16 @@ std::string no_object(const AttemptOutput& output) {
   return "it wrote no result.json, and no JSON object on standard output";
 }
 
+/// Whether a response is one that telemetry measures, and the program says nothing of it.
+bool is_left_to_runner(const study::Response& response, const Source& source) {
+  if (study::find_quantity(response.name) == nullptr) return false;
+  if (!source.object) return true;
+  const Places places = places_in(*source.object);
+  const bool repeated =
+      places.repeats != nullptr && member(*places.repeats, response.name) != nullptr;
+  return member(*places.responses, response.name) == nullptr && !repeated;
+}
+
 }  // namespace
 
 ReadResponses read_responses(const study::Study& study, const AttemptOutput& output) {
@@ -184,6 +195,8 @@ ReadResponses read_responses(const study::Study& study, const AttemptOutput& out
     if (!response.formula.empty()) continue;
     if (!response.pattern.empty()) {
       read_by_pattern(response, output, read);
+    } else if (is_left_to_runner(response, source)) {
+      read.quantities.push_back(response.name);
     } else if (source.object) {
       read_from_object(response, places_in(*source.object), source.place, read);
     } else if (!std::exchange(said, true)) {

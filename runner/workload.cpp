@@ -12,6 +12,7 @@
 #include "runner/program.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
+#include "study/quantities.h"
 
 namespace doetune::runner {
 namespace {
@@ -220,7 +221,8 @@ std::vector<NameProblem> check_names(const study::Study& study,
                      : check_setting(subject, setting, *known);
   }
   for (const study::Response& response : study.responses) {
-    const bool measured = response.formula.empty() && response.pattern.empty();
+    const bool measured = response.formula.empty() && response.pattern.empty() &&
+                          study::find_quantity(response.name) == nullptr;
     if (measured && find_named(description.responses, response.name) == nullptr) {
       unknown(about("responses", "response", response.name), response.name,
               names_of(description.responses));

@@ -16,6 +16,7 @@
 #include "doe/nearest_name.h"
 #include "study/factor_section.h"
 #include "study/fit_section.h"
+#include "study/quantities.h"
 #include "study/run_section.h"
 #include "study/schema.h"
 #include "study/yaml.h"
@@ -323,6 +324,7 @@ class Reader {
         names.push_back(entry.first.Scalar());
       }
     }
+    add_quantity_names(names);
     expression(node, fmt::format("response '{}': formula", response.name), names);
   }
 
