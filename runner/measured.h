@@ -8,19 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "study/run_record.h"
 #include "study/study.h"
 
 namespace doetune::runner {
 
-/// The single measurements behind a response, two or more.
-struct Repeats {
-  int count = 0;
-  double mean = 0;
-  double variance = 0;  ///< of one of them, s^2
-};
-
 struct Measured {
-  std::map<std::string, Repeats> repeats;           ///< by response
+  std::map<std::string, study::Repeats> repeats;    ///< by response
   std::map<std::string, double> half_width;         ///< of 95 % intervals, relative, by response
   std::optional<std::pair<double, double>> window;  ///< seconds of CLOCK_MONOTONIC, in order
   std::optional<bool> steady;                       ///< empty where nobody can tell

@@ -298,6 +298,17 @@ TEST_CASE("a wanted precision decides how long to measure", "[program]") {
   }
 }
 
+TEST_CASE("a percentile that the stream cannot bring together in time is refused before it starts",
+          "[program]") {
+  const Workplace place;
+  Json request = immediate_request();
+  request["settings"]["arrival"] = "realtime";  // 662 intervals of 0.2 s
+  request.update({{"max_time_s", 100}, {"responses", {"processing_time_p99"}}});
+  std::ofstream(place.path / "request.json") << request;
+  CHECK(Program(place, {}, by_files(place)).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Catch::Contains("needs 662 micro-batches of 0.2 s"));
+}
+
 TEST_CASE("describe names the responses that a run gives", "[program]") {
   const Workplace place;
   const Json described = answer(place, {"--describe"});
