@@ -9,6 +9,7 @@
 
 #include "runner/measurement/batch_means.h"
 #include "runner/measurement/steady.h"
+#include "runner/output_text.h"
 
 namespace doetune::runner {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 using Json = nlohmann::json;
 using Values = std::vector<double>;
 
-constexpr std::size_t kMostNoteBytes = 300;
 constexpr double kMostMagnitude = 1e100;  ///< so that sums of squares are finite
 
 const Json* member(const Json* object, const std::string& name) {
@@ -59,14 +59,10 @@ void read_steady(const Json* steady, Measured& measured) {
   }
 }
 
-/// The program's own sentence on what is not steady: a note of that name, of plain ASCII, for it is
-/// shown to people.
+/// The program's own sentence on what is not steady: a note of that name.
 void read_unsteady(const Json* note, Measured& measured) {
   if (measured.steady != false || note == nullptr || !note->is_string()) return;
-  const auto& text = note->get_ref<const std::string&>();
-  const bool plain =
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (plain && !text.empty() && text.size() <= kMostNoteBytes) measured.unsteady = {text};
+  measured.unsteady = {printable(note->get_ref<const std::string&>())};
 }
 
 void set_repeats(const std::string& name, const Values& values, Measured& measured) {

@@ -98,13 +98,13 @@ int repeats_of(const Json& request) {
   return repeats.get<int>();
 }
 
-/// A number above 0, where there is one.
-std::optional<double> positive(const Json& request, const char* name, double most) {
+/// A number from 0 on, where there is one.
+std::optional<double> number_up_to(const Json& request, const char* name, double most) {
   const Json value = request.value(name, Json());
   if (value.is_null()) return std::nullopt;
-  if (!value.is_number() || !(value.get<double>() > 0 && value.get<double>() <= most))
+  if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= most))
     throw UsageError(
-        fmt::format("{} must be above 0 and at most {:g}, not {}", name, most, value.dump()));
+        fmt::format("{} must be a number from 0 to {:g}, not {}", name, most, value.dump()));
   return value.get<double>();
 }
 
@@ -140,9 +140,9 @@ Request parse_request(const Workload& workload, const Json& request) {
     if (request.contains("time_limit_s") && !request["time_limit_s"].is_null())
       parsed.time_limit_s = request["time_limit_s"].get<double>();
     parsed.repeats = repeats_of(request);
-    parsed.precision = positive(request, "precision", 1);
-    parsed.min_time_s = positive(request, "min_time_s", kMostTime_s);
-    parsed.max_time_s = positive(request, "max_time_s", kMostTime_s);
+    parsed.precision = number_up_to(request, "precision", 1);
+    parsed.min_time_s = number_up_to(request, "min_time_s", kMostTime_s);
+    parsed.max_time_s = number_up_to(request, "max_time_s", kMostTime_s);
     parsed.responses = request.value("responses", parsed.responses);
     return parsed;
   } catch (const Json::exception& error) {

@@ -1,9 +1,12 @@
 #include "workloads/stream_inference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
+#include "runner/measurement/quantile.h"
 #include "workloads/clip.h"
 #include "workloads/engine.h"
 #include "workloads/executor_pool.h"
@@ -143,14 +146,30 @@ measurement::StoppingRule stopping_rule(const Request& request) {
   return rule;
 }
 
+/// Throws where a percentile is asked for that the stream cannot bring together in `most_s`.
+void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double most_s) {
+  for (const double q : rule.quantiles) {
+    const std::size_t needed = measurement::least_count(q);
+    if (static_cast<double>(needed) * plan.interval <= most_s) continue;
+    throw UsageError(fmt::format(
+        "a {:g} % quantile needs {} micro-batches of {:g} s, and there are {:g} s to measure: "
+        "shorten interval, set arrival to immediate, or raise run.max_time and run.timeout",
+        100 * q, needed, plan.interval, most_s));
+  }
+}
+
 Result run(const Request& request) {
   const Inputs& in = request.inputs;
   const Clock::time_point start = Clock::now();
   constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
-  const auto limit = std::chrono::duration<double>(kReserve * request.time_limit_s.value_or(1e9));
+  const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
   const auto cpus = usable_cpus(request.cpus);
   ExecutorConfig config = executor_config(request, static_cast<int>(cpus.size()));
   check(config.plan);
+  const measurement::StoppingRule rule = stopping_rule(request);
+  const bool realtime = in.text("arrival") == "realtime";
+  if (realtime && rule.adaptive())
+    check_time(rule, config.plan, std::min(limit_s, rule.most_s.value_or(limit_s)));
   const auto engine = make_engine(config.device);
   const FileDescriptor weights =
       shared_weights(request, make_network(config.model, config.input_size));
@@ -161,10 +180,11 @@ Result run(const Request& request) {
     config.index = index;
     return config;
   });
-  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(limit);
-  Stream stream(pool, config.plan, in.text("arrival") == "realtime");
+  const auto deadline =
+      start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
+  Stream stream(pool, config.plan, realtime);
   stream.warm_up(in.number("warmup"));
-  const auto measured = measure_repeats(stream, stopping_rule(request), request.repeats, deadline);
+  const auto measured = measure_repeats(stream, rule, request.repeats, deadline);
   Result result = stream_result(measured, request.repeats, config.executors);
   result.notes["engine"] = engine->description();
   result.notes["threads_per_executor"] = config.compile.threads;

@@ -8,6 +8,11 @@
 #include "runner/measurement/quantile.h"
 
 namespace doetune::measurement {
+namespace {
+
+constexpr int kPreciseLooks = 2;
+
+}  // namespace
 
 std::string_view stopped_by_name(StoppedBy by) {
   switch (by) {
@@ -39,6 +44,7 @@ void Measurement::add(double value, double now_s) {
   values_.push_back(value);
   ends_s_.push_back(now_s);
   if (rule_.adaptive() && !steady().value_or(false)) unsteady_ = values_.size();
+  if (rule_.precision && values_.size() >= next_look_) look_at_precision();
   stopped_by_ = judge();
 }
 
@@ -57,10 +63,10 @@ double Measurement::begin_s() const { return begin() == 0 ? start_s_ : ends_s_[b
 
 double Measurement::end_s() const { return ends_s_.empty() ? start_s_ : ends_s_.back(); }
 
-std::optional<StoppedBy> Measurement::judge() {
+std::optional<StoppedBy> Measurement::judge() const {
   if (is_complete()) {
     if (!rule_.precision) return StoppedBy::kLeastTime;
-    if (is_precise()) return StoppedBy::kPrecision;
+    if (precise_looks_ >= kPreciseLooks) return StoppedBy::kPrecision;
   }
   if (rule_.most_s && end_s() - start_s_ >= *rule_.most_s) return StoppedBy::kMaxTime;
   const double last_s = end_s() - (ends_s_.size() > 1 ? ends_s_[ends_s_.size() - 2] : start_s_);
@@ -74,12 +80,12 @@ bool Measurement::is_complete() const {
   return 4 * values_.size() >= 5 * unsteady_ && unsteady_ < values_.size();
 }
 
-bool Measurement::is_precise() {
-  if (values_.size() < next_look_) return false;
+void Measurement::look_at_precision() {
   next_look_ = values_.size() + values_.size() / 10 + 1;
   const auto interval = mean_interval(std::span(values_).subspan(begin()));
   const auto relative = interval ? interval->relative() : std::nullopt;
-  return relative && *relative <= *rule_.precision;
+  const bool precise = relative && *relative <= *rule_.precision && unsteady_ < values_.size();
+  precise_looks_ = precise ? precise_looks_ + 1 : 0;
 }
 
 }  // namespace doetune::measurement

@@ -41,11 +41,11 @@ std::string_view stopped_by_name(StoppedBy by);
 ///   while (!measurement.stopped_by()) measurement.add(measure(), now());
 ///
 /// What counts, where the rule is adaptive, is the steady part; where none is found, the last half.
-/// Precision is looked at each time the values have become a tenth more, not after each, for
-/// stopping at the first interval that happens to be short would cost its confidence (Law & Kelton
-/// 1984, Oper. Res. 32, 169; the rates that remain: tests/runner/test_measurement.cpp). For the
-/// same reason an adaptive measurement ends only when it has been steady for the last fifth of its
-/// values and 20 of them count.
+/// Precision is looked at each time the values have become a tenth more, and must be there twice in
+/// a row, for stopping at the first interval that happens to be short would cost its confidence
+/// (Law & Kelton 1984, Oper. Res. 32, 169; what remains: tests/runner/test_measurement.cpp). For
+/// the same reason an adaptive measurement ends only when it has been steady for the last fifth of
+/// its values and 20 of them count.
 class Measurement {
  public:
   /// `start_s` and all other moments are of one clock.
@@ -69,15 +69,16 @@ class Measurement {
   double end_s() const;
 
  private:
-  std::optional<StoppedBy> judge();
+  std::optional<StoppedBy> judge() const;
   bool is_complete() const;
-  bool is_precise();
+  void look_at_precision();
 
   StoppingRule rule_;
   double start_s_;
   std::size_t least_count_;    ///< the rule's, or more where quantiles need it
   std::size_t unsteady_ = 0;   ///< values when it was last not steady
   std::size_t next_look_ = 0;  ///< at the precision, when there are so many values
+  int precise_looks_ = 0;      ///< in a row
   SteadyDetector detector_;
   std::vector<double> values_;
   std::vector<double> ends_s_;

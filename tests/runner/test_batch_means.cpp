@@ -102,6 +102,13 @@ TEST_CASE("Eight independent values have Student's interval", "[measurement][bat
   CHECK(*interval->relative() == Approx(interval->half_width / 4.5));
 }
 
+TEST_CASE("Repeats have Student's interval from two on", "[measurement][batch-means]") {
+  const auto interval = measurement::independent_interval(Values{1, 3});
+  CHECK(interval->value == 2);
+  CHECK(interval->half_width == Approx(12.7062));  // t of 1 degree of freedom, s / sqrt(2) = 1
+  CHECK_FALSE(measurement::independent_interval(Values{1}));
+}
+
 TEST_CASE("Batches that hang together however large are owned up to",
           "[measurement][batch-means]") {
   Values rising(200);

@@ -78,8 +78,8 @@ TEST_CASE("With a precision the warm-up is left out and the rest is as precise a
     CHECK(result.begin_s() > 7 + 15);
     total_s += result.end_s() - result.begin_s();
   }
-  // (1.96 * 0.1 / 0.01)^2 = 384 values, and more by Student's t and the looks in steps of a tenth
-  CHECK(total_s / 20 == Approx(450).margin(60));
+  // (1.96 * 0.1 / 0.01)^2 = 384 values, and more by Student's t and by two looks in a row
+  CHECK(total_s / 20 == Approx(560).margin(60));
 }
 
 TEST_CASE("Least time, count and quantiles are waited for", "[measurement]") {
@@ -153,7 +153,8 @@ TEST_CASE("Stopping at a precision costs the interval little of its confidence",
     });
   };
   CHECK(coverage(0, 0.02) > 0.92);
-  CHECK(coverage(0, 0.05) > 0.91);
-  CHECK(coverage(0.5, 0.02) > 0.91);
-  CHECK(coverage(0.8, 0.02) > 0.88);
+  CHECK(coverage(0, 0.05) > 0.92);
+  CHECK(coverage(0.5, 0.02) > 0.92);
+  CHECK(coverage(0.8, 0.02) > 0.92);
+  CHECK(coverage(0.8, 0.05) == Approx(0.88).margin(0.06));  // stopped after 30 values now and then
 }

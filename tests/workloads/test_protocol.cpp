@@ -76,7 +76,7 @@ TEST_CASE("a request may ask for a precision, times and responses", "[protocol]"
   CHECK(request.gpus == std::vector<std::string>{"GPU-1", "2"});
   CHECK_FALSE(parse(R"({"precision": null, "max_time_s": null})").precision);
   for (const char* text :
-       {R"({"precision": 0})", R"({"precision": 1.5})", R"({"precision": "1 %"})",
+       {R"({"precision": -0.1})", R"({"precision": 1.5})", R"({"precision": "1 %"})",
         R"({"min_time_s": -1})", R"({"max_time_s": 1e300})", R"({"responses": "sum"})"})
     CHECK_THROWS_AS(parse(text), UsageError);
 }
