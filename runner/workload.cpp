@@ -1,9 +1,6 @@
 #include "runner/workload.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +9,7 @@
 #include <set>
 
 #include "doe/nearest_name.h"
-#include "runner/clock.h"
-#include "runner/process.h"
+#include "runner/ask_program.h"
 #include "runner/program.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
@@ -24,39 +20,15 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostDescriptionBytes = 1 << 20;
-
-/// Reads until the end, the deadline or the limit. False at the deadline.
-bool read_until(const Descriptor& pipe, double deadline_s, std::string& text) {
-  std::array<char, 4096> buffer;
-  while (text.size() < kMostDescriptionBytes) {
-    const double left_s = deadline_s - monotonic_s();
-    pollfd readable{pipe.get(), POLLIN, 0};
-    if (left_s <= 0 || ::poll(&readable, 1, static_cast<int>(left_s * 1000) + 1) == 0) return false;
-    const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
-    if (got == 0) return true;
-    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return true;
-}
-
-/// Standard output of `program --describe`; whatever it leaves running is killed.
+/// Standard output of `program --describe`.
 std::string ask(const fs::path& program, double timeout_s) {
-  Attempt attempt;
-  attempt.program = program;
-  attempt.arguments = {program.string(), "--describe"};
-  attempt.working_directory = "/";
-  StartResult started = start_process(attempt);
-  if (!started.process) throw RunError(started.error);
-  std::string text;
-  const bool ended = read_until(started.process->output, monotonic_s() + timeout_s, text);
-  ::kill(-started.process->pid, SIGKILL);
-  ::waitpid(started.process->pid, nullptr, 0);
-  if (!ended) {
+  Answer answer = ask_program(program, {"--describe"}, "/", timeout_s);
+  if (!answer.problem.empty()) throw RunError(answer.problem);
+  if (!answer.complete) {
     throw RunError(
         fmt::format("{} --describe did not answer in {} s", program.string(), timeout_s));
   }
-  return text;
+  return answer.text;
 }
 
 std::string text_of(const Json& value) {
