@@ -25,6 +25,7 @@ constexpr std::size_t kIndent = 14;
 std::string text_of(const Json& value) {
   if (value.is_null()) return "unknown";
   if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -37,9 +38,10 @@ std::string gib(const std::optional<double>& bytes) {
   return bytes ? gib(Json(*bytes)) : "unknown";
 }
 
+/// A line of the table; without a title it belongs to the one above.
 void print_line(const std::string& title, const std::string& text) {
-  fmt::print("  {}{}{}\n", coloured(title, Colour::kStrong),
-             std::string(kIndent - 2 - std::min(kIndent - 3, width(title)), ' '),
+  const std::string space(kIndent - 2 - width(title), ' ');
+  fmt::print("  {}{}{}\n", title.empty() ? "" : coloured(title, Colour::kStrong), space,
              wrapped(text, kIndent, kColumns));
 }
 
@@ -124,10 +126,10 @@ void print_conditions(const Json& conditions, const MachineState& state) {
              fmt::format("{}, {} ({} usable), governor {}, turbo {}", text_of(cpu["model"]),
                          text_of(cpu["count"]), text_of(cpu["usable"]), text_of(cpu["governor"]),
                          text_of(cpu["turbo"])));
-  print_line(
-      "memory",
-      fmt::format("{}, {} available; swap {}", gib(conditions["memory"]["total_bytes"]),
-                  gib(state.memory_available_bytes), gib(conditions["memory"]["swap_bytes"])));
+  const Json& swap = conditions["memory"]["swap_bytes"];
+  print_line("memory", fmt::format("{}, {} available, {}", gib(conditions["memory"]["total_bytes"]),
+                                   gib(state.memory_available_bytes),
+                                   swap == 0 ? "no swap" : gib(swap) + " of swap"));
   print_line("limits", limits_text(conditions["limits"]));
   print_line("disk",
              fmt::format("{} free of {}", gib(state.disk_free_bytes), gib(state.disk_total_bytes)));
