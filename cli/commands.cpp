@@ -29,6 +29,8 @@ constexpr std::array kCommands{
             "doetune optimize fccd --goal \"throughput=within:1800,2500\"", command_optimize},
     Command{"report", "[DIR]", "write report.html and its figures", "doetune report fccd",
             command_report},
+    Command{"doctor", "", "show this machine, and what is missing or in doubt for measuring",
+            "doetune doctor", command_doctor},
     Command{"designs", "", "list the design types", "doetune designs", command_designs},
     Command{"workloads", "", "list the bundled workloads", "doetune workloads", command_workloads},
     Command{"workload", "NAME [--FACTOR VALUE ...]", "run one bundled workload by hand",

@@ -21,7 +21,6 @@ namespace doetune::runner {
 ///                the process (never locally: the runner stays asleep while a workload is measured)
 ///   result.json  written by the workload
 ///   stdout, stderr, telemetry.csv
-///   conditions.json  of the machine it ran on; only where that is another one
 ///   exit         renamed into place when the attempt is over: how it ended
 struct Attempt {
   std::string name;                    ///< unique for ever: "fccd.7.1" is study, run, attempt

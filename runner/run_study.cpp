@@ -10,6 +10,7 @@
 
 #include "runner/attempt_file.h"
 #include "runner/attempt_maker.h"
+#include "runner/conditions/store.h"
 #include "runner/drift.h"
 #include "runner/hooks.h"
 #include "runner/outcome.h"
@@ -52,6 +53,7 @@ class StudyRun {
         journal_(directory.journal(), directory.study.name, directory.plan_hash),
         maker_(directory, launcher.ranks()),
         hooks_(directory),
+        conditions_(directory.path),
         pool_(pool_of(directory, options, launcher)),
         progress_(pool_.jobs(), directory.study.run.expected_s, now_s()) {
     for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
@@ -66,6 +68,10 @@ class StudyRun {
 
   RunSummary run() {
     write_results();
+    if (schedule_->waiting() > 0) {
+      note_conditions(directory_.path, directory_.working_directory,
+                      directory_.study.run.environment);
+    }
     while (!under_way_.empty() || (schedule_->waiting() > 0 && !stopping())) {
       start_runs();
       wait();
@@ -276,12 +282,15 @@ class StudyRun {
 
   /// The record of an attempt that is over, by its directory and what the launcher says.
   RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
-                      const Hint& hint) const {
+                      const Hint& hint) {
     AttemptEnd lost;
     lost.detail = hint.remark;
     lost.host = host_name();
     const AttemptEnd end = hint.end ? *hint.end : read_end(path).value_or(lost);
-    return judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
+    RunRecord record =
+        judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
+    record.conditions = conditions_.id_of(record.host);
+    return record;
   }
 
   void append(const RunRecord& record) {
@@ -307,6 +316,7 @@ class StudyRun {
   study::Journal journal_;
   AttemptMaker maker_;
   Hooks hooks_;
+  ConditionsStore conditions_;
   SlotPool pool_;
   Progress progress_;
   std::map<int, RunRecord> final_;

@@ -13,6 +13,7 @@
 
 #include "study/journal.h"
 #include "study/plan_json.h"
+#include "study/text_hash.h"
 
 namespace doetune::study {
 namespace {
@@ -39,15 +40,8 @@ std::string run_definition(const Study& study) {
   return text;
 }
 
-/// Fowler-Noll-Vo hash, variant 1a, 64 bits, as hexadecimal digits.
-std::string fnv1a(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
-}
-
 std::string hash_of(const Study& study, const std::string& csv) {
-  return fnv1a(run_definition(study) + csv);
+  return text_hash(run_definition(study) + csv);
 }
 
 /// Recorded runs, or attempts that nobody has recorded yet.

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "runner/attempt_file.h"
+#include "runner/conditions/store.h"
 #include "runner/interrupts.h"
 #include "runner/local_launcher.h"
 
@@ -43,7 +44,10 @@ void beat(const Attempt& attempt) {
   ::close(file);
 }
 
+/// The attempt's directory is STUDY/runs/0007.1.
 void run(const Attempt& attempt) {
+  note_conditions(attempt.directory.parent_path().parent_path(), attempt.working_directory,
+                  attempt.environment);
   SignalInterrupts interrupts;
   LocalLauncher launcher;
   launcher.submit(attempt);

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import signal
 import shutil
 import subprocess
@@ -63,6 +64,28 @@ class CommandLine(unittest.TestCase):
     def rows_of(self, study, table):
         with open(self.directory / study / table, newline="") as file:
             return list(csv.DictReader(file))
+
+    def test_doctor_tells_of_this_machine_and_hides_secrets(self):
+        secret = {"MY_TOKEN": "hunter2", "DOETUNE_NVML": "/nowhere/libnvidia-ml.so.1"}
+        told = self.doetune("doctor", env=secret)
+        for word in ("processors", "memory", "GPUs        none", "/nowhere/libnvidia-ml.so.1"):
+            self.assertIn(word, told.stdout)
+        self.assertNotIn("\x1b", told.stdout)
+        self.assertLessEqual(max(map(len, told.stdout.splitlines())), 100)
+        document = json.loads(self.doetune("doctor", "--json", env=secret).stdout)
+        self.assertEqual(document["conditions"]["environment"]["inherited"]["MY_TOKEN"], "(hidden)")
+        self.assertNotIn("hunter2", json.dumps(document))
+        self.assertEqual(document["conditions"]["gpus"], [])
+        self.assertTrue(all(finding["remedy"] for finding in document["findings"]))
+
+    def test_every_quantity_and_verdict_is_in_the_documents(self):
+        page = (TREE / "docs/telemetry.md").read_text()
+        names = re.findall(r'Quantity\{"(\w+)"', (TREE / "study/quantities.cpp").read_text())
+        names += re.findall(r'BottleneckRule\{\s*"(\w+)"',
+                            (TREE / "runner/telemetry/bottleneck.cpp").read_text())
+        self.assertGreater(len(names), 40)
+        for name in names:
+            self.assertIn(f"| `{name}` |", page)
 
     def test_from_plan_to_report(self):
         plan = self.doetune("plan", "tune.yaml")

@@ -1,0 +1,136 @@
+// What telemetry costs: bench_telemetry [SECONDS [PAIRS]].
+//
+// First the processor time of the sampling thread for each sample, with workloads of one process
+// and of many threads, and with GPUs of the fake NVML (whose own cost is no driver's). Then an A/B
+// comparison: how much a program that keeps every processor busy gets done in SECONDS, with
+// telemetry at 10 Hz and without, in PAIRS of random order.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "doe/random.h"
+#include "runner/clock.h"
+#include "runner/slots.h"
+#include "runner/telemetry/recorder.h"
+#include "runner/telemetry/sample.h"
+#include "study/directory.h"
+#include "tests/runner/child.h"
+#include "tests/runner/fake_nvml.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+
+namespace {
+
+double cpu_s() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void sleep_s(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+/// Processor time a sample, over that time at 10 Hz.
+void measure_cost(const char* what, double seconds, int threads,
+                  const std::vector<std::string>& gpus) {
+  const tests::TemporaryDirectory temporary;
+  tests::Child child([&] {
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i) all.emplace_back([] { ::pause(); });
+    ::pause();
+  });
+  runner::TelemetryRecorder recorder(10);
+  recorder.add({"a", child.pid(), gpus, {}, temporary / "t.csv"});
+  sleep_s(1.5);  // the first readings open files and search all processes
+  const double began_cpu_s = cpu_s();
+  const double began_s = runner::monotonic_s();
+  sleep_s(seconds);
+  const double used_s = cpu_s() - began_cpu_s;
+  const double took_s = runner::monotonic_s() - began_s;
+  recorder.remove("a");
+  fmt::print("| {} | {:.0f} | {:.3f} |\n", what, 1e6 * used_s / (10 * took_s),
+             100 * used_s / took_s);
+}
+
+/// How often all processors together do a piece of work in that time.
+double work_done(double seconds) {
+  std::atomic<long> done = 0;
+  std::vector<std::thread> threads;
+  const double end_s = runner::monotonic_s() + seconds;
+  for (std::size_t i = 0; i < runner::usable_cpus().size(); ++i) {
+    threads.emplace_back([&] {
+      long mine = 0;
+      volatile double value = 1;
+      while (runner::monotonic_s() < end_s) {
+        for (int k = 0; k < 10000; ++k) value = value * 1.0000001 + 1e-9;
+        ++mine;
+      }
+      done += mine;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(done.load());
+}
+
+double one_half(bool with_telemetry, double seconds) {
+  const tests::TemporaryDirectory temporary;
+  std::optional<runner::TelemetryRecorder> recorder;
+  if (with_telemetry) {
+    recorder.emplace(10);
+    recorder->add({"a", ::getpid(), {}, {}, temporary / "t.csv"});
+  }
+  return work_done(seconds);
+}
+
+void compare(double seconds, int pairs) {
+  doe::RandomStream random(1, 0);
+  std::vector<double> changes;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const bool first_with = random.uniform() < 0.5;
+    const double first = one_half(first_with, seconds);
+    const double second = one_half(!first_with, seconds);
+    changes.push_back(std::log(first_with ? first / second : second / first));
+  }
+  double mean = 0;
+  for (const double change : changes) mean += change / pairs;
+  double variance = 0;
+  for (const double change : changes) variance += (change - mean) * (change - mean) / (pairs - 1);
+  fmt::print(
+      "\nWork done with telemetry over without: {:.2f} % more, standard error {:.2f} %, "
+      "standard deviation of one pair {:.2f} % ({} pairs of {} s)\n",
+      100 * mean, 100 * std::sqrt(variance / pairs), 100 * std::sqrt(variance), pairs, seconds);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const double seconds = count > 1 ? std::atof(arguments[1]) : 10;
+  const int pairs = count > 2 ? std::atoi(arguments[2]) : 10;
+  fmt::print("| workload | CPU us a sample | % of a core at 10 Hz |\n| --- | --- | --- |\n");
+  measure_cost("1 process", seconds, 0, {});
+  measure_cost("1 process of 100 threads", seconds, 100, {});
+  {
+    const tests::FakeNvml fake(
+        nlohmann::json{{"gpus", {tests::busy_gpu("GPU-1111"), tests::busy_gpu("GPU-2222")}}});
+    measure_cost("1 process, 2 GPUs of the fake NVML", seconds, 0, {"0", "1"});
+  }
+  compare(seconds, pairs);
+}

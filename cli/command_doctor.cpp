@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/terminal.h"
+#include "runner/attempt.h"
+#include "runner/conditions/checkup.h"
+#include "runner/conditions/conditions.h"
+#include "runner/conditions/environment.h"
+
+namespace doetune::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using runner::Finding;
+using runner::FindingLevel;
+using runner::MachineState;
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kIndent = 14;
+
+/// A value as text; "unknown" where it is not known.
+std::string text_of(const Json& value) {
+  if (value.is_null()) return "unknown";
+  if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string gib(const Json& bytes) {
+  if (!bytes.is_number()) return "unknown";
+  return fmt::format("{:.1f} GiB", bytes.get<double>() / (1024.0 * 1024 * 1024));
+}
+
+std::string gib(const std::optional<double>& bytes) {
+  return bytes ? gib(Json(*bytes)) : "unknown";
+}
+
+/// A line of the table; without a title it belongs to the one above.
+void print_line(const std::string& title, const std::string& text) {
+  const std::string space(kIndent - 2 - width(title), ' ');
+  fmt::print("  {}{}{}\n", title.empty() ? "" : coloured(title, Colour::kStrong), space,
+             wrapped(text, kIndent, kColumns));
+}
+
+std::string limits_text(const Json& limits) {
+  std::string text;
+  if (limits["memory_bytes"].is_number()) text = gib(limits["memory_bytes"]) + " of memory";
+  if (limits["cpus"].is_number()) {
+    text +=
+        fmt::format("{}{:.2g} processors", text.empty() ? "" : ", ", limits["cpus"].get<double>());
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string source_text(const Json& source) {
+  if (source["revision"].is_null()) return "no git repository";
+  return fmt::format("{}{}", source["revision"].get<std::string>().substr(0, 12),
+                     source["dirty"] == true ? ", with changes that are not committed" : "");
+}
+
+/// What the driver tells of a GPU; what it does not is left out.
+std::string gpu_text(const Json& gpu) {
+  std::string text = text_of(gpu["name"]);
+  const auto add = [&](const Json& value, const std::string& words) {
+    if (!value.is_null()) text += ", " + fmt::format(fmt::runtime(words), text_of(value));
+  };
+  if (!gpu["memory_bytes"].is_null()) text += ", " + gib(gpu["memory_bytes"]);
+  add(gpu["power_limit_W"], "up to {} W");
+  add(gpu["now"]["sm_clock_MHz"],
+      fmt::format("clock {{}} of {} MHz", text_of(gpu["sm_clock_max_MHz"])));
+  add(gpu["now"]["memory_clock_MHz"],
+      fmt::format("memory {{}} of {} MHz", text_of(gpu["memory_clock_max_MHz"])));
+  add(gpu["persistence"], "persistence {}");
+  add(gpu["ecc"], "ECC {}");
+  add(gpu["compute_mode"], "compute mode {}");
+  return text + (gpu["mig"] == true ? ", in MIG mode" : "");
+}
+
+void print_gpu(const Json& gpu) {
+  print_line(fmt::format("GPU {}", gpu["index"].get<int>()), gpu_text(gpu));
+  print_line("", coloured(text_of(gpu["uuid"]), Colour::kFaint));
+  for (const Json& instance : gpu["instances"]) {
+    print_line("",
+               fmt::format("{}, {}, {}", text_of(instance["name"]), gib(instance["memory_bytes"]),
+                           coloured(text_of(instance["uuid"]), Colour::kFaint)));
+  }
+}
+
+std::string libraries_text(const Json& libraries) {
+  std::string text;
+  for (const auto& [name, version] : libraries.items()) {
+    if (version.is_null()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, text_of(version));
+  }
+  return text.empty() ? "no libcudart, libcudnn or libnccl on the loader's path" : text;
+}
+
+/// How many variables there are, and those that a user may have forgotten about.
+std::string environment_text(const Json& inherited) {
+  std::size_t hidden = 0;
+  std::string text;
+  for (const auto& [name, value] : inherited.items()) {
+    hidden += value == runner::kHidden ? 1 : 0;
+    const bool shown = runner::matters_for_speed(name) && name != "PATH";
+    if (shown) text += fmt::format(", {}={}", name, text_of(value));
+  }
+  return fmt::format("{} variables, {} of them hidden as secrets{}", inherited.size(), hidden,
+                     text);
+}
+
+void print_conditions(const Json& conditions, const MachineState& state) {
+  fmt::print("{} {} on {}, conditions {}\n\n", coloured("doetune", Colour::kStrong),
+             text_of(conditions["doetune"]), runner::host_name(),
+             text_of(conditions["conditions_id"]));
+  const Json& system = conditions["system"];
+  const Json& cpu = conditions["cpu"];
+  print_line("system",
+             fmt::format("{}, {}, {}", text_of(system["distribution"]), text_of(system["kernel"]),
+                         system["container"].is_null()
+                             ? "no container"
+                             : "in a container: " + text_of(system["container"])));
+  print_line("processors",
+             fmt::format("{}, {} ({} usable), governor {}, turbo {}", text_of(cpu["model"]),
+                         text_of(cpu["count"]), text_of(cpu["usable"]), text_of(cpu["governor"]),
+                         text_of(cpu["turbo"])));
+  const Json& swap = conditions["memory"]["swap_bytes"];
+  print_line("memory", fmt::format("{}, {} available, {}", gib(conditions["memory"]["total_bytes"]),
+                                   gib(state.memory_available_bytes),
+                                   swap == 0 ? "no swap" : gib(swap) + " of swap"));
+  print_line("limits", limits_text(conditions["limits"]));
+  print_line("disk",
+             fmt::format("{} free of {}", gib(state.disk_free_bytes), gib(state.disk_total_bytes)));
+  const Json& driver = conditions["gpu_driver"];
+  if (!driver["version"].is_null()) {
+    print_line("GPU driver",
+               fmt::format("{}, CUDA {}", text_of(driver["version"]), text_of(driver["cuda"])));
+  }
+  for (const Json& gpu : conditions["gpus"]) print_gpu(gpu);
+  if (conditions["gpus"].empty()) print_line("GPUs", "none");
+  print_line("libraries", libraries_text(conditions["libraries"]));
+  print_line("source", source_text(conditions["source"]));
+  print_line("environment", environment_text(conditions["environment"]["inherited"]));
+}
+
+void print_findings(const std::vector<Finding>& found) {
+  if (found.empty()) {
+    fmt::print("\n{}\n", coloured("Nothing is missing or in doubt.", Colour::kGood));
+    return;
+  }
+  const auto mark = [](FindingLevel level) {
+    switch (level) {
+      case FindingLevel::kProblem:
+        return coloured("problem ", Colour::kBad);
+      case FindingLevel::kDoubtful:
+        return coloured("doubtful", Colour::kCaution);
+      case FindingLevel::kOptional:
+        break;
+    }
+    return coloured("optional", Colour::kFaint);
+  };
+  fmt::print("\n");
+  for (const Finding& finding : found) {
+    fmt::print("  {}    {}\n{}{}\n", mark(finding.level), wrapped(finding.what, kIndent, kColumns),
+               std::string(kIndent, ' '),
+               coloured(wrapped(finding.remedy, kIndent, kColumns), Colour::kFaint));
+  }
+}
+
+const char* level_name(FindingLevel level) {
+  switch (level) {
+    case FindingLevel::kProblem:
+      return "problem";
+    case FindingLevel::kDoubtful:
+      return "doubtful";
+    case FindingLevel::kOptional:
+      break;
+  }
+  return "optional";
+}
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+void print_json(const Json& conditions, const MachineState& state,
+                const std::vector<Finding>& found) {
+  Json list = Json::array();
+  for (const Finding& finding : found) {
+    list.push_back(
+        {{"level", level_name(finding.level)}, {"what", finding.what}, {"remedy", finding.remedy}});
+  }
+  const Json now{{"cpu_busy_share", or_null(state.cpu_busy_share)},
+                 {"memory_available_bytes", or_null(state.memory_available_bytes)},
+                 {"swap_used_bytes", or_null(state.swap_used_bytes)},
+                 {"disk_free_bytes", or_null(state.disk_free_bytes)},
+                 {"disk_total_bytes", or_null(state.disk_total_bytes)},
+                 {"clock_synchronised", or_null(state.clock_synchronised)}};
+  const Json document{{"schema_version", 1},
+                      {"host", runner::host_name()},
+                      {"conditions", conditions},
+                      {"now", now},
+                      {"findings", list}};
+  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int command_doctor(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  const auto here = std::filesystem::current_path();
+  const Json conditions = runner::read_conditions(here, {});
+  const MachineState state = runner::read_machine_state(here);
+  const std::vector<Finding> found = runner::findings(conditions, state);
+  if (options.json()) {
+    print_json(conditions, state, found);
+  } else {
+    print_conditions(conditions, state);
+    print_findings(found);
+  }
+  return kDone;
+}
+
+}  // namespace doetune::cli
