@@ -103,13 +103,13 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   TelemetrySummary summary = summarise_file(
       file, window, study.run.warmup_s.value_or(0),
       throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
-  for (const std::string& name : read.quantities) {
+  for (const auto& [name, problem] : read.quantities) {
     const auto value = summary.values.find(name);
     if (value != summary.values.end()) {
       record.responses[name] = value->second;
     } else {
       read.problems.push_back(
-          fmt::format("'{}' was not measured: {}", name,
+          fmt::format("{}, and telemetry has no {}: {}", problem, name,
                       summary.problem.empty() ? "this machine does not tell it" : summary.problem));
     }
   }

@@ -145,16 +145,21 @@ Places places_in(const Json& object) {
           repeats != nullptr && repeats->is_object() ? repeats : nullptr};
 }
 
+std::string not_there(const study::Response& response, const Places& places,
+                      const std::string& place, const std::map<std::string, std::string>& notes) {
+  const auto why = notes.find(response.name);  // the program's own word on it
+  return fmt::format("{} has no '{}'{}", place, response.name,
+                     why != notes.end()
+                         ? ": " + why->second
+                         : doe::did_you_mean(response.name, keys(*places.responses)));
+}
+
 void read_from_object(const study::Response& response, const Places& places,
                       const std::string& place, ReadResponses& read) {
   const Json* found = member(*places.responses, response.name);
   if (found == nullptr && places.repeats != nullptr) found = member(*places.repeats, response.name);
   if (found == nullptr) {
-    const auto why = read.notes.find(response.name);  // the program's own word on it
-    read.problems.push_back(fmt::format(
-        "{} has no '{}'{}", place, response.name,
-        why != read.notes.end() ? ": " + why->second
-                                : doe::did_you_mean(response.name, keys(*places.responses))));
+    read.problems.push_back(not_there(response, places, place, read.notes));
     return;
   }
   const double value = number_in(*found);
@@ -196,7 +201,9 @@ ReadResponses read_responses(const study::Study& study, const AttemptOutput& out
     if (!response.pattern.empty()) {
       read_by_pattern(response, output, read);
     } else if (is_left_to_runner(response, source)) {
-      read.quantities.push_back(response.name);
+      read.quantities[response.name] =
+          source.object ? not_there(response, places_in(*source.object), source.place, read.notes)
+                        : no_object(output);
     } else if (source.object) {
       read_from_object(response, places_in(*source.object), source.place, read);
     } else if (!std::exchange(said, true)) {

@@ -17,8 +17,9 @@ struct ReadResponses {
   std::map<std::string, double> values;
   std::map<std::string, std::string> notes;
   std::vector<std::string> problems;  ///< one for each measured response without a finite value
-  std::vector<std::string>
-      quantities;     ///< responses that the program left to the runner's telemetry
+  /// Responses that the program left to the runner's telemetry, each with what is wrong if that has
+  /// none either.
+  std::map<std::string, std::string> quantities;
   Measured measured;  ///< how well and when
 };
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "runner/ask_program.h"
+#include "runner/command.h"
 #include "runner/conditions/checkup.h"
 #include "runner/conditions/conditions.h"
 #include "runner/conditions/environment.h"
@@ -153,9 +153,9 @@ TEST_CASE("The revision of the working directory is git's", "[conditions]") {
   if (!std::filesystem::exists(git)) return;
   const tests::TemporaryDirectory temporary;
   const auto run = [&](const std::vector<std::string>& arguments) {
-    std::vector<std::string> all{"-c", "user.name=a", "-c", "user.email=a@b"};
+    std::vector<std::string> all{"git", "-c", "user.name=a", "-c", "user.email=a@b"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    return runner::ask_program(git, all, temporary / "", 20).text;
+    return runner::run_command({git, all, {}, temporary / "", 20}).output;
   };
   const auto source = [&] { return runner::read_conditions(temporary / "", {})["source"]; };
   CHECK(source()["revision"].is_null());
@@ -329,15 +329,4 @@ TEST_CASE("The state of this machine can be read", "[conditions][doctor]") {
   CHECK(state.memory_available_bytes.value() > 0);
   CHECK(state.disk_total_bytes.value() >= state.disk_free_bytes.value());
   CHECK(state.programs.size() == 4);
-}
-
-TEST_CASE("A program that does not answer is not waited for", "[ask]") {
-  const auto answer = runner::ask_program("/bin/sh", {"-c", "echo begun; sleep 1000"}, "/", 0.3);
-  CHECK_FALSE(answer.complete);
-  CHECK(answer.text == "begun\n");
-  CHECK(answer.problem.empty());
-  const auto endless = runner::ask_program("/bin/sh", {"-c", "yes"}, "/", 20, 1000);
-  CHECK_FALSE(endless.complete);
-  CHECK(endless.text.size() < 10000);
-  CHECK_FALSE(runner::ask_program("/nowhere", {}, "/", 1).problem.empty());
 }
