@@ -15,7 +15,7 @@ namespace doetune::runner {
 namespace {
 
 constexpr double kIntervals = 4;     // a heartbeat is late when a node swaps or a server is busy
-constexpr double kLeastStale_s = 2;  // one core for all, and a program that wants it
+constexpr double kLeastStale_s = 1;  // one core for all, and a program that wants it
 constexpr std::string_view kFenceOwner = R"({"given_up_by":"doetune")";
 constexpr std::size_t kMostOwnerBytes = 1 << 16;
 
@@ -41,10 +41,9 @@ bool AttemptWatch::claimed() const {
 bool AttemptWatch::beating(double now_s) {
   std::error_code none;
   const auto beat = std::filesystem::last_write_time(directory_ / "alive", none);
-  if (!none && beat != beat_) {
-    beat_ = beat;
-    changed_s_ = now_s;
-  }
+  const bool changed = !none && beat != beat_;
+  if (changed) beat_ = beat;
+  if (changed || !claimed()) changed_s_ = now_s;
   return now_s - changed_s_ < stale_after_s_;
 }
 

@@ -24,7 +24,7 @@ class AttemptWatch {
   /// Whether somebody has made claim/, the runner that gave it up included.
   bool claimed() const;
 
-  /// Whether the heartbeat changed in the last few intervals, or may still.
+  /// Whether the heartbeat changed in the last few intervals, or the attempt has not begun.
   bool beating(double now_s);
 
   /// Gives the attempt up. True: it had not begun and never will, for its claim is made here.

@@ -71,23 +71,31 @@ void ClientCommands::watch(int descriptor) {
   ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event);
 }
 
-void ClientCommands::start(const std::vector<std::string>& arguments, double deadline_s,
-                           Handler handler) {
+int ClientCommands::start(const std::vector<std::string>& arguments, double deadline_s,
+                          Handler handler) {
   Attempt command;
   command.arguments = arguments;
   command.program = in_path(arguments.front());
   command.working_directory = "/";
+  const int number = ++last_number_;
   StartResult started = start_process(command);
   if (!started.process) {
     ClientAnswer answer{true, 127, "", started.error};
-    ended_.push_back({Process(), 0, std::move(handler), std::move(answer)});
-    return;
+    ended_.push_back({number, Process(), 0, std::move(handler), std::move(answer)});
+    return number;
   }
   running_.push_back(
-      {std::move(*started.process), monotonic_s() + deadline_s, std::move(handler), {}});
+      {number, std::move(*started.process), monotonic_s() + deadline_s, std::move(handler), {}});
   const Process& process = running_.back().process;
   for (const Descriptor* source : {&process.handle, &process.output, &process.errors}) {
     watch(source->get());
+  }
+  return number;
+}
+
+void ClientCommands::stop(int number) {
+  for (Running& running : running_) {
+    if (running.number == number) running.deadline_s = 0;
   }
 }
 

@@ -38,7 +38,11 @@ class ClientCommands {
 
   /// Starts a program of PATH. The handler is called from wait(), once, also where it could not be
   /// started: then it answered with status 127. `deadline_s`: from now; infinite for none.
-  void start(const std::vector<std::string>& arguments, double deadline_s, Handler handler);
+  /// Returns its number, for stop().
+  int start(const std::vector<std::string>& arguments, double deadline_s, Handler handler);
+
+  /// Kills a command, by the next wait; its handler hears that it did not answer.
+  void stop(int number);
 
   std::size_t running() const { return running_.size(); }
 
@@ -48,6 +52,7 @@ class ClientCommands {
 
  private:
   struct Running {
+    int number;
     Process process;
     double deadline_s;
     Handler handler;
@@ -58,6 +63,7 @@ class ClientCommands {
   bool advance(Running& running, double now_s);
 
   Descriptor events_;
+  int last_number_ = 0;
   std::list<Running> running_;
   std::list<Running> ended_;  ///< could not be started; told by the next wait
 };

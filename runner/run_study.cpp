@@ -156,6 +156,7 @@ class StudyRun {
   }
 
   void start_runs() {
+    for (const std::string& host : launcher_.closed_hosts()) pool_.close(host);
     while (!stopping()) {
       const auto index = schedule_->peek(now_s_());
       if (!index) return;

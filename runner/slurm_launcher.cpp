@@ -129,7 +129,7 @@ bool SlurmLauncher::resume(const Attempt& attempt) {
   Job job{attempt.name, watch};
   job.submitted_s = monotonic_s();
   jobs_.emplace(slurm_job_name(attempt.name, request_.directory), std::move(job));
-  queue_.ask_soon();
+  queue_.ask_within(0);
   return true;
 }
 
@@ -176,7 +176,7 @@ void SlurmLauncher::submitted(const std::string& name, const ClientAnswer& answe
   Job& job = found->second;
   if (never_arrived(answer)) {
     to_submit_.push_front(name);
-    return queue_.ask_soon();
+    return queue_.ask_within(0);
   }
   job.submission.clear();
   job.submitted_s = monotonic_s();
@@ -189,7 +189,7 @@ void SlurmLauncher::submitted(const std::string& name, const ClientAnswer& answe
     }
     return;
   }
-  if (may_have_arrived(answer)) return queue_.ask_soon();  // its name will tell
+  if (may_have_arrived(answer)) return queue_.ask_within(0);  // its name will tell
   if (!job.watch.fence()) return;
   AttemptEnd end;
   end.cause = EndCause::kNotStarted;
@@ -208,7 +208,7 @@ void SlurmLauncher::look() {
     const AttemptEnd end = *read_end(job.watch.directory());
     if (end.cause == EndCause::kCancelled && !job.cancelled) {
       job.told = end;
-      queue_.ask_soon();
+      queue_.ask_within(0);
     } else {
       finish(name, end, true);
     }
@@ -245,7 +245,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider(const std::string& name, Job& 
   if (listed != nullptr) job.seen = *listed;
   if (listed == nullptr) {
     job.over_since_s.reset();
-    return consider_missing(name, job);
+    return consider_missing(job);
   }
   job.missing_since_s.reset();
   return beats && !job.told ? std::nullopt : consider_listed(name, job);
@@ -286,12 +286,13 @@ std::optional<AttemptEnd> SlurmLauncher::consider_listed(const std::string& name
                           silent ? "its heartbeat has stopped" : last_words(job.watch.directory()));
 }
 
-std::optional<AttemptEnd> SlurmLauncher::consider_missing(const std::string&, Job& job) {
+std::optional<AttemptEnd> SlurmLauncher::consider_missing(Job& job) {
   if (job.told) return job.told;
   if (!job.missing_since_s) job.missing_since_s = queue_.asked_s();
   if (queue_.asked_s() - *job.missing_since_s < 2 * request_.run.slurm.poll_s) return std::nullopt;
   const bool claimed = job.watch.claimed();
   if (claimed ? job.watch.beating(monotonic_s()) : !job.watch.fence()) return std::nullopt;
+  if (claimed) job.watch.ask_to_stop();
   AttemptEnd end;
   end.cause = job.cancelled ? EndCause::kCancelled : EndCause::kLost;
   end.host = job.seen.node;
@@ -313,7 +314,7 @@ void SlurmLauncher::remove_from_queue(const std::string& name) {
   unwanted_.insert(name);
   if (queue_.silent()) return;  // the next answer will show whether it is still there
   commands_.start({"scancel", "--name=" + name}, kSlurmAnswer_s, [](const auto&) {});
-  queue_.ask_soon();
+  queue_.ask_within(0);
 }
 
 void SlurmLauncher::count_failure(const AttemptEnd& end) {

@@ -56,7 +56,7 @@ class SlurmLauncher : public Launcher {
   void consider_all();
   std::optional<AttemptEnd> consider(const std::string& name, Job& job);
   std::optional<AttemptEnd> consider_listed(const std::string& name, Job& job);
-  std::optional<AttemptEnd> consider_missing(const std::string& name, Job& job);
+  std::optional<AttemptEnd> consider_missing(Job& job);
   void finish(const std::string& name, const AttemptEnd& end, bool exit_is_there);
   void remove_from_queue(const std::string& name);
   void count_failure(const AttemptEnd& end);

@@ -117,6 +117,10 @@ double SlurmQueue::due_s() const {
   return asking_ ? std::numeric_limits<double>::infinity() : due_s_;
 }
 
+void SlurmQueue::ask_within(double seconds) {
+  if (!silent()) due_s_ = std::min(due_s_, monotonic_s() + seconds);
+}
+
 void SlurmQueue::ask_if_due(double now_s) {
   if (now_s < due_s()) return;
   asking_ = true;

@@ -49,7 +49,7 @@ class SlurmQueue {
   SlurmQueue(ClientCommands& commands, double poll_s, Note note, std::function<void()> heard);
 
   void ask_if_due(double now_s);
-  void ask_soon() { due_s_ = 0; }
+  void ask_within(double seconds);
   double due_s() const;  ///< monotonic: when to call ask_if_due next
 
   bool silent() const { return failures_ > 0; }

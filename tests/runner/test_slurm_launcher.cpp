@@ -1,6 +1,7 @@
 // The launcher slurm against clients that say what a test wants. What Slurm says in each case is
 // from Slurm 22.05 itself: test_slurm_cluster.cpp runs it.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
 
 #include "runner/attempt_file.h"
@@ -68,6 +69,12 @@ std::vector<runner::Hint> wait_for(runner::Launcher& launcher, double limit_s = 
     if (hints && !hints->empty()) return *hints;
   }
   return {};
+}
+
+/// Waits until something holds that is no attempt's end.
+void wait_until(runner::Launcher& launcher, const std::function<bool()>& holds) {
+  const double until_s = runner::monotonic_s() + kHang_s;
+  while (!holds() && runner::monotonic_s() < until_s) CHECK(wait_for(launcher, 0.05).empty());
 }
 
 AttemptEnd end_of(runner::Launcher& launcher) {
@@ -216,7 +223,7 @@ TEST_CASE("Without an answer nothing is known: no attempt is given up", "[runner
 
   cluster.clients.client("squeue", "cat $FAKE/queue");
   cluster.list(attempt, "RUNNING|n1|None");
-  CHECK(wait_for(launcher, 1.5).empty());
+  wait_until(launcher, [&] { return cluster.notes.size() > 1; });
   CHECK(cluster.notes.size() == 2);
   CHECK_THAT(cluster.notes.at(1), Catch::Contains("answers again"));
   CHECK(cluster.clients.text("submissions") == "x\n");
@@ -355,7 +362,8 @@ TEST_CASE("A controller that cannot be reached is sent the job when it is back",
   cluster.clients.client("sbatch", "echo x >>$FAKE/submissions; echo 12");
   cluster.list(attempt, "RUNNING|n1|None");
   cluster.clients.client("squeue", "cat $FAKE/queue");
-  CHECK(wait_for(launcher, 1.5).empty());
+  wait_until(launcher, [&] { return !cluster.clients.text("submissions").empty(); });
+  CHECK(wait_for(launcher, 0.2).empty());
   CHECK(cluster.clients.text("submissions") == "x\n");
 }
 
