@@ -194,7 +194,7 @@ void PilotLauncher::submitted(const ClientAnswer& answer) {
   if (answer.answered && answer.status != 0 &&
       answer.errors.find("Unable to contact") == std::string::npos) {
     pilot_ = Pilot::kNone;
-    give_up("sbatch: " + answer.words());
+    give_up(answer.words());
   }
 }
 

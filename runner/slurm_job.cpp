@@ -78,10 +78,8 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
 }
 
 void add_rank_settings(Attempt& attempt, const study::RunSettings& run) {
-  if (attempt.processes == 0) return;
-  attempt.environment.try_emplace("SLURM_MPI_TYPE", "pmix");
   attempt.environment.try_emplace("OMPI_MCA_mpi_yield_when_idle", "1");
-  if (run.cpus_per_run) {  // which srun takes over from sbatch up to Slurm 22.04 only
+  if (run.cpus_per_run) {
     attempt.environment.try_emplace("SRUN_CPUS_PER_TASK", fmt::format("{}", *run.cpus_per_run));
   }
 }

@@ -31,8 +31,10 @@ int slurm_minutes(double seconds);
 /// What Slurm may need, beyond the attempt's own limit, to start and to end it.
 inline constexpr double kSlurmRoom_s = 60;
 
-/// MPI ranks under srun: PMIx, the one that Open MPI knows since its version 3, and no spinning of
-/// ranks that do not know that they share processors. The study's own environment comes first.
+/// For ranks that srun starts: no spinning, for they do not know that they share processors, and
+/// the processors of a rank, which srun takes over from sbatch up to Slurm 21.08 only. How they
+/// find each other (SLURM_MPI_TYPE) is the cluster's affair, or the study's: that srun lists PMIx
+/// does not say that it can load it. What the study's own environment says comes first.
 void add_rank_settings(Attempt& attempt, const study::RunSettings& run);
 
 }  // namespace doetune::runner

@@ -98,7 +98,7 @@ void SlurmLauncher::submit(const Attempt& given) {
   if (jobs_.count(name) > 0) return;
   Attempt attempt = given;
   attempt.heartbeat_s = std::min(kMostHeartbeat_s, 2 * request_.run.slurm.poll_s);
-  add_rank_settings(attempt, request_.run);
+  if (attempt.processes > 0) add_rank_settings(attempt, request_.run);
   Job job{attempt.name, {attempt.directory, attempt.heartbeat_s, monotonic_s()}};
   if (job.watch.claimed()) {
     hints_.push_back({attempt.name, "claimed by another runner"});
@@ -151,10 +151,15 @@ void SlurmLauncher::cancel(const std::string& attempt) {
   const auto found = jobs_.find(name);
   if (found == jobs_.end() || found->second.cancelled) return;
   found->second.cancelled = true;
-  AttemptEnd end;
-  end.cause = EndCause::kCancelled;
-  remove_from_queue(name);
-  if (found->second.watch.fence()) finish(name, end, false);
+  if (found->second.watch.fence()) {
+    AttemptEnd end;
+    end.cause = EndCause::kCancelled;
+    remove_from_queue(name);
+    return finish(name, end, false);
+  }
+  // To doetune-attempt alone: a program that gets a signal of its own may end as if it were done.
+  commands_.start({"scancel", "--batch", "--signal=TERM", "--name=" + name}, kSlurmAnswer_s,
+                  [](const auto&) {});
 }
 
 void SlurmLauncher::submit_more() {
@@ -193,7 +198,7 @@ void SlurmLauncher::submitted(const std::string& name, const ClientAnswer& answe
   if (!job.watch.fence()) return;
   AttemptEnd end;
   end.cause = EndCause::kNotStarted;
-  end.detail = "sbatch: " + answer.words();
+  end.detail = answer.words();
   finish(name, end, false);
 }
 
