@@ -6,7 +6,10 @@
 
 #include "doe/nearest_name.h"
 #include "runner/local_launcher.h"
+#include "runner/pilot_launcher.h"
 #include "runner/run_error.h"
+#include "runner/slurm_launcher.h"
+#include "runner/ssh_launcher.h"
 
 namespace doetune::runner {
 namespace {
@@ -15,8 +18,16 @@ std::unique_ptr<Launcher> make_local(const LauncherRequest&) {
   return std::make_unique<LocalLauncher>();
 }
 
+template <class Type>
+std::unique_ptr<Launcher> make(const LauncherRequest& request) {
+  return std::make_unique<Type>(request);
+}
+
 constexpr std::array kLauncherTypes{
     LauncherType{"local", "processes on this machine", make_local},
+    LauncherType{"slurm", "each run a job of its own in Slurm's queue", make<SlurmLauncher>},
+    LauncherType{"slurm-pilot", "all runs in one allocation of Slurm's", make<PilotLauncher>},
+    LauncherType{"ssh", "hosts reached by ssh", make<SshLauncher>},
 };
 
 }  // namespace

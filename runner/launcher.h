@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,6 +67,9 @@ class Launcher {
 
   /// Stops an attempt; its end is reported by wait as any other.
   virtual void cancel(const std::string& attempt) = 0;
+
+  /// Hosts of places() that turned out to be of no use: they get no further runs.
+  virtual std::set<std::string> closed_hosts() const { return {}; }
 };
 
 /// One kind of launcher. A new one is a source file and a line in launcher.cpp.

@@ -151,12 +151,16 @@ std::optional<std::vector<Hint>> LocalLauncher::wait(double timeout_s, int wake)
                                  milliseconds(until_s - monotonic_s()));
   if (wake >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, wake, nullptr);
 
+  const auto is_ready = [&](int descriptor) {
+    return std::any_of(events.begin(), events.begin() + std::max(count, 0),
+                       [&](const epoll_event& event) { return event.data.fd == descriptor; });
+  };
+  // A scheduler sends its signal to us and to the program, which may then end as if it were done:
+  // first the caller decides whether it was stopped.
+  if (wake >= 0 && is_ready(wake)) return std::exchange(hints_, {});
   std::vector<std::string> ended;
   for (auto& [name, running] : running_) {
-    const auto ready = [&](const Descriptor& source) {
-      return std::any_of(events.begin(), events.begin() + std::max(count, 0),
-                         [&](const epoll_event& event) { return event.data.fd == source.get(); });
-    };
+    const auto ready = [&](const Descriptor& source) { return is_ready(source.get()); };
     const double now_s = monotonic_s();
     if (ready(running.process.output) || ready(running.process.errors)) {
       drain(running);

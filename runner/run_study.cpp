@@ -180,6 +180,7 @@ class StudyRun {
   }
 
   void start_runs() {
+    for (const std::string& host : launcher_.closed_hosts()) pool_.close(host);
     while (!stopping() && schedule_->waiting() > 0) {
       look_for_stop_file();
       if (stop_file_seen_) return;

@@ -21,7 +21,7 @@ SlotPool::SlotPool(std::vector<Place> places) {
                                  place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
                      "run.cpus_per_run");
     }
-    State state{std::move(place), {}, {}};
+    State state{std::move(place), {}, {}, false};
     state.seats.assign(static_cast<std::size_t>(state.place.jobs), false);
     for (const std::string& gpu : state.place.gpus) state.use[gpu] = 0;
     states_.push_back(std::move(state));
@@ -72,12 +72,17 @@ void SlotPool::give_back(const Slot& slot) {
   for (const std::string& gpu : slot.gpus) --state.use[gpu];
 }
 
+void SlotPool::close(const std::string& host) {
+  for (State& state : states_) state.closed = state.closed || state.place.host == host;
+}
+
 int SlotPool::jobs() const {
   return std::accumulate(states_.begin(), states_.end(), 0,
                          [](int sum, const State& state) { return sum + state.place.jobs; });
 }
 
 std::optional<int> SlotPool::free_seat(const State& state) const {
+  if (state.closed) return std::nullopt;
   const auto seat = std::find(state.seats.begin(), state.seats.end(), false);
   if (seat == state.seats.end()) return std::nullopt;
   return static_cast<int>(seat - state.seats.begin());

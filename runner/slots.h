@@ -48,6 +48,9 @@ class SlotPool {
 
   void give_back(const Slot& slot);
 
+  /// Gives out no further slots on this host.
+  void close(const std::string& host);
+
   int jobs() const;  ///< runs at once
 
  private:
@@ -55,6 +58,7 @@ class SlotPool {
     Place place;
     std::vector<bool> seats;         ///< which are taken
     std::map<std::string, int> use;  ///< runs on each GPU
+    bool closed = false;
   };
 
   std::optional<int> free_seat(const State& state) const;

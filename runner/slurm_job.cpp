@@ -1,0 +1,87 @@
+#include "runner/slurm_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+
+#include "runner/remote_program.h"
+
+namespace doetune::runner {
+namespace {
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923).
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
+  return hash;
+}
+
+}  // namespace
+
+std::string slurm_job_name(const std::string& attempt, const std::filesystem::path& study) {
+  std::string name = fmt::format("{}.{:016x}", attempt, hash_of(study.lexically_normal().string()));
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
+    if (!plain) c = '_';
+  }
+  return name;
+}
+
+int slurm_minutes(double seconds) {
+  constexpr double kMost = 1e6;  // two years
+  return static_cast<int>(std::clamp(std::ceil(seconds / 60), 1.0, kMost));
+}
+
+std::string slurm_gres(const study::RunSettings& run, int gpus) {
+  if (!run.slurm.gres.empty()) return run.slurm.gres;
+  return gpus > 0 ? fmt::format("gpu:{}", gpus) : "";
+}
+
+std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::string& job_name,
+                                          const study::RunSettings& run,
+                                          const std::filesystem::path& program,
+                                          const std::set<std::string>& excluded_nodes) {
+  const study::SlurmSettings& slurm = run.slurm;
+  const double limit_s =
+      slurm.time_limit_s.value_or(attempt.time_limit_s + attempt.stop_grace_s + kSlurmRoom_s);
+  std::vector<std::string> arguments{"sbatch",
+                                     "--parsable",
+                                     "--no-requeue",
+                                     "--job-name=" + job_name,
+                                     "--chdir=/",
+                                     "--output=/dev/null",
+                                     fmt::format("--time={}", slurm_minutes(limit_s)),
+                                     fmt::format("--nodes={}", slurm.nodes),
+                                     fmt::format("--ntasks={}", std::max(attempt.processes, 1))};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) arguments.push_back(fmt::format("--{}={}", option, value));
+  };
+  add("partition", slurm.partition);
+  add("account", slurm.account);
+  add("gres", slurm_gres(run, attempt.gpus_wanted));
+  if (run.cpus_per_run) add("cpus-per-task", fmt::format("{}", *run.cpus_per_run));
+  if (attempt.memory_limit_bytes) {
+    const double mebibytes = static_cast<double>(*attempt.memory_limit_bytes) / (1 << 20);
+    add("mem", fmt::format("{:.0f}M", std::ceil(mebibytes / slurm.nodes)));
+  }
+  add("exclude", fmt::format("{}", fmt::join(excluded_nodes, ",")));
+  arguments.insert(arguments.end(), slurm.options.begin(), slurm.options.end());
+  // Slurm's own redirection would take % in the path for one of its patterns.
+  arguments.push_back("--wrap");
+  arguments.push_back(fmt::format("exec {} {} >{} 2>&1", shell_word(program.string()),
+                                  shell_word(attempt.directory.string()),
+                                  shell_word((attempt.directory / "log").string())));
+  return arguments;
+}
+
+void add_rank_settings(Attempt& attempt, const study::RunSettings& run) {
+  attempt.environment.try_emplace("OMPI_MCA_mpi_yield_when_idle", "1");
+  if (run.cpus_per_run) {
+    attempt.environment.try_emplace("SRUN_CPUS_PER_TASK", fmt::format("{}", *run.cpus_per_run));
+  }
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,125 @@
+"""Studies that the doetune program executes in tests of launchers: made, run, killed, checked."""
+
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+SKIPPED = 77  # the exit code that ctest counts as skipped
+
+
+def processes_under(directory):
+    """Programs of attempts below a directory that still run, known by their environment."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes()
+            state = (process / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if b"DOETUNE_RESULT=" + os.fsencode(directory) in environment and state not in "ZX":
+            found.append(int(process.name))
+    return found
+
+
+class Study:
+    """A study of so many runs; each tells of its execution, sleeps and writes its result."""
+
+    def __init__(self, doetune, directory, runs, run_section, seconds=0.1, script=""):
+        self.doetune = doetune
+        self.path = pathlib.Path(directory)
+        self.path.mkdir(parents=True)
+        self.runs = runs
+        self.executions = self.path / "executions"
+        command = (f'echo "$1 $2" >>"{self.executions}"; {script or ":"}; sleep {seconds}; '
+                   'echo "{{\\"y\\": $1}}" >"$3"')
+        section = {"timeout": "1 min", "stop_grace": "1 s", "retries": {"failed": 0, "lost": 10}}
+        section.update(run_section)
+        study = {
+            "study": "it's 50%j",
+            "command": ["sh", "-c", command, "workload", "{run}", "{attempt}", "{result}"],
+            "factors": {"x": {"low": 0, "high": 1}},
+            "model": "linear",
+            "design": {"type": "full-factorial", "replicates": (runs + 1) // 2},
+            "responses": {"y": {"goal": "maximize"}},
+            "run": section,
+        }
+        (self.path / "study.yaml").write_text(json.dumps(study))
+        self.directory = self.path / "the study's 50%j"
+        planned = self.call("plan", "study.yaml", "-o", self.directory.name)
+        assert planned.returncode == 0, planned.stderr
+
+    def call(self, *arguments):
+        return subprocess.run([self.doetune, *arguments], cwd=self.path, text=True,
+                              capture_output=True, timeout=120)
+
+    def start(self, *arguments):
+        with open(self.path / "output", "a") as output:
+            return subprocess.Popen([self.doetune, "run", self.directory.name, *arguments],
+                                    cwd=self.path, stdout=output, stderr=output)
+
+    def run(self, timeout=120):
+        """Returns doetune's exit code."""
+        return self.start().wait(timeout)
+
+    def words(self):
+        return (self.path / "output").read_text()
+
+    def records(self):
+        journal = self.directory / "runs.jsonl"
+        if not journal.exists():
+            return []
+        lines = journal.read_text().splitlines()[1:]
+        return [json.loads(line) for line in lines]
+
+    def completed(self):
+        return [record for record in self.records() if record["status"] == "completed"]
+
+    def wait_for(self, holds, timeout=60):
+        end = time.monotonic() + timeout
+        while not holds():
+            if time.monotonic() > end:
+                raise AssertionError(f"nothing came of it; doetune said:\n{self.words()}")
+            time.sleep(0.02)
+
+    def executed(self):
+        """Attempts of each run that began."""
+        attempts = collections.defaultdict(list)
+        if self.executions.exists():
+            for line in self.executions.read_text().splitlines():
+                run, attempt = line.split()
+                attempts[int(run)].append(int(attempt))
+        return attempts
+
+
+class ClusterTest(unittest.TestCase):
+    def check_complete(self, study):
+        """Every run is completed exactly once, and was not executed again after that."""
+        completed = {}
+        for record in study.completed():
+            self.assertNotIn(record["run"], completed, "completed twice")
+            completed[record["run"]] = record["attempt"]
+            self.assertEqual(record["responses"]["y"], record["run"])
+        self.assertEqual(len(completed), study.runs, study.words())
+        for run, attempts in study.executed().items():
+            self.assertEqual(len(attempts), len(set(attempts)), f"run {run}: an attempt ran twice")
+            self.assertLessEqual(max(attempts), completed[run], f"run {run}: after it was completed")
+        self.assertEqual(processes_under(study.directory), [])
+
+    def run_under_fire(self, study, kills, random, between=(0.1, 1.5)):
+        """Kills doetune at random moments, then lets it finish."""
+        acknowledged = []
+        for _ in range(kills):
+            doetune = study.start()
+            time.sleep(random.uniform(*between))
+            doetune.send_signal(signal.SIGKILL)
+            doetune.wait()
+            now = [(record["run"], record["attempt"]) for record in study.completed()]
+            self.assertEqual(now[:len(acknowledged)], acknowledged)
+            acknowledged = now
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_complete(study)

@@ -1,0 +1,156 @@
+"""The launchers slurm and slurm-pilot on a real cluster that this test starts, breaks and stops.
+
+test_slurm_cluster.py DOETUNE. Exit code 77 where Slurm or the right to start it is missing.
+"""
+
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from cluster_study import SKIPPED, ClusterTest, Study
+
+HERE = pathlib.Path(__file__).resolve().parent
+SLURM = {"poll": "0.5 s"}
+
+
+def cluster(*arguments):
+    return subprocess.run([HERE / "slurm_cluster.sh", CLUSTER, *arguments], text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def squeue(form):
+    return subprocess.run(["squeue", "-h", "-t", "pending,running", "-o", form], text=True,
+                          stdout=subprocess.PIPE).stdout.split()
+
+
+class SlurmTest(ClusterTest):
+    def setUp(self):
+        self.began = time.monotonic()
+
+    def tearDown(self):
+        print(f"{self.id().rpartition('.')[2]}: {time.monotonic() - self.began:.1f} s", flush=True)
+
+    def study(self, runs, launcher="slurm", **settings):
+        section = {"launcher": launcher, "slurm": SLURM, **settings.pop("run", {})}
+        return Study(DOETUNE, WORK / self.id().rpartition(".")[2], runs, section, **settings)
+
+    def check_all(self, study):
+        self.check_complete(study)
+        self.assertEqual(squeue("%j"), [])
+        self.assertEqual(cluster("jobs"), "")
+
+    def test_runs_get_gpus_from_slurm(self):
+        study = self.study(12, run={"gpus_per_run": 1}, script='test -n "$CUDA_VISIBLE_DEVICES"')
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_all(study)
+        self.assertEqual({record["gpu"] for record in study.completed()}, {"0", "1"})
+
+    def test_ranks_run_on_both_nodes(self):
+        ranks = 'echo $SLURMD_NODENAME >>"$3".$SLURM_PROCID; [ $SLURM_PROCID = 0 ] || exit 0'
+        study = self.study(2, script=ranks, run={"processes": 4, "slurm": {**SLURM, "nodes": 2}})
+        self.assertEqual(study.run(), 0, study.words())
+        nodes = sorted(file.read_text().strip()
+                       for file in study.directory.glob("runs/0001.1/result.json.*"))
+        self.assertEqual(len(nodes), 4)
+        self.assertEqual(set(nodes), {"n1", "n2"})
+
+    def test_doetune_killed_at_random_moments(self):
+        study = self.study(24, seconds=0.3)
+        self.run_under_fire(study, 6, random.Random(2026))
+        self.check_all(study)
+
+    def test_pilot_and_doetune_killed_at_random_moments(self):
+        study = self.study(24, "slurm-pilot", seconds=0.3, run={"jobs": 4})
+        self.run_under_fire(study, 6, random.Random(2027))
+        study.wait_for(lambda: not squeue("%j"))
+        self.check_all(study)
+
+    def test_pilot_cancelled_on_the_way(self):
+        study = self.study(16, "slurm-pilot", seconds=0.4, run={"jobs": 4})
+        doetune = study.start()
+        study.wait_for(lambda: study.completed())
+        subprocess.run(["scancel", *squeue("%i")], check=True)
+        self.assertEqual(doetune.wait(60), 0, study.words())
+        study.wait_for(lambda: not squeue("%j"))
+        self.check_all(study)
+
+    def test_controller_killed_and_restarted(self):
+        study = self.study(30, seconds=1)
+        doetune = study.start()
+        study.wait_for(lambda: len(study.completed()) >= 3)
+        cluster("ctld", "kill")
+        study.wait_for(lambda: "does not answer" in study.words())
+        cluster("ctld", "start")
+        self.assertEqual(doetune.wait(90), 0, study.words())
+        self.assertIn("answers again", study.words())
+        self.check_all(study)
+
+    def test_slurmd_killed_while_its_jobs_run(self):
+        study = self.study(12, seconds=3, run={"slurm": {**SLURM, "options": ["--exclude=n2"]}})
+        doetune = study.start()
+        study.wait_for(lambda: len(study.executed()) >= 4)
+        cluster("node", "1", "kill")
+        study.wait_for(lambda: len(study.completed()) >= 4)  # its jobs went on
+        cluster("node", "1", "start")
+        self.assertEqual(doetune.wait(90), 0, study.words())
+        self.check_all(study)
+
+    def test_node_crashed(self):
+        study = self.study(20, seconds=2)
+        doetune = study.start()
+        study.wait_for(lambda: study.completed())
+        cluster("node", "2", "crash")
+        study.wait_for(lambda: any(record["status"] == "lost" for record in study.records()))
+        cluster("node", "2", "start")
+        self.assertEqual(doetune.wait(90), 0, study.words())
+        self.check_all(study)
+
+    def test_stopped_by_the_user(self):
+        study = self.study(30, seconds=20)
+        doetune = study.start()
+        study.wait_for(lambda: len(study.executed()) >= 2)
+        doetune.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        doetune.send_signal(signal.SIGINT)
+        self.assertEqual(doetune.wait(30), 130, study.words())
+        study.wait_for(lambda: not squeue("%j") and not cluster("jobs"))
+        self.assertEqual({record["status"] for record in study.records()}, {"cancelled"})
+
+    def test_what_slurm_refuses(self):
+        study = self.study(2, run={"slurm": {**SLURM, "partition": "nowhere"}})
+        self.assertNotEqual(study.run(), 0)
+        self.assertIn("Invalid partition", study.records()[0]["reason"])
+
+
+def main():
+    global DOETUNE, CLUSTER, WORK
+    DOETUNE = os.path.abspath(sys.argv.pop(1))
+    missing = [name for name in ("slurmctld", "slurmd", "sbatch", "munged")
+               if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")]
+    if missing or os.geteuid() != 0:
+        print("skipped:", ", ".join(missing) or "needs root")
+        return SKIPPED
+    with tempfile.TemporaryDirectory(prefix="dt-slurm-") as temporary:
+        CLUSTER = pathlib.Path(temporary) / "c"
+        WORK = pathlib.Path(temporary) / "work of 100%"
+        CLUSTER.mkdir()
+        try:
+            os.environ["SLURM_CONF"] = cluster("start", "2").strip()
+        except subprocess.CalledProcessError:
+            print("skipped: no cluster can be started here")
+            return SKIPPED
+        try:
+            return 0 if unittest.main(exit=False).result.wasSuccessful() else 1
+        finally:
+            cluster("stop")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
