@@ -1,32 +1,26 @@
 // What telemetry costs: bench_telemetry [SECONDS [PAIRS]].
 //
-// First the processor time of the sampling thread for each sample, with workloads of one process
-// and of many threads, and with GPUs of the fake NVML (whose own cost is no driver's). Then an A/B
-// comparison: how much a program that keeps every processor busy gets done in SECONDS, with
+// First the processor time for each sample, beside that of sleeping alone, with workloads of one
+// process and of many threads, and with GPUs of the fake NVML (whose own cost is no driver's). Then
+// an A/B comparison: how much a program that keeps every processor busy gets done in SECONDS, with
 // telemetry at 10 Hz and without, in PAIRS of random order.
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "doe/random.h"
 #include "runner/clock.h"
+#include "runner/proc_files.h"
 #include "runner/slots.h"
 #include "runner/telemetry/recorder.h"
-#include "runner/telemetry/sample.h"
-#include "study/directory.h"
 #include "tests/runner/child.h"
 #include "tests/runner/fake_nvml.h"
 #include "tests/temporary_directory.h"
@@ -68,6 +62,20 @@ void measure_cost(const char* what, double seconds, int threads,
   recorder.remove("a");
   fmt::print("| {} | {:.0f} | {:.3f} |\n", what, 1e6 * used_s / (10 * took_s),
              100 * used_s / took_s);
+}
+
+/// What it costs to wake up so often, and what one file of /proc costs that is read then.
+void measure_floor(const char* what, double seconds, const char* file) {
+  std::optional<runner::ProcFile> open;
+  if (file != nullptr) open.emplace(file);
+  const int times = static_cast<int>(10 * seconds);
+  const double began_cpu_s = cpu_s();
+  for (int i = 0; i < times; ++i) {
+    sleep_s(0.1);
+    if (open) open->read();
+  }
+  const double used_s = cpu_s() - began_cpu_s;
+  fmt::print("| {} | {:.0f} | {:.3f} |\n", what, 1e6 * used_s / times, 100 * used_s / seconds);
 }
 
 /// How often all processors together do a piece of work in that time.
@@ -125,6 +133,8 @@ int main(int count, char** arguments) {
   const double seconds = count > 1 ? std::atof(arguments[1]) : 10;
   const int pairs = count > 2 ? std::atoi(arguments[2]) : 10;
   fmt::print("| workload | CPU us a sample | % of a core at 10 Hz |\n| --- | --- | --- |\n");
+  measure_floor("none: sleeps alone", seconds, nullptr);
+  measure_floor("none: sleeps, reads /proc/stat", seconds, "/proc/stat");
   measure_cost("1 process", seconds, 0, {});
   measure_cost("1 process of 100 threads", seconds, 100, {});
   {
