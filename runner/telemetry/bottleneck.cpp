@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <optional>
 
 namespace doetune::runner {
@@ -179,20 +177,6 @@ std::vector<std::string> disturbances(const Facts& facts) {
 }
 
 }  // namespace
-
-Facts facts_of(const std::map<std::string, double>& telemetry,
-               const std::map<std::string, double>& responses,
-               const std::map<std::string, std::string>& notes) {
-  Facts facts = telemetry;
-  facts.insert(responses.begin(), responses.end());
-  for (const auto& [name, text] : notes) {
-    double value = 0;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, value);
-    if (error == std::errc() && end == last && std::isfinite(value)) facts.emplace(name, value);
-  }
-  return facts;
-}
 
 std::span<const BottleneckRule> bottleneck_rules() { return kRules; }
 

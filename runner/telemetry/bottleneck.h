@@ -12,11 +12,6 @@ namespace doetune::runner {
 /// By name: a summary of telemetry, with the run's own responses and its notes that are numbers.
 using Facts = std::map<std::string, double>;
 
-/// Where names meet, telemetry goes first, then responses.
-Facts facts_of(const std::map<std::string, double>& telemetry,
-               const std::map<std::string, double>& responses,
-               const std::map<std::string, std::string>& notes);
-
 struct Verdict {
   std::string bottleneck;  ///< a name of bottleneck_rules(), or "none_found"
   std::string evidence;    ///< one sentence with the numbers that decided

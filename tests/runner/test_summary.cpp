@@ -281,17 +281,6 @@ TEST_CASE("Each rule of the verdict decides where its facts say so", "[telemetry
   CHECK(seen.size() == expected.size());
 }
 
-TEST_CASE("Facts are telemetry, responses, and notes that are numbers", "[telemetry][verdict]") {
-  const Facts facts = runner::facts_of({{"power", 300}}, {{"power", 1}, {"decode_share", 0.6}},
-                                       {{"decode_share", "0.1"},
-                                        {"batches", "12"},
-                                        {"engine", "onednn"},
-                                        {"odd", "nan"},
-                                        {"text", "12 apples"},
-                                        {"empty", ""}});
-  CHECK(facts == Facts{{"power", 300}, {"decode_share", 0.6}, {"batches", 12}});
-}
-
 TEST_CASE("Where nothing is near its limit, or nothing is known, no bottleneck is named",
           "[telemetry][verdict]") {
   CHECK(runner::judge_bottleneck({}).bottleneck == "none_found");
