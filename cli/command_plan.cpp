@@ -14,7 +14,8 @@ namespace doetune::cli {
 namespace {
 
 std::string expected_time(const study::Study& study, std::size_t runs) {
-  const double waves = static_cast<double>((runs + study.run.jobs - 1) / study.run.jobs);
+  const auto jobs = static_cast<std::size_t>(study.run.jobs.value_or(1));
+  const double waves = static_cast<double>((runs + jobs - 1) / jobs);
   if (study.run.expected_s) {
     return fmt::format("about {}", duration_text(waves * *study.run.expected_s));
   }
@@ -44,7 +45,7 @@ void print_json(const study::StudyDirectory& directory) {
   if (directory.study.run.expected_s) {
     json["expected_time_s"] = *directory.study.run.expected_s *
                               static_cast<double>(directory.plan.runs.size()) /
-                              directory.study.run.jobs;
+                              directory.study.run.jobs.value_or(1);
   }
   fmt::print("{}\n", json.dump(2));
 }

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/command_list.h"
+#include "cli/dry_run.h"
 #include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "doe/nearest_name.h"
 #include "runner/progress_printer.h"
 #include "runner/run_error.h"
 #include "runner/run_study.h"
@@ -14,27 +19,6 @@ namespace po = boost::program_options;
 
 namespace doetune::cli {
 namespace {
-
-void print_dry_run_json(const study::StudyDirectory& directory, const runner::RunOptions& options) {
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const runner::PlannedAttempt& attempt : runner::planned_attempts(directory, options)) {
-    runs.push_back({{"run", attempt.run},
-                    {"program", attempt.program.string()},
-                    {"arguments", attempt.arguments},
-                    {"environment", attempt.environment},
-                    {"working_directory", attempt.working_directory.string()}});
-  }
-  fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"runs", runs}}.dump(2));
-}
-
-void print_dry_run(const study::StudyDirectory& directory, const runner::RunOptions& options) {
-  for (const runner::PlannedAttempt& attempt : runner::planned_attempts(directory, options)) {
-    std::string line = fmt::format("#{} {}", attempt.run, attempt.program.string());
-    for (std::size_t i = 1; i < attempt.arguments.size(); ++i) line += " " + attempt.arguments[i];
-    fmt::print("{}\n", line);
-    for (const auto& [name, value] : attempt.environment) fmt::print("     {}={}\n", name, value);
-  }
-}
 
 void print_json(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
   const runner::RunCounts& counts = summary.counts;
@@ -48,17 +32,41 @@ void print_json(const study::StudyDirectory& directory, const runner::RunSummary
                                             {"cancelled", counts.cancelled},
                                             {"lost", counts.lost},
                                             {"remaining", counts.remaining},
-                                            {"interrupted", summary.interrupted}}
+                                            {"interrupted", summary.interrupted},
+                                            {"gave_up", summary.gave_up}}
                          .dump(2));
 }
 
-std::unique_ptr<runner::Launcher> make_launcher(const Options& options, const study::Study& study) {
-  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher);
+std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
+                                                const study::StudyDirectory& directory) {
+  const study::Study& study = directory.study;
+  const runner::LauncherRequest request{
+      study.name, std::filesystem::absolute(directory.path), study.run,
+      [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
+  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher, request);
   try {
-    return runner::make_launcher(options.text("launcher"));
+    return runner::make_launcher(options.text("launcher"), request);
   } catch (const runner::RunError& error) {
     throw UsageError(fmt::format("--launcher: {}", error.what()));
   }
+}
+
+/// The ends that may be tried anew: what was measured, or cannot run, is not among them.
+std::set<study::RunStatus> parse_statuses(const std::string& text) {
+  const std::set<study::RunStatus> allowed = runner::Selection{}.again;
+  std::vector<std::string> names{"none"};
+  for (const study::RunStatus status : allowed) names.emplace_back(run_status_name(status));
+  std::set<study::RunStatus> statuses;
+  for (const std::string& word : split_list(text)) {
+    if (word == "none") continue;
+    const auto status = study::run_status_from_name(word);
+    if (!status || allowed.count(*status) == 0) {
+      throw UsageError(fmt::format("--retry: '{}' is none of {}{}", word, fmt::join(names, ", "),
+                                   doe::did_you_mean(word, names)));
+    }
+    statuses.insert(*status);
+  }
+  return statuses;
 }
 
 int conclude(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
@@ -80,8 +88,10 @@ int command_run(const Command& command, const Arguments& arguments) {
   options.add()("jobs,j", po::value<int>(), "runs at once, instead of the study's")(
       "launcher", po::value<std::string>(), "where runs are executed, instead of the study's")(
       "gpus", po::value<std::string>(), "the GPUs to use, e.g. 0,1")(
-      "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")("dry-run,n",
-                                                                   "print what would be executed");
+      "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
+      "retry", po::value<std::string>(),
+      "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
+      "dry-run,n", "print what would be executed, where, and what it would cost");
   add_directory(options);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
@@ -93,11 +103,13 @@ int command_run(const Command& command, const Arguments& arguments) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
   }
   run.only = parse_run_numbers(options.text("only"), static_cast<int>(directory.plan.runs.size()));
+  const auto launcher = make_launcher(options, directory);
+  if (options.has("retry")) run.again = parse_statuses(options.text("retry"));
   if (options.has("dry-run")) {
-    options.json() ? print_dry_run_json(directory, run) : print_dry_run(directory, run);
+    const auto planned = runner::planned_attempts(directory, run, *launcher);
+    options.json() ? print_dry_run_json(directory, planned) : print_dry_run(directory, planned);
     return kDone;
   }
-  const auto launcher = make_launcher(options, directory.study);
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   const runner::RunSummary summary =

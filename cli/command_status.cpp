@@ -1,12 +1,23 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/command_list.h"
+#include "cli/expected_time.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/best_run.h"
 #include "reports/format.h"
+#include "runner/attempt.h"
+#include "runner/clock.h"
+#include "runner/drift.h"
 #include "runner/progress.h"
 
 namespace doetune::cli {
@@ -14,18 +25,8 @@ namespace {
 
 using study::RunStatus;
 
-/// The time that the missing runs take if each takes the mean of those completed.
 std::optional<double> time_left_s(const reports::Analysis& analysis, int missing) {
-  const study::RunSettings& run = analysis.directory->study.run;
-  std::optional<double> one_s = run.expected_s;
-  double total_s = 0;
-  for (const auto& [number, record] : analysis.records) {
-    if (record.status == RunStatus::kCompleted) total_s += record.duration_s;
-  }
-  if (analysis.completed() > 0) one_s = total_s / analysis.completed();
-  if (missing == 0) return 0;
-  if (!one_s) return std::nullopt;
-  return *one_s * missing / run.jobs;
+  return seconds_for(analysis.directory->study, analysis.records, missing);
 }
 
 int missing_runs(const runner::RunCounts& counts) {
@@ -60,6 +61,31 @@ void print_best_run(const reports::Analysis& analysis) {
   }
 }
 
+/// Attempts that have begun and have no record yet.
+std::vector<std::string> under_way(const reports::Analysis& analysis) {
+  std::vector<std::string> texts;
+  const std::filesystem::path& path = analysis.directory->path;
+  for (const auto& [run, numbers] : runner::attempt_directories(path / "runs")) {
+    const int last = *std::max_element(numbers.begin(), numbers.end());
+    const auto record = analysis.records.find(run);
+    if (record != analysis.records.end() && record->second.attempt >= last) continue;
+    texts.push_back(fmt::format("#{}{}", run, last > 1 ? fmt::format(" (attempt {})", last) : ""));
+  }
+  return texts;
+}
+
+void print_under_way(const reports::Analysis& analysis) {
+  const auto owner = study::lock_owner(analysis.directory->path);
+  const auto runs = under_way(analysis);
+  if (owner) {
+    fmt::print("  doetune is at work ({}){}{}\n", *owner,
+               runs.empty() ? "" : ", runs under way: ", fmt::join(runs, ", "));
+  } else if (!runs.empty()) {
+    fmt::print("  begun and not recorded: {}; `doetune run` looks what became of them\n",
+               fmt::join(runs, ", "));
+  }
+}
+
 void print_status(const reports::Analysis& analysis, const runner::RunCounts& counts) {
   const study::StudyDirectory& directory = *analysis.directory;
   fmt::print("{}: {} of {} completed\n", coloured(directory.study.name, Colour::kStrong),
@@ -68,6 +94,12 @@ void print_status(const reports::Analysis& analysis, const runner::RunCounts& co
   if (const int missing = missing_runs(counts); missing > 0) {
     const auto left_s = time_left_s(analysis, missing);
     fmt::print("  {} to do{}\n", missing, left_s ? ", about " + duration_text(*left_s) : "");
+  }
+  print_under_way(analysis);
+  for (const runner::Drift& drift :
+       runner::drifts(directory.study, directory.plan, analysis.records)) {
+    fmt::print("  {}\n", coloured(runner::drift_text(drift),
+                                  drift.is_clear ? Colour::kCaution : Colour::kFaint));
   }
   for (const std::string& warning : analysis.warnings) fmt::print("  warning: {}\n", warning);
   print_best_run(analysis);
@@ -93,22 +125,44 @@ void print_json(const reports::Analysis& analysis, const runner::RunCounts& coun
           .dump(2));
 }
 
+/// One look at a study: the answer of `status`. Returns whether runs are missing.
+bool show_status(const study::StudyDirectory& directory, bool json) {
+  const reports::Analysis analysis = reports::analyse(directory);
+  const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
+  json ? print_json(analysis, counts) : print_status(analysis, counts);
+  return missing_runs(counts) > 0;
+}
+
+/// Looks again and again until nothing is missing, or nobody works on it any more. Each look takes
+/// at most a tenth of the time, however long a fit takes.
+bool watch_status(const study::StudyDirectory& directory) {
+  constexpr double kLeastPause_s = 1;
+  const bool redraw = ::isatty(STDOUT_FILENO) == 1;
+  for (;;) {
+    const double began_s = runner::monotonic_s();
+    if (redraw) fmt::print("\x1b[H\x1b[2J");
+    const bool missing = show_status(directory, false);
+    std::fflush(stdout);
+    if (!missing || !study::lock_owner(directory.path)) return missing;
+    const double pause_s = std::max(kLeastPause_s, 9 * (runner::monotonic_s() - began_s));
+    std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
+  }
+}
+
 }  // namespace
 
 int command_status(const Command& command, const Arguments& arguments) {
   Options options(command);
+  options.add()("watch,w", "look again every second while runs are being made");
   add_directory(options);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
-  const reports::Analysis analysis = reports::analyse(directory);
-  const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
-  if (options.json()) {
-    print_json(analysis, counts);
-  } else {
-    print_status(analysis, counts);
+  if (options.has("watch") && options.json()) {
+    throw UsageError("doetune status: --watch is for people, --json for programs: not both");
   }
-  say_next(fmt::format("doetune {} {}", missing_runs(counts) > 0 ? "run" : "report",
-                       directory.path.string()));
+  const bool missing =
+      options.has("watch") ? watch_status(directory) : show_status(directory, options.json());
+  say_next(fmt::format("doetune {} {}", missing ? "run" : "report", directory.path.string()));
   return kDone;
 }
 

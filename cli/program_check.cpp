@@ -12,7 +12,6 @@ namespace {
 
 void check_runs(const study::StudyDirectory& planned) {
   const study::Study& study = planned.study;
-  runner::make_launcher(study.run.launcher);
   if (!study.workload.empty()) {
     std::vector<std::string> mistakes;
     for (const runner::NameProblem& problem : runner::check_names(
@@ -21,7 +20,9 @@ void check_runs(const study::StudyDirectory& planned) {
     }
     if (!mistakes.empty()) throw study::StudyError(fmt::format("{}", fmt::join(mistakes, "\n")));
   }
-  runner::planned_attempts(planned, {});
+  const auto launcher = runner::make_launcher(
+      study.run.launcher, {study.name, std::filesystem::absolute(planned.path), study.run});
+  runner::check_attempts(planned, *launcher);
 }
 
 }  // namespace

@@ -286,7 +286,7 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
     const auto planned = std::find_if(directory.plan.runs.begin(), directory.plan.runs.end(),
                                       [number = run](const auto& r) { return r.run == number; });
     if (planned == directory.plan.runs.end()) continue;
-    study::add_derived_responses(directory.study, *planned, record.responses);
+    study::add_derived_responses(directory.study, *planned, record);
   }
   for (const study::Response& response : directory.study.responses) {
     analysis.responses.push_back(

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "runner/bounded_file.h"
-#include "study/directory.h"
+#include "study/files.h"
 
 namespace doetune::runner {
 namespace {
@@ -22,9 +22,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostExitBytes = 1 << 16;
 
-constexpr std::array<std::pair<EndCause, std::string_view>, 6> kCauses{{
+constexpr std::array<std::pair<EndCause, std::string_view>, 8> kCauses{{
     {EndCause::kExited, "exited"},
     {EndCause::kTimeLimit, "time_limit"},
+    {EndCause::kHung, "hung"},
+    {EndCause::kMemory, "memory"},
     {EndCause::kCancelled, "cancelled"},
     {EndCause::kNotStarted, "not_started"},
     {EndCause::kLost, "lost"},
@@ -50,6 +52,7 @@ AttemptEnd end_from_json(const Json& object) {
   end.detail = object.at("detail").get<std::string>();
   end.host = object.at("host").get<std::string>();
   end.gpu = object.at("gpu").get<std::string>();
+  end.cpus = object.value("cpus", "");
   end.start = object.at("start").get<std::string>();
   end.duration_s = object.at("duration_s").get<double>();
   return end;
@@ -83,6 +86,7 @@ void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd&
   object["detail"] = end.detail;
   object["host"] = end.host;
   object["gpu"] = end.gpu;
+  object["cpus"] = end.cpus;
   object["start"] = end.start;
   object["duration_s"] = end.duration_s;
   study::write_file_atomically(attempt_directory / "exit",

@@ -14,8 +14,9 @@ namespace doetune::runner {
 /// Makes the attempts of one study; looks for each program once.
 class AttemptMaker {
  public:
+  /// `ranks`: the launcher's program that starts several processes, where the study names none.
   /// Throws RunError for a bundled workload that is not there.
-  explicit AttemptMaker(const study::StudyDirectory& directory);
+  AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks);
 
   /// The directory of an attempt, absolute. Throws study::DirectoryError where there is no current
   /// directory for a relative one.
@@ -26,9 +27,11 @@ class AttemptMaker {
 
  private:
   const std::filesystem::path& program(const std::string& name);
+  void start_in_ranks(Attempt& attempt);
 
   const study::StudyDirectory& directory_;
   const study::Study& study_;
+  std::string ranks_;
   std::filesystem::path workload_;
   std::map<std::string, std::filesystem::path> programs_;
 };

@@ -1,6 +1,7 @@
 // Where attempts are placed: this machine, a scheduler, another host.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,8 +10,24 @@
 #include <vector>
 
 #include "runner/attempt.h"
+#include "runner/slots.h"
+#include "study/run_settings.h"
 
 namespace doetune::runner {
+
+/// What a launcher is made from.
+struct LauncherRequest {
+  std::string study;                ///< its name
+  std::filesystem::path directory;  ///< of the study, absolute
+  study::RunSettings run;
+  std::function<void(const std::string&)> note = {};  ///< tells the user something; may be empty
+};
+
+/// What the command line says of the places, before the study file does.
+struct PlaceOptions {
+  std::optional<int> jobs;        ///< runs at once
+  std::vector<std::string> gpus;  ///< to share out among them; empty: all there are
+};
 
 /// A launcher's word that an attempt may be over. The attempt directory has the last word: with an
 /// `exit` file it is; without one the attempt is lost, and the remark says what is known of it.
@@ -26,6 +43,14 @@ struct Hint {
 class Launcher {
  public:
   virtual ~Launcher() = default;
+
+  /// Where runs can be placed at once: unless a launcher knows better, this machine. Throws
+  /// RunError for a cluster that cannot be asked, with what to install or to write.
+  virtual std::vector<Place> places(const study::RunSettings& run,
+                                    const PlaceOptions& options) const;
+
+  /// What starts the ranks of a program that is run in several processes.
+  virtual std::string_view ranks() const { return "mpirun"; }
 
   /// Starts an attempt, once: a name that was submitted or claimed before is not started again.
   /// An attempt that cannot be started ends with an `exit` file that says why.
@@ -47,12 +72,13 @@ class Launcher {
 struct LauncherType {
   std::string_view name;     ///< as written in the study file
   std::string_view summary;  ///< what it is for
-  std::unique_ptr<Launcher> (*make)();
+  std::unique_ptr<Launcher> (*make)(const LauncherRequest& request);
 };
 
 std::span<const LauncherType> launcher_types();
 
-/// Throws RunError for an unknown name, with the nearest.
-std::unique_ptr<Launcher> make_launcher(std::string_view name);
+/// The launcher of this name; making it asks nothing of a cluster. Throws RunError for an unknown
+/// one, with the nearest.
+std::unique_ptr<Launcher> make_launcher(std::string_view name, const LauncherRequest& request);
 
 }  // namespace doetune::runner

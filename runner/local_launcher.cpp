@@ -50,6 +50,7 @@ AttemptEnd end_of(const Attempt& attempt, EndCause cause, const std::string& sta
   end.cause = cause;
   end.host = host_name();
   end.gpu = fmt::format("{}", fmt::join(attempt.gpus, ","));
+  end.cpus = cpu_list(attempt.cpus);
   end.start = start;
   return end;
 }
@@ -104,15 +105,25 @@ void LocalLauncher::submit(const Attempt& attempt) {
   const double started_s = monotonic_s();
   StartResult started = start_process(attempt);
   if (!started.process) return not_started(started.error);
-  const auto [entry, added] =
-      running_.emplace(attempt.name, Running{attempt, std::move(*started.process),
-                                             CappedOutput(attempt.directory / "stdout"),
-                                             CappedOutput(attempt.directory / "stderr"), start,
-                                             started_s, started_s + attempt.time_limit_s});
+  const pid_t pid = started.process->pid;
+  const auto [entry, added] = running_.emplace(
+      attempt.name,
+      Running{attempt, std::move(*started.process), CappedOutput(attempt.directory / "stdout"),
+              CappedOutput(attempt.directory / "stderr"), start, started_s,
+              started_s + attempt.time_limit_s, Watchdog(attempt, pid, started_s)});
+  entry->second.kills_before = out_of_memory_kills();
   const Process& process = entry->second.process;
   for (const Descriptor* source : {&process.handle, &process.output, &process.errors}) {
     watch(source->get());
   }
+  record(attempt, pid);
+}
+
+void LocalLauncher::record(const Attempt& attempt, pid_t program) {
+  if (attempt.telemetry_hz == 0 && !attempt.hang_after_s) return;
+  if (!recorder_) recorder_.emplace(attempt.telemetry_hz);
+  recorder_->add(
+      {attempt.name, program, attempt.gpus, attempt.cpus, attempt.directory / "telemetry.csv"});
 }
 
 bool LocalLauncher::resume(const Attempt& attempt) {
@@ -129,7 +140,9 @@ bool LocalLauncher::resume(const Attempt& attempt) {
 
 std::optional<std::vector<Hint>> LocalLauncher::wait(double timeout_s, int wake) {
   double until_s = monotonic_s() + timeout_s;
-  for (const auto& [name, running] : running_) until_s = std::min(until_s, running.deadline_s);
+  for (const auto& [name, running] : running_) {
+    until_s = std::min({until_s, running.deadline_s, running.watchdog.due_s()});
+  }
   if (!hints_.empty()) until_s = 0;
 
   if (wake >= 0) watch(wake);
@@ -144,12 +157,26 @@ std::optional<std::vector<Hint>> LocalLauncher::wait(double timeout_s, int wake)
       return std::any_of(events.begin(), events.begin() + std::max(count, 0),
                          [&](const epoll_event& event) { return event.data.fd == source.get(); });
     };
-    if (ready(running.process.output) || ready(running.process.errors)) drain(running);
-    if (monotonic_s() >= running.deadline_s) stop_further(running, monotonic_s());
+    const double now_s = monotonic_s();
+    if (ready(running.process.output) || ready(running.process.errors)) {
+      drain(running);
+      running.watchdog.saw_output(now_s);
+    }
+    heed_watchdog(running, now_s);
+    if (now_s >= running.deadline_s) stop_further(running, now_s);
     if (ready(running.process.handle) || running.cause == EndCause::kLost) ended.push_back(name);
   }
   for (const std::string& name : ended) finish(name);
   return std::exchange(hints_, {});
+}
+
+void LocalLauncher::heed_watchdog(Running& running, double now_s) {
+  const auto verdict = running.watchdog.look(
+      now_s, [&] { return recorder_ ? recorder_->activity(running.attempt.name) : 0.0; });
+  if (!verdict || running.stop != Stop::kNone) return;
+  running.cause = verdict->cause;
+  running.detail = verdict->detail;
+  stop_further(running, now_s);
 }
 
 void LocalLauncher::cancel(const std::string& attempt) {
@@ -195,6 +222,7 @@ void LocalLauncher::finish(const std::string& name) {
   const double duration_s = monotonic_s() - running.started_s;
   AttemptEnd end = end_of(running.attempt, running.cause, running.start);
   end.duration_s = duration_s;
+  end.detail = running.detail;
 
   // The group first, while the dead program's number still stands for it.
   ::kill(-running.process.pid, SIGKILL);
@@ -205,7 +233,9 @@ void LocalLauncher::finish(const std::string& name) {
   } else {
     end.detail = fmt::format("process {} does not die of SIGKILL", running.process.pid);
   }
+  explain_memory(running, end);
   if (!kill_descendants(running)) end.detail = "processes that it started are still being killed";
+  if (recorder_) recorder_->remove(name);
   drain(running);
   running.output.finish();
   running.errors.finish();
@@ -213,6 +243,18 @@ void LocalLauncher::finish(const std::string& name) {
   const Attempt attempt = std::move(running.attempt);
   running_.erase(name);
   tell(attempt, std::move(end));
+}
+
+/// A program that the kernel killed for want of memory, or one that failed because the kernel
+/// killed what it had started: known by the count of the control group, where no other attempt
+/// shares it.
+void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) const {
+  if (end.cause != EndCause::kExited || end.exit_code == 0 || !running.kills_before) return;
+  const bool killed = end.signal == SIGKILL || end.exit_code == 128 + SIGKILL;
+  if (!killed && running_.size() > 1) return;
+  if (out_of_memory_kills().value_or(0) <= *running.kills_before) return;
+  end.cause = EndCause::kMemory;
+  end.detail = "the kernel killed a process of it for want of memory";
 }
 
 /// Leaves the end in the attempt's directory. A program may have removed that, or put something in

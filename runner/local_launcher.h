@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "runner/descriptor.h"
 #include "runner/launcher.h"
 #include "runner/process.h"
+#include "runner/telemetry/recorder.h"
+#include "runner/watchdog.h"
 
 namespace doetune::runner {
 
@@ -17,7 +20,8 @@ namespace doetune::runner {
 /// (PR_SET_CHILD_SUBREAPER). If this process is killed, so are the attempts' programs.
 ///
 /// Use it from one thread: an attempt's program dies with the thread that submitted it. Between
-/// events the runner sleeps; it never polls.
+/// events the runner sleeps and never polls, but for the telemetry of attempts that want it, and
+/// for a watchdog where a limit of memory or silence is set.
 class LocalLauncher : public Launcher {
  public:
   LocalLauncher();
@@ -42,11 +46,17 @@ class LocalLauncher : public Launcher {
     std::string start;
     double started_s;   ///< monotonic
     double deadline_s;  ///< monotonic: when to stop it further
+    Watchdog watchdog;
+    std::optional<long> kills_before = {};  ///< out of memory, in the control group
+    std::string detail = {};                ///< why it was stopped
     Stop stop = Stop::kNone;
     EndCause cause = EndCause::kExited;
   };
 
   void watch(int descriptor);
+  void record(const Attempt& attempt, pid_t program);
+  void heed_watchdog(Running& running, double now_s);
+  void explain_memory(const Running& running, AttemptEnd& end) const;
   void stop_further(Running& running, double now_s);
   void drain(Running& running);
   void finish(const std::string& name);
@@ -57,6 +67,7 @@ class LocalLauncher : public Launcher {
   Descriptor events_;
   std::map<std::string, Running> running_;
   std::vector<Hint> hints_;
+  std::optional<TelemetryRecorder> recorder_;  ///< from the first attempt on that wants one
   bool was_subreaper_ = false;
 };
 

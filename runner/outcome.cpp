@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "runner/bounded_file.h"
+#include "runner/output_text.h"
 #include "runner/responses.h"
+#include "runner/telemetry/bottleneck.h"
+#include "runner/telemetry/summary.h"
 #include "runner/untrusted_json.h"
 #include "study/results.h"
 
@@ -19,11 +23,10 @@ namespace {
 using study::RunStatus;
 
 constexpr std::size_t kTailBytes = 1 << 20;
-constexpr std::size_t kMostReasonBytes = 300;
 
 /// What programs say when memory runs out; compared without regard to case.
-constexpr std::array<std::string_view, 9> kOutOfMemory{
-    "out of memory",              // CUDA, cuDNN, PyTorch, the kernel
+constexpr std::array<std::string_view, 15> kOutOfMemory{
+    "out of memory",              // CUDA, cuDNN, NCCL, PyTorch, the kernel
     "outofmemory",                // torch.cuda.OutOfMemoryError, java.lang.OutOfMemoryError
     "cuda_error_out_of_memory",   // CUDA driver API
     "cudaerrormemoryallocation",  // CUDA runtime API
@@ -31,7 +34,13 @@ constexpr std::array<std::string_view, 9> kOutOfMemory{
     "memoryerror",                // Python
     "resource_exhausted",         // TensorFlow, JAX
     "cublas_status_alloc_failed",
-    "cannot allocate memory",  // ENOMEM
+    "cudnn_status_alloc_failed",
+    "cudnn_status_internal_error_device_allocation_failed",
+    "cufft_alloc_failed",
+    "failed to allocate memory",  // ONNX Runtime, TensorRT
+    "unable to allocate",         // NumPy
+    "oom_kill event",             // Slurm
+    "cannot allocate memory",     // ENOMEM
 };
 
 std::string lower(std::string_view text) {
@@ -54,41 +63,6 @@ std::optional<std::string_view> out_of_memory_line(std::string_view text) {
   return std::nullopt;
 }
 
-std::string_view last_line(std::string_view text) {
-  const std::size_t last = text.find_last_not_of(" \t\r\n");
-  if (last == std::string_view::npos) return {};
-  text = text.substr(0, last + 1);
-  return text.substr(text.rfind('\n') + 1);
-}
-
-/// Bytes of the UTF-8 character that the text begins with, from two on; 0 where none does.
-std::size_t multibyte_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
-  if (length == 0 || length > text.size() || byte(0) > 0xf4) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
-/// Program output as part of a message: short, and without what a terminal would obey: control
-/// characters, those of C1 (U+0080 to U+009F) too, and bytes that are no UTF-8, for a terminal of
-/// 8 bits obeys 0x9b as well.
-std::string printable(std::string_view line) {
-  line = line.substr(0, kMostReasonBytes);
-  std::string text;
-  while (!line.empty()) {
-    const auto first = static_cast<unsigned char>(line[0]);
-    const std::size_t length = first < 0x80 ? 1 : multibyte_length(line);
-    const bool c1 = first == 0xc2 && length == 2 && static_cast<unsigned char>(line[1]) < 0xa0;
-    const bool control = first < 0x20 || first == 0x7f || c1 || length == 0;
-    text += control ? " " : line.substr(0, length);
-    line.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return text;
-}
-
 std::string with_last_words(std::string reason, const AttemptOutput& output) {
   const std::string_view words = last_line(output.errors);
   return words.empty() ? reason : fmt::format("{}: {}", reason, printable(words));
@@ -100,6 +74,51 @@ std::string how_it_exited(const AttemptEnd& end) {
                        *end.signal == SIGKILL ? "; the kernel's answer to a want of memory?" : "");
   }
   return fmt::format("exit code {}", end.exit_code.value_or(-1));
+}
+
+void add_quality(const study::Study& study, const Measured& measured, study::RunRecord& record) {
+  record.repeats = measured.repeats;
+  record.half_width = measured.half_width;
+  record.steady = measured.steady;
+  record.flags = measurement_flags(measured, study.run.precision);
+}
+
+/// What is known of a run in numbers, by name.
+Facts facts_of(const study::RunRecord& record) {
+  Facts facts = record.telemetry;
+  facts.insert(record.responses.begin(), record.responses.end());
+  for (const auto& [name, text] : record.notes) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) facts.emplace(name, value);
+  }
+  return facts;
+}
+
+void add_telemetry(const study::Study& study, ReadResponses& read,
+                   const std::filesystem::path& file, study::RunRecord& record) {
+  std::optional<TimeWindow> window;
+  if (read.measured.window) window = {read.measured.window->first, read.measured.window->second};
+  const auto throughput = record.responses.find("throughput");
+  TelemetrySummary summary = summarise_file(
+      file, window, study.run.warmup_s.value_or(0),
+      throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
+  for (const std::string& name : read.quantities) {
+    const auto value = summary.values.find(name);
+    if (value != summary.values.end()) {
+      record.responses[name] = value->second;
+    } else {
+      read.problems.push_back(
+          fmt::format("'{}' was not measured: {}", name,
+                      summary.problem.empty() ? "this machine does not tell it" : summary.problem));
+    }
+  }
+  record.telemetry = std::move(summary.values);
+  if (record.telemetry.empty()) return;
+  Verdict verdict = judge_bottleneck(facts_of(record));
+  record.bottleneck = std::move(verdict.bottleneck);
+  record.evidence = std::move(verdict.evidence);
+  record.flags.insert(record.flags.end(), verdict.disturbances.begin(), verdict.disturbances.end());
 }
 
 void judge_exit(const study::Study& study, const study::PlannedRun& run, const AttemptEnd& end,
@@ -120,7 +139,9 @@ void judge_exit(const study::Study& study, const study::PlannedRun& run, const A
   ReadResponses read = read_responses(study, output);
   record.responses = std::move(read.values);
   record.notes = std::move(read.notes);
-  study::add_derived_responses(study, run, record.responses);
+  add_quality(study, read.measured, record);
+  add_telemetry(study, read, output.telemetry, record);
+  study::add_derived_responses(study, run, record);
   record.status = read.problems.empty() ? RunStatus::kCompleted : RunStatus::kFailed;
   record.reason = printable(fmt::format("{}", fmt::join(read.problems, "; ")));
 }
@@ -138,6 +159,7 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory) {
   }
   output.output = read_tail(attempt_directory / "stdout", kTailBytes);
   output.errors = read_tail(attempt_directory / "stderr", kTailBytes);
+  output.telemetry = attempt_directory / "telemetry.csv";
   return output;
 }
 
@@ -149,6 +171,7 @@ study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, 
   record.exit_code = end.exit_code;
   record.host = end.host;
   record.gpu = end.gpu;
+  record.cpus = end.cpus;
   record.start = end.start;
   record.duration_s = end.duration_s;
   switch (end.cause) {
@@ -158,6 +181,14 @@ study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, 
     case EndCause::kTimeLimit:
       record.status = RunStatus::kTimedOut;
       record.reason = fmt::format("stopped at its time limit of {} s", study.run.timeout_s);
+      break;
+    case EndCause::kHung:
+      record.status = RunStatus::kTimedOut;
+      record.reason = fmt::format("hung: {}", end.detail);
+      break;
+    case EndCause::kMemory:
+      record.status = RunStatus::kInfeasible;
+      record.reason = fmt::format("out of memory: {}", end.detail);
       break;
     case EndCause::kCancelled:
       record.status = RunStatus::kCancelled;

@@ -22,6 +22,7 @@ struct AttemptOutput {
   std::string result_problem;         ///< why result.json cannot be read though something is there
   std::string output;                 ///< the last of standard output
   std::string errors;                 ///< the last of standard error
+  std::filesystem::path telemetry = {};  ///< telemetry.csv, there or not; may be empty
 };
 
 AttemptOutput read_output(const std::filesystem::path& attempt_directory);
@@ -36,6 +37,10 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory);
 /// expression in RE2's syntax (no backreferences, no lookahead: matching takes linear time whatever
 /// the output), tried on each line; the last line that matches counts, its first group if it has
 /// one.
+///
+/// A response that is a quantity of the runner's telemetry (study/quantities.h) comes from there if
+/// the program says nothing of it. Telemetry speaks of the window that the program names, else of
+/// all but the study's warm-up.
 ///
 /// completed   exit code 0, every measured response there and finite
 /// infeasible  exit code 77, or not 0 and the output tells of memory that ran out

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "runner/run_error.h"
 
@@ -12,6 +13,13 @@ namespace doetune::runner {
 bool is_executable(const std::filesystem::path& file) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
+}
+
+std::string search_path(const std::map<std::string, std::string>& environment) {
+  const auto own = environment.find("PATH");
+  if (own != environment.end()) return own->second;
+  const char* path = std::getenv("PATH");
+  return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
 std::filesystem::path find_program(const std::string& name,

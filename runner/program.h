@@ -2,12 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 namespace doetune::runner {
 
 /// Whether a file can be executed by this user.
 bool is_executable(const std::filesystem::path& file);
+
+/// PATH as a run's program finds it: the study's, else this process'.
+std::string search_path(const std::map<std::string, std::string>& environment);
 
 /// The program that a command's first word means: a path with a slash is taken from the working
 /// directory, any other is searched in `search_path` (colon separated).

@@ -28,6 +28,8 @@ Json json_number(double value) {
   return value;
 }
 
+Json or_null(const std::optional<double>& value) { return value ? json_number(*value) : Json(); }
+
 Json factor_value(const doe::Factor& factor, double setting) {
   return factor.is_categorical() ? Json(factor.format(setting)) : json_number(setting);
 }
@@ -82,8 +84,15 @@ std::string request_text(const study::StudyDirectory& directory, const study::Pl
   request["gpus"] = slot.gpus;
   request["cpus"] = slot.cpus;
   request["time_limit_s"] = json_number(study.run.timeout_s);
-  request["warmup_s"] = study.run.warmup_s ? json_number(*study.run.warmup_s) : Json();
+  request["warmup_s"] = or_null(study.run.warmup_s);
   request["repeats"] = study.run.repeats;
+  request["precision"] = or_null(study.run.precision);
+  request["min_time_s"] = or_null(study.run.min_time_s);
+  request["max_time_s"] = or_null(study.run.max_time_s);
+  request["responses"] = Json::array();
+  for (const study::Response& response : study.responses) {
+    if (response.formula.empty()) request["responses"].push_back(response.name);
+  }
   return request.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -123,13 +132,27 @@ std::vector<std::string> fill_command(const study::Study& study, const study::Pl
   return arguments;
 }
 
+int count_in(const study::Count& count, const study::Study& study, const study::PlannedRun& run) {
+  if (count.factor.empty()) return count.fixed;
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    if (study.factors[i].name != count.factor) continue;
+    const double value = run.settings[i];
+    if (value == std::floor(value) && value >= 0 && value <= 1e6) return static_cast<int>(value);
+    throw RunError(fmt::format("run {}: {} = {} is asked of as a count, a whole number", run.run,
+                               count.factor, study.factors[i].format(value)),
+                   "factors." + count.factor);
+  }
+  throw RunError(fmt::format("'{}' is no factor", count.factor), "run");
+}
+
 std::map<std::string, std::string> attempt_environment(const study::Study& study,
                                                        const std::filesystem::path& directory,
                                                        const Slot& slot) {
   std::map<std::string, std::string> environment = study.run.environment;
   environment["DOETUNE_REQUEST"] = (directory / "request.json").string();
   environment[kResultVariable] = (directory / "result.json").string();
-  if (study.run.gpus_per_run > 0) {
+  const study::Count& gpus = study.run.gpus_per_run;
+  if (!slot.scheduled && (gpus.fixed > 0 || !gpus.factor.empty())) {
     environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slot.gpus, ","));
   }
   return environment;

@@ -8,17 +8,12 @@
 #include <vector>
 
 #include "runner/attempt.h"
+#include "runner/slots.h"
 #include "study/directory.h"
 #include "study/plan.h"
 #include "study/study.h"
 
 namespace doetune::runner {
-
-/// The part of the machine that one of the runs at once has to itself.
-struct Slot {
-  std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them
-  std::vector<int> cpus;          ///< its program is bound to them
-};
 
 /// The seed of a run: the same for each of its attempts, on any machine. Below 2^53, so that every
 /// JSON reader keeps it exactly.
@@ -39,8 +34,12 @@ std::optional<std::string> requested_plan(const std::filesystem::path& attempt_d
 std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
                                       int attempt, const std::filesystem::path& directory);
 
-/// The variables of an attempt: DOETUNE_REQUEST, DOETUNE_RESULT, CUDA_VISIBLE_DEVICES where GPUs
-/// are assigned, and the study's own.
+/// A count of the study in one run: the number, or the setting of the factor that it names.
+/// Throws RunError for a setting that is no whole number from 0.
+int count_in(const study::Count& count, const study::Study& study, const study::PlannedRun& run);
+
+/// The variables of an attempt: DOETUNE_REQUEST, DOETUNE_RESULT, the study's own, and
+/// CUDA_VISIBLE_DEVICES where the study assigns GPUs and no scheduler does.
 std::map<std::string, std::string> attempt_environment(const study::Study& study,
                                                        const std::filesystem::path& directory,
                                                        const Slot& slot);

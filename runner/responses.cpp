@@ -12,6 +12,7 @@
 #include "doe/nearest_name.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
+#include "study/quantities.h"
 
 namespace doetune::runner {
 namespace {
@@ -52,8 +53,12 @@ std::string shortened(std::string text) {
   return text;
 }
 
+/// The program's remarks, and why it stopped measuring.
 std::map<std::string, std::string> notes_in(const Json& object) {
   std::map<std::string, std::string> notes;
+  const auto stopped = object.find("stopped_by");
+  if (stopped != object.end() && stopped->is_string())
+    notes["stopped_by"] = shortened(stopped->get<std::string>());
   const auto found = object.find("notes");
   if (found == object.end() || !found->is_object()) return notes;
   for (const auto& [name, value] : found->items()) {
@@ -145,8 +150,11 @@ void read_from_object(const study::Response& response, const Places& places,
   const Json* found = member(*places.responses, response.name);
   if (found == nullptr && places.repeats != nullptr) found = member(*places.repeats, response.name);
   if (found == nullptr) {
-    read.problems.push_back(fmt::format("{} has no '{}'{}", place, response.name,
-                                        doe::did_you_mean(response.name, keys(*places.responses))));
+    const auto why = read.notes.find(response.name);  // the program's own word on it
+    read.problems.push_back(fmt::format(
+        "{} has no '{}'{}", place, response.name,
+        why != read.notes.end() ? ": " + why->second
+                                : doe::did_you_mean(response.name, keys(*places.responses))));
     return;
   }
   const double value = number_in(*found);
@@ -163,17 +171,32 @@ std::string no_object(const AttemptOutput& output) {
   return "it wrote no result.json, and no JSON object on standard output";
 }
 
+/// Whether a response is one that telemetry measures, and the program says nothing of it.
+bool is_left_to_runner(const study::Response& response, const Source& source) {
+  if (study::find_quantity(response.name) == nullptr) return false;
+  if (!source.object) return true;
+  const Places places = places_in(*source.object);
+  const bool repeated =
+      places.repeats != nullptr && member(*places.repeats, response.name) != nullptr;
+  return member(*places.responses, response.name) == nullptr && !repeated;
+}
+
 }  // namespace
 
 ReadResponses read_responses(const study::Study& study, const AttemptOutput& output) {
   ReadResponses read;
   const Source source = find_object(output);
-  if (source.object) read.notes = notes_in(*source.object);
+  if (source.object) {
+    read.notes = notes_in(*source.object);
+    read.measured = read_measured(study, *source.object);
+  }
   bool said = false;
   for (const study::Response& response : study.responses) {
     if (!response.formula.empty()) continue;
     if (!response.pattern.empty()) {
       read_by_pattern(response, output, read);
+    } else if (is_left_to_runner(response, source)) {
+      read.quantities.push_back(response.name);
     } else if (source.object) {
       read_from_object(response, places_in(*source.object), source.place, read);
     } else if (!std::exchange(said, true)) {

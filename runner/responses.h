@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runner/measured.h"
 #include "runner/outcome.h"
 #include "study/study.h"
 
@@ -16,6 +17,9 @@ struct ReadResponses {
   std::map<std::string, double> values;
   std::map<std::string, std::string> notes;
   std::vector<std::string> problems;  ///< one for each measured response without a finite value
+  std::vector<std::string>
+      quantities;     ///< responses that the program left to the runner's telemetry
+  Measured measured;  ///< how well and when
 };
 
 ReadResponses read_responses(const study::Study& study, const AttemptOutput& output);

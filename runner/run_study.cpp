@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <system_error>
 #include <utility>
 
+#include "runner/attempt_file.h"
 #include "runner/attempt_maker.h"
+#include "runner/conditions/store.h"
+#include "runner/drift.h"
+#include "runner/hooks.h"
 #include "runner/outcome.h"
 #include "runner/request.h"
 #include "runner/slots.h"
@@ -29,9 +34,9 @@ Selection selection_of(const StudyDirectory& directory, const RunOptions& option
   return {options.only, options.again, directory.study.run.retries};
 }
 
-std::vector<Slot> slots_of(const StudyDirectory& directory, const RunOptions& options) {
-  return share_out(options.jobs.value_or(directory.study.run.jobs),
-                   directory.study.run.gpus_per_run, options.gpus, usable_cpus());
+SlotPool pool_of(const StudyDirectory& directory, const RunOptions& options,
+                 const Launcher& launcher) {
+  return SlotPool(launcher.places(directory.study.run, {options.jobs, options.gpus}));
 }
 
 /// One call of run_study.
@@ -46,10 +51,11 @@ class StudyRun {
         now_s_(now_s),
         lock_(directory.path),
         journal_(directory.journal(), directory.study.name, directory.plan_hash),
-        maker_(directory),
-        free_slots_(slots_of(directory, options)),
-        progress_(static_cast<int>(free_slots_.size()), directory.study.run.expected_s, now_s()) {
-    std::reverse(free_slots_.begin(), free_slots_.end());  // the first is taken first
+        maker_(directory, launcher.ranks()),
+        hooks_(directory),
+        conditions_(directory.path),
+        pool_(pool_of(directory, options, launcher)),
+        progress_(pool_.jobs(), directory.study.run.expected_s, now_s()) {
     for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
     final_ = study::final_records(journal_.content().records);
     check_commands(selection_of(directory, options));
@@ -62,12 +68,18 @@ class StudyRun {
 
   RunSummary run() {
     write_results();
+    if (schedule_->waiting() > 0) {
+      note_conditions(directory_.path, directory_.working_directory,
+                      directory_.study.run.environment);
+    }
     while (!under_way_.empty() || (schedule_->waiting() > 0 && !stopping())) {
       start_runs();
       wait();
     }
     write_results();
-    return {progress_.counts(), stopping() && schedule_->waiting() + cancelled_ > 0};
+    tell(hooks_.after_all(progress_.counts()));
+    const bool left = schedule_->waiting() + cancelled_ > 0;
+    return {progress_.counts(), (interrupts_seen_ > 0 || stop_file_seen_) && left, gave_up_};
   }
 
  private:
@@ -78,13 +90,18 @@ class StudyRun {
     std::filesystem::path directory;
   };
 
-  bool stopping() const { return interrupts_seen_ > 0; }
+  /// Whether no further run is to begin.
+  bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || gave_up_; }
+
+  void tell(const std::string& text) {
+    if (!text.empty()) sink_.note(text);
+  }
 
   /// Whatever cannot work is found before anything is run.
   void check_commands(const Selection& selection) {
     Schedule schedule(directory_.plan, final_, selection);
-    while (const auto index = schedule.next()) {
-      maker_.make(directory_.plan.runs[*index], 1, free_slots_.front());
+    while (const auto index = schedule.next(now_s_())) {
+      pool_.check(maker_.make(directory_.plan.runs[*index], 1, {}).gpus_wanted);
     }
   }
 
@@ -123,20 +140,30 @@ class StudyRun {
   void adopt(std::size_t index, int number) {
     const PlannedRun& run = directory_.plan.runs[index];
     const auto path = maker_.path(run.run, number);
-    if (!read_end(path) && launcher_.resume(maker_.make(run, number, {}))) {
-      going_on_.push_back({index, number, {}, path});
-      return;
+    if (!read_end(path)) {
+      const Attempt attempt = as_started(maker_.make(run, number, {}));
+      if (launcher_.resume(attempt)) {
+        going_on_.push_back({index, number, pool_.take_again(attempt.host, attempt.gpus), path});
+        return;
+      }
     }
     append(record_of(index, number, path, {"", "doetune was stopped while it ran"}));
+  }
+
+  /// The attempt as its own file tells of it, where it has one: which host, which GPUs.
+  static Attempt as_started(Attempt attempt) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(attempt.directory / "attempt.json", ignored)) return attempt;
+    try {
+      return read_attempt(attempt.directory);
+    } catch (const study::DirectoryError&) {
+      return attempt;
+    }
   }
 
   void take_up_under_way() {
     for (UnderWay& found : going_on_) {
       schedule_->take(found.index);
-      if (!free_slots_.empty()) {
-        found.slot = std::move(free_slots_.back());
-        free_slots_.pop_back();
-      }
       const PlannedRun& run = directory_.plan.runs[found.index];
       const std::string name = maker_.make(run, found.number, found.slot.value_or(Slot())).name;
       progress_.started(run.run, now_s_());
@@ -144,30 +171,45 @@ class StudyRun {
     }
   }
 
+  void look_for_stop_file() {
+    const auto file = directory_.path / "stop";
+    std::error_code ignored;
+    if (stop_file_seen_ || !std::filesystem::exists(file, ignored)) return;
+    stop_file_seen_ = true;
+    sink_.note(fmt::format("stopping: {} is there; remove it to go on", file.string()));
+  }
+
   void start_runs() {
-    while (!free_slots_.empty() && !stopping()) {
-      const auto index = schedule_->next();
+    while (!stopping() && schedule_->waiting() > 0) {
+      look_for_stop_file();
+      if (stop_file_seen_) return;
+      const auto index = schedule_->peek(now_s_());
       if (!index) return;
-      start(*index);
+      auto slot = pool_.take(gpus_of(*index));
+      if (!slot) return;
+      schedule_->take(*index);
+      start(*index, std::move(*slot));
     }
   }
 
-  void start(std::size_t index) {
+  int gpus_of(std::size_t index) const {
+    const study::Study& study = directory_.study;
+    return count_in(study.run.gpus_per_run, study, directory_.plan.runs[index]);
+  }
+
+  void start(std::size_t index, Slot slot) {
     const PlannedRun& run = directory_.plan.runs[index];
     const int number = ++last_attempt_[run.run];
-    const Attempt attempt = maker_.make(run, number, free_slots_.back());
+    const Attempt attempt = maker_.make(run, number, slot);
     std::error_code error;
     std::filesystem::create_directories(attempt.directory, error);
     if (error) {
       throw study::DirectoryError(
           fmt::format("{}: cannot be made: {}", attempt.directory.string(), error.message()));
     }
-    study::write_file_atomically(attempt.request(),
-                                 request_text(directory_, run, number, free_slots_.back()));
+    study::write_file_atomically(attempt.request(), request_text(directory_, run, number, slot));
     launcher_.submit(attempt);
-    under_way_.emplace(attempt.name,
-                       UnderWay{index, number, std::move(free_slots_.back()), attempt.directory});
-    free_slots_.pop_back();
+    under_way_.emplace(attempt.name, UnderWay{index, number, std::move(slot), attempt.directory});
     progress_.started(run.run, now_s_());
     progress_.set_waiting(schedule_->waiting());
     sink_.started(progress_, run, number);
@@ -177,8 +219,10 @@ class StudyRun {
     const double tick_s = sink_.tick(progress_, now_s_());
     const double results_s =
         results_stale_ ? results_due_s_ - now_s_() : std::numeric_limits<double>::infinity();
-    const auto hints =
-        launcher_.wait(std::max(0.0, std::min(tick_s, results_s)), interrupts_.descriptor());
+    const double due_s = schedule_->due_s() - now_s_();  // of a run that waits for its backoff
+    const double retry_s = due_s > 0 ? due_s : std::numeric_limits<double>::infinity();
+    const auto hints = launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s})),
+                                      interrupts_.descriptor());
     heed_interrupts();
     for (const Hint& hint : hints.value_or(std::vector<Hint>())) end(hint);
     if (results_stale_ && now_s_() >= results_due_s_) write_results();
@@ -209,21 +253,44 @@ class StudyRun {
         before == final_.end() ? std::nullopt : std::optional(before->second.status);
     append(record);
     cancelled_ += record.status == RunStatus::kCancelled ? 1 : 0;
-    const bool again = schedule_->ended(ended.index, record.status);
-    if (ended.slot) free_slots_.push_back(std::move(*ended.slot));
+    const bool again = schedule_->ended(ended.index, record.status, now_s_());
+    if (ended.slot) pool_.give_back(*ended.slot);
     progress_.ended(record, status_before);
     progress_.set_waiting(schedule_->waiting());
     sink_.ended(progress_, run, record, ended.directory, again);
+    tell_of_drift(run);
+    tell(hooks_.after_run(record, ended.directory));
+    if (!again) heed_failure(record);
+  }
+
+  /// Each response that drifts is told once, with the first centre run that makes it clear.
+  void tell_of_drift(const PlannedRun& run) {
+    if (run.type != doe::PointType::kCenter) return;
+    for (const Drift& drift : drifts(directory_.study, directory_.plan, final_)) {
+      if (drift.is_clear && drifting_.insert(drift.response).second) tell(drift_text(drift));
+    }
+  }
+
+  void heed_failure(const RunRecord& record) {
+    const bool failed = record.status == RunStatus::kFailed ||
+                        record.status == RunStatus::kTimedOut || record.status == RunStatus::kLost;
+    if (!failed || gave_up_ || directory_.study.run.on_failure != study::OnFailure::kStop) return;
+    gave_up_ = true;
+    sink_.note(fmt::format("stopping: run {} {}, and the study asks to stop at a failure",
+                           record.run, study::run_status_name(record.status)));
   }
 
   /// The record of an attempt that is over, by its directory and what the launcher says.
   RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
-                      const Hint& hint) const {
+                      const Hint& hint) {
     AttemptEnd lost;
     lost.detail = hint.remark;
     lost.host = host_name();
     const AttemptEnd end = hint.end ? *hint.end : read_end(path).value_or(lost);
-    return judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
+    RunRecord record =
+        judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
+    record.conditions = conditions_.id_of(record.host);
+    return record;
   }
 
   void append(const RunRecord& record) {
@@ -248,7 +315,9 @@ class StudyRun {
   study::DirectoryLock lock_;
   study::Journal journal_;
   AttemptMaker maker_;
-  std::vector<Slot> free_slots_;
+  Hooks hooks_;
+  ConditionsStore conditions_;
+  SlotPool pool_;
   Progress progress_;
   std::map<int, RunRecord> final_;
   std::map<int, int> last_attempt_;  ///< highest number used, by run
@@ -256,6 +325,9 @@ class StudyRun {
   std::vector<UnderWay> going_on_;             ///< left by an earlier call
   std::map<std::string, UnderWay> under_way_;  ///< by attempt name
   int interrupts_seen_ = 0;
+  std::set<std::string> drifting_;  ///< responses that were said to drift
+  bool stop_file_seen_ = false;
+  bool gave_up_ = false;
   std::size_t cancelled_ = 0;
   bool results_stale_ = false;
   double results_due_s_ = 0;
@@ -270,20 +342,32 @@ RunSummary run_study(const StudyDirectory& directory, const RunOptions& options,
   return StudyRun(directory, options, launcher, progress, interrupts, now_s).run();
 }
 
+void check_attempts(const StudyDirectory& directory, const Launcher& launcher) {
+  AttemptMaker maker(directory, launcher.ranks());
+  for (const PlannedRun& run : directory.plan.runs) maker.make(run, 1, {});
+}
+
 std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
-                                             const RunOptions& options) {
+                                             const RunOptions& options, const Launcher& launcher) {
   const auto records = study::final_records(study::read_journal(directory.journal()).records);
   Schedule schedule(directory.plan, records, selection_of(directory, options));
-  const auto slots = slots_of(directory, options);
-  AttemptMaker maker(directory);
+  SlotPool pool = pool_of(directory, options, launcher);
+  AttemptMaker maker(directory, launcher.ranks());
+  std::deque<Slot> taken;  // as if the first to start were the first to end
   std::vector<PlannedAttempt> attempts;
-  while (const auto index = schedule.next()) {
+  while (const auto index = schedule.next(0)) {
     const PlannedRun& run = directory.plan.runs[*index];
+    const int gpus = count_in(directory.study.run.gpus_per_run, directory.study, run);
+    pool.check(gpus);
+    auto slot = pool.take(gpus);
+    for (; !slot; slot = pool.take(gpus)) {
+      pool.give_back(taken.front());
+      taken.pop_front();
+    }
     const auto record = records.find(run.run);
     const int number = record == records.end() ? 1 : record->second.attempt + 1;
-    Attempt attempt = maker.make(run, number, slots[attempts.size() % slots.size()]);
-    attempts.push_back({run.run, std::move(attempt.arguments), std::move(attempt.environment),
-                        attempt.program, attempt.working_directory});
+    attempts.push_back({run.run, *slot, maker.make(run, number, *slot)});
+    taken.push_back(std::move(*slot));
   }
   return attempts;
 }

@@ -27,15 +27,14 @@ struct RunOptions {
 struct RunSummary {
   RunCounts counts;          ///< of the whole plan
   bool interrupted = false;  ///< stopped by the user with runs left to do
+  bool gave_up = false;      ///< stopped after a failure, as run.on_failure asks
 };
 
 /// One run as it would be started, for --dry-run.
 struct PlannedAttempt {
   int run = 0;
-  std::vector<std::string> arguments;
-  std::map<std::string, std::string> environment;
-  std::filesystem::path program;
-  std::filesystem::path working_directory;
+  Slot slot;
+  Attempt attempt;
 };
 
 /// Executes every run of the plan that has no final record, `jobs` at once, in run order; resumes
@@ -45,7 +44,9 @@ struct PlannedAttempt {
 ///   infeasible run is never executed again.
 /// - An attempt that ended without being recorded is taken into the journal from its directory;
 ///   one that was cut off is recorded as lost, after what still runs of it has been killed.
-/// - The first interrupt lets the runs under way finish, the second stops them.
+/// - The first interrupt lets the runs under way finish, the second stops them. A file `stop` in
+///   the study directory does what the first interrupt does, and stays until the user removes it.
+/// - With `run.on_failure: stop` a run that failed for good does the same.
 ///
 /// results.csv is written when the call ends, and at most once a second meanwhile: its cost grows
 /// with the plan, that of a run must not. Commands run in the directory of the study file.
@@ -57,8 +58,12 @@ RunSummary run_study(const study::StudyDirectory& directory, const RunOptions& o
                      Launcher& launcher, ProgressSink& progress, Interrupts& interrupts,
                      const std::function<double()>& now_s = monotonic_s);
 
+/// Throws RunError for a run of the plan that could not be started anywhere: an unknown
+/// placeholder, a missing program.
+void check_attempts(const study::StudyDirectory& directory, const Launcher& launcher);
+
 /// The runs that run_study would start, in order. Throws RunError as it does; writes nothing.
 std::vector<PlannedAttempt> planned_attempts(const study::StudyDirectory& directory,
-                                             const RunOptions& options);
+                                             const RunOptions& options, const Launcher& launcher);
 
 }  // namespace doetune::runner

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "runner/run_error.h"
 
@@ -10,6 +12,9 @@ namespace doetune::runner {
 namespace {
 
 using study::RunStatus;
+
+constexpr double kForever_s = std::numeric_limits<double>::infinity();
+constexpr double kMostBackoff_s = 3600;
 
 void check_only(const study::Plan& plan, const std::vector<int>& only) {
   for (const int run : only) {
@@ -36,35 +41,61 @@ Schedule::Schedule(const study::Plan& plan, const std::map<int, study::RunRecord
         record == final_records.end() || (record->second.status != RunStatus::kCompleted &&
                                           record->second.status != RunStatus::kInfeasible &&
                                           selection.again.count(record->second.status) > 0);
-    if (open && (only.empty() || only.count(run) > 0)) queue_.push_back(i);
+    if (open && (only.empty() || only.count(run) > 0)) queue_.push_back({i, -kForever_s});
   }
 }
 
-std::optional<std::size_t> Schedule::next() {
-  if (queue_.empty()) return std::nullopt;
-  const std::size_t index = queue_.front();
-  queue_.pop_front();
+std::optional<std::size_t> Schedule::peek(double now_s) const {
+  const auto due = std::find_if(queue_.begin(), queue_.end(),
+                                [&](const Waiting& waiting) { return waiting.due_s <= now_s; });
+  return due == queue_.end() ? std::nullopt : std::optional(due->index);
+}
+
+std::optional<std::size_t> Schedule::next(double now_s) {
+  const auto index = peek(now_s);
+  if (index) take(*index);
   return index;
 }
 
+double Schedule::due_s() const {
+  double first_s = kForever_s;
+  for (const Waiting& waiting : queue_) first_s = std::min(first_s, waiting.due_s);
+  return first_s;
+}
+
 void Schedule::take(std::size_t index) {
-  queue_.erase(std::remove(queue_.begin(), queue_.end(), index), queue_.end());
+  const auto found = std::find_if(queue_.begin(), queue_.end(),
+                                  [&](const Waiting& waiting) { return waiting.index == index; });
+  if (found != queue_.end()) queue_.erase(found);
 }
 
-bool Schedule::ended(std::size_t index, RunStatus status) {
-  const bool own_failure = status == RunStatus::kFailed || status == RunStatus::kTimedOut;
-  const bool again = (own_failure && failures_[index]++ < retries_) ||
-                     (status == RunStatus::kLost && losses_[index]++ < kMostLost);
-  if (again) queue_again(index);
-  return again;
+bool Schedule::ended(std::size_t index, RunStatus status, double now_s) {
+  int& count = status == RunStatus::kLost ? losses_[index] : failures_[index];
+  if (count++ >= most_retries(status)) return false;
+  const double wait_s = std::min(retries_.backoff_s * std::exp2(count - 1), kMostBackoff_s);
+  queue_again({index, wait_s > 0 ? now_s + wait_s : -kForever_s});
+  return true;
 }
 
-void Schedule::queue_again(std::size_t index) {
-  const int block = plan_.runs[index].block;
-  const auto later_block = std::find_if(queue_.begin(), queue_.end(), [&](std::size_t other) {
-    return plan_.runs[other].block != block;
+int Schedule::most_retries(RunStatus status) const {
+  switch (status) {
+    case RunStatus::kFailed:
+      return retries_.failed;
+    case RunStatus::kTimedOut:
+      return retries_.timed_out;
+    case RunStatus::kLost:
+      return retries_.lost;
+    default:
+      return 0;
+  }
+}
+
+void Schedule::queue_again(Waiting waiting) {
+  const int block = plan_.runs[waiting.index].block;
+  const auto later_block = std::find_if(queue_.begin(), queue_.end(), [&](const Waiting& other) {
+    return plan_.runs[other.index].block != block;
   });
-  queue_.insert(later_block, index);
+  queue_.insert(later_block, waiting);
 }
 
 }  // namespace doetune::runner

@@ -3,9 +3,100 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "runner/run_error.h"
 
 namespace doetune::runner {
+
+SlotPool::SlotPool(std::vector<Place> places) {
+  for (Place& place : places) {
+    if (place.jobs < 1) {
+      throw RunError(fmt::format("{} jobs: there must be one at least", place.jobs));
+    }
+    const int wanted = place.cpus_per_run.value_or(0) * place.jobs;
+    if (!place.cpus.empty() && wanted > static_cast<int>(place.cpus.size())) {
+      throw RunError(fmt::format("{} runs at once with {} processors each need {}; there are {}",
+                                 place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
+                     "run.cpus_per_run");
+    }
+    State state{std::move(place), {}, {}};
+    state.seats.assign(static_cast<std::size_t>(state.place.jobs), false);
+    for (const std::string& gpu : state.place.gpus) state.use[gpu] = 0;
+    states_.push_back(std::move(state));
+  }
+  if (states_.empty()) throw RunError("there is no place to run anything");
+}
+
+void SlotPool::check(int gpus) const {
+  std::size_t most = 0;
+  for (const State& state : states_) {
+    if (!state.place.assigns_gpus) return;
+    most = std::max(most, state.place.gpus.size());
+  }
+  if (static_cast<int>(most) < gpus) {
+    throw RunError(fmt::format("a run needs {} GPUs; there are {}", gpus, most),
+                   "run.gpus_per_run");
+  }
+}
+
+std::optional<Slot> SlotPool::take(int gpus) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const State& state = states_[i];
+    const auto seat = free_seat(state);
+    if (!seat) continue;
+    std::vector<std::string> chosen;
+    for (const std::string& gpu : state.place.gpus) {
+      if (static_cast<int>(chosen.size()) == gpus) break;
+      if (state.use.at(gpu) < state.place.runs_per_gpu) chosen.push_back(gpu);
+    }
+    if (state.place.assigns_gpus && static_cast<int>(chosen.size()) < gpus) continue;
+    return seat_at(i, *seat, std::move(chosen));
+  }
+  return std::nullopt;
+}
+
+std::optional<Slot> SlotPool::take_again(const std::string& host,
+                                         const std::vector<std::string>& gpus) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].place.host != host) continue;
+    if (const auto seat = free_seat(states_[i])) return seat_at(i, *seat, gpus);
+  }
+  return std::nullopt;
+}
+
+void SlotPool::give_back(const Slot& slot) {
+  State& state = states_.at(slot.place);
+  state.seats.at(static_cast<std::size_t>(slot.seat)) = false;
+  for (const std::string& gpu : slot.gpus) --state.use[gpu];
+}
+
+int SlotPool::jobs() const {
+  return std::accumulate(states_.begin(), states_.end(), 0,
+                         [](int sum, const State& state) { return sum + state.place.jobs; });
+}
+
+std::optional<int> SlotPool::free_seat(const State& state) const {
+  const auto seat = std::find(state.seats.begin(), state.seats.end(), false);
+  if (seat == state.seats.end()) return std::nullopt;
+  return static_cast<int>(seat - state.seats.begin());
+}
+
+Slot SlotPool::seat_at(std::size_t place, int seat, std::vector<std::string> gpus) {
+  State& state = states_[place];
+  state.seats[static_cast<std::size_t>(seat)] = true;
+  for (const std::string& gpu : gpus) ++state.use[gpu];
+  return {state.place.host,         std::move(gpus), cpus_of(state.place, seat), place, seat,
+          !state.place.assigns_gpus};
+}
+
+std::vector<int> SlotPool::cpus_of(const Place& place, int seat) const {
+  const int each = place.cpus_per_run.value_or(static_cast<int>(place.cpus.size()) / place.jobs);
+  if (each == 0 || place.cpus.empty()) return place.cpus;
+  const auto first = place.cpus.begin() + seat * each;
+  return {first, first + each};
+}
 
 std::vector<int> usable_cpus() {
   cpu_set_t set;
@@ -18,28 +109,16 @@ std::vector<int> usable_cpus() {
   return cpus;
 }
 
-std::vector<Slot> share_out(int jobs, int gpus_per_run, std::vector<std::string> gpus,
-                            const std::vector<int>& cpus) {
-  if (jobs < 1) throw RunError(fmt::format("{} jobs: there must be one at least", jobs));
-  const int needed = jobs * gpus_per_run;
-  if (gpus.empty()) {
-    for (int gpu = 0; gpu < needed; ++gpu) gpus.push_back(fmt::format("{}", gpu));
+std::string cpu_list(const std::vector<int>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+    if (last > i) text += fmt::format("-{}", cpus[last]);
+    i = last + 1;
   }
-  if (static_cast<int>(gpus.size()) < needed) {
-    throw RunError(fmt::format("{} runs at once with {} GPUs each need {} GPUs; given are {}", jobs,
-                               gpus_per_run, needed, gpus.size()));
-  }
-  const int cpus_each = static_cast<int>(cpus.size()) / jobs;
-  std::vector<Slot> slots;
-  for (int job = 0; job < jobs; ++job) {
-    Slot slot;
-    const auto gpu = gpus.begin() + job * gpus_per_run;
-    slot.gpus.assign(gpu, gpu + gpus_per_run);
-    const auto cpu = cpus.begin() + job * cpus_each;  // 0 each: all of them
-    slot.cpus.assign(cpu, cpus_each > 0 ? cpu + cpus_each : cpus.end());
-    slots.push_back(std::move(slot));
-  }
-  return slots;
+  return text;
 }
 
 }  // namespace doetune::runner

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "doe/nearest_name.h"
-#include "runner/ask_program.h"
+#include "runner/command.h"
 #include "runner/program.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
+#include "study/quantities.h"
 
 namespace doetune::runner {
 namespace {
@@ -20,15 +20,15 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-/// Standard output of `program --describe`.
+/// Standard output of `program --describe`; whatever it leaves running is killed.
 std::string ask(const fs::path& program, double timeout_s) {
-  Answer answer = ask_program(program, {"--describe"}, "/", timeout_s);
-  if (!answer.problem.empty()) throw RunError(answer.problem);
-  if (!answer.complete) {
-    throw RunError(
-        fmt::format("{} --describe did not answer in {} s", program.string(), timeout_s));
+  Command command{program, {program.string(), "--describe"}};
+  command.time_limit_s = timeout_s;
+  const CommandResult result = run_command(command);
+  if (!result.problem.empty()) {
+    throw RunError(fmt::format("{} --describe: {}", program.string(), result.problem));
   }
-  return answer.text;
+  return result.output;
 }
 
 std::string text_of(const Json& value) {
@@ -221,7 +221,8 @@ std::vector<NameProblem> check_names(const study::Study& study,
                      : check_setting(subject, setting, *known);
   }
   for (const study::Response& response : study.responses) {
-    const bool measured = response.formula.empty() && response.pattern.empty();
+    const bool measured = response.formula.empty() && response.pattern.empty() &&
+                          study::find_quantity(response.name) == nullptr;
     if (measured && find_named(description.responses, response.name) == nullptr) {
       unknown(about("responses", "response", response.name), response.name,
               names_of(description.responses));

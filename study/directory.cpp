@@ -193,16 +193,26 @@ fs::path find_directory(const std::optional<fs::path>& argument) {
   throw DirectoryError("several study directories here; name one of them:" + list);
 }
 
+std::optional<std::string> lock_owner(const fs::path& directory) {
+  const fs::path file = directory / "lock";
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return std::nullopt;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);
+  if (!held) return std::nullopt;
+  std::string owner = read_file(file);
+  while (!owner.empty() && owner.back() == '\n') owner.pop_back();
+  return owner.empty() ? "owner unknown" : owner;
+}
+
 DirectoryLock::DirectoryLock(const fs::path& directory) {
   const fs::path file = directory / "lock";
   descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (descriptor_ < 0) fail(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    std::string owner = read_file(file);
-    while (!owner.empty() && owner.back() == '\n') owner.pop_back();
     close(descriptor_);
     fail(directory, fmt::format("is in use by another doetune ({}); wait for it or stop it",
-                                owner.empty() ? "owner unknown" : owner));
+                                lock_owner(directory).value_or("which has just ended")));
   }
   const std::string owner = fmt::format("process {} on {}\n", getpid(), host_name());
   if (ftruncate(descriptor_, 0) != 0 ||
@@ -213,28 +223,5 @@ DirectoryLock::DirectoryLock(const fs::path& directory) {
 }
 
 DirectoryLock::~DirectoryLock() { close(descriptor_); }
-
-void write_file_atomically(const fs::path& file, const std::string& content) {
-  const fs::path partial = file.string() + ".partial";
-  {
-    std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.close();
-    if (!stream) fail(partial, fmt::format("cannot be written: {}", std::strerror(errno)));
-  }
-  std::error_code error;
-  fs::rename(partial, file, error);
-  if (error) fail(file, fmt::format("cannot be replaced: {}", error.message()));
-}
-
-std::string read_file(const fs::path& file) {
-  if (!fs::exists(file)) fail(file, "there is no such file");
-  if (!fs::is_regular_file(file)) fail(file, "is no regular file");
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(fs::file_size(file), '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!stream) fail(file, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return text;
-}
 
 }  // namespace doetune::study

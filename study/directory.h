@@ -3,19 +3,13 @@
 
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
+#include "study/files.h"
 #include "study/plan.h"
 #include "study/study.h"
 
 namespace doetune::study {
-
-/// A study directory that cannot be used: missing, half-deleted, read-only, locked by another
-/// process, or written by a newer doetune. The message names the file and the remedy. Exit code 4.
-struct DirectoryError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// A study and its plan on disk.
 struct StudyDirectory {
@@ -49,6 +43,9 @@ StudyDirectory open_directory(const std::filesystem::path& path);
 /// current directory. Throws DirectoryError, listing them where there are several.
 std::filesystem::path find_directory(const std::optional<std::filesystem::path>& argument);
 
+/// Who holds a study directory, "process 17 on host"; empty where nobody does.
+std::optional<std::string> lock_owner(const std::filesystem::path& directory);
+
 /// Holds the study directory for one writer; released with the process, however it ends.
 class DirectoryLock {
  public:
@@ -61,12 +58,5 @@ class DirectoryLock {
  private:
   int descriptor_ = -1;
 };
-
-/// Writes a file so that a reader sees the old content or the new, never a part.
-/// Throws DirectoryError.
-void write_file_atomically(const std::filesystem::path& file, const std::string& content);
-
-/// A whole file as text. Throws DirectoryError.
-std::string read_file(const std::filesystem::path& file);
 
 }  // namespace doetune::study

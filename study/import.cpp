@@ -36,7 +36,7 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
     if (record.status == RunStatus::kCompleted) {
       record.exit_code = 0;
       record.responses = rows[run.run - 1].responses;
-      add_derived_responses(study, run, record.responses);
+      add_derived_responses(study, run, record);
     } else {
       record.reason = "imported as " + std::string(run_status_name(record.status));
     }

@@ -64,14 +64,48 @@ Json to_json(const RunRecord& record) {
   if (record.exit_code) object["exit_code"] = *record.exit_code;
   object["host"] = record.host;
   if (!record.gpu.empty()) object["gpu"] = record.gpu;
+  if (!record.cpus.empty()) object["cpus"] = record.cpus;
   object["start"] = record.start;
   object["duration_s"] = record.duration_s;
   object["responses"] = record.responses;
   if (!record.notes.empty()) object["notes"] = record.notes;
+  for (const auto& [name, repeats] : record.repeats) {
+    object["repeats"][name] = {repeats.count, repeats.mean, repeats.variance};
+  }
+  if (!record.half_width.empty()) object["half_width"] = record.half_width;
+  if (record.steady) object["steady"] = *record.steady;
+  if (!record.telemetry.empty()) object["telemetry"] = record.telemetry;
+  if (!record.bottleneck.empty()) object["bottleneck"] = record.bottleneck;
+  if (!record.evidence.empty()) object["evidence"] = record.evidence;
+  if (!record.flags.empty()) object["flags"] = record.flags;
+  if (!record.conditions.empty()) object["conditions"] = record.conditions;
   return object;
 }
 
 /// Throws Json::exception for an object that is no record.
+/// A map from names to numbers, or none.
+std::map<std::string, double> numbers_at(const Json& object, const char* key) {
+  return object.contains(key) ? object.at(key).get<std::map<std::string, double>>()
+                              : std::map<std::string, double>();
+}
+
+/// What is known of the quality of a measurement; absent from records of older versions.
+void read_quality(const Json& object, RunRecord& record) {
+  if (object.contains("repeats")) {
+    for (const auto& [name, values] : object.at("repeats").items()) {
+      record.repeats[name] = {values.at(0).get<int>(), values.at(1).get<double>(),
+                              values.at(2).get<double>()};
+    }
+  }
+  record.half_width = numbers_at(object, "half_width");
+  if (object.contains("steady")) record.steady = object.at("steady").get<bool>();
+  record.telemetry = numbers_at(object, "telemetry");
+  record.bottleneck = object.value("bottleneck", "");
+  record.evidence = object.value("evidence", "");
+  record.flags = object.value("flags", std::vector<std::string>());
+  record.conditions = object.value("conditions", "");
+}
+
 RunRecord record_from_json(const Json& object) {
   RunRecord record;
   record.run = object.at("run").get<int>();
@@ -83,6 +117,7 @@ RunRecord record_from_json(const Json& object) {
   if (object.contains("exit_code")) record.exit_code = object.at("exit_code").get<int>();
   record.host = object.value("host", "");
   record.gpu = object.value("gpu", "");
+  record.cpus = object.value("cpus", "");
   record.start = object.value("start", "");
   record.duration_s = object.value("duration_s", 0.0);
   for (const auto& [name, value] : object.at("responses").items()) {
@@ -93,6 +128,7 @@ RunRecord record_from_json(const Json& object) {
       record.notes[name] = value.get<std::string>();
     }
   }
+  read_quality(object, record);
   return record;
 }
 

@@ -56,4 +56,11 @@ const Quantity* find_quantity(std::string_view name) {
   return found == kQuantities.end() ? nullptr : &*found;
 }
 
+void add_quantity_names(std::vector<std::string>& names) {
+  for (const Quantity& quantity : telemetry_quantities()) {
+    const std::string name(quantity.name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+}
+
 }  // namespace doetune::study

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace doetune::study {
 
@@ -18,5 +19,8 @@ std::span<const Quantity> telemetry_quantities();
 
 /// Null where there is none of that name.
 const Quantity* find_quantity(std::string_view name);
+
+/// Adds the names of all quantities that are not among `names` yet: what a formula may use.
+void add_quantity_names(std::vector<std::string>& names);
 
 }  // namespace doetune::study

@@ -8,6 +8,7 @@
 
 #include "doe/expression.h"
 #include "study/csv.h"
+#include "study/quantities.h"
 
 namespace doetune::study {
 namespace {
@@ -37,17 +38,27 @@ void add_measured_cells(const Study& study, const RunRecord& record,
   }
 }
 
+/// What a formula may use: factors, responses, and quantities that are none of these.
+std::vector<std::string> formula_names(const Study& study) {
+  std::vector<std::string> names = study.factor_names();
+  for (const Response& response : study.responses) names.push_back(response.name);
+  add_quantity_names(names);
+  return names;
+}
+
 }  // namespace
 
-void add_derived_responses(const Study& study, const PlannedRun& run,
-                           std::map<std::string, double>& responses) {
-  std::vector<std::string> names = study.factor_names();
+void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord& record) {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  const auto value_in = [&](const std::map<std::string, double>& values, const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? missing : found->second;
+  };
+  std::vector<std::string> names = formula_names(study);
   std::vector<double> values = run.settings;
-  for (const Response& response : study.responses) {
-    const auto measured = responses.find(response.name);
-    names.push_back(response.name);
-    values.push_back(measured == responses.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                 : measured->second);
+  for (std::size_t i = values.size(); i < names.size(); ++i) {
+    const bool is_response = i < run.settings.size() + study.responses.size();
+    values.push_back(value_in(is_response ? record.responses : record.telemetry, names[i]));
   }
   for (std::size_t i = 0; i < study.responses.size(); ++i) {
     const Response& response = study.responses[i];
@@ -56,10 +67,10 @@ void add_derived_responses(const Study& study, const PlannedRun& run,
     const auto used = formula.used();
     const bool known = std::all_of(used.begin(), used.end(),
                                    [&](int variable) { return std::isfinite(values[variable]); });
-    const double value = known ? formula.value(values) : std::numeric_limits<double>::quiet_NaN();
+    const double value = known ? formula.value(values) : missing;
     values[study.factors.size() + i] = value;
-    responses.erase(response.name);
-    if (std::isfinite(value)) responses[response.name] = value;
+    record.responses.erase(response.name);
+    if (std::isfinite(value)) record.responses[response.name] = value;
   }
 }
 
@@ -71,7 +82,7 @@ std::string results_csv(const StudyDirectory& directory, const std::map<int, Run
     std::vector<std::string> cells = plan_cells(directory.study, run, whole_plots);
     if (const auto found = records.find(run.run); found != records.end()) {
       RunRecord record = found->second;
-      add_derived_responses(directory.study, run, record.responses);
+      add_derived_responses(directory.study, run, record);
       add_measured_cells(directory.study, record, cells);
     }
     cells.resize(columns.size());

@@ -11,9 +11,9 @@
 namespace doetune::study {
 
 /// Fills derived responses (formula) from the measured ones, in the study's order, in place of any
-/// that are there. One whose value is not finite is left out. A formula may also use factors.
-void add_derived_responses(const Study& study, const PlannedRun& run,
-                           std::map<std::string, double>& responses);
+/// that are there. One whose value is not finite is left out. A formula may also use factors, and
+/// quantities of the record's telemetry.
+void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord& record);
 
 /// plan.csv's columns, then attempt,status,host,gpu,start,duration_s,<responses...>; empty where
 /// there is no value.

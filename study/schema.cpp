@@ -35,6 +35,12 @@ Schema number(double minimum = -std::numeric_limits<double>::infinity()) {
   return schema;
 }
 
+Schema number_in(double minimum, double maximum) {
+  Schema schema = number(minimum);
+  schema.maximum = maximum;
+  return schema;
+}
+
 Schema integer(double minimum, double maximum) {
   Schema schema{Kind::kInteger, {}, {}, {}};
   schema.minimum = minimum;
@@ -93,18 +99,72 @@ Schema response_schema() {
   });
 }
 
+Schema retries_schema() {
+  return one_of({scalar(), object({
+                               {"failed", integer(0, 100), "after a failure (1)"},
+                               {"timed_out", integer(0, 100), "after the time limit (1)"},
+                               {"lost", integer(0, 100), "after the machine went away (3)"},
+                           })});
+}
+
+Schema slurm_schema() {
+  return object({
+      {"partition", text(), "where jobs are queued (Slurm's default)"},
+      {"account", text(), "that is charged (the user's default)"},
+      {"gres", text(), "generic resources of a job, instead of gpu:N for gpus_per_run"},
+      {"time", duration(), "limit of a job (timeout and room to end)"},
+      {"options", list(text()), "further arguments of sbatch"},
+      {"nodes", integer(1, 100000), "of a job; slurm-pilot: of the shared allocation (1)"},
+      {"queued", integer(1, 100000), "jobs in the queue at once (100)"},
+      {"poll", duration(), "between two looks at the queue (5 s)"},
+      {"program", text(), "doetune-attempt on the nodes (at the same path as here)"},
+  });
+}
+
+Schema ssh_schema() {
+  const Schema host = object({
+      {"name", text(), "as the OpenSSH client knows it", true},
+      {"jobs", integer(1, 4096), "runs at once (1)"},
+      {"gpus", list(text()), "to share out among them, e.g. [0, 1]"},
+  });
+  return object({
+      {"hosts", list(one_of({text(), host})),
+       "where runs are executed; the study directory is at the same path", true},
+      {"options", list(text()), "of the OpenSSH client, such as -p, 2222"},
+      {"program", text(), "doetune-attempt on the hosts (at the same path as here)"},
+  });
+}
+
 Schema run_schema() {
   return object({
-      {"launcher", text(), "where runs are executed (local)"},
-      {"jobs", integer(1, 4096), "runs at once (1)"},
+      {"launcher", text(), "where runs are executed: local, slurm, slurm-pilot, ssh (local)"},
+      {"jobs", integer(1, 4096), "runs at once (1; on a cluster what the launcher allows)"},
       {"timeout", duration(), "time limit of one attempt (10 min)"},
       {"stop_grace", duration(), "from the request to stop to the forced stop (5 s)"},
-      {"retries", integer(0, 100), "further attempts after a failure (1)"},
+      {"hang_after", duration(), "time without output and activity after which it is stopped"},
+      {"retries", retries_schema(), "further attempts, of all kinds of failure or of each (1)"},
+      {"backoff", duration(), "wait before a further attempt, doubled for each (none)"},
+      {"on_failure", words({"continue", "stop"}), "after a run that failed for good (continue)"},
+      {"outliers", words({"flag", "rerun"}),
+       "runs far off the others: told, or measured once more as a replicate (flag)"},
       {"repeats", integer(1, 10000), "measurements inside one run (1)"},
       {"warmup", duration(), "before measuring, as far as the workload heeds it"},
-      {"gpus_per_run", integer(0, 1024), "GPUs that a run is given (0)"},
+      {"precision", scalar(), "wanted half-width of the mean's 95 % interval, such as 1 %"},
+      {"min_time", duration(), "least time to measure, as far as the workload heeds it"},
+      {"max_time", duration(), "most time to measure, as far as the workload heeds it"},
+      {"gpus_per_run", scalar(), "GPUs that a run is given, or a factor as \"{gpus}\" (0)"},
+      {"runs_per_gpu", integer(1, 64), "runs that share a GPU (1: it is a run's own)"},
+      {"cpus_per_run", integer(1, 65536), "processors of a run (equal parts of the machine's)"},
+      {"memory_limit", scalar(), "of all processes of a run, such as 8 GiB"},
+      {"processes", scalar(), "ranks of the program, or a factor as \"{ranks}\""},
+      {"ranks", words({"mpirun", "srun"}), "what starts the ranks (srun under Slurm, else mpirun)"},
+      {"telemetry", number_in(0, 1000), "samples a second of GPU and machine; 0: none (10)"},
       {"expected", duration(), "what one run takes, to tell the time before the first has run"},
       {"environment", map_of(scalar(), false), "environment variables of every run"},
+      {"after_run", list(text()), "command after each attempt"},
+      {"after_all", list(text()), "command when `doetune run` ends"},
+      {"slurm", slurm_schema(), "for the launchers slurm and slurm-pilot"},
+      {"ssh", ssh_schema(), "for the launcher ssh"},
   });
 }
 

@@ -16,6 +16,8 @@
 #include "doe/nearest_name.h"
 #include "study/factor_section.h"
 #include "study/fit_section.h"
+#include "study/quantities.h"
+#include "study/run_section.h"
 #include "study/schema.h"
 #include "study/yaml.h"
 
@@ -78,7 +80,7 @@ class Reader {
     }
     study_.fit = read_fit(root_["fit"], study_.fit, study_.factors, file_);
     read_responses();
-    read_run();
+    read_run_section();
     if (const YAML::Node confirm = root_["confirm"]) {
       study_.confirmation_runs = integer_or(confirm, "runs", 0);
     }
@@ -322,6 +324,7 @@ class Reader {
         names.push_back(entry.first.Scalar());
       }
     }
+    add_quantity_names(names);
     expression(node, fmt::format("response '{}': formula", response.name), names);
   }
 
@@ -336,26 +339,10 @@ class Reader {
          fmt::format("response '{}': pattern needs a group (...) around the value", response.name));
   }
 
-  void read_run() {
+  void read_run_section() {
     const YAML::Node node = root_["run"];
-    if (!node) return;
-    const auto seconds = [&](const char* key) {
-      return node[key] ? parse_duration(node[key].Scalar()) : std::nullopt;
-    };
-    RunSettings& run = study_.run;
-    run.launcher = text_or(node, "launcher", run.launcher);
-    if (node["launcher"]) mark("run.launcher", node["launcher"]);
-    run.jobs = integer_or(node, "jobs", run.jobs);
-    run.timeout_s = seconds("timeout").value_or(run.timeout_s);
-    run.stop_grace_s = seconds("stop_grace").value_or(run.stop_grace_s);
-    run.retries = integer_or(node, "retries", run.retries);
-    run.repeats = integer_or(node, "repeats", run.repeats);
-    run.warmup_s = seconds("warmup");
-    run.gpus_per_run = integer_or(node, "gpus_per_run", run.gpus_per_run);
-    run.expected_s = seconds("expected");
-    for (const auto& entry : node["environment"]) {
-      run.environment[entry.first.Scalar()] = entry.second.Scalar();
-    }
+    if (node && node["launcher"]) mark("run.launcher", node["launcher"]);
+    study_.run = read_run(node, study_.factors, file_);
   }
 
   const YAML::Node root_;

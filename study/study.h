@@ -13,6 +13,7 @@
 #include "doe/factor.h"
 #include "doe/model.h"
 #include "doe/region.h"
+#include "study/run_settings.h"
 
 namespace doetune::study {
 
@@ -54,19 +55,6 @@ struct DesignSettings {
   std::string type = "fccd";
   doe::DesignOptions options;
   std::filesystem::path table;  ///< type `table`: the CSV file, relative to the study file
-};
-
-struct RunSettings {
-  std::string launcher = "local";
-  int jobs = 1;                    ///< runs at once
-  double timeout_s = 600;          ///< of one attempt
-  double stop_grace_s = 5;         ///< from SIGTERM to SIGKILL
-  int retries = 1;                 ///< further attempts after failed or timed_out
-  int repeats = 1;                 ///< measurements inside a run; told to the workload
-  std::optional<double> warmup_s;  ///< told to the workload
-  int gpus_per_run = 0;
-  std::optional<double> expected_s;                ///< the user's estimate of one run
-  std::map<std::string, std::string> environment;  ///< set for every run
 };
 
 /// Fixed for every run: numbers stay numbers, words are strings.

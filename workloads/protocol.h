@@ -3,12 +3,21 @@
 // Asked through the environment: DOETUNE_REQUEST is the path of a JSON file
 //   {"study", "plan", "run", "attempt", "replicate", "seed", "factors": {name: value},
 //    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x,
-//    "warmup_s": x or null, "repeats": n}
+//    "warmup_s": x or null, "repeats": n, "precision": x or null, "min_time_s": x or null,
+//    "max_time_s": x or null, "responses": [name]}
 // and DOETUNE_RESULT the path where the result must appear, by rename:
 //   {"responses": {name: number}, "repeats": {name: [number]}, "series": {name: [number]},
+//    "window": [x, x], "steady": true or false, "precision": {name: x}, "stopped_by": text,
 //    "notes": {name: value}}
 // `warmup_s` is the value of an input `warmup` that is neither a factor nor a setting. With
 // `repeats` above 1 the workload measures so often; each response is the mean of its repeats.
+// With `precision` (relative half-width of a 95 % interval) or `max_time_s` the workload measures
+// until it is steady and that precise, at least for `min_time_s`, at most for `max_time_s`, and
+// until the percentiles among `responses` (those asked for) are supported by the count.
+//
+// `window`: beginning and end of what was measured, in seconds of CLOCK_MONOTONIC. `steady` is left
+// out where that cannot be told. `precision`: relative half-widths of 95 % intervals. A response
+// that cannot be given is left out, and a note of its name says why.
 // Without DOETUNE_REQUEST, inputs come as `--name value` and the result is the last line on
 // standard output. Messages go to standard error.
 //
@@ -22,6 +31,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace doetune::workloads {
@@ -81,16 +91,24 @@ class Inputs {
 struct Request {
   Inputs inputs;
   std::uint64_t seed = 1;
-  std::vector<int> gpus = {};               // empty: none assigned
+  std::vector<std::string> gpus = {};       // empty: none assigned
   std::vector<int> cpus = {};               // empty: all that the process may use
   std::optional<double> time_limit_s = {};  // of the whole run, start included
   int repeats = 1;                          // measurements to take in the run
+  std::optional<double> precision = {};     // wanted: relative half-width of a 95 % interval
+  std::optional<double> min_time_s = {};    // of each measurement
+  std::optional<double> max_time_s = {};
+  std::vector<std::string> responses = {};  // that are asked for
 };
 
 struct Result {
   std::map<std::string, double> responses;
   std::map<std::string, std::vector<double>> repeats = {};  // single values, where more than one
   std::map<std::string, std::vector<double>> series = {};
+  std::optional<std::pair<double, double>> window = {};  // seconds of std::chrono::steady_clock
+  std::optional<bool> steady = {};
+  std::map<std::string, double> precision = {};  // relative half-widths of 95 % intervals
+  std::string stopped_by = {};
   Json notes = Json::object();
 };
 
@@ -102,6 +120,9 @@ struct Workload {
   std::vector<Response> responses;
   std::function<Result(const Request&)> run;
 };
+
+/// The values that an input may take, for messages.
+std::string range_of(const Input& input);
 
 /// Checks names, types, ranges and levels of `factors` and `settings` (objects) and fills in
 /// defaults. Throws UsageError.
@@ -116,7 +137,8 @@ Request parse_command_line(const Workload& workload, const std::vector<std::stri
 /// The answer to --describe.
 Json describe(const Workload& workload);
 
-/// The result as JSON. Throws std::logic_error if a declared response is missing or not finite.
+/// The result as JSON. Throws std::logic_error if a declared response is not finite, or missing
+/// without a note of its name that says why.
 Json to_json(const Workload& workload, const Result& result);
 
 /// The main function of a workload's program.

@@ -1,14 +1,17 @@
 #include "workloads/stream_inference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
-#include <utility>
 
+#include "runner/measurement/quantile.h"
 #include "workloads/clip.h"
 #include "workloads/engine.h"
 #include "workloads/executor_pool.h"
+#include "workloads/stream.h"
+#include "workloads/stream_result.h"
 #include "workloads/weights.h"
 
 namespace doetune::workloads {
@@ -80,9 +83,9 @@ std::vector<Response> responses() {
       {"throughput", "images/s",
        "images of the measured micro-batches over the sum of their processing times"},
       {"processing_time", "s", "mean time from the start of a micro-batch to its last image"},
-      {"processing_time_p50", "s", "median of the processing times"},
+      {"processing_time_p50", "s", "median of the processing times, from 11 micro-batches on"},
       {"processing_time_p99", "s",
-       "99 % quantile of the processing times; the largest below 100 micro-batches"},
+       "99 % quantile of the processing times, from 662 micro-batches on"},
       {"scheduling_delay", "s", "mean time that a micro-batch waits before it starts"},
       {"decode_share", "1", "part of the executors' busy time spent decoding video"},
       {"detections_per_image", "1", "boxes after non-maximum suppression"},
@@ -132,180 +135,41 @@ void check(const StreamPlan& plan) {
     throw UsageError("channels x decode_rate x interval is below one image per micro-batch");
 }
 
-struct Measurement {
-  std::vector<MicroBatchTimes> times;
-  ShareReport total;
-  bool cut_short = false;
-};
-
-/// One run's stream: micro-batches one after another, those of the warm-up not recorded, and then
-/// one measurement after another without a pause between them.
-class Stream {
- public:
-  Stream(ExecutorPool& pool, const Request& request, const StreamPlan& plan,
-         Clock::time_point deadline)
-      : pool_(pool),
-        plan_(plan),
-        deadline_(deadline),
-        realtime_(request.inputs.text("arrival") == "realtime"),
-        least_batches_(static_cast<std::size_t>(request.inputs.integer("batches"))),
-        least_s_(request.inputs.number("duration")) {
-    const double warmup_s = request.inputs.number("warmup");
-    const auto batches = static_cast<std::int64_t>(std::ceil(warmup_s / plan.interval));
-    while (next_ < batches) run_batch();
-  }
-
-  /// The next measurement.
-  Measurement measure() {
-    Measurement measured;
-    const double from_s = next_ready_s() - (realtime_ ? plan_.interval : 0);
-    for (;;) {
-      const auto [times, total] = run_batch();
-      measured.times.push_back(times);
-      measured.total += total;
-      const bool enough = times.done_s - from_s >= least_s_;
-      if (measured.times.size() >= least_batches_ && enough) return measured;
-      const double next_s = std::max(times.processing_s(), realtime_ ? plan_.interval : 0.0);
-      measured.cut_short = Clock::now() + duration(next_s) > deadline_;
-      if (measured.cut_short) return measured;
-    }
-  }
-
- private:
-  static Clock::duration duration(double seconds) {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
-
-  double now_s() const { return std::chrono::duration<double>(Clock::now() - origin_).count(); }
-
-  double next_ready_s() const {
-    return realtime_ ? static_cast<double>(next_ + 1) * plan_.interval : now_s();
-  }
-
-  std::pair<MicroBatchTimes, ShareReport> run_batch() {
-    MicroBatchTimes times;
-    times.ready_s = next_ready_s();
-    pool_.wait_until(origin_ + duration(times.ready_s));
-    times.start_s = std::max(times.ready_s, now_s());
-    const auto reports = pool_.run(next_++);
-    times.done_s = now_s();
-    ShareReport total;
-    for (const ShareReport& report : reports) total += report;
-    return {times, total};
-  }
-
-  ExecutorPool& pool_;
-  const StreamPlan& plan_;
-  Clock::time_point deadline_;
-  bool realtime_;
-  std::size_t least_batches_;
-  double least_s_;
-  Clock::time_point origin_ = Clock::now();
-  std::int64_t next_ = 0;  ///< micro-batch
-};
-
-/// As many measurements as are asked for and fit into the time: at least one, and of further ones
-/// only those that are whole.
-std::vector<Measurement> measure_repeats(Stream stream, int repeats, Clock::time_point deadline) {
-  Clock::time_point began = Clock::now();
-  std::vector<Measurement> all{stream.measure()};
-  while (static_cast<int>(all.size()) < repeats) {
-    const Clock::time_point now = Clock::now();
-    if (now + (now - std::exchange(began, now)) > deadline) break;  // if it takes as long again
-    Measurement next = stream.measure();
-    if (next.cut_short) break;
-    all.push_back(std::move(next));
-  }
-  return all;
+/// What the request asks of each measurement.
+measurement::StoppingRule stopping_rule(const Request& request) {
+  measurement::StoppingRule rule;
+  rule.precision = request.precision;
+  rule.quantiles = quantiles_of(request.responses);
+  rule.least_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
+  rule.least_count = static_cast<std::size_t>(request.inputs.integer("batches"));
+  rule.most_s = request.max_time_s;
+  return rule;
 }
 
-/// All measurements as one.
-Measurement joined(const std::vector<Measurement>& repeats) {
-  Measurement all;
-  for (const Measurement& measured : repeats) {
-    all.times.insert(all.times.end(), measured.times.begin(), measured.times.end());
-    all.total += measured.total;
-    all.cut_short = all.cut_short || measured.cut_short;
+/// Throws where a percentile is asked for that the stream cannot bring together in `most_s`.
+void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double most_s) {
+  for (const double q : rule.quantiles) {
+    const std::size_t needed = measurement::least_count(q);
+    if (static_cast<double>(needed) * plan.interval <= most_s) continue;
+    throw UsageError(fmt::format(
+        "a {:g} % quantile needs {} micro-batches of {:g} s, and there are {:g} s to measure: "
+        "shorten interval, set arrival to immediate, or raise run.max_time and run.timeout",
+        100 * q, needed, plan.interval, most_s));
   }
-  return all;
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// A quantity of every micro-batch.
-std::vector<double> each(const Measurement& measured, double (MicroBatchTimes::*quantity)() const) {
-  std::vector<double> values;
-  for (const MicroBatchTimes& times : measured.times) values.push_back((times.*quantity)());
-  return values;
-}
-
-std::map<std::string, double> responses_of(const Measurement& measured) {
-  const std::vector<double> processing = each(measured, &MicroBatchTimes::processing_s);
-  const double sum = std::accumulate(processing.begin(), processing.end(), 0.0);
-  const ShareReport& total = measured.total;
-  const auto images = static_cast<double>(total.images);
-  return {{"throughput", images / sum},
-          {"processing_time", mean(processing)},
-          {"processing_time_p50", quantile(processing, 0.5)},
-          {"processing_time_p99", quantile(processing, 0.99)},
-          {"scheduling_delay", mean(each(measured, &MicroBatchTimes::delay_s))},
-          {"decode_share", total.decode_s / total.busy_s()},
-          {"detections_per_image", static_cast<double>(total.detections) / images}};
-}
-
-/// The responses: each the mean of its repeats.
-void add_responses(const std::vector<Measurement>& measured, Result& result) {
-  for (const Measurement& repeat : measured) {
-    for (const auto& [name, value] : responses_of(repeat)) result.repeats[name].push_back(value);
-  }
-  for (const auto& [name, values] : result.repeats) result.responses[name] = mean(values);
-  if (measured.size() == 1) result.repeats.clear();
-}
-
-Result summarise(const std::vector<Measurement>& repeats, int wanted, const ExecutorConfig& config,
-                 const std::string& engine) {
-  const Measurement measured = joined(repeats);
-  std::vector<double> processing = each(measured, &MicroBatchTimes::processing_s);
-  const ShareReport& total = measured.total;
-  const auto images = static_cast<double>(total.images);
-  const double sum = std::accumulate(processing.begin(), processing.end(), 0.0);
-  Result result;
-  add_responses(repeats, result);
-  result.notes = {{"engine", engine},
-                  {"threads_per_executor", config.compile.threads},
-                  {"images", total.images},
-                  {"micro_batches", measured.times.size()},
-                  {"offered_images_per_s", config.plan.channels * config.plan.decode_rate},
-                  {"busy_share", total.busy_s() / (sum * config.executors)},
-                  {"decode_ms_per_image", 1e3 * total.decode_s / images},
-                  {"resize_ms_per_image", 1e3 * total.resize_s / images},
-                  {"infer_ms_per_image", 1e3 * total.infer_s / images},
-                  {"boxes_ms_per_image", 1e3 * total.boxes_s / images}};
-  const std::size_t fewest = std::ranges::min(repeats, {}, [](const Measurement& m) {
-                               return m.times.size();
-                             }).times.size();
-  if (fewest < 100)
-    result.notes["processing_time_p99"] =
-        "the largest of " + std::to_string(fewest) + " micro-batches; a 99 % quantile needs 100";
-  if (measured.cut_short)
-    result.notes["time_limit"] = "measurement ended early to keep the time limit";
-  if (static_cast<int>(repeats.size()) < wanted)
-    result.notes["repeats"] = std::to_string(repeats.size()) + " of " + std::to_string(wanted) +
-                              " measurements fitted into the time limit";
-  result.series = {{"processing_time", std::move(processing)},
-                   {"scheduling_delay", each(measured, &MicroBatchTimes::delay_s)}};
-  return result;
 }
 
 Result run(const Request& request) {
+  const Inputs& in = request.inputs;
   const Clock::time_point start = Clock::now();
   constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
-  const auto limit = std::chrono::duration<double>(kReserve * request.time_limit_s.value_or(1e9));
+  const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
   const auto cpus = usable_cpus(request.cpus);
   ExecutorConfig config = executor_config(request, static_cast<int>(cpus.size()));
   check(config.plan);
+  const measurement::StoppingRule rule = stopping_rule(request);
+  const bool realtime = in.text("arrival") == "realtime";
+  if (realtime && rule.adaptive())
+    check_time(rule, config.plan, std::min(limit_s, rule.most_s.value_or(limit_s)));
   const auto engine = make_engine(config.device);
   const FileDescriptor weights =
       shared_weights(request, make_network(config.model, config.input_size));
@@ -316,21 +180,19 @@ Result run(const Request& request) {
     config.index = index;
     return config;
   });
-  const auto deadline = start + std::chrono::duration_cast<Clock::duration>(limit);
-  const Stream stream(pool, request, config.plan, deadline);
-  return summarise(measure_repeats(stream, request.repeats, deadline), request.repeats, config,
-                   engine->description());
+  const auto deadline =
+      start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
+  Stream stream(pool, config.plan, realtime);
+  stream.warm_up(in.number("warmup"));
+  const auto measured = measure_repeats(stream, rule, request.repeats, deadline);
+  Result result = stream_result(measured, request.repeats, config.executors);
+  result.notes["engine"] = engine->description();
+  result.notes["threads_per_executor"] = config.compile.threads;
+  result.notes["offered_images_per_s"] = config.plan.channels * config.plan.decode_rate;
+  return result;
 }
 
 }  // namespace
-
-double quantile(std::vector<double> values, double p) {
-  if (values.empty()) throw std::invalid_argument("quantile of no values");
-  const auto rank = static_cast<std::size_t>(std::ceil(p * static_cast<double>(values.size())));
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-  std::ranges::nth_element(values, at);
-  return *at;
-}
 
 const Workload& stream_inference() {
   static const Workload workload{

@@ -15,18 +15,4 @@ namespace doetune::workloads {
 
 const Workload& stream_inference();
 
-/// Times of one micro-batch in seconds from the start of the stream.
-struct MicroBatchTimes {
-  double ready_s = 0;
-  double start_s = 0;
-  double done_s = 0;
-
-  double processing_s() const { return done_s - start_s; }
-  double delay_s() const { return start_s - ready_s; }
-};
-
-/// The order statistic of rank ceil(p n) of n values, 0 < p <= 1: with fewer than 1 / (1 - p)
-/// values it is the largest. Throws std::invalid_argument for no values.
-double quantile(std::vector<double> values, double p);
-
 }  // namespace doetune::workloads

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runner/ask_program.h"
+#include "runner/command.h"
 #include "runner/conditions/environment.h"
 #include "runner/conditions/host.h"
 #include "runner/program.h"
@@ -41,15 +41,18 @@ Json source_conditions(const fs::path& directory, const std::string& search_path
   } catch (const RunError&) {
     return source;
   }
-  Answer head = ask_program(git, {"rev-parse", "--verify", "HEAD"}, directory, kGitTimeout_s);
-  if (head.text.ends_with('\n')) head.text.pop_back();
-  if (!is_revision(head.text)) return source;
-  source["revision"] = head.text;
-  const Answer changes = ask_program(git,
-                                     {"--no-optional-locks", "-c", "core.fsmonitor=false", "status",
-                                      "--porcelain", "--untracked-files=no"},
-                                     directory, kGitTimeout_s);
-  if (changes.complete || !changes.text.empty()) source["dirty"] = !changes.text.empty();
+  const auto ask = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "git");
+    return run_command({git, std::move(arguments), {}, directory, kGitTimeout_s});
+  };
+  CommandResult head = ask({"rev-parse", "--verify", "HEAD"});
+  if (head.output.ends_with('\n')) head.output.pop_back();
+  if (!is_revision(head.output)) return source;
+  source["revision"] = head.output;
+  const CommandResult changes = ask({"--no-optional-locks", "-c", "core.fsmonitor=false", "status",
+                                     "--porcelain", "--untracked-files=no"});
+  const bool complete = changes.exit_code == 0;
+  if (complete || !changes.output.empty()) source["dirty"] = !changes.output.empty();
   return source;
 }
 

@@ -95,6 +95,17 @@ ProcessUse ProcessTrees::use(const std::string& attempt) {
   return use;
 }
 
+double ProcessTrees::proportional_bytes(const std::string& attempt) const {
+  double bytes = 0;
+  const auto found = trees_.find(attempt);
+  if (found == trees_.end()) return bytes;
+  for (const pid_t pid : found->second.members) {
+    const std::string maps = read_proc_file(fmt::format("/proc/{}/smaps_rollup", pid));
+    bytes += 1024 * value_after(maps, "Pss").value_or(0);  // in kB
+  }
+  return bytes;
+}
+
 ContextSwitches ProcessTrees::context_switches(const std::string& attempt) {
   const auto found = trees_.find(attempt);
   if (found == trees_.end()) return {};

@@ -43,6 +43,10 @@ class ProcessTrees {
   /// All zero for an attempt that was not added.
   ProcessUse use(const std::string& attempt);
 
+  /// Memory now, where pages that processes share count once (Pss of /proc/PID/smaps_rollup): takes
+  /// a time in proportion to the memory.
+  double proportional_bytes(const std::string& attempt) const;
+
   /// Takes a time in proportion to the threads.
   ContextSwitches context_switches(const std::string& attempt);
 

@@ -19,7 +19,7 @@ inline study::StudyDirectory fake_study(const std::filesystem::path& path, int r
   directory.working_directory = path;
   directory.study.name = "fake";
   directory.study.command = std::move(command);
-  directory.study.run.retries = 0;
+  directory.study.run.retries = {0, 0};
   directory.study.run.timeout_s = 60;
   directory.study.run.stop_grace_s = 0.2;
   doe::Factor x;

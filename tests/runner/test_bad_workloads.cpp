@@ -129,7 +129,7 @@ TEST_CASE("Settings that cannot run are infeasible, and never tried again", "[ru
   CAPTURE(script);
   const tests::TemporaryDirectory temporary;
   auto directory = tests::shell_study(temporary / "study", 1, script);
-  directory.study.run.retries = 2;
+  directory.study.run.retries = {2, 2};
   CHECK(run_all(directory).size() == 1);
   const auto records = run_all(directory);  // a second call leaves it as it is
   REQUIRE(records.size() == 1);
@@ -140,7 +140,7 @@ TEST_CASE("A failing run is tried again up to the limit, and anew by the next ca
           "[runner][workloads]") {
   const tests::TemporaryDirectory temporary;
   auto directory = tests::shell_study(temporary / "study", 1, "exit 1");
-  directory.study.run.retries = 2;
+  directory.study.run.retries = {2, 2};
   CHECK(run_all(directory).size() == 3);
   const auto records = run_all(directory);
   REQUIRE(records.size() == 6);

@@ -59,7 +59,7 @@ TEST_CASE("Only regular files of a bounded size are read", "[runner][files]") {
 TEST_CASE("How an attempt ended reads back as it was written", "[runner][files]") {
   const tests::TemporaryDirectory temporary;
   runner::AttemptEnd end{
-      runner::EndCause::kTimeLimit, {}, 15, "a \"detail\"", "node1", "0,1", "t", 1.25};
+      runner::EndCause::kTimeLimit, {}, 15, "a \"detail\"", "node1", "0,1", "0-3", "t", 1.25};
   runner::write_end(temporary.path(), end);
   const auto read = runner::read_end(temporary.path());
   REQUIRE(read);
@@ -69,6 +69,7 @@ TEST_CASE("How an attempt ended reads back as it was written", "[runner][files]"
   CHECK(read->detail == end.detail);
   CHECK(read->host == end.host);
   CHECK(read->gpu == end.gpu);
+  CHECK(read->cpus == end.cpus);
   CHECK(read->start == end.start);
   CHECK(read->duration_s == end.duration_s);
 

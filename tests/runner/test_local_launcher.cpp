@@ -166,8 +166,8 @@ TEST_CASE("A program is bound to the processors it was given", "[runner][launche
 }
 
 TEST_CASE("A launcher's name may be misspelt", "[runner][launcher]") {
-  CHECK(runner::make_launcher("local") != nullptr);
-  CHECK_THROWS_WITH(runner::make_launcher("locla"), Catch::Contains("did you mean 'local'?"));
+  CHECK(runner::make_launcher("local", {}) != nullptr);
+  CHECK_THROWS_WITH(runner::make_launcher("locla", {}), Catch::Contains("did you mean 'local'?"));
 }
 
 TEST_CASE("Waiting ends with an interrupt, and each one counts", "[runner][launcher]") {

@@ -48,8 +48,8 @@ TEST_CASE("A request tells the workload everything, numbers as numbers and words
   directory.plan_hash = "0123456789abcdef";
   study::Study& study = directory.study;
   study.run.warmup_s = 2.5;
-  const auto request =
-      nlohmann::json::parse(runner::request_text(directory, planned(), 3, {{"0", "1"}, {4, 5}}));
+  const auto request = nlohmann::json::parse(
+      runner::request_text(directory, planned(), 3, {"", {"0", "1"}, {4, 5}}));
   CHECK(request.at("study") == "fake");
   CHECK(request.at("plan") == "0123456789abcdef");
   CHECK(request.at("run") == 7);
@@ -119,24 +119,12 @@ TEST_CASE("A program is found as a shell would find it", "[runner][request]") {
 TEST_CASE("A program's GPUs are set only where it gets any", "[runner][request]") {
   study::Study study = study_of({});
   study.run.environment = {{"OMP_NUM_THREADS", "4"}};
-  auto environment = runner::attempt_environment(study, "/a", {{"2"}, {}});
+  auto environment = runner::attempt_environment(study, "/a", {"", {"2"}, {}});
   CHECK(environment.at("DOETUNE_REQUEST") == "/a/request.json");
   CHECK(environment.at("DOETUNE_RESULT") == "/a/result.json");
   CHECK(environment.at("OMP_NUM_THREADS") == "4");
   CHECK(environment.count("CUDA_VISIBLE_DEVICES") == 0);
-  study.run.gpus_per_run = 1;
-  CHECK(runner::attempt_environment(study, "/a", {{"2"}, {}}).at("CUDA_VISIBLE_DEVICES") == "2");
-}
-
-TEST_CASE("The machine is shared out without overlap", "[runner][slots]") {
-  const auto slots = runner::share_out(2, 2, {"0", "1", "2", "3", "4"}, {0, 1, 2, 3, 4});
-  REQUIRE(slots.size() == 2);
-  CHECK(slots[0].gpus == std::vector<std::string>{"0", "1"});
-  CHECK(slots[1].gpus == std::vector<std::string>{"2", "3"});
-  CHECK(slots[0].cpus == std::vector<int>{0, 1});
-  CHECK(slots[1].cpus == std::vector<int>{2, 3});
-  CHECK(runner::share_out(2, 1, {}, {0})[1].gpus == std::vector<std::string>{"1"});
-  CHECK(runner::share_out(3, 0, {}, {0, 1})[2].cpus == std::vector<int>{0, 1});  // shared
-  CHECK_THROWS_AS(runner::share_out(2, 1, {"0"}, {0}), RunError);
-  CHECK_THROWS_AS(runner::share_out(0, 0, {}, {0}), RunError);
+  study.run.gpus_per_run.fixed = 1;
+  CHECK(runner::attempt_environment(study, "/a", {"", {"2"}, {}}).at("CUDA_VISIBLE_DEVICES") ==
+        "2");
 }

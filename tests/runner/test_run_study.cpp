@@ -10,141 +10,16 @@
 #include "runner/run_error.h"
 #include "runner/run_study.h"
 #include "study/journal.h"
-#include "tests/runner/fake_study.h"
-#include "tests/runner/silent.h"
-#include "tests/temporary_directory.h"
+#include "tests/runner/fake_world.h"
 
 using namespace doetune;
-using runner::Attempt;
 using runner::AttemptEnd;
 using runner::EndCause;
-using runner::Hint;
 using runner::RunOptions;
 using runner::RunSummary;
 using study::RunStatus;
-
-namespace {
-
-/// How a fake attempt ends, and after how long.
-struct Script {
-  double duration_s = 1;
-  EndCause cause = EndCause::kExited;
-  int exit_code = 0;
-  bool leaves_exit = true;
-};
-
-/// Attempts end at their time on a clock that jumps from event to event.
-struct FakeLauncher : runner::Launcher {
-  explicit FakeLauncher(tests::FakeInterrupts& user) : interrupts(user) {}
-
-  tests::FakeInterrupts& interrupts;  ///< wake up wait
-  std::function<Script(const std::string&)> script = [](const std::string&) { return Script(); };
-  std::function<void(double)> at_wait = [](double) {};  ///< the world, at the time given
-  double now_s = 0;
-  std::size_t most_at_once = 0;
-  std::vector<std::string> submitted;
-  std::vector<std::string> resumed;
-  bool goes_on = false;
-
-  struct Running {
-    Attempt attempt;
-    Script script;
-    double end_s;
-  };
-  std::map<std::string, Running> running;
-
-  void submit(const Attempt& attempt) override {
-    submitted.push_back(attempt.name);
-    begin(attempt);
-  }
-
-  bool resume(const Attempt& attempt) override {
-    resumed.push_back(attempt.name);
-    if (goes_on) begin(attempt);
-    return goes_on;
-  }
-
-  std::optional<std::vector<Hint>> wait(double timeout_s, int) override {
-    const int before = interrupts.seen;
-    at_wait(now_s);
-    if (interrupts.seen != before) return std::vector<Hint>();
-    double until_s = now_s + timeout_s;
-    for (const auto& [name, entry] : running) until_s = std::min(until_s, entry.end_s);
-    now_s = until_s;
-    std::vector<Hint> hints;
-    for (const auto& [name, entry] : running) {
-      if (entry.end_s <= now_s) hints.push_back({name, "the node went away"});
-    }
-    for (const Hint& hint : hints) end(hint.attempt);
-    return hints;
-  }
-
-  void cancel(const std::string& name) override {
-    running.at(name).script.cause = EndCause::kCancelled;
-    running.at(name).end_s = now_s;
-  }
-
-  void begin(const Attempt& attempt) {
-    const Script how = script(attempt.name);
-    running.insert({attempt.name, {attempt, how, now_s + how.duration_s}});
-    most_at_once = std::max(most_at_once, running.size());
-  }
-
-  void end(const std::string& name) {
-    const Running ended = running.at(name);
-    running.erase(name);
-    if (!ended.script.leaves_exit) return;
-    AttemptEnd file;
-    file.cause = ended.script.cause;
-    file.exit_code = ended.script.exit_code;
-    file.duration_s = ended.script.duration_s;
-    runner::write_end(ended.attempt.directory, file);
-    std::ofstream(ended.attempt.result()) << "{\"y\": 1}";
-  }
-};
-
-struct World {
-  tests::TemporaryDirectory temporary;
-  study::StudyDirectory directory = tests::fake_study(temporary / "study", 4, {"true"});
-  tests::FakeInterrupts interrupts;
-  FakeLauncher launcher{interrupts};
-  tests::SilentSink sink;
-
-  RunSummary run(const RunOptions& options = {}) {
-    return runner::run_study(directory, options, launcher, sink, interrupts,
-                             [this] { return launcher.now_s; });
-  }
-
-  std::vector<study::RunRecord> records() {
-    return study::read_journal(directory.journal()).records;
-  }
-
-  /// An attempt directory as an earlier runner left it.
-  std::filesystem::path leave_attempt(int run, int number, const std::string& plan = "fake") {
-    const auto path = directory.attempt(run, number);
-    std::filesystem::create_directories(path);
-    if (!plan.empty()) std::ofstream(path / "request.json") << "{\"plan\": \"" + plan + "\"}";
-    return path;
-  }
-
-  /// The same of an attempt that ended well.
-  void leave_completed(int run, int number, const std::string& plan = "fake") {
-    const auto path = leave_attempt(run, number, plan);
-    runner::write_end(path, {EndCause::kExited, 0, {}, "", "node1", "", "then", 5});
-    std::ofstream(path / "result.json") << "{\"y\": 42}";
-  }
-
-  /// Makes a byte of the record of an attempt another one.
-  void damage_record(int run, int number) {
-    std::string text = study::read_file(directory.journal());
-    const auto at = text.find(fmt::format("\"run\":{},\"attempt\":{},", run, number));
-    REQUIRE(at != std::string::npos);
-    text[at + 3] = 'X';
-    std::ofstream(directory.journal(), std::ios::trunc) << text;
-  }
-};
-
-}  // namespace
+using tests::Script;
+using tests::World;
 
 TEST_CASE("Every run of the plan is executed once, in run order", "[runner][run]") {
   World world;
@@ -179,7 +54,7 @@ TEST_CASE("Several runs at once keep all slots busy", "[runner][run]") {
 
 TEST_CASE("GPUs are dealt out to the runs under way, each to one at a time", "[runner][run]") {
   World world;
-  world.directory.study.run.gpus_per_run = 1;
+  world.directory.study.run.gpus_per_run.fixed = 1;
   RunOptions options;
   options.jobs = 2;
   options.gpus = {"3", "GPU-abc"};
@@ -193,10 +68,23 @@ TEST_CASE("GPUs are dealt out to the runs under way, each to one at a time", "[r
   };
   CHECK(world.run(options).counts.completed == 4);
 
-  SECTION("too few of them are refused before anything is run") {
-    options.jobs = 3;
-    CHECK_THROWS_AS(world.run(options), runner::RunError);
-  }
+  CHECK(world.launcher.most_at_once == 2);
+}
+
+TEST_CASE("Runs wait for GPUs; more than there are is refused before anything is run",
+          "[runner][run]") {
+  World world;
+  world.directory.study.run.gpus_per_run.fixed = 1;
+  RunOptions options;
+  options.jobs = 3;
+  options.gpus = {"0", "1"};
+  CHECK(world.run(options).counts.completed == 4);
+  CHECK(world.launcher.most_at_once == 2);
+
+  World other;
+  other.directory.study.run.gpus_per_run = {0, "x"};  // run 3 asks for three of two
+  CHECK_THROWS_WITH(other.run(options), Catch::Contains("needs 3 GPUs; there are 2"));
+  CHECK(other.launcher.submitted.empty());
 }
 
 TEST_CASE("The first interrupt finishes the runs under way, and the study resumes",
@@ -256,7 +144,7 @@ TEST_CASE("An attempt that was cut off is recorded as lost and made anew", "[run
 TEST_CASE("A damaged record of an earlier attempt does not undo the run's result",
           "[runner][run]") {
   World world;
-  world.directory.study.run.retries = 1;
+  world.directory.study.run.retries = {1, 1};
   world.launcher.script = [](const std::string& name) {
     Script script;
     script.exit_code = name == "fake.2.1" ? 1 : 0;
@@ -344,7 +232,7 @@ TEST_CASE("An attempt without an exit file is lost, and why is recorded", "[runn
 
 TEST_CASE("Failures are recorded and stop nothing", "[runner][run]") {
   World world;
-  world.directory.study.run.retries = 1;
+  world.directory.study.run.retries = {1, 1};
   world.launcher.script = [](const std::string& name) {
     Script script;
     if (name.starts_with("fake.2.")) script.exit_code = 1;
@@ -391,11 +279,11 @@ TEST_CASE("What would be run can be seen beforehand", "[runner][run]") {
   world.directory.study.command = {"true", "--x", "{x}"};
   RunOptions options;
   options.only = {3};
-  const auto attempts = runner::planned_attempts(world.directory, options);
+  const auto attempts = runner::planned_attempts(world.directory, options, world.launcher);
   REQUIRE(attempts.size() == 1);
   CHECK(attempts[0].run == 3);
-  CHECK(attempts[0].arguments == std::vector<std::string>{"true", "--x", "3"});
-  CHECK(attempts[0].program.filename() == "true");
+  CHECK(attempts[0].attempt.arguments == std::vector<std::string>{"true", "--x", "3"});
+  CHECK(attempts[0].attempt.program.filename() == "true");
   CHECK_FALSE(std::filesystem::exists(world.directory.journal()));
 
   world.directory.study.command = {"true", "{y}"};

@@ -88,7 +88,7 @@ TEST_CASE("A workload that does not describe itself is named", "[runner][workloa
   CHECK_THROWS_WITH(runner::describe_workload(bundle.add("odd", "echo '{\"name\": 1}'")),
                     Catch::Contains("odd --describe"));
   CHECK_THROWS_WITH(runner::describe_workload(bundle.add("slow", "sleep 600"), 0.1),
-                    Catch::Contains("did not answer in 0.1 s"));
+                    Catch::Contains("did not end in 0.1 s"));
   CHECK_THROWS_AS(runner::describe_workload(bundle.add("endless", "yes"), 5), RunError);
   CHECK_THROWS_AS(runner::describe_workload(bundle.temporary / "missing"), RunError);
 }
@@ -155,9 +155,9 @@ TEST_CASE("Without a current directory, what does not need one works and the res
 
   CHECK(runner::find_workload("bench") == bundle.temporary / "bench");
   auto directory = tests::fake_study(bundle.temporary / "study", 1, {"true"});
-  CHECK(runner::AttemptMaker(directory).path(1, 1) == directory.path / "runs" / "0001.1");
+  CHECK(runner::AttemptMaker(directory, "mpirun").path(1, 1) == directory.path / "runs" / "0001.1");
   directory.path = "study";
-  CHECK_THROWS_WITH(runner::AttemptMaker(directory).path(1, 1),
+  CHECK_THROWS_WITH(runner::AttemptMaker(directory, "mpirun").path(1, 1),
                     Catch::Contains("the current directory") && Catch::Contains("is gone"));
   std::filesystem::current_path(before);
 }

@@ -44,8 +44,10 @@ PlannedRun planned(int run, std::vector<double> settings) {
 
 TEST_CASE("A derived response may use measured and derived responses and factors",
           "[study][results]") {
-  std::map<std::string, double> responses{{"throughput", 900.0}, {"power", 300.0}};
-  add_derived_responses(study_with_formulas(), planned(1, {12, 0}), responses);
+  RunRecord record;
+  auto& responses = record.responses;
+  responses = {{"throughput", 900.0}, {"power", 300.0}};
+  add_derived_responses(study_with_formulas(), planned(1, {12, 0}), record);
   CHECK(responses.at("images_per_joule") == 3.0);
   CHECK(responses.at("energy_of_batch") == 4.0);
 }
@@ -53,13 +55,29 @@ TEST_CASE("A derived response may use measured and derived responses and factors
 TEST_CASE("A derived response without a finite value is left out, with those that use it",
           "[study][results]") {
   const Study study = study_with_formulas();
-  std::map<std::string, double> no_power{{"throughput", 900.0}};
+  RunRecord no_power;
+  no_power.responses = {{"throughput", 900.0}};
   add_derived_responses(study, planned(1, {12, 0}), no_power);
-  CHECK(no_power.size() == 1);
+  CHECK(no_power.responses.size() == 1);
 
-  std::map<std::string, double> power_0{{"throughput", 900.0}, {"power", 0.0}};
+  RunRecord power_0;
+  power_0.responses = {{"throughput", 900.0}, {"power", 0.0}};
   add_derived_responses(study, planned(1, {12, 0}), power_0);
-  CHECK(power_0.size() == 2);
+  CHECK(power_0.responses.size() == 2);
+}
+
+TEST_CASE("A formula may use what telemetry measured, unless a response has the name",
+          "[study][results]") {
+  Study study = study_with_formulas();
+  RunRecord record;
+  record.responses = {{"throughput", 900.0}, {"power", 300.0}};
+  record.telemetry = {{"power", 1.0}, {"memory_peak", 2.0}};
+  add_derived_responses(study, planned(1, {12, 0}), record);
+  CHECK(record.responses.at("images_per_joule") == 3.0);  // of the response, not of telemetry
+
+  study.responses[2].formula = "throughput / memory_peak";
+  add_derived_responses(study, planned(1, {12, 0}), record);
+  CHECK(record.responses.at("images_per_joule") == 450.0);
 }
 
 TEST_CASE("The table of results has a row a planned run, empty where nothing was measured",

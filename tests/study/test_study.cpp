@@ -97,8 +97,8 @@ TEST_CASE("What is left out has the documented defaults", "[study]") {
   CHECK(study.model_name == "quadratic");
   CHECK(study.design.type == "fccd");
   CHECK_FALSE(study.design.options.center_runs);  // the type knows how many it needs
-  CHECK(study.run.retries == 1);
-  CHECK(study.run.jobs == 1);
+  CHECK(study.run.retries.failed == 1);
+  CHECK_FALSE(study.run.jobs);
   CHECK(study.responses[0].goal == study::GoalKind::kNone);
 }
 

@@ -64,6 +64,38 @@ TEST_CASE("a request may ask for repeats", "[protocol]") {
   CHECK_FALSE(to_json(toy(), {{{"sum", 2.0}}}).contains("repeats"));
 }
 
+TEST_CASE("a request may ask for a precision, times and responses", "[protocol]") {
+  const auto parse = [](const char* text) { return parse_request(toy(), Json::parse(text)); };
+  const Request request = parse(
+      R"({"precision": 0.01, "min_time_s": 2, "max_time_s": 60, "responses": ["sum", "other"],
+          "gpus": ["GPU-1", "2"]})");
+  CHECK(request.precision == 0.01);
+  CHECK(request.min_time_s == 2.0);
+  CHECK(request.max_time_s == 60.0);
+  CHECK(request.responses == std::vector<std::string>{"sum", "other"});
+  CHECK(request.gpus == std::vector<std::string>{"GPU-1", "2"});
+  CHECK_FALSE(parse(R"({"precision": null, "max_time_s": null})").precision);
+  for (const char* text :
+       {R"({"precision": -0.1})", R"({"precision": 1.5})", R"({"precision": "1 %"})",
+        R"({"min_time_s": -1})", R"({"max_time_s": 1e300})", R"({"responses": "sum"})"})
+    CHECK_THROWS_AS(parse(text), UsageError);
+}
+
+TEST_CASE("a result tells how it was measured", "[protocol]") {
+  Result result{{{"sum", 2.0}}};
+  for (const char* name : {"window", "steady", "precision", "stopped_by"})
+    CHECK_FALSE(to_json(toy(), result).contains(name));
+  result.window = {1.5, 2.5};
+  result.steady = false;
+  result.precision = {{"sum", 0.02}};
+  result.stopped_by = "max_time";
+  const Json json = to_json(toy(), result);
+  CHECK(json["window"] == Json({1.5, 2.5}));
+  CHECK(json["steady"] == false);
+  CHECK(json["precision"]["sum"] == 0.02);
+  CHECK(json["stopped_by"] == "max_time");
+}
+
 TEST_CASE("the command line takes the same names", "[protocol]") {
   const Request request =
       parse_command_line(toy(), {"--size", "96", "--rate=7.5", "--seed", "4", "--file", "x y"});
@@ -116,4 +148,7 @@ TEST_CASE("a result without a finite number for every response is a defect", "[p
   CHECK(to_json(toy(), {{{"sum", 2.0}}})["responses"]["sum"] == 2.0);
   CHECK_THROWS_AS(to_json(toy(), {{{"other", 2.0}}}), std::logic_error);
   CHECK_THROWS_AS(to_json(toy(), {{{"sum", std::nan("")}}}), std::logic_error);
+  Result noted;
+  noted.notes["sum"] = "why there is none";
+  CHECK_FALSE(to_json(toy(), noted)["responses"].contains("sum"));
 }

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "workloads/stream_inference.h"
 #include "workloads/stream_plan.h"
 
 using namespace doetune::workloads;
@@ -50,14 +49,4 @@ TEST_CASE("shares are disjoint, complete, and equal but for one image", "[stream
     }
     CHECK(joined == frames);
   }
-}
-
-TEST_CASE("a quantile is an order statistic", "[stream]") {
-  CHECK(quantile({3, 1, 2}, 0.5) == 2);
-  CHECK(quantile({4, 1, 2, 3}, 0.5) == 2);
-  CHECK(quantile({4, 1, 2, 3}, 0.99) == 4);
-  std::vector<double> hundred;
-  for (int i = 100; i >= 1; --i) hundred.push_back(i);
-  CHECK(quantile(hundred, 0.99) == 99);
-  CHECK_THROWS_AS(quantile({}, 0.5), std::invalid_argument);
 }

@@ -1,0 +1,16 @@
+// `doetune run --dry-run`: what would be executed, where, and what it would cost.
+#pragma once
+
+#include "runner/run_study.h"
+
+namespace doetune::cli {
+
+void print_dry_run(const study::StudyDirectory& directory,
+                   const std::vector<runner::PlannedAttempt>& planned);
+void print_dry_run_json(const study::StudyDirectory& directory,
+                        const std::vector<runner::PlannedAttempt>& planned);
+
+/// An argument as a shell takes it for itself: quoted where it must be.
+std::string shell_quoted(const std::string& argument);
+
+}  // namespace doetune::cli

@@ -1,0 +1,91 @@
+#include "runner/measurement/measurement.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "runner/measurement/batch_means.h"
+#include "runner/measurement/quantile.h"
+
+namespace doetune::measurement {
+namespace {
+
+constexpr int kPreciseLooks = 2;
+
+}  // namespace
+
+std::string_view stopped_by_name(StoppedBy by) {
+  switch (by) {
+    case StoppedBy::kPrecision:
+      return "precision reached";
+    case StoppedBy::kLeastTime:
+      return "least time reached";
+    case StoppedBy::kMaxTime:
+      return "max_time";
+    case StoppedBy::kTimeLimit:
+      return "time limit";
+  }
+  return "";
+}
+
+Measurement::Measurement(StoppingRule rule, double start_s)
+    : rule_(std::move(rule)),
+      start_s_(start_s),
+      least_count_(rule_.least_count),
+      detector_(rule_.precision.value_or(kTolerance)) {
+  if (!rule_.adaptive()) return;
+  least_count_ = std::max(least_count_, SteadyDetector::kLeastValues);
+  for (const double q : rule_.quantiles)
+    least_count_ = std::max(least_count_, measurement::least_count(q));
+}
+
+void Measurement::add(double value, double now_s) {
+  detector_.add(value);
+  values_.push_back(value);
+  ends_s_.push_back(now_s);
+  if (rule_.adaptive() && !steady().value_or(false)) unsteady_ = values_.size();
+  if (rule_.precision && values_.size() >= next_look_) look_at_precision();
+  stopped_by_ = judge();
+}
+
+std::optional<bool> Measurement::steady() const {
+  const auto judged = detector_.judge();
+  if (!judged) return std::nullopt;
+  return judged->steady && (rule_.adaptive() || judged->begin == 0);
+}
+
+std::size_t Measurement::begin() const {
+  const auto judged = detector_.judge();
+  return judged && rule_.adaptive() ? judged->begin : 0;
+}
+
+double Measurement::begin_s() const { return begin() == 0 ? start_s_ : ends_s_[begin() - 1]; }
+
+double Measurement::end_s() const { return ends_s_.empty() ? start_s_ : ends_s_.back(); }
+
+std::optional<StoppedBy> Measurement::judge() const {
+  if (is_complete()) {
+    if (!rule_.precision) return StoppedBy::kLeastTime;
+    if (precise_looks_ >= kPreciseLooks) return StoppedBy::kPrecision;
+  }
+  if (rule_.most_s && end_s() - start_s_ >= *rule_.most_s) return StoppedBy::kMaxTime;
+  const double last_s = end_s() - (ends_s_.size() > 1 ? ends_s_[ends_s_.size() - 2] : start_s_);
+  if (rule_.deadline_s && end_s() + last_s > *rule_.deadline_s) return StoppedBy::kTimeLimit;
+  return std::nullopt;
+}
+
+/// Whether there is as much as wanted, and steady for long enough where that decides.
+bool Measurement::is_complete() const {
+  if (end_s() - begin_s() < rule_.least_s || values_.size() - begin() < least_count_) return false;
+  return 4 * values_.size() >= 5 * unsteady_ && unsteady_ < values_.size();
+}
+
+void Measurement::look_at_precision() {
+  next_look_ = values_.size() + values_.size() / 10 + 1;
+  const auto interval = mean_interval(std::span(values_).subspan(begin()));
+  const auto relative = interval ? interval->relative() : std::nullopt;
+  const bool precise = relative && *relative <= *rule_.precision && unsteady_ < values_.size();
+  precise_looks_ = precise ? precise_looks_ + 1 : 0;
+}
+
+}  // namespace doetune::measurement

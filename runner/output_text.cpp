@@ -1,0 +1,44 @@
+#include "runner/output_text.h"
+
+#include <algorithm>
+
+namespace doetune::runner {
+namespace {
+
+constexpr std::size_t kMostBytes = 300;
+
+/// Bytes of the UTF-8 character that the text begins with, from two on; 0 where none does.
+std::size_t multibyte_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
+  if (length == 0 || length > text.size() || byte(0) > 0xf4) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+std::string_view last_line(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  if (last == std::string_view::npos) return {};
+  text = text.substr(0, last + 1);
+  return text.substr(text.rfind('\n') + 1);
+}
+
+std::string printable(std::string_view line) {
+  line = line.substr(0, kMostBytes);
+  std::string text;
+  while (!line.empty()) {
+    const auto first = static_cast<unsigned char>(line[0]);
+    const std::size_t length = first < 0x80 ? 1 : multibyte_length(line);
+    const bool c1 = first == 0xc2 && length == 2 && static_cast<unsigned char>(line[1]) < 0xa0;
+    const bool control = first < 0x20 || first == 0x7f || c1 || length == 0;
+    text += control ? " " : line.substr(0, length);
+    line.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return text;
+}
+
+}  // namespace doetune::runner

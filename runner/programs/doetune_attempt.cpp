@@ -1,0 +1,87 @@
+// doetune-attempt DIRECTORY: starts one attempt on the machine it is called on, for the launchers
+// that reach other machines. DIRECTORY holds attempt.json; this program adds the rest (attempt.h),
+// `alive` while the attempt runs, and stops it on SIGTERM or when a file `cancel` appears there.
+// It ends with the exit code of the attempt's program; who wants to know how it ended reads `exit`.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include "runner/attempt_file.h"
+#include "runner/conditions/store.h"
+#include "runner/interrupts.h"
+#include "runner/local_launcher.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace doetune::runner;
+
+/// GPUs that a scheduler assigned are known only here.
+void add_assigned_gpus(Attempt& attempt) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!attempt.gpus.empty() || attempt.gpus_wanted == 0 || visible == nullptr) return;
+  const std::string list(visible);
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    attempt.gpus.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+/// Refreshes the time of `alive`. On a full disk or a lost mount there is none for a while.
+void beat(const Attempt& attempt) {
+  const fs::path alive = attempt.directory / "alive";
+  const int file = ::open(alive.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  ::futimens(file, nullptr);
+  ::close(file);
+}
+
+/// The attempt's directory is STUDY/runs/0007.1.
+void run(const Attempt& attempt) {
+  note_conditions(attempt.directory.parent_path().parent_path(), attempt.working_directory,
+                  attempt.environment);
+  SignalInterrupts interrupts;
+  LocalLauncher launcher;
+  launcher.submit(attempt);
+  for (;;) {
+    std::error_code ignored;
+    if (interrupts.count() > 0 || fs::exists(attempt.directory / "cancel", ignored)) {
+      launcher.cancel(attempt.name);
+    }
+    beat(attempt);
+    const auto hints = launcher.wait(attempt.heartbeat_s, interrupts.descriptor());
+    for (const Hint& hint : hints.value_or(std::vector<Hint>())) {
+      if (!hint.remark.empty()) {
+        fmt::print(stderr, "doetune-attempt: {}: {}\n", attempt.directory.string(), hint.remark);
+      }
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    fmt::print(stderr, "usage: doetune-attempt DIRECTORY\n");
+    return 2;
+  }
+  try {
+    Attempt attempt = read_attempt(fs::absolute(arguments[1]));
+    add_assigned_gpus(attempt);
+    run(attempt);
+    const auto end = read_end(attempt.directory);
+    return end && end->exit_code ? *end->exit_code : 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "doetune-attempt: {}\n", error.what());
+    return 1;
+  }
+}

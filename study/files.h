@@ -1,0 +1,27 @@
+// Files of a study directory, read whole and replaced whole.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace doetune::study {
+
+/// A study directory that cannot be used: missing, half-deleted, read-only, locked by another
+/// process, or written by a newer doetune. The message names the file and the remedy. Exit code 4.
+struct DirectoryError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Writes a file so that a reader sees the old content or the new, never a part.
+/// Throws DirectoryError.
+void write_file_atomically(const std::filesystem::path& file, const std::string& content);
+
+/// The same, and on the disk when it returns: for what another host reads, or must survive a crash
+/// of the machine.
+void write_file_durably(const std::filesystem::path& file, const std::string& content);
+
+/// A whole file as text. Throws DirectoryError.
+std::string read_file(const std::filesystem::path& file);
+
+}  // namespace doetune::study

@@ -1,0 +1,238 @@
+#include "study/run_section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "doe/nearest_name.h"
+
+namespace doetune::study {
+namespace {
+
+constexpr int kMostProcesses = 100000;
+
+class RunReader {
+ public:
+  RunReader(const YAML::Node& node, const std::vector<doe::Factor>& factors,
+            const std::filesystem::path& file)
+      : node_(node), factors_(factors), file_(file) {}
+
+  RunSettings read() const {
+    RunSettings run;
+    run.launcher = text(node_, "launcher", run.launcher);
+    run.jobs = whole(node_, "jobs");
+    run.timeout_s = seconds(node_, "timeout").value_or(run.timeout_s);
+    run.stop_grace_s = seconds(node_, "stop_grace").value_or(run.stop_grace_s);
+    run.retries = retries(node_["retries"]);
+    run.retries.backoff_s = seconds(node_, "backoff").value_or(run.retries.backoff_s);
+    if (text(node_, "on_failure", "continue") == "stop") run.on_failure = OnFailure::kStop;
+    if (text(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
+    run.hang_after_s = seconds(node_, "hang_after");
+    read_measurement(run);
+    read_resources(run);
+    run.expected_s = seconds(node_, "expected");
+    for (const auto& entry : node_["environment"]) {
+      run.environment[entry.first.Scalar()] = entry.second.Scalar();
+    }
+    run.after_run = texts(node_["after_run"]);
+    run.after_all = texts(node_["after_all"]);
+    run.slurm = slurm(node_["slurm"]);
+    run.ssh = ssh(node_["ssh"]);
+    return run;
+  }
+
+ private:
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& message) const {
+    fail_at(file_, node, message);
+  }
+
+  static std::string text(const YAML::Node& node, const char* key, const std::string& otherwise) {
+    return node && node[key] ? node[key].Scalar() : otherwise;
+  }
+
+  static std::optional<int> whole(const YAML::Node& node, const char* key) {
+    if (!node || !node[key]) return std::nullopt;
+    return static_cast<int>(parse_number(node[key].Scalar()).value_or(0));
+  }
+
+  static std::optional<double> seconds(const YAML::Node& node, const char* key) {
+    return node && node[key] ? parse_duration(node[key].Scalar()) : std::nullopt;
+  }
+
+  static std::vector<std::string> texts(const YAML::Node& list) {
+    std::vector<std::string> result;
+    for (const YAML::Node& item : list) result.push_back(item.Scalar());
+    return result;
+  }
+
+  Retries retries(const YAML::Node& node) const {
+    Retries retries;
+    if (!node) return retries;
+    if (node.IsScalar()) {
+      const auto number = parse_number(node.Scalar());
+      if (!number || *number != std::floor(*number) || *number < 0 || *number > 100) {
+        fail(node, fmt::format("run.retries: expected a whole number from 0 to 100, or {{failed, "
+                               "timed_out, lost}}, found '{:.60}'",
+                               node.Scalar()));
+      }
+      retries.failed = retries.timed_out = static_cast<int>(*number);
+      return retries;
+    }
+    retries.failed = whole(node, "failed").value_or(retries.failed);
+    retries.timed_out = whole(node, "timed_out").value_or(retries.timed_out);
+    retries.lost = whole(node, "lost").value_or(retries.lost);
+    return retries;
+  }
+
+  void read_measurement(RunSettings& run) const {
+    run.repeats = whole(node_, "repeats").value_or(run.repeats);
+    run.warmup_s = seconds(node_, "warmup");
+    run.min_time_s = seconds(node_, "min_time");
+    run.max_time_s = seconds(node_, "max_time");
+    if (const YAML::Node given = node_["precision"]) {
+      run.precision = parse_share(given.Scalar());
+      if (!run.precision) {
+        fail(given, fmt::format("run.precision: expected a share such as 1 %, found '{:.60}'",
+                                given.Scalar()));
+      }
+    }
+    if (run.min_time_s && run.max_time_s && *run.min_time_s > *run.max_time_s) {
+      fail(node_["max_time"], "run.max_time: is below min_time");
+    }
+    if (run.max_time_s && *run.max_time_s > run.timeout_s) {
+      fail(node_["max_time"], fmt::format("run.max_time: is above the time limit of an attempt, "
+                                          "run.timeout ({} s)",
+                                          run.timeout_s));
+    }
+    if (node_["telemetry"]) run.telemetry_hz = *parse_number(node_["telemetry"].Scalar());
+  }
+
+  void read_resources(RunSettings& run) const {
+    if (const YAML::Node limit = node_["memory_limit"]) {
+      run.memory_limit_bytes = parse_size(limit.Scalar());
+      if (!run.memory_limit_bytes) {
+        fail(limit, fmt::format("run.memory_limit: expected a size such as 8 GiB, found '{:.60}'",
+                                limit.Scalar()));
+      }
+    }
+    if (node_["gpus_per_run"]) run.gpus_per_run = count("gpus_per_run", 0, 1024);
+    run.runs_per_gpu = whole(node_, "runs_per_gpu").value_or(run.runs_per_gpu);
+    run.cpus_per_run = whole(node_, "cpus_per_run");
+    if (node_["processes"]) run.processes = count("processes", 1, kMostProcesses);
+    run.ranks = text(node_, "ranks", run.ranks);
+  }
+
+  /// A whole number, or "{factor}".
+  Count count(const char* key, int least, int most) const {
+    const YAML::Node node = node_[key];
+    const std::string& given = node.Scalar();
+    const auto number = parse_number(given);
+    if (number && *number == std::floor(*number) && *number >= least && *number <= most) {
+      return {static_cast<int>(*number), ""};
+    }
+    if (number || given.size() < 3 || given.front() != '{' || given.back() != '}') {
+      fail(node, fmt::format("run.{}: expected a whole number from {} to {}, or a factor as "
+                             "\"{{name}}\", found '{:.60}'",
+                             key, least, most, given));
+    }
+    const std::string name = given.substr(1, given.size() - 2);
+    std::vector<std::string> names;
+    for (const doe::Factor& factor : factors_) {
+      if (factor.is_categorical()) continue;
+      if (factor.name == name) return {0, name};
+      names.push_back(factor.name);
+    }
+    fail(node, fmt::format("run.{}: '{:.60}' is no factor with numbers for settings{}", key, name,
+                           doe::did_you_mean(name, names)));
+  }
+
+  SlurmSettings slurm(const YAML::Node& node) const {
+    SlurmSettings slurm;
+    slurm.partition = text(node, "partition", "");
+    slurm.account = text(node, "account", "");
+    slurm.gres = text(node, "gres", "");
+    slurm.time_limit_s = seconds(node, "time");
+    if (node) slurm.options = texts(node["options"]);
+    slurm.nodes = whole(node, "nodes").value_or(slurm.nodes);
+    slurm.most_queued = whole(node, "queued").value_or(slurm.most_queued);
+    slurm.poll_s = seconds(node, "poll").value_or(slurm.poll_s);
+    slurm.program = text(node, "program", "");
+    return slurm;
+  }
+
+  SshSettings ssh(const YAML::Node& node) const {
+    SshSettings ssh;
+    if (!node) return ssh;
+    for (const YAML::Node& host : node["hosts"]) ssh.hosts.push_back(ssh_host(host));
+    ssh.options = texts(node["options"]);
+    ssh.program = text(node, "program", "");
+    return ssh;
+  }
+
+  SshHost ssh_host(const YAML::Node& node) const {
+    SshHost host;
+    const YAML::Node name = node.IsScalar() ? node : node["name"];
+    host.name = name.Scalar();
+    if (host.name.empty() || host.name.front() == '-') {  // which ssh would take for an option
+      fail(name, fmt::format("run.ssh.hosts: '{:.60}' is no host name", host.name));
+    }
+    if (node.IsScalar()) return host;
+    host.jobs = whole(node, "jobs").value_or(host.jobs);
+    host.gpus = texts(node["gpus"]);
+    return host;
+  }
+
+  const YAML::Node& node_;
+  const std::vector<doe::Factor>& factors_;
+  const std::filesystem::path& file_;
+};
+
+/// A number and the word after it.
+std::pair<std::optional<double>, std::string> number_and_unit(const std::string& text) {
+  const auto digits = text.find_last_of("0123456789.");
+  if (digits == std::string::npos) return {};
+  const auto unit_at = text.find_first_not_of(' ', digits + 1);
+  return {parse_number(text.substr(0, digits + 1)),
+          unit_at == std::string::npos ? "" : text.substr(unit_at)};
+}
+
+}  // namespace
+
+RunSettings read_run(const YAML::Node& node, const std::vector<doe::Factor>& factors,
+                     const std::filesystem::path& file) {
+  return node ? RunReader(node, factors, file).read() : RunSettings();
+}
+
+std::optional<std::int64_t> parse_size(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 8> kUnits{{
+      {"", 1},
+      {"B", 1},
+      {"kB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
+      {"KiB", 1024.0},
+      {"MiB", 1024.0 * 1024},
+      {"GiB", 1024.0 * 1024 * 1024},
+  }};
+  const auto [number, unit] = number_and_unit(text);
+  const auto known =
+      std::find_if(kUnits.begin(), kUnits.end(),
+                   [&, &name = unit](const auto& entry) { return entry.first == name; });
+  if (!number || known == kUnits.end()) return std::nullopt;
+  const double bytes = *number * known->second;
+  if (!(bytes >= 1) || bytes > 1e15) return std::nullopt;
+  return static_cast<std::int64_t>(bytes);
+}
+
+std::optional<double> parse_share(const std::string& text) {
+  const auto [number, unit] = number_and_unit(text);
+  if (!number || (!unit.empty() && unit != "%")) return std::nullopt;
+  const double share = unit == "%" ? *number / 100 : *number;
+  if (!(share > 0) || share >= 1) return std::nullopt;
+  return share;
+}
+
+}  // namespace doetune::study

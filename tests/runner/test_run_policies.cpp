@@ -1,0 +1,109 @@
+// What the study asks of the run loop beside the runs: when to stop, whom to tell.
+#include "runner/run_error.h"
+#include "tests/runner/fake_world.h"
+
+using namespace doetune;
+using runner::EndCause;
+using study::RunStatus;
+using tests::Script;
+using tests::World;
+
+namespace {
+
+Script failing(double duration_s = 1) {
+  Script script;
+  script.duration_s = duration_s;
+  script.exit_code = 1;
+  return script;
+}
+
+}  // namespace
+
+TEST_CASE("A file `stop` lets the runs under way finish, and stays", "[runner][policies]") {
+  World world;
+  world.launcher.at_wait = [&](double now_s) {
+    if (now_s == 1) std::ofstream(world.directory.path / "stop") << "";
+  };
+  auto summary = world.run();
+  CHECK(summary.interrupted);
+  CHECK(summary.counts.completed == 2);  // the second was under way
+  REQUIRE(world.sink.notes.size() == 1);
+  CHECK_THAT(world.sink.notes[0], Catch::Contains("remove it to go on"));
+
+  CHECK(world.run().counts.completed == 2);  // still there
+  std::filesystem::remove(world.directory.path / "stop");
+  summary = world.run();
+  CHECK(summary.counts.completed == 4);
+  CHECK_FALSE(summary.interrupted);
+}
+
+TEST_CASE("A study may stop at the first run that failed for good", "[runner][policies]") {
+  World world;
+  world.directory.study.run.on_failure = study::OnFailure::kStop;
+  world.directory.study.run.retries = {1, 1};
+  world.launcher.script = [](const std::string& name) {
+    return name.starts_with("fake.2.") ? failing() : Script();
+  };
+  const auto summary = world.run();
+  CHECK(summary.gave_up);
+  CHECK_FALSE(summary.interrupted);
+  CHECK(world.launcher.submitted ==
+        std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.3.1", "fake.4.1", "fake.2.2"});
+  CHECK(summary.counts.failed == 1);
+
+  World infeasible;  // a fact, and no failure
+  infeasible.directory.study.run.on_failure = study::OnFailure::kStop;
+  infeasible.launcher.script = [](const std::string&) {
+    Script script;
+    script.exit_code = 77;
+    return script;
+  };
+  CHECK(infeasible.run().counts.infeasible == 4);
+}
+
+TEST_CASE("A run that failed waits before it is tried again, the others don't",
+          "[runner][policies]") {
+  World world;
+  world.directory.study.run.retries = {2, 0, 0, 10};
+  world.launcher.script = [](const std::string& name) {
+    return name == "fake.1.1" || name == "fake.1.2" ? failing() : Script();
+  };
+  const auto summary = world.run();
+  CHECK(summary.counts.completed == 4);
+  CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.3.1",
+                                                             "fake.4.1", "fake.1.2", "fake.1.3"});
+  CHECK(world.launcher.now_s == 1 + 10 + 1 + 20 + 1);  // the second at 11, the third at 32
+}
+
+TEST_CASE("Hooks hear of each attempt and of the end", "[runner][policies]") {
+  World world;
+  const std::string log = (world.temporary / "log").string();
+  auto& run = world.directory.study.run;
+  run.after_run = {"sh", "-c", "echo {run}.{attempt} {status} $DOETUNE_STATUS >>" + log};
+  run.after_all = {"sh", "-c", "echo {completed} done, {remaining} left >>" + log};
+  run.environment = {{"PATH", "/usr/bin:/bin"}};
+  world.launcher.script = [](const std::string& name) {
+    return name == "fake.3.1" ? failing() : Script();
+  };
+  world.run();
+  CHECK(study::read_file(log) ==
+        "1.1 completed completed\n2.1 completed completed\n3.1 failed failed\n"
+        "4.1 completed completed\n3 done, 0 left\n");
+  CHECK(world.sink.notes.empty());
+}
+
+TEST_CASE("A hook that fails is told and changes nothing; one that cannot work is refused",
+          "[runner][policies]") {
+  World world;
+  world.directory.study.run.after_run = {"sh", "-c", "echo no such channel >&2; exit 4"};
+  CHECK(world.run().counts.completed == 4);
+  REQUIRE(world.sink.notes.size() == 4);
+  CHECK(world.sink.notes[0] == "run.after_run: exit code 4: no such channel");
+
+  World other;
+  other.directory.study.run.after_run = {"sh", "{statsu}"};
+  CHECK_THROWS_WITH(other.run(), Catch::Contains("did you mean 'status'?"));
+  other.directory.study.run.after_run = {"no-such-program-at-all"};
+  CHECK_THROWS_AS(other.run(), runner::RunError);
+  CHECK(other.launcher.submitted.empty());
+}
