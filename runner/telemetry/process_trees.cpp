@@ -99,7 +99,7 @@ double ProcessTrees::proportional_bytes(const std::string& attempt) const {
   double bytes = 0;
   const auto found = trees_.find(attempt);
   if (found == trees_.end()) return bytes;
-  for (const pid_t pid : found->second.members) {
+  for (const auto& [pid, start_ticks] : found->second.members) {
     const std::string maps = read_proc_file(fmt::format("/proc/{}/smaps_rollup", pid));
     bytes += 1024 * value_after(maps, "Pss").value_or(0);  // in kB
   }
