@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 #include "runner/bounded_file.h"
 #include "runner/output_text.h"
@@ -83,6 +84,10 @@ void add_quality(const study::Study& study, const Measured& measured, study::Run
   record.flags = measurement_flags(measured, study.run.precision);
 }
 
+/// To six significant digits: more than any of these is known to, and a third of the text in the
+/// journal.
+double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
 /// What is known of a run in numbers, by name.
 Facts facts_of(const study::RunRecord& record) {
   Facts facts = record.telemetry;
@@ -103,6 +108,7 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   TelemetrySummary summary = summarise_file(
       file, window, study.run.warmup_s.value_or(0),
       throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
+  for (auto& [name, value] : summary.values) value = rounded(value);
   for (const auto& [name, problem] : read.quantities) {
     const auto value = summary.values.find(name);
     if (value != summary.values.end()) {
