@@ -46,7 +46,11 @@ std::string gpus_busy(const Facts& facts) {
 
 std::string cores_busy(const Facts& facts) {
   const auto busy = fact(facts, "cpu_utilization");
-  return busy ? fmt::format("the cores assigned were {:.0f} % busy", *busy) : "";
+  if (!busy) return "";
+  const bool shared = at_least(facts, "foreign_cpu_share", kForeign_share);
+  return fmt::format(
+      "the cores assigned were {:.0f} % busy{}", *busy,
+      shared ? fmt::format(" ({} by others)", percent(facts.at("foreign_cpu_share"))) : "");
 }
 
 std::string with_gpus(std::string sentence, const Facts& facts) {

@@ -136,7 +136,6 @@ std::vector<TelemetryTarget> TelemetryRecorder::State::targets() const {
 void TelemetryRecorder::State::sample() {
   Sources sources;
   std::unique_lock lock(mutex);
-  double next_s = 0;
   while (!stopping) {
     if (recordings.empty()) {
       changed.wait(lock, [&] { return stopping || !recordings.empty(); });
@@ -151,7 +150,7 @@ void TelemetryRecorder::State::sample() {
       if (found == recordings.end() || found->second.target().leader != asked[i].leader) continue;
       found->second.take(std::move(readings[i]));
     }
-    next_s = std::max(next_s + 1 / rate, readings.front().time_s);
+    const double next_s = readings.front().time_s + 1 / rate;  // none is made up for
     const std::chrono::steady_clock::time_point next(
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(next_s)));
     changed.wait_until(lock, next, [&] { return stopping; });
