@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 #include "runner/bounded_file.h"
@@ -95,7 +96,8 @@ Facts facts_of(const study::RunRecord& record) {
   for (const auto& [name, text] : record.notes) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size()) facts.emplace(name, value);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    if (whole && std::isfinite(value)) facts.emplace(name, value);
   }
   return facts;
 }

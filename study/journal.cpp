@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -32,9 +32,8 @@ constexpr std::string_view kRecordStart = "{\"run\":";
 }
 
 std::string checksum(std::string_view text) {
-  boost::crc_32_type crc;
-  crc.process_bytes(text.data(), text.size());
-  return fmt::format("{:08x}", crc.checksum());
+  const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
+  return fmt::format("{:08x}", ::crc32_z(0, bytes, text.size()));
 }
 
 /// The object as a line of the journal: its text, the checksum of that, the closing brace.
