@@ -91,7 +91,7 @@ bool ClientLauncher::tell_if_ended(const std::string& attempt) {
   if (!going.watch.ended()) return false;
   had_begun(going.host);
   AttemptEnd told = *read_end(going.watch.directory());
-  if (told.cause == EndCause::kCancelled && !going.cancelled) {
+  if (was_stopped(told) && !going.cancelled) {
     told.cause = EndCause::kLost;
     told.detail = fmt::format("stopped on {}, not by doetune", told.host);
     end(attempt, told);

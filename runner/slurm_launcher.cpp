@@ -211,7 +211,7 @@ void SlurmLauncher::look() {
     Job& job = jobs_.at(name);
     if (!job.submitted_s || job.told || !job.watch.ended()) continue;
     const AttemptEnd end = *read_end(job.watch.directory());
-    if (end.cause == EndCause::kCancelled && !job.cancelled) {
+    if (was_stopped(end) && !job.cancelled) {
       job.told = end;
       queue_.ask_within(0);
     } else {
@@ -234,6 +234,17 @@ void SlurmLauncher::consider_all() {
     count_failure(*end);
     remove_from_queue(name);
     finish(name, *end, false);
+  }
+  clear_queue();
+}
+
+/// Cancels what is in the queue for nobody: attempts given up, and those that are long over, which
+/// a controller that crashed may have queued again.
+void SlurmLauncher::clear_queue() {
+  for (const auto& [name, job] : queue_.jobs()) {
+    const bool again =
+        job.state == "PENDING" && jobs_.count(name) == 0 && is_of_study(name, request_.directory);
+    if (again) unwanted_.insert(name);
   }
   for (auto it = unwanted_.begin(); it != unwanted_.end();) {
     const SlurmJob* job = queue_.find(*it);
@@ -279,7 +290,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider_listed(const std::string& name
   const bool settled = monotonic_s() - *job.over_since_s >= settle_s(request_.run);
   if (job.told && (over || settled)) {
     const AttemptEnd end = end_without_exit(job.seen, true, "");
-    return over && job.seen.state != "FAILED" && job.seen.state != "CANCELLED" ? end : *job.told;
+    return over && job.seen.state != "FAILED" && job.seen.state != "COMPLETED" ? end : *job.told;
   }
   if (!settled || (!claimed && !job.watch.fence())) return std::nullopt;
   if (job.cancelled) {

@@ -93,8 +93,8 @@ AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string
   if (job.state == "OUT_OF_MEMORY") {
     return end_of(EndCause::kMemory, job, "over the job's memory limit");
   }
-  if (job.state == "CANCELLED" && !claimed) {
-    return end_of(EndCause::kCancelled, job, "cancelled before it began, not by doetune");
+  if (job.state == "CANCELLED") {  // a controller that crashed and came back does that, too
+    return end_of(EndCause::kLost, job, "cancelled, not by doetune");
   }
   const bool ran = job.state == "COMPLETED" || job.state == "FAILED";
   if (ran && !claimed && job.reason != "JobLaunchFailure") {

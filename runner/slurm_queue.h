@@ -55,6 +55,7 @@ class SlurmQueue {
   bool silent() const { return failures_ > 0; }
   double asked_s() const { return asked_s_; }  ///< when the last answer was asked for
   const SlurmJob* find(const std::string& name) const;
+  const std::map<std::string, SlurmJob>& jobs() const { return jobs_; }  ///< of this user, by name
 
  private:
   void hear(const ClientAnswer& answer, double asked_s);
