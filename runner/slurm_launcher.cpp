@@ -135,10 +135,11 @@ bool SlurmLauncher::resume(const Attempt& attempt) {
 
 std::optional<std::vector<Hint>> SlurmLauncher::wait(double timeout_s, int wake) {
   const double now_s = monotonic_s();
-  if (!jobs_.empty() || !unwanted_.empty()) queue_.ask_if_due(now_s);
+  const bool ask = !jobs_.empty() || !unwanted_.empty();
+  if (ask) queue_.ask_if_due(now_s);
   submit_more();
-  double until_s = std::min(now_s + timeout_s, queue_.due_s());
-  if (!jobs_.empty()) until_s = std::min(until_s, look_due_s_);
+  double until_s = now_s + timeout_s;
+  if (ask) until_s = std::min({until_s, queue_.due_s(), look_due_s_});
   commands_.wait(hints_.empty() ? until_s : 0, wake);
   if (monotonic_s() >= look_due_s_) look();
   submit_more();
@@ -231,7 +232,7 @@ void SlurmLauncher::consider_all() {
     if (!job.submitted_s || *job.submitted_s > queue_.asked_s()) continue;
     const auto end = consider(name, job);
     if (!end) continue;
-    count_failure(*end);
+    count_failure(*end, job.seen);
     remove_from_queue(name);
     finish(name, *end, false);
   }
@@ -311,7 +312,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider_missing(Job& job) {
   if (claimed) job.watch.ask_to_stop();
   AttemptEnd end;
   end.cause = job.cancelled ? EndCause::kCancelled : EndCause::kLost;
-  end.host = job.seen.node;
+  if (claimed) end.host = job.seen.node;  // else Slurm forgot it, and no node is to blame
   end.detail = fmt::format("Slurm knows no job {} any more{}",
                            job.seen.id.empty() ? "of this run" : job.seen.id,
                            claimed ? ", and its heartbeat has stopped" : "");
@@ -333,8 +334,8 @@ void SlurmLauncher::remove_from_queue(const std::string& name) {
   queue_.ask_within(0);
 }
 
-void SlurmLauncher::count_failure(const AttemptEnd& end) {
-  if (end.cause != EndCause::kLost || end.host.empty()) return;
+void SlurmLauncher::count_failure(const AttemptEnd& end, const SlurmJob& job) {
+  if (end.cause != EndCause::kLost || end.host.empty() || !is_nodes_fault(job)) return;
   if (++failures_[end.host] != kMostFailuresOfNode) return;
   excluded_.insert(end.host);
   if (request_.note) {

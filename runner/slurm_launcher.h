@@ -60,7 +60,7 @@ class SlurmLauncher : public Launcher {
   std::optional<AttemptEnd> consider_missing(Job& job);
   void finish(const std::string& name, const AttemptEnd& end, bool exit_is_there);
   void remove_from_queue(const std::string& name);
-  void count_failure(const AttemptEnd& end);
+  void count_failure(const AttemptEnd& end, const SlurmJob& job);
 
   LauncherRequest request_;
   ClientCommands commands_;

@@ -85,6 +85,10 @@ bool should_beat(const SlurmJob& job) {
   return !is_final(job) && job.state != "SUSPENDED" && job.state != "STOPPED";
 }
 
+bool is_nodes_fault(const SlurmJob& job) {
+  return job.state != "CANCELLED" && job.state != "PREEMPTED" && job.state != "REVOKED";
+}
+
 AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string& words) {
   const std::string said = words.empty() ? "" : ": " + words;
   if (job.state == "TIMEOUT" || job.state == "DEADLINE") {

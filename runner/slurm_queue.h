@@ -35,6 +35,9 @@ bool never_starts(const SlurmJob& job);
 /// Whether it runs, as far as Slurm knows, and has not been stopped for a while.
 bool should_beat(const SlurmJob& job);
 
+/// Whether a job that was lost in this state speaks against its node: not where somebody ended it.
+bool is_nodes_fault(const SlurmJob& job);
+
 /// How an attempt without an `exit` file ended whose job is over. `claimed`: doetune-attempt began;
 /// `words`: the last it said, may be empty.
 AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string& words);

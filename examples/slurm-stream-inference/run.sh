@@ -22,7 +22,7 @@ sinfo -N
 study=build/slurm-fccd
 [ -d "$study" ] || doetune plan "$here/fccd.yaml" -o "$study"
 doetune run "$study" &
-completed() { grep -c '"status":"completed"' "$study/runs.jsonl" || true; }
+completed() { cat "$study"/runs.jsonl 2>/dev/null | grep -c '"status":"completed"' || true; }
 until [ "$(completed)" -ge 6 ]; do sleep 0.2; done
 echo "--- slurmctld is killed, and doetune"
 cluster ctld kill
