@@ -126,6 +126,12 @@ void ClientLauncher::end(const std::string& attempt, AttemptEnd end) {
   hints_.push_back({attempt, "", std::move(end)});
 }
 
+void ClientLauncher::stop_clients() {
+  for (const auto& [name, going] : going_) {
+    if (going.client) commands_.stop(*going.client);
+  }
+}
+
 void ClientLauncher::erase(const std::string& attempt) {
   const auto found = going_.find(attempt);
   if (found->second.client) commands_.stop(*found->second.client);

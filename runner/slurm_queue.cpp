@@ -70,7 +70,8 @@ std::optional<std::map<std::string, SlurmJob>> parse_squeue(std::string_view tex
     if (!job) continue;  // the rest of a name with line breaks: not one of ours
     understood = true;
     SlurmJob& entry = jobs[job->name];
-    if (entry.id.empty() || is_final(entry)) entry = std::move(*job);
+    const bool over = is_final(entry) || entry.state == "COMPLETING";
+    if (entry.id.empty() || over) entry = std::move(*job);
   }
   return understood ? std::optional(std::move(jobs)) : std::nullopt;
 }

@@ -38,9 +38,10 @@ class SlurmTest(ClusterTest):
     def tearDown(self):
         print(f"{self.id().rpartition('.')[2]}: {time.monotonic() - self.began:.1f} s", flush=True)
 
-    def study(self, runs, launcher="slurm", **settings):
+    def study(self, runs, launcher="slurm", name="", **settings):
         section = {"launcher": launcher, "slurm": SLURM, **settings.pop("run", {})}
-        return self.make_study(DOETUNE, WORK / self.id().rpartition(".")[2], runs, section, **settings)
+        return self.make_study(DOETUNE, WORK / (self.id().rpartition(".")[2] + name), runs, section,
+                               **settings)
 
     def check_all(self, study):
         self.check_complete(study)
@@ -60,6 +61,19 @@ class SlurmTest(ClusterTest):
                        for file in study.directory.glob("runs/0001.1/result.json.*"))
         self.assertEqual(len(nodes), 4)
         self.assertEqual(set(nodes), {"n1", "n2"})
+
+    @unittest.skipUnless(shutil.which("mpirun"), "no Open MPI")
+    def test_ranks_in_a_pilot_stay_on_a_node(self):
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
+        for starter, rank in (("mpirun", "$OMPI_COMM_WORLD_RANK"), ("srun", "$SLURM_PROCID")):
+            ranks = f'echo $SLURMD_NODENAME >>"$3".{rank}; [ {rank} = 0 ] || exit 0'
+            study = self.study(2, "slurm-pilot", script=ranks, name=starter,
+                               run={"processes": 4, "ranks": starter, "environment": root})
+            self.assertEqual(study.run(), 0, study.words())
+            nodes = [file.read_text() for file in
+                     study.directory.glob("runs/0001.1/result.json.*")]
+            self.assertEqual(len(nodes), 4)
+            self.assertEqual(len(set(nodes)), 1)
 
     def test_doetune_killed_at_random_moments(self):
         study = self.study(24, seconds=0.3)
