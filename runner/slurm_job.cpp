@@ -19,10 +19,18 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
+std::string suffix_of(const std::filesystem::path& study) {
+  return fmt::format(".{:016x}", hash_of(study.lexically_normal().string()));
+}
+
 }  // namespace
 
+bool is_of_study(const std::string& job_name, const std::filesystem::path& study) {
+  return job_name.ends_with(suffix_of(study));
+}
+
 std::string slurm_job_name(const std::string& attempt, const std::filesystem::path& study) {
-  std::string name = fmt::format("{}.{:016x}", attempt, hash_of(study.lexically_normal().string()));
+  std::string name = attempt + suffix_of(study);
   for (char& c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
     if (!plain) c = '_';

@@ -16,6 +16,9 @@ namespace doetune::runner {
 /// Slurm gives them again after a crash of its controller.
 std::string slurm_job_name(const std::string& attempt, const std::filesystem::path& study);
 
+/// Whether a job has the name of an attempt in this study directory.
+bool is_of_study(const std::string& job_name, const std::filesystem::path& study);
+
 /// The command that submits the attempt's job; nothing in it is left to a shell to interpret.
 std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::string& job_name,
                                           const study::RunSettings& run,
