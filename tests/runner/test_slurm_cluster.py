@@ -82,7 +82,7 @@ class SlurmTest(ClusterTest):
 
     def test_pilot_and_doetune_killed_at_random_moments(self):
         study = self.study(24, "slurm-pilot", seconds=0.3, run={"jobs": 4})
-        self.run_under_fire(study, 6, random.Random(2027))
+        self.run_under_fire(study, 4, random.Random(2027))
         self.check_all(study)
 
     def test_pilot_cancelled_on_the_way(self):
