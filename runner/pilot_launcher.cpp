@@ -63,19 +63,7 @@ PilotLauncher::~PilotLauncher() {
 
 std::vector<Place> PilotLauncher::places(const study::RunSettings& run,
                                          const PlaceOptions& options) const {
-  for (const char* program : {"sbatch", "srun"}) {
-    if (!in_path(program).empty()) continue;
-    throw RunError(
-        fmt::format(
-            "the launcher slurm-pilot needs Slurm's client {}, which is not in PATH: install "
-            "it (Debian: slurm-client), or run on this machine with run.launcher: local",
-            program),
-        "run.launcher");
-  }
-  if (!options.gpus.empty()) {
-    throw RunError("--gpus is for launchers that assign GPUs; with slurm-pilot, Slurm does");
-  }
-  attempt_program(run.slurm.program, "run.slurm.program");
+  check_slurm("slurm-pilot", run, options);
   Place place;
   place.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
   place.assigns_gpus = false;

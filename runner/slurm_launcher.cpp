@@ -76,16 +76,7 @@ SlurmLauncher::~SlurmLauncher() {
 
 std::vector<Place> SlurmLauncher::places(const study::RunSettings& run,
                                          const PlaceOptions& options) const {
-  if (in_path("sbatch").empty()) {
-    throw RunError(
-        "the launcher slurm needs Slurm's client sbatch, which is not in PATH: install it (Debian: "
-        "slurm-client), or run on this machine with run.launcher: local",
-        "run.launcher");
-  }
-  if (!options.gpus.empty()) {
-    throw RunError("--gpus is for launchers that assign GPUs; with slurm, Slurm does");
-  }
-  attempt_program(run.slurm.program, "run.slurm.program");
+  check_slurm("slurm", run, options);
   Place place;
   place.jobs = std::min(options.jobs.value_or(run.jobs.value_or(run.slurm.most_queued)),
                         run.slurm.most_queued);

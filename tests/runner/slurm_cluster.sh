@@ -10,6 +10,7 @@
 #   slurm_cluster.sh DIRECTORY node N start     back again
 #   slurm_cluster.sh DIRECTORY ctld kill|start  the controller
 #   slurm_cluster.sh DIRECTORY heal             all that was broken works again, no job is left
+#   slurm_cluster.sh DIRECTORY resume           drained nodes take jobs again
 #   slurm_cluster.sh DIRECTORY jobs             pids of all processes that jobs have left
 #
 # DIRECTORY is short (below 60 characters): Unix sockets lie in it.
@@ -179,6 +180,7 @@ case "$1 ${2:-}" in
   "start "*) if ! start "${2:-2}"; then stop; exit 1; fi ;;
   "stop ") stop ;;
   "heal ") heal ;;
+  "resume ") SLURM_CONF="$D/slurm.conf" resumed || : ;;
   "jobs ") job_pids ;;
   "ctld kill") kill_daemon slurmctld ;;
   "ctld start") start_ctld ;;

@@ -33,7 +33,8 @@ struct Cluster {
   Cluster() {
     clients.client("sbatch", "echo x >>$FAKE/submissions; echo 12");
     clients.client("squeue", "cat $FAKE/queue");
-    clients.client("scancel", "echo $1 >>$FAKE/scancelled");
+    clients.client("scancel", "echo \"$@\" >>$FAKE/scancelled");
+    clients.client("srun", "");
     clients.file("queue", "");
     request.directory = temporary.path();
     request.run.slurm.poll_s = 0.05;
@@ -495,7 +496,9 @@ TEST_CASE("Jobs in the queue at once are limited, and Slurm assigns the GPUs", "
   CHECK_FALSE(places[0].assigns_gpus);
   CHECK(launcher.places(run, {5, {}})[0].jobs == 5);
   CHECK(launcher.places(run, {500, {}})[0].jobs == 30);
-  CHECK_THROWS_AS(launcher.places(run, {{}, {"0"}}), runner::RunError);
+  CHECK_THROWS_WITH(launcher.places(run, {{}, {"0"}}), Catch::Contains("--gpus"));
+  run.runs_per_gpu = 2;
+  CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("shard"));
 
   ::setenv("PATH", "/nonexistent", 1);
   CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("Debian: slurm-client"));

@@ -87,7 +87,7 @@ class SshTest(ClusterTest):
 
     def test_doetune_killed_at_random_moments(self):
         study = self.study(20, [{"name": "127.0.0.1", "jobs": 3}], seconds=0.3)
-        self.run_under_fire(study, 5, random.Random(2028))
+        self.run_under_fire(study, 4, random.Random(2028))
 
     def test_host_without_a_name(self):
         study = self.study(6, ["no-such-host.invalid", "127.0.0.1"])
