@@ -25,6 +25,7 @@ namespace {
 using study::RunStatus;
 
 constexpr std::size_t kTailBytes = 1 << 20;
+constexpr double kFewReadings = 10;  ///< of telemetry: too few for a verdict
 
 /// What programs say when memory runs out; compared without regard to case.
 constexpr std::array<std::string_view, 15> kOutOfMemory{
@@ -123,6 +124,13 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   }
   record.telemetry = std::move(summary.values);
   if (record.telemetry.empty()) return;
+  const double readings = record.telemetry["samples"];
+  if (readings < kFewReadings) {
+    if (study::uses_quantities(study)) {
+      record.flags.push_back(fmt::format("telemetry has only {} readings of it", readings));
+    }
+    return;
+  }
   Verdict verdict = judge_bottleneck(facts_of(record));
   record.bottleneck = std::move(verdict.bottleneck);
   record.evidence = std::move(verdict.evidence);

@@ -19,7 +19,6 @@ constexpr double kOneThread_cores = 0.9;
 constexpr double kForeign_share = 0.05;
 constexpr double kSteal_share = 0.02;
 constexpr double kThrottled_share = 0.05;
-constexpr double kFewSamples = 10;
 
 std::optional<double> fact(const Facts& facts, const char* name) {
   const auto found = facts.find(name);
@@ -172,10 +171,6 @@ std::vector<std::string> disturbances(const Facts& facts) {
   share("throttled_share", kThrottled_share, "the GPU's clocks were held back in {} of the time");
   if (const auto errors = fact(facts, "ecc_errors"); errors && *errors >= 1) {
     found.push_back(fmt::format("the GPU had {:.0f} memory errors", *errors));
-  }
-  if (below(facts, "samples", kFewSamples)) {
-    found.push_back(
-        fmt::format("only {:.0f} readings lie in the window measured", facts.at("samples")));
   }
   return found;
 }
