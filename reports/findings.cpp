@@ -29,12 +29,6 @@ std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {
   return runs;
 }
 
-/// "run 7", "runs 7 and 9", "runs 3, 7 and 9".
-std::string runs_text(const std::vector<int>& runs) {
-  if (runs.size() == 1) return fmt::format("run {}", runs.front());
-  return fmt::format("runs {} and {}", fmt::join(runs.begin(), runs.end() - 1, ", "), runs.back());
-}
-
 std::string added_runs(int runs) {
   return fmt::format("`doetune augment --runs {}`", std::max(kLeastAddedRuns, runs));
 }
