@@ -276,7 +276,7 @@ int Analysis::completed() const {
   }));
 }
 
-Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.directory = &directory;
   const study::JournalContent journal = study::read_journal(directory.journal());
@@ -299,6 +299,11 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
           "all {} runs that were made were infeasible: plan over smaller ranges", infeasible);
     }
   }
+  return analysis;
+}
+
+Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+  Analysis analysis = fit_runs(directory, options);
   analysis.feasibility = feasibility_of(analysis);
   seek_optimum(analysis, options);
   return analysis;

@@ -94,7 +94,10 @@ struct Analysis {
   int completed() const;
 };
 
-/// Fits every response over the completed runs and searches the optimum.
+/// Fits every response over the completed runs.
+Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options = {});
+
+/// The same, and searches the optimum.
 Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options = {});
 
 /// The documents of INTERFACES: fit.json and optimum.json, as JSON text with schema_version.

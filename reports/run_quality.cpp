@@ -28,7 +28,7 @@ constexpr std::array kWords{
     std::pair{"host_cpu", "the host CPU"},
     std::pair{"io", "storage"},
     std::pair{"launch_bound", "launches from one thread"},
-    std::pair{"none_found", "nothing that was measured"},
+    std::pair{"none_found", "nothing found"},
 };
 
 bool is_completed(const study::RunRecord& record) {
@@ -101,7 +101,8 @@ std::string bottleneck_sentence(const Records& records) {
       sentence += fmt::format(", {} by {}", group.runs.size(), bottleneck_words(group.what));
     }
   }
-  return sentence + (sentence.empty() || unlimited.empty() ? "" : "; ") + unlimited;
+  if (sentence.empty() && !unlimited.empty()) return capital(unlimited);
+  return sentence + (unlimited.empty() ? "" : "; " + unlimited);
 }
 
 std::vector<RunsAlike> runs_by_flag(const Records& records) {

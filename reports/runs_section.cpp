@@ -105,7 +105,7 @@ void write_bottlenecks(const Analysis& analysis, Markup& out) {
   out.open("ul");
   for (const RunsAlike& group : groups) {
     const int run = group.runs.front();
-    out.element("li", fmt::format("{}, as in run {}: {}", bottleneck_words(group.what), run,
+    out.element("li", fmt::format("{}, such as run {}: {}", bottleneck_words(group.what), run,
                                   analysis.records.at(run).evidence));
   }
   out.close();
