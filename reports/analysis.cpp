@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/blocks.h"
 #include "reports/fit_response.h"
 #include "study/journal.h"
 #include "study/results.h"
@@ -36,14 +37,16 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
     values.push_back(value->second);
   }
   const auto n = static_cast<Eigen::Index>(rows.size());
-  ResponseRuns runs{{}, Eigen::MatrixXd(n, k), Eigen::MatrixXd(n, k), {}, {}, {}, true};
+  Blocks blocks = blocks_of(response.fit.block, rows, analysis.records);
+  ResponseRuns runs{{},   Eigen::MatrixXd(n, k),     Eigen::MatrixXd(n, k),
+                    {},   std::move(blocks.numbers), {},
+                    true, std::move(blocks.names)};
   runs.y = Eigen::Map<const Eigen::VectorXd>(values.data(), n);
   for (Eigen::Index i = 0; i < n; ++i) {
     const study::PlannedRun& run = *rows[static_cast<std::size_t>(i)];
     runs.runs.push_back(run.run);
     runs.coded.row(i) = doe::coded_point(factors, run.settings).transpose();
     runs.settings.row(i) = Eigen::Map<const Eigen::RowVectorXd>(run.settings.data(), k);
-    runs.blocks.push_back(run.block);
     if (run.whole_plot > 0) runs.whole_plots.push_back(run.whole_plot);
     // Runs made elsewhere have no start, and their numbers no order in time.
     runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();

@@ -42,7 +42,8 @@ struct ResponseAnalysis {
   std::optional<surfaces::Fit> fit;  ///< the polynomial; empty where the runs do not support one
   std::string problem;               ///< why there is no fit
   std::vector<int> runs = {};        ///< run numbers of the rows of the fit
-  FitDiagnostics diagnostics = {};   ///< of the fit, where there is one
+  std::map<int, std::string> block_names = {};  ///< of its blocks, where they are not the plan's
+  FitDiagnostics diagnostics = {};              ///< of the fit, where there is one
   std::optional<surfaces::SequentialSummary> sequential = {};
   std::optional<surfaces::BoxCox> box_cox = {};           ///< of positive responses
   std::optional<surfaces::Selection> selection = {};      ///< where terms were selected
@@ -64,7 +65,7 @@ struct AnalysisOptions {
   std::optional<std::string> model;      ///< instead of the study's: a name of doe::Model::names()
   std::optional<std::string> transform;  ///< instead of each response's own
   /// Instead of each response's own, where not empty.
-  study::FitSettings fit = {"", "", "", "", "", ""};
+  study::FitSettings fit = {"", "", "", "", "", "", ""};
   std::map<std::string, surfaces::Goal> goals;  ///< instead of the study's, by response
   std::map<std::string, double> hold;           ///< factors fixed at a natural setting
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/blocks.h"
 #include "surfaces/models/gaussian_process.h"
 
 namespace doetune::reports {
@@ -74,10 +75,21 @@ class ResponseFit {
       if (!result_.problem.empty()) result_.problem += "; ";
       result_.problem += settings_.surface + ": " + error.what();
     }
+    name_blocks();
     return std::move(result_);
   }
 
  private:
+  /// Fits know blocks by number; what a reader sees tells what they are.
+  void name_blocks() {
+    result_.block_names = runs_.block_names;
+    result_.problem = with_block_names(std::move(result_.problem), runs_.block_names);
+    if (!result_.fit) return;
+    for (surfaces::Coefficient& effect : result_.fit->block_effects) {
+      effect.term = with_block_names(std::move(effect.term), runs_.block_names);
+    }
+  }
+
   void choose_transform() {
     if (runs_.y.size() > 0 && runs_.y.minCoeff() > 0) {
       try {

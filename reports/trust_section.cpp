@@ -56,6 +56,18 @@ void write_findings(const std::string& heading, const std::vector<Finding>& foun
   write_table({"", "Finding", "What to do"}, rows, out, WhenNarrow::kList);
 }
 
+/// What was measured in one block more than on average, with the same settings.
+void write_block_effects(const ResponseAnalysis& response, Markup& out) {
+  if (response.fit->block_effects.empty()) return;
+  std::vector<std::vector<Cell>> rows;
+  for (const surfaces::Coefficient& effect : response.fit->block_effects) {
+    rows.push_back({text_cell(effect.term), number_cell(effect.estimate),
+                    number_cell(effect.std_error),
+                    effect.p ? Cell{p_text(*effect.p), exact_number(*effect.p)} : Cell{"–"}});
+  }
+  write_table({"Block", "Above the average block", "Standard error", "p"}, rows, out);
+}
+
 void write_anova(const ResponseAnalysis& response, Markup& out) {
   open_details("Analysis of variance of " + response.response.name, out);
   std::vector<std::vector<Cell>> rows;
@@ -69,6 +81,7 @@ void write_anova(const ResponseAnalysis& response, Markup& out) {
   }
   write_table({"Source", "Degrees of freedom", "Sum of squares", "Mean square", "F", "p"}, rows,
               out);
+  write_block_effects(response, out);
   out.close();
 }
 
