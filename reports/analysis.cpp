@@ -47,6 +47,9 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
     runs.runs.push_back(run.run);
     runs.coded.row(i) = doe::coded_point(factors, run.settings).transpose();
     runs.settings.row(i) = Eigen::Map<const Eigen::RowVectorXd>(run.settings.data(), k);
+    const auto& repeats = analysis.records.at(run.run).repeats;
+    const auto own = repeats.find(response.name);
+    runs.repeats.push_back(own == repeats.end() ? study::Repeats{} : own->second);
     if (run.whole_plot > 0) runs.whole_plots.push_back(run.whole_plot);
     // Runs made elsewhere have no start, and their numbers no order in time.
     runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();

@@ -48,7 +48,9 @@ struct ResponseAnalysis {
   std::optional<surfaces::BoxCox> box_cox = {};           ///< of positive responses
   std::optional<surfaces::Selection> selection = {};      ///< where terms were selected
   std::optional<surfaces::ConstancyTest> constancy = {};  ///< of the variance of replicated runs
-  std::optional<surfaces::SurfaceChoice> choice = {};     ///< where kinds of surfaces were compared
+  /// Whether the variance model learns from repeats inside runs; empty without any, or without it.
+  std::optional<bool> repeats_used = {};
+  std::optional<surfaces::SurfaceChoice> choice = {};  ///< where kinds of surfaces were compared
 
   /// A law or a Gaussian process that stands in for the polynomial; empty: the fit is the surface.
   std::shared_ptr<const surfaces::Surface> other = {};

@@ -197,6 +197,13 @@ void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& f
                      "`fit: {variance: modelled}` in the study file lets the scatter follow the "
                      "settings"});
   }
+  if (response.repeats_used == false) {
+    found.push_back(
+        {Weight::kNote,
+         "Repeats inside runs scatter more at some settings than at others in a way "
+         "that the runs do not: the variance is not learnt from them",
+         "replicate runs at settings where repeats scatter much and where they do not"});
+  }
   if (diagnostics.normality && diagnostics.normality->p < kSignificant) {
     found.push_back({Weight::kNote,
                      fmt::format("Residuals are not normal ({}): probabilities and intervals of "

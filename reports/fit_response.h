@@ -20,6 +20,7 @@ struct ResponseRuns {
   std::vector<int> whole_plots;  ///< n, or empty where factors are all easy to change
   bool made_here = false;        ///< their numbers are their order in time
   std::map<int, std::string> block_names = {};  ///< of Blocks
+  std::vector<study::Repeats> repeats = {};     ///< n, of count 0 where a run has none; or empty
 };
 
 /// What cannot be fitted is left empty, with the reason in `problem`.
