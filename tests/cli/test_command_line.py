@@ -445,6 +445,24 @@ class CommandLine(unittest.TestCase):
         self.doetune("run", "tune")  # wild again, and measured once more only once
         self.assertEqual(len(self.rows_of("tune", "plan.csv")), 15)
 
+    def test_status_tells_flagged_runs(self):
+        (self.directory / "bench").write_text(
+            '#!/bin/sh\necho "{\\"responses\\": {\\"y\\": $1}, \\"steady\\": $([ $2 = 0 ] || echo true; '
+            '[ $2 = 0 ] && echo false)}"\n')
+        (self.directory / "tune.yaml").write_text(
+            STUDY.replace("retries: 0", "retries: 0, telemetry: 0"))
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        unsteady = [int(row["run"]) for row in self.rows_of("tune", "plan.csv") if row["b"] == "0"]
+        flagged = self.json_of("status", "tune")["flagged"]
+        self.assertEqual([run["run"] for run in flagged], unsteady)
+        self.assertEqual(flagged[0]["flags"], ["it never became steady"])
+        shown = self.doetune("status", "tune").stdout
+        self.assertIn("3 runs flagged", shown)
+        self.assertRegex(shown, r"runs \d+, \d+ and \d+: it never became steady")
+        found = self.json_of("fit", "tune")["findings"]
+        self.assertIn("--rerun", found[0]["remedy"])  # 3 of 14 runs are less than a quarter
+
     def test_lists(self):
         self.assertIn("fccd", [d["type"] for d in self.json_of("designs")["designs"]])
         self.assertIn("stream-inference",
