@@ -4,6 +4,7 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/format.h"
+#include "reports/run_quality.h"
 #include "reports/trust.h"
 
 namespace doetune::cli {
@@ -98,8 +99,8 @@ void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagno
              reports::percent(shape.saddle));
 }
 
-void print_findings(const reports::ResponseAnalysis& response) {
-  for (const reports::Finding& finding : reports::findings(response)) {
+void print_findings(const std::vector<reports::Finding>& found) {
+  for (const reports::Finding& finding : found) {
     const bool note = finding.weight == reports::Finding::Weight::kNote;
     fmt::print("  {} {}\n    {}\n",
                coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
@@ -131,7 +132,7 @@ void print_fit(const reports::ResponseAnalysis& response) {
   if (response.selection) fmt::print("  {}\n", response.selection->warning);
   if (!response.other) print_shape(fit, response.diagnostics);
   fmt::print("  {}\n", reports::trust(response).sentence);
-  print_findings(response);
+  print_findings(reports::findings(response));
   fmt::print("\n");
 }
 
@@ -153,6 +154,10 @@ int command_fit(const Command& command, const Arguments& arguments) {
     fmt::print("{}", json);
   } else {
     for (const reports::ResponseAnalysis& response : analysis.responses) print_fit(response);
+    if (const auto found = reports::run_findings(analysis); !found.empty()) {
+      fmt::print("{}\n", coloured("runs", Colour::kStrong));
+      print_findings(found);
+    }
   }
   const bool any_surface =
       std::any_of(analysis.responses.begin(), analysis.responses.end(),

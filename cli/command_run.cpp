@@ -7,6 +7,7 @@
 
 #include "cli/command_list.h"
 #include "cli/dry_run.h"
+#include "cli/outlying_runs.h"
 #include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
@@ -89,12 +90,14 @@ int command_run(const Command& command, const Arguments& arguments) {
       "launcher", po::value<std::string>(), "where runs are executed, instead of the study's")(
       "gpus", po::value<std::string>(), "the GPUs to use, e.g. 0,1")(
       "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
+      "rerun", po::value<std::string>(),
+      "completed runs to measure once more, e.g. 3,7-9; both values count")(
       "retry", po::value<std::string>(),
       "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
       "dry-run,n", "print what would be executed, where, and what it would cost");
   add_directory(options);
   if (!options.parse(arguments)) return kDone;
-  const study::StudyDirectory directory = open_study(options);
+  study::StudyDirectory directory = open_study(options);
   runner::RunOptions run;
   if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
   if (run.jobs.value_or(1) < 1) throw UsageError("doetune run: --jobs must be at least 1");
@@ -102,8 +105,14 @@ int command_run(const Command& command, const Arguments& arguments) {
   if (options.has("only") && options.text("only").empty()) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
   }
-  run.only = parse_run_numbers(options.text("only"), static_cast<int>(directory.plan.runs.size()));
+  run.only = parse_run_numbers("--only", options.text("only"),
+                               static_cast<int>(directory.plan.runs.size()));
   const auto launcher = make_launcher(options, directory);
+  if (options.has("rerun")) {
+    if (options.has("only")) throw UsageError("doetune run: --only or --rerun, not both");
+    run.only = add_repeats(directory, runs_to_rerun(options.text("rerun"), directory),
+                           options.has("dry-run"));
+  }
   if (options.has("retry")) run.again = parse_statuses(options.text("retry"));
   if (options.has("dry-run")) {
     const auto planned = runner::planned_attempts(directory, run, *launcher);
@@ -112,8 +121,14 @@ int command_run(const Command& command, const Arguments& arguments) {
   }
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
-  const runner::RunSummary summary =
-      runner::run_study(directory, run, *launcher, printer, interrupts);
+  runner::RunSummary summary = runner::run_study(directory, run, *launcher, printer, interrupts);
+  if (summary.counts.remaining == 0 && !summary.interrupted) {
+    const std::vector<int> again = judge_outlying_runs(directory);
+    if (!again.empty()) {
+      run.only = add_repeats(directory, again);
+      summary = runner::run_study(directory, run, *launcher, printer, interrupts);
+    }
+  }
   if (options.json()) print_json(directory, summary);
   return conclude(directory, summary);
 }

@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "reports/best_run.h"
 #include "reports/format.h"
+#include "reports/run_quality.h"
 #include "runner/attempt.h"
 #include "runner/clock.h"
 #include "runner/drift.h"
@@ -38,6 +39,41 @@ void print_failures(const reports::Analysis& analysis) {
     if (record.status == RunStatus::kCompleted) continue;
     fmt::print("  run {} {}: {}\n", run, study::run_status_name(record.status), record.reason);
   }
+}
+
+/// What limited the runs, and what makes some doubtful, a line for each kind of flag.
+void print_quality(const reports::Records& records) {
+  constexpr std::size_t kMostKinds = 4;
+  if (const std::string limits = reports::bottleneck_sentence(records); !limits.empty()) {
+    fmt::print("  {}\n", limits);
+  }
+  const std::vector<reports::RunsAlike> flags = reports::runs_by_flag(records);
+  if (flags.empty()) return;
+  const auto flagged = static_cast<int>(reports::flagged_runs(records).size());
+  fmt::print("  {}\n", coloured(reports::count_of(flagged, "run") + " flagged", Colour::kCaution));
+  for (std::size_t i = 0; i < std::min(flags.size(), kMostKinds); ++i) {
+    fmt::print("    {}: {}\n", reports::runs_text(flags[i].runs), flags[i].what);
+  }
+  if (flags.size() > kMostKinds) {
+    fmt::print("    {} of other kinds; `doetune report` has them\n",
+               reports::count_of(static_cast<int>(flags.size() - kMostKinds), "flag"));
+  }
+}
+
+nlohmann::ordered_json flagged_json(const reports::Records& records) {
+  nlohmann::ordered_json flagged = nlohmann::ordered_json::array();
+  for (const int run : reports::flagged_runs(records)) {
+    flagged.push_back({{"run", run}, {"flags", records.at(run).flags}});
+  }
+  return flagged;
+}
+
+nlohmann::ordered_json bottlenecks_json(const reports::Records& records) {
+  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
+  for (const reports::RunsAlike& group : reports::runs_by_bottleneck(records)) {
+    counts[group.what] = group.runs.size();
+  }
+  return counts;
 }
 
 void print_best_run(const reports::Analysis& analysis) {
@@ -96,6 +132,7 @@ void print_status(const reports::Analysis& analysis, const runner::RunCounts& co
     fmt::print("  {} to do{}\n", missing, left_s ? ", about " + duration_text(*left_s) : "");
   }
   print_under_way(analysis);
+  print_quality(analysis.records);
   for (const runner::Drift& drift :
        runner::drifts(directory.study, directory.plan, analysis.records)) {
     fmt::print("  {}\n", coloured(runner::drift_text(drift),
@@ -121,6 +158,8 @@ void print_json(const reports::Analysis& analysis, const runner::RunCounts& coun
                              {"lost", counts.lost},
                              {"remaining", counts.remaining},
                              {"time_left_s", left_s ? nlohmann::ordered_json(*left_s) : nullptr},
+                             {"flagged", flagged_json(analysis.records)},
+                             {"bottlenecks", bottlenecks_json(analysis.records)},
                              {"best_run", best ? nlohmann::ordered_json(best->run) : nullptr}}
           .dump(2));
 }

@@ -9,12 +9,12 @@
 namespace doetune::cli {
 namespace {
 
-int run_number(const std::string& text, int last) {
+int run_number(const char* option, const std::string& text, int last) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > last) {
-    throw UsageError(
-        fmt::format("--only: '{}' is no run number from 1 to {}; expected e.g. 3,7-9", text, last));
+    throw UsageError(fmt::format("{}: '{}' is no run number from 1 to {}; expected e.g. 3,7-9",
+                                 option, text, last));
   }
   return number;
 }
@@ -31,13 +31,14 @@ std::vector<std::string> split_list(const std::string& text) {
   return parts;
 }
 
-std::vector<int> parse_run_numbers(const std::string& text, int last) {
+std::vector<int> parse_run_numbers(const char* option, const std::string& text, int last) {
   std::vector<int> numbers;
   for (const std::string& part : split_list(text)) {
     const auto dash = part.find('-');
-    const int from = run_number(part.substr(0, dash), last);
-    const int to = dash == std::string::npos ? from : run_number(part.substr(dash + 1), last);
-    if (from > to) throw UsageError(fmt::format("--only: '{}' runs backwards", part));
+    const int from = run_number(option, part.substr(0, dash), last);
+    const int to =
+        dash == std::string::npos ? from : run_number(option, part.substr(dash + 1), last);
+    if (from > to) throw UsageError(fmt::format("{}: '{}' runs backwards", option, part));
     for (int number = from; number <= to; ++number) numbers.push_back(number);
   }
   return numbers;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/blocks.h"
 #include "reports/fit_response.h"
 #include "study/journal.h"
 #include "study/results.h"
@@ -36,14 +37,19 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
     values.push_back(value->second);
   }
   const auto n = static_cast<Eigen::Index>(rows.size());
-  ResponseRuns runs{{}, Eigen::MatrixXd(n, k), Eigen::MatrixXd(n, k), {}, {}, {}, true};
+  Blocks blocks = blocks_of(response.fit.block, rows, analysis.records);
+  ResponseRuns runs{{},   Eigen::MatrixXd(n, k),     Eigen::MatrixXd(n, k),
+                    {},   std::move(blocks.numbers), {},
+                    true, std::move(blocks.names)};
   runs.y = Eigen::Map<const Eigen::VectorXd>(values.data(), n);
   for (Eigen::Index i = 0; i < n; ++i) {
     const study::PlannedRun& run = *rows[static_cast<std::size_t>(i)];
     runs.runs.push_back(run.run);
     runs.coded.row(i) = doe::coded_point(factors, run.settings).transpose();
     runs.settings.row(i) = Eigen::Map<const Eigen::RowVectorXd>(run.settings.data(), k);
-    runs.blocks.push_back(run.block);
+    const auto& repeats = analysis.records.at(run.run).repeats;
+    const auto own = repeats.find(response.name);
+    runs.repeats.push_back(own == repeats.end() ? study::Repeats{} : own->second);
     if (run.whole_plot > 0) runs.whole_plots.push_back(run.whole_plot);
     // Runs made elsewhere have no start, and their numbers no order in time.
     runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();
@@ -276,7 +282,7 @@ int Analysis::completed() const {
   }));
 }
 
-Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.directory = &directory;
   const study::JournalContent journal = study::read_journal(directory.journal());
@@ -299,6 +305,11 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
           "all {} runs that were made were infeasible: plan over smaller ranges", infeasible);
     }
   }
+  return analysis;
+}
+
+Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+  Analysis analysis = fit_runs(directory, options);
   analysis.feasibility = feasibility_of(analysis);
   seek_optimum(analysis, options);
   return analysis;

@@ -42,12 +42,15 @@ struct ResponseAnalysis {
   std::optional<surfaces::Fit> fit;  ///< the polynomial; empty where the runs do not support one
   std::string problem;               ///< why there is no fit
   std::vector<int> runs = {};        ///< run numbers of the rows of the fit
-  FitDiagnostics diagnostics = {};   ///< of the fit, where there is one
+  std::map<int, std::string> block_names = {};  ///< of its blocks, where they are not the plan's
+  FitDiagnostics diagnostics = {};              ///< of the fit, where there is one
   std::optional<surfaces::SequentialSummary> sequential = {};
   std::optional<surfaces::BoxCox> box_cox = {};           ///< of positive responses
   std::optional<surfaces::Selection> selection = {};      ///< where terms were selected
   std::optional<surfaces::ConstancyTest> constancy = {};  ///< of the variance of replicated runs
-  std::optional<surfaces::SurfaceChoice> choice = {};     ///< where kinds of surfaces were compared
+  /// Whether the variance model learns from repeats inside runs; empty without any, or without it.
+  std::optional<bool> repeats_used = {};
+  std::optional<surfaces::SurfaceChoice> choice = {};  ///< where kinds of surfaces were compared
 
   /// A law or a Gaussian process that stands in for the polynomial; empty: the fit is the surface.
   std::shared_ptr<const surfaces::Surface> other = {};
@@ -64,7 +67,7 @@ struct AnalysisOptions {
   std::optional<std::string> model;      ///< instead of the study's: a name of doe::Model::names()
   std::optional<std::string> transform;  ///< instead of each response's own
   /// Instead of each response's own, where not empty.
-  study::FitSettings fit = {"", "", "", "", "", ""};
+  study::FitSettings fit = {"", "", "", "", "", "", ""};
   std::map<std::string, surfaces::Goal> goals;  ///< instead of the study's, by response
   std::map<std::string, double> hold;           ///< factors fixed at a natural setting
 };
@@ -94,7 +97,10 @@ struct Analysis {
   int completed() const;
 };
 
-/// Fits every response over the completed runs and searches the optimum.
+/// Fits every response over the completed runs.
+Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options = {});
+
+/// The same, and searches the optimum.
 Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options = {});
 
 /// The documents of INTERFACES: fit.json and optimum.json, as JSON text with schema_version.

@@ -29,12 +29,6 @@ std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {
   return runs;
 }
 
-/// "run 7", "runs 7 and 9", "runs 3, 7 and 9".
-std::string runs_text(const std::vector<int>& runs) {
-  if (runs.size() == 1) return fmt::format("run {}", runs.front());
-  return fmt::format("runs {} and {}", fmt::join(runs.begin(), runs.end() - 1, ", "), runs.back());
-}
-
 std::string added_runs(int runs) {
   return fmt::format("`doetune augment --runs {}`", std::max(kLeastAddedRuns, runs));
 }
@@ -202,6 +196,13 @@ void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& f
                                  p_words(response.constancy->p)),
                      "`fit: {variance: modelled}` in the study file lets the scatter follow the "
                      "settings"});
+  }
+  if (response.repeats_used == false) {
+    found.push_back(
+        {Weight::kNote,
+         "Repeats inside runs scatter more at some settings than at others in a way "
+         "that the runs do not: the variance is not learnt from them",
+         "replicate runs at settings where repeats scatter much and where they do not"});
   }
   if (diagnostics.normality && diagnostics.normality->p < kSignificant) {
     found.push_back({Weight::kNote,

@@ -3,6 +3,7 @@
 
 #include "reports/analysis.h"
 #include "reports/json_parts.h"
+#include "reports/run_quality.h"
 #include "reports/trust.h"
 #include "surfaces/models/gaussian_process.h"
 
@@ -149,10 +150,10 @@ ordered_json diagnostics_json(const ResponseAnalysis& response) {
           {"spread", test_json(response.diagnostics.spread)}};
 }
 
-ordered_json findings_json(const ResponseAnalysis& response) {
+ordered_json findings_json(const std::vector<Finding>& found) {
   constexpr const char* kWeights[] = {"note", "care", "grave"};
   ordered_json json = ordered_json::array();
-  for (const Finding& finding : findings(response)) {
+  for (const Finding& finding : found) {
     json.push_back({{"weight", kWeights[static_cast<std::size_t>(finding.weight)]},
                     {"sentence", finding.sentence},
                     {"remedy", finding.remedy}});
@@ -317,7 +318,7 @@ ordered_json fit_document(const ResponseAnalysis& response, const doe::Region& r
           {"box_cox", box_cox_json(response.box_cox)},
           {"split_plot", split_plot_json(fit.split_plot)},
           {"verdict", trust(response).sentence},
-          {"findings", findings_json(response)}};
+          {"findings", findings_json(findings(response))}};
 }
 
 }  // namespace
@@ -334,6 +335,7 @@ std::string fit_json(const Analysis& analysis) {
   return ordered_json{{"schema_version", kSchemaVersion},
                       {"study", analysis.directory->study.name},
                       {"responses", responses},
+                      {"findings", findings_json(run_findings(analysis))},
                       {"feasibility", feasibility_json(analysis.feasibility)}}
              .dump(2) +
          "\n";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/blocks.h"
 #include "surfaces/models/gaussian_process.h"
 
 namespace doetune::reports {
@@ -74,10 +75,21 @@ class ResponseFit {
       if (!result_.problem.empty()) result_.problem += "; ";
       result_.problem += settings_.surface + ": " + error.what();
     }
+    name_blocks();
     return std::move(result_);
   }
 
  private:
+  /// Fits know blocks by number; what a reader sees tells what they are.
+  void name_blocks() {
+    result_.block_names = runs_.block_names;
+    result_.problem = with_block_names(std::move(result_.problem), runs_.block_names);
+    if (!result_.fit) return;
+    for (surfaces::Coefficient& effect : result_.fit->block_effects) {
+      effect.term = with_block_names(std::move(effect.term), runs_.block_names);
+    }
+  }
+
   void choose_transform() {
     if (runs_.y.size() > 0 && runs_.y.minCoeff() > 0) {
       try {
@@ -101,9 +113,44 @@ class ResponseFit {
   void model_variance() {
     const auto groups = surfaces::replicate_variances(runs_.coded, transformed(), runs_.blocks);
     result_.constancy = surfaces::test_constancy(study_.factors, groups);
-    if (settings_.variance == "modelled") {
+    if (settings_.variance != "modelled") return;
+    const auto repeats = repeat_variances();
+    if (repeats.empty()) {
       options_.variance = surfaces::fit_variance_model(study_.factors, groups);
+    } else {
+      learn_from_repeats(groups, repeats);
     }
+  }
+
+  /// Of one repeat, on the scale of the fit by the delta method.
+  std::vector<surfaces::GroupVariance> repeat_variances() const {
+    std::vector<surfaces::GroupVariance> groups;
+    for (std::size_t i = 0; i < runs_.repeats.size(); ++i) {
+      const study::Repeats& repeats = runs_.repeats[i];
+      if (repeats.count < 2) continue;
+      const auto row = static_cast<Eigen::Index>(i);
+      const double slope = surfaces::transform_slope(options_.transform, runs_.y[row]);
+      groups.push_back(
+          {runs_.coded.row(row).transpose(), slope * slope * repeats.variance, repeats.count - 1});
+    }
+    const bool vary = std::any_of(groups.begin(), groups.end(),
+                                  [](const auto& group) { return group.variance > 0; });
+    return vary ? groups : std::vector<surfaces::GroupVariance>{};
+  }
+
+  /// That runs vary where repeats vary is a guess, so the runs decide: their AICc, whose level of
+  /// the variance is estimated from the residuals either way, must be lower with the repeats.
+  void learn_from_repeats(const std::vector<surfaces::GroupVariance>& groups,
+                          const std::vector<surfaces::GroupVariance>& repeats) {
+    FitOptions with = options_;
+    with.variance = surfaces::fit_variance_model(study_.factors, groups, repeats);
+    const bool replicated = std::any_of(groups.begin(), groups.end(),
+                                        [](const auto& group) { return group.variance > 0; });
+    if (replicated) options_.variance = surfaces::fit_variance_model(study_.factors, groups);
+    const auto before = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, options_).aicc;
+    const auto after = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, with).aicc;
+    result_.repeats_used = before && after && *after < *before;
+    if (*result_.repeats_used) options_ = std::move(with);
   }
 
   void fit_polynomial() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "reports/analysis.h"
@@ -17,6 +19,8 @@ struct ResponseRuns {
   std::vector<int> blocks;       ///< n
   std::vector<int> whole_plots;  ///< n, or empty where factors are all easy to change
   bool made_here = false;        ///< their numbers are their order in time
+  std::map<int, std::string> block_names = {};  ///< of Blocks
+  std::vector<study::Repeats> repeats = {};     ///< n, of count 0 where a run has none; or empty
 };
 
 /// What cannot be fitted is left empty, with the reason in `problem`.

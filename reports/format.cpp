@@ -1,6 +1,7 @@
 #include "reports/format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +78,56 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
 
 std::string count_of(int n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+namespace {
+
+/// Numbers that follow one another, from first to last.
+struct RunRange {
+  int first = 0;
+  int last = 0;
+
+  std::string text(std::string_view between) const {
+    return first == last ? std::to_string(first) : fmt::format("{}{}{}", first, between, last);
+  }
+};
+
+/// `least`: as many as make a range; fewer stand alone.
+std::vector<RunRange> ranges_of(const std::vector<int>& runs, int least) {
+  std::vector<RunRange> ranges;
+  for (std::size_t begin = 0; begin < runs.size();) {
+    std::size_t end = begin + 1;
+    while (end < runs.size() && runs[end] == runs[end - 1] + 1) ++end;
+    if (static_cast<int>(end - begin) < least) end = begin + 1;
+    ranges.push_back({runs[begin], runs[end - 1]});
+    begin = end;
+  }
+  return ranges;
+}
+
+}  // namespace
+
+std::string runs_text(const std::vector<int>& runs) {
+  constexpr std::size_t kReadable = 12;
+  if (runs.size() == 1) return fmt::format("run {}", runs.front());
+  const std::vector<RunRange> ranges = ranges_of(runs, 3);
+  std::vector<std::string> parts;
+  int shown = 0;
+  for (std::size_t i = 0; i < std::min(ranges.size(), kReadable); ++i) {
+    parts.push_back(ranges[i].text(" to "));
+    shown += ranges[i].last - ranges[i].first + 1;
+  }
+  const int more = static_cast<int>(runs.size()) - shown;
+  std::string last = more > 0 ? fmt::format("{} more", more) : parts.back();
+  if (more == 0) parts.pop_back();
+  if (parts.empty()) return "runs " + last;
+  return fmt::format("runs {} and {}", fmt::join(parts, ", "), last);
+}
+
+std::string run_list(const std::vector<int>& runs) {
+  std::vector<std::string> parts;
+  for (const RunRange& range : ranges_of(runs, 2)) parts.push_back(range.text("-"));
+  return fmt::format("{}", fmt::join(parts, ","));
 }
 
 }  // namespace doetune::reports

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "surfaces/goal.h"
 #include "surfaces/surface.h"
@@ -43,5 +44,12 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit);
 
 /// "1 run", "20 runs".
 std::string count_of(int n, std::string_view noun);
+
+/// Ascending run numbers in a sentence: "run 7", "runs 7 and 9", "runs 3, 7 to 9 and 12"; of very
+/// many the first few, and how many more.
+std::string runs_text(const std::vector<int>& runs);
+
+/// The same as an option takes them: "3,7-9,12".
+std::string run_list(const std::vector<int>& runs);
 
 }  // namespace doetune::reports

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "reports/conditions.h"
 #include "reports/effects.h"
 #include "reports/format.h"
 #include "reports/section.h"
@@ -50,11 +51,25 @@ void write_fact(std::string_view name, std::string_view value, Markup& out) {
   out.element("dt", name).element("dd", value);
 }
 
+/// The machines, their drivers and the source; several where runs were made under several.
+void write_conditions(const std::vector<RunConditions>& conditions, Markup& out) {
+  constexpr std::size_t kMost = 8;
+  for (std::size_t i = 0; i < std::min(conditions.size(), kMost); ++i) {
+    const RunConditions& own = conditions[i];
+    write_fact(conditions.size() == 1 ? "Conditions" : "Conditions of " + runs_text(own.runs),
+               fmt::format("{} (conditions/{}.json)", conditions_text(own), own.id), out);
+  }
+  if (conditions.size() > kMost) {
+    write_fact("Further conditions", std::to_string(conditions.size() - kMost), out);
+  }
+}
+
 }  // namespace
 
 void write_provenance(const Page& page, Markup& out) {
   const Analysis& analysis = page.analysis;
   const study::Study& study = analysis.directory->study;
+  const auto conditions = run_conditions(analysis.directory->path, analysis.records);
   out.open("dl", {{"class", "facts"}});
   write_fact("Study", study.name, out);
   write_fact("Design",
@@ -67,12 +82,17 @@ void write_provenance(const Page& page, Markup& out) {
   write_fact("Runs started", dates(analysis), out);
   write_fact("Hosts", distinct(analysis, &study::RunRecord::host), out);
   write_fact("GPUs", distinct(analysis, &study::RunRecord::gpu), out);
+  write_conditions(conditions, out);
   write_fact("Software", "doetune " DOETUNE_VERSION, out);
   write_fact("Data", "results.csv, fit.json, optimum.json and runs.jsonl in the study directory",
              out);
   out.close();
   for (const std::string& note : analysis.directory->plan.notes) out.element("p", note);
   for (const std::string& warning : analysis.warnings) out.element("p", warning);
+  if (const auto differences = condition_differences(conditions); !differences.empty()) {
+    out.element("p", fmt::format("Runs were made under different conditions: {}.",
+                                 fmt::join(differences, "; ")));
+  }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
     out.element("h3", response.response.name + " in natural units");

@@ -1,4 +1,5 @@
 #include "reports/format.h"
+#include "reports/run_quality.h"
 #include "reports/section.h"
 #include "reports/section_parts.h"
 #include "reports/trust.h"
@@ -44,15 +45,27 @@ void write_summary(const Analysis& analysis, Markup& out) {
               rows, out, WhenNarrow::kList);
 }
 
-void write_findings(const ResponseAnalysis& response, Markup& out) {
+void write_findings(const std::string& heading, const std::vector<Finding>& found, Markup& out) {
   std::vector<std::vector<Cell>> rows;
-  for (const Finding& finding : findings(response)) {
+  for (const Finding& finding : found) {
     rows.push_back({text_cell(finding.weight == Finding::Weight::kNote ? "note" : "take care"),
                     text_cell(finding.sentence + "."), text_cell(finding.remedy + ".")});
   }
   if (rows.empty()) return;
-  out.element("h3", "What speaks against the surface of " + response.response.name);
+  out.element("h3", heading);
   write_table({"", "Finding", "What to do"}, rows, out, WhenNarrow::kList);
+}
+
+/// What was measured in one block more than on average, with the same settings.
+void write_block_effects(const ResponseAnalysis& response, Markup& out) {
+  if (response.fit->block_effects.empty()) return;
+  std::vector<std::vector<Cell>> rows;
+  for (const surfaces::Coefficient& effect : response.fit->block_effects) {
+    rows.push_back({text_cell(effect.term), number_cell(effect.estimate),
+                    number_cell(effect.std_error),
+                    effect.p ? Cell{p_text(*effect.p), exact_number(*effect.p)} : Cell{"–"}});
+  }
+  write_table({"Block", "Above the average block", "Standard error", "p"}, rows, out);
 }
 
 void write_anova(const ResponseAnalysis& response, Markup& out) {
@@ -68,6 +81,7 @@ void write_anova(const ResponseAnalysis& response, Markup& out) {
   }
   write_table({"Source", "Degrees of freedom", "Sum of squares", "Mean square", "F", "p"}, rows,
               out);
+  write_block_effects(response, out);
   out.close();
 }
 
@@ -75,7 +89,11 @@ void write_anova(const ResponseAnalysis& response, Markup& out) {
 
 void write_trust(const Page& page, Markup& out) {
   write_summary(page.analysis, out);
-  for (const ResponseAnalysis& response : page.analysis.responses) write_findings(response, out);
+  write_findings("What speaks against the runs", run_findings(page.analysis), out);
+  for (const ResponseAnalysis& response : page.analysis.responses) {
+    write_findings("What speaks against the surface of " + response.response.name,
+                   findings(response), out);
+  }
   write_figures(page.diagnostics, out);
   for (const ResponseAnalysis& response : page.analysis.responses) {
     if (response.fit) write_anova(response, out);

@@ -175,4 +175,29 @@ Plan augmented_plan(const StudyDirectory& directory, const Augmentation& augment
   return plan;
 }
 
+Plan repeated_plan(Plan plan, const Study& study, const std::vector<int>& runs) {
+  for (const int number : runs) {
+    PlannedRun again = plan.runs[static_cast<std::size_t>(number - 1)];
+    again.run = static_cast<int>(plan.runs.size()) + 1;
+    for (const PlannedRun& run : plan.runs) {
+      if (run.settings == again.settings)
+        again.replicate = std::max(again.replicate, run.replicate);
+    }
+    ++again.replicate;
+    if (again.whole_plot > 0) again.whole_plot = most_whole_plot(plan) + 1;
+    plan.notes.push_back(fmt::format("run {} measures run {} once more", again.run, number));
+    plan.runs.push_back(std::move(again));
+  }
+  plan.evaluation = doe::evaluate(study.model, plan.coded(study.factors));
+  return plan;
+}
+
+std::optional<int> repeated_run(const Plan& plan, int run) {
+  const int order = plan.runs[static_cast<std::size_t>(run - 1)].standard_order;
+  const auto first = std::find_if(plan.runs.begin(), plan.runs.end(), [&](const PlannedRun& other) {
+    return other.standard_order == order;
+  });
+  return first->run == run ? std::nullopt : std::optional(first->run);
+}
+
 }  // namespace doetune::study

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "study/directory.h"
 
@@ -27,5 +28,14 @@ struct Augmentation {
 /// made count as existing; those that failed do not, and settings found infeasible are not proposed
 /// again. Throws StudyError for runs that cannot be added.
 Plan augmented_plan(const StudyDirectory& directory, const Augmentation& augmentation);
+
+/// The plan with the given runs once more after its own, in their order: replicates with the
+/// settings, point type and block of the run that they repeat, in whole plots of their own where it
+/// is in one, since its settings are made anew. They have its place in the standard order, which no
+/// other runs share: that is how a run which repeats another is known.
+Plan repeated_plan(Plan plan, const Study& study, const std::vector<int>& runs);
+
+/// The run, of the plan before any was repeated, that `run` repeats; empty for a run of its own.
+std::optional<int> repeated_run(const Plan& plan, int run);
 
 }  // namespace doetune::study

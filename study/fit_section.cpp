@@ -45,7 +45,8 @@ FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
   const FitSettings fit{
       text_or("surface", otherwise.surface), text_or("factor", otherwise.factor),
       text_or("by", otherwise.by),           text_or("selection", otherwise.selection),
-      text_or("loss", otherwise.loss),       text_or("variance", otherwise.variance)};
+      text_or("loss", otherwise.loss),       text_or("variance", otherwise.variance),
+      text_or("block", otherwise.block)};
   check_factor(node, "factor", false, factors, file);
   check_factor(node, "by", true, factors, file);
   if (is_law(fit.surface) && fit.factor.empty()) {

@@ -77,6 +77,8 @@ Schema fit_schema() {
       {"loss", words({"squares", "huber", "tukey"}), "huber and tukey resist outliers (squares)"},
       {"variance", words({"constant", "modelled"}),
        "of single runs; modelled: from replicated runs (constant)"},
+      {"block", words({"plan", "host", "gpu", "day"}),
+       "runs that share an effect: the plan's blocks, or those of a host, its GPUs, a UTC day"},
   });
 }
 

@@ -33,6 +33,7 @@ struct FitSettings {
   std::string selection = "none";      ///< of terms: none, backward, forward, best-subset
   std::string loss = "squares";        ///< squares, huber, tukey
   std::string variance = "constant";   ///< of runs: constant, or modelled from replicates
+  std::string block = "plan";  ///< what shifts runs together: the plan's blocks, host, gpu, day
 };
 
 /// A measured or derived quantity, and what is wanted of it.

@@ -97,6 +97,24 @@ double transformed(const Transform& transform, double y) {
   return value_of(transform, y);
 }
 
+double transform_slope(const Transform& transform, double y) {
+  switch (transform.kind) {
+    case Kind::kLog:
+      return 1 / y;
+    case Kind::kSqrt:
+      return 0.5 / std::sqrt(y);
+    case Kind::kInverse:
+      return -1 / (y * y);
+    case Kind::kLogit:
+      return 1 / (y * (1 - y));
+    case Kind::kPower:
+      return std::pow(y, transform.lambda - 1);
+    case Kind::kNone:
+      break;
+  }
+  return 1;
+}
+
 double back_transformed(const Transform& transform, double z) {
   switch (transform.kind) {
     case Kind::kLog:

@@ -46,6 +46,10 @@ Transform transform_from_name(std::string_view name);
 /// Throws std::domain_error for a y that the transform has no value for.
 double transformed(const Transform& transform, double y);
 
+/// dz/dy at a y that the transform has a value for: to first order, an error of y is so many times
+/// larger on the scale of z (delta method).
+double transform_slope(const Transform& transform, double y);
+
 /// The reverse. A z outside the transform's range (sqrt: z < 0, inverse: z <= 0, power: beyond
 /// -1 / lambda) gives the limit of the range: 0 or infinity.
 double back_transformed(const Transform& transform, double z);

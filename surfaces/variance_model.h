@@ -34,13 +34,19 @@ struct VarianceModel {
   double variance(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
 };
 
+/// Repeats inside a run lack what changes from run to run, so their variance has a level of its
+/// own: it is taken to be proportional to that of runs, tau^2(x) = c sigma^2(x), and c is estimated
+/// with g. So repeats help to tell how the variance changes with the settings, and not how large it
+/// is; without groups the level is that of the repeats, and a fit takes its own from the residuals.
+///
 /// Maximum likelihood from the distribution of the group variances, df s^2 / sigma^2 ~ chi^2(df):
 /// a gamma regression with log link, by Fisher scoring. Factors that the groups do not vary stay
 /// out of the model.
 /// Source: McCullagh & Nelder (1989), Generalized Linear Models, 8.3 and 10.5.
-/// Throws FitError where no group has a variance above 0.
+/// Throws FitError where neither a group nor repeats have a variance above 0.
 VarianceModel fit_variance_model(const std::vector<doe::Factor>& factors,
-                                 const std::vector<GroupVariance>& groups);
+                                 const std::vector<GroupVariance>& groups,
+                                 const std::vector<GroupVariance>& repeats = {});
 
 /// Whether the variance is constant.
 struct ConstancyTest {

@@ -22,17 +22,32 @@ Eigen::MatrixXd points_of(const std::vector<GroupVariance>& groups) {
   return coded;
 }
 
+/// The columns of a model, and those of `besides`.
+Eigen::MatrixXd columns(const doe::Model& model, const Eigen::MatrixXd& coded,
+                        const Eigen::MatrixXd& besides) {
+  const Eigen::MatrixXd own = model.matrix(coded);
+  Eigen::MatrixXd all(own.rows(), own.cols() + besides.cols());
+  all << own, besides;
+  return all;
+}
+
 /// 1 and the factors that the groups vary, as far as their number determines them.
-doe::Model log_linear(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded) {
+doe::Model log_linear(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
+                      const Eigen::MatrixXd& besides) {
   std::vector<doe::Term> terms{{std::vector<int>(factors.size(), 0)}};
   for (std::size_t f = 0; f < factors.size(); ++f) {
     std::vector<doe::Term> more = terms;
     more.push_back({std::vector<int>(factors.size(), 0)});
     more.back().powers[f] = 1;
-    const Eigen::MatrixXd x = doe::Model(factors, more).matrix(coded);
+    const Eigen::MatrixXd x = columns({factors, more}, coded, besides);
     if (x.rows() >= x.cols() && x.colPivHouseholderQr().rank() == x.cols()) terms = more;
   }
   return {factors, terms};
+}
+
+bool any_varies(const std::vector<GroupVariance>& groups) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const GroupVariance& group) { return group.variance > 0; });
 }
 
 /// The gamma regression of group variances with log link.
@@ -147,25 +162,32 @@ double VarianceModel::variance(const Eigen::Ref<const Eigen::VectorXd>& coded) c
 }
 
 VarianceModel fit_variance_model(const std::vector<doe::Factor>& factors,
-                                 const std::vector<GroupVariance>& groups) {
-  const Eigen::VectorXd variances = variances_of(groups);
-  const Eigen::MatrixXd coded = points_of(groups);
-  VarianceModel model{log_linear(factors, coded), {}, {}};
-  const Regression regression(model.model.matrix(coded), groups);
-  model.coefficients = regression.estimate(variances);
-  model.standard_errors = regression.inverse_information().diagonal().cwiseSqrt();
+                                 const std::vector<GroupVariance>& groups,
+                                 const std::vector<GroupVariance>& repeats) {
+  // Without a variance above 0 they have no level, and none is told from that of the other kind.
+  std::vector<GroupVariance> all = any_varies(groups) ? groups : std::vector<GroupVariance>{};
+  const auto runs = static_cast<Eigen::Index>(all.size());
+  if (any_varies(repeats)) all.insert(all.end(), repeats.begin(), repeats.end());
+  const Eigen::VectorXd variances = variances_of(all);
+  const Eigen::MatrixXd coded = points_of(all);
+  const bool both = runs > 0 && runs < coded.rows();
+  Eigen::MatrixXd is_repeat = Eigen::MatrixXd::Zero(coded.rows(), both ? 1 : 0);
+  is_repeat.bottomRows(coded.rows() - runs).setOnes();
+  VarianceModel model{log_linear(factors, coded, is_repeat), {}, {}};
+  const Regression regression(columns(model.model, coded, is_repeat), all);
+  const int terms = model.model.column_count();
+  model.coefficients = regression.estimate(variances).head(terms);
+  model.standard_errors = regression.inverse_information().diagonal().cwiseSqrt().head(terms);
   return model;
 }
 
 std::optional<ConstancyTest> test_constancy(const std::vector<doe::Factor>& factors,
                                             const std::vector<GroupVariance>& groups,
                                             std::uint64_t seed, int simulations) {
-  const bool differ = std::any_of(groups.begin(), groups.end(),
-                                  [](const GroupVariance& group) { return group.variance > 0; });
-  if (!differ) return std::nullopt;
+  if (!any_varies(groups)) return std::nullopt;
   const Eigen::VectorXd variances = variances_of(groups);
   const Eigen::MatrixXd coded = points_of(groups);
-  const doe::Model model = log_linear(factors, coded);
+  const doe::Model model = log_linear(factors, coded, Eigen::MatrixXd(coded.rows(), 0));
   if (model.column_count() == 1) return std::nullopt;
   const Regression regression(model.matrix(coded), groups);
   ConstancyTest test;

@@ -464,6 +464,67 @@ class CommandLine(unittest.TestCase):
             "augment", "tune", "--runs", "2", "--design", "d-optimum", expect=2).stderr)
         self.doetune("augment", "tune", "--runs", "2", "--axial", expect=2)
 
+    def test_a_wild_run_is_told_and_measured_once_more(self):
+        # The first measurement at (2, 0) is 3 points too high.
+        (self.directory / "bench").write_text(BENCH.replace(
+            "awk ", '[ "$a $b" = "2 0" ] && [ ! -e wild ] && touch wild && exec echo "{\\"y\\": 8}"\nawk '))
+        quiet = STUDY.replace("retries: 0", "retries: 0, telemetry: 0")
+        (self.directory / "tune.yaml").write_text(quiet)
+        self.doetune("plan", "tune.yaml")
+        rows = self.rows_of("tune", "plan.csv")
+        wild = next(row for row in rows if (row["a"], row["b"]) == ("2", "0"))
+        self.doetune("run", "tune", "--rerun", wild["run"], expect=2)  # has not completed yet
+        told = self.doetune("run", "tune").stderr
+        self.assertIn(f"Run {wild['run']} stands out: y: outlier", told)
+        self.assertIn(f"`doetune run tune --rerun {wild['run']}`", told)
+        self.assertEqual(len(self.rows_of("tune", "plan.csv")), 14)
+        self.doetune("run", "tune", "--rerun", "", expect=2)
+        self.doetune("run", "tune", "--rerun", "15", expect=2)
+        self.doetune("run", "tune", "--rerun", "3", "--only", "3", expect=2)
+        dry = self.doetune("run", "tune", "--rerun", wild["run"], "--dry-run").stdout
+        self.assertIn("#15", dry)
+        self.assertEqual(len(self.rows_of("tune", "plan.csv")), 14)
+        again = self.doetune("run", "tune", "--rerun", wild["run"]).stderr
+        self.assertNotIn("stands out", again)
+        results = self.rows_of("tune", "results.csv")
+        self.assertEqual(len(results), 15)
+        for column in ("standard_order", "point_type", "block", "a", "b"):
+            self.assertEqual(results[14][column], wild[column])
+        self.assertEqual((results[14]["replicate"], results[int(wild["run"]) - 1]["y"]), ("2", "8"))
+        self.assertAlmostEqual(float(results[14]["y"]), 5, delta=0.02)
+        self.assertEqual(self.json_of("fit", "tune")["responses"]["y"]["n"], 15)  # both stay
+
+    def test_a_study_may_ask_for_wild_runs_to_be_measured_once_more(self):
+        (self.directory / "bench").write_text(BENCH.replace(
+            "awk ", '[ "$a $b" = "2 0" ] && exec echo "{\\"y\\": 8}"\nawk '))
+        (self.directory / "tune.yaml").write_text(
+            STUDY.replace("retries: 0", "retries: 0, telemetry: 0, outliers: rerun"))
+        self.doetune("plan", "tune.yaml")
+        told = self.doetune("run", "tune").stderr
+        self.assertRegex(told, r"Measuring run \d+ once more, as the study asks")
+        self.assertEqual([row["y"] for row in self.rows_of("tune", "results.csv")
+                          if (row["a"], row["b"]) == ("2", "0")], ["8", "8"])
+        self.doetune("run", "tune")  # wild again, and measured once more only once
+        self.assertEqual(len(self.rows_of("tune", "plan.csv")), 15)
+
+    def test_status_tells_flagged_runs(self):
+        (self.directory / "bench").write_text(
+            '#!/bin/sh\necho "{\\"responses\\": {\\"y\\": $1}, \\"steady\\": $([ $2 = 0 ] || echo true; '
+            '[ $2 = 0 ] && echo false)}"\n')
+        (self.directory / "tune.yaml").write_text(
+            STUDY.replace("retries: 0", "retries: 0, telemetry: 0"))
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        unsteady = [int(row["run"]) for row in self.rows_of("tune", "plan.csv") if row["b"] == "0"]
+        flagged = self.json_of("status", "tune")["flagged"]
+        self.assertEqual([run["run"] for run in flagged], unsteady)
+        self.assertEqual(flagged[0]["flags"], ["it never became steady"])
+        shown = self.doetune("status", "tune").stdout
+        self.assertIn("3 runs flagged", shown)
+        self.assertRegex(shown, r"runs \d+, \d+ and \d+: it never became steady")
+        found = self.json_of("fit", "tune")["findings"]
+        self.assertIn("--rerun", found[0]["remedy"])  # 3 of 14 runs are less than a quarter
+
     def test_lists(self):
         self.assertIn("fccd", [d["type"] for d in self.json_of("designs")["designs"]])
         self.assertIn("stream-inference",

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/command.h"
+#include "cli/outlying_runs.h"
 #include "cli/run_numbers.h"
 #include "cli/terminal.h"
 
@@ -28,11 +29,11 @@ TEST_CASE("Durations read as people say them", "[cli]") {
 }
 
 TEST_CASE("Run numbers are lists and ranges within the plan", "[cli]") {
-  CHECK(cli::parse_run_numbers("3,7-9", 20) == std::vector<int>{3, 7, 8, 9});
-  CHECK(cli::parse_run_numbers("", 20).empty());
+  CHECK(cli::parse_run_numbers("--only", "3,7-9", 20) == std::vector<int>{3, 7, 8, 9});
+  CHECK(cli::parse_run_numbers("--only", "", 20).empty());
   for (const char* text : {"0", "21", "a", "3-", "-3", "3,,4", "1-99999999999", "9-3"}) {
     INFO(text);
-    CHECK_THROWS_AS(cli::parse_run_numbers(text, 20), cli::UsageError);
+    CHECK_THROWS_AS(cli::parse_run_numbers("--only", text, 20), cli::UsageError);
   }
 }
 
@@ -49,4 +50,20 @@ TEST_CASE("Long texts break at spaces and keep their indent", "[cli]") {
   CHECK(cli::wrapped("one two", 2, 9) == "one two");
   CHECK(cli::wrapped("unbreakable words", 4, 6) == "unbreakable\n    words");
   CHECK(cli::wrapped("", 2, 10).empty());
+}
+
+TEST_CASE("A quarter of the plan is measured once more at most, and each run once", "[cli]") {
+  study::Plan plan;
+  for (int run = 1; run <= 9; ++run) {
+    plan.runs.push_back({run, 10 - run, doe::PointType::kFactorial, 1, 1, {}});
+  }
+  std::vector<reports::OutlyingRun> outlying{{7, true, {}}, {3, false, {}}, {5, false, {}}};
+  CHECK(cli::within_a_quarter(plan, outlying) == std::vector<int>{3, 7});  // the outlier first
+  plan.runs.push_back({10, 3, doe::PointType::kFactorial, 1, 2, {}});      // run 7 again
+  outlying.push_back({10, false, {}});
+  const auto left = cli::not_repeated(plan, outlying);
+  REQUIRE(left.size() == 2);
+  CHECK(left[0].run == 3);
+  CHECK(left[1].run == 5);
+  CHECK(cli::within_a_quarter(plan, left) == std::vector<int>{3});
 }

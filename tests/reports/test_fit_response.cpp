@@ -157,3 +157,62 @@ TEST_CASE("A response without a surface says why", "[reports][fit]") {
       study_of("{}"), [](double n, double, double e) { return n > 30 ? 1e300 : 10 + e; });
   CHECK_THAT(huge.problem, Contains("out of the range of computation"));
 }
+
+namespace {
+
+struct Coverage {
+  double at_low = 0, at_high = 0;  ///< of 95 % prediction intervals, at the ends of n
+  double repeats_used = 0;         ///< share of the fits
+};
+
+/// 300 times 24 runs of a plane, none replicated, of five repeats each. The standard deviation of
+/// repeats is exp(1.2 n), n coded; that of runs `level` times it, or constant.
+Coverage coverage_of(double level, bool constant) {
+  const study::Study study = study_of("{fit: {variance: modelled}}", "model: linear");
+  constexpr int kTimes = 300;
+  Coverage coverage;
+  for (int s = 0; s < kTimes; ++s) {
+    doe::RandomStream random(11, static_cast<std::uint64_t>(s));
+    const auto normal = [&] { return surfaces::normal_draw(random.uniform()); };
+    ResponseRuns runs{
+        {}, Eigen::MatrixXd(24, 2), Eigen::MatrixXd(24, 2), Eigen::VectorXd(24), {}, {}, false};
+    const auto spread = [&](double n) { return level * (constant ? 1 : std::exp(1.2 * n)); };
+    for (int i = 0; i < 24; ++i) {
+      const Eigen::Vector2d coded(i / 11.5 - 1, i % 2 == 0 ? -1 : 1);
+      runs.coded.row(i) = coded.transpose();
+      for (int f = 0; f < 2; ++f) runs.settings(i, f) = study.factors[f].to_natural(coded[f]);
+      runs.y[i] = 3 * coded[0] + coded[1] + spread(coded[0]) * normal();
+      double squares = 0;
+      for (int df = 0; df < 4; ++df) squares += std::pow(normal(), 2);
+      runs.repeats.push_back({5, runs.y[i], std::exp(2.4 * coded[0]) * squares / 4});
+      runs.runs.push_back(i + 1);
+      runs.blocks.push_back(1);
+    }
+    const ResponseAnalysis analysis = reports::fit_response(study, study.responses[0], runs, {});
+    REQUIRE(analysis.fit);
+    coverage.repeats_used += *analysis.repeats_used ? 1.0 / kTimes : 0;
+    for (const double n : {-1.0, 1.0}) {
+      const auto interval = analysis.fit->predict(Eigen::Vector2d(n, 0)).prediction_interval();
+      const double y = 3 * n + spread(n) * normal();
+      const bool held = interval->low <= y && y <= interval->high;
+      (n < 0 ? coverage.at_low : coverage.at_high) += held ? 1.0 / kTimes : 0;
+    }
+  }
+  return coverage;
+}
+
+}  // namespace
+
+TEST_CASE("Repeats tell where runs scatter, whatever their own level", "[reports][fit]") {
+  const Coverage coverage = coverage_of(3, false);
+  CHECK(coverage.repeats_used > 0.95);
+  CHECK(coverage.at_low == Approx(0.95).margin(0.04));
+  CHECK(coverage.at_high == Approx(0.95).margin(0.04));
+}
+
+TEST_CASE("Runs that scatter evenly do not follow repeats that don't", "[reports][fit]") {
+  const Coverage coverage = coverage_of(3, true);
+  CHECK(coverage.repeats_used < 0.05);
+  CHECK(coverage.at_low == Approx(0.95).margin(0.04));
+  CHECK(coverage.at_high == Approx(0.95).margin(0.04));
+}

@@ -43,3 +43,13 @@ TEST_CASE("Goals are read as they are written", "[reports][format]") {
   goal.high = 1;
   CHECK(goal_text(goal, "s") == "at most 1 s");
 }
+
+TEST_CASE("Run numbers are read as ranges", "[reports][format]") {
+  CHECK(reports::runs_text({7}) == "run 7");
+  CHECK(reports::runs_text({7, 8}) == "runs 7 and 8");
+  CHECK(reports::runs_text({7, 8, 9}) == "runs 7 to 9");
+  CHECK(reports::runs_text({3, 7, 8, 9, 12}) == "runs 3, 7 to 9 and 12");
+  CHECK(reports::runs_text({1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27}) ==
+        "runs 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23 and 2 more");
+  CHECK(reports::run_list({3, 7, 8, 9, 12}) == "3,7-9,12");
+}

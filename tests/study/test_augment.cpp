@@ -219,3 +219,25 @@ TEST_CASE("A Sobol' sequence goes on where it ended", "[study][augment]") {
       study::make_plan(study::parse_study(three_factors("{type: sobol, runs: 32}"), "s.yaml"));
   CHECK(settings_of(study::augmented_plan(directory, more), 0) == settings_of(whole, 0));
 }
+
+TEST_CASE("A repeated run is a replicate in its block that is known as one", "[study][augment]") {
+  const TemporaryDirectory temporary;
+  const study::StudyDirectory directory =
+      planned(temporary, three_factors("{type: full-factorial, replicates: 2}"));
+  const study::Plan plan = study::repeated_plan(directory.plan, directory.study, {5, 2});
+  REQUIRE(plan.runs.size() == 18);
+  CHECK(plan.runs[16].settings == plan.runs[4].settings);
+  CHECK(plan.runs[16].replicate == 3);  // the design has each point twice
+  CHECK(plan.runs[16].block == plan.runs[4].block);
+  CHECK(study::repeated_run(plan, 17) == 5);
+  CHECK(study::repeated_run(plan, 18) == 2);
+  for (int run = 1; run <= 16; ++run) CHECK_FALSE(study::repeated_run(plan, run));
+  // The sheet tells, so an opened directory knows too; and a run that repeats may be repeated.
+  study::StudyDirectory extended = directory;
+  study::extend_directory(extended, plan);
+  const study::StudyDirectory opened = study::open_directory(directory.path);
+  CHECK(opened.plan_hash == directory.plan_hash);
+  const study::Plan twice = study::repeated_plan(opened.plan, opened.study, {17});
+  CHECK(study::repeated_run(twice, 19) == 5);
+  CHECK(twice.runs[18].replicate == 4);
+}

@@ -76,6 +76,10 @@ TEST_CASE("Transforms undo themselves", "[surfaces][transform]") {
       if (transform == Transform::kLogit && y >= 1) continue;
       CHECK(surfaces::back_transformed(transform, surfaces::transformed(transform, y)) ==
             Approx(y).epsilon(1e-12));
+      const double step = 1e-5 * y * (transform == Transform::kLogit ? 1 - y : 1);
+      const double rise =
+          surfaces::transformed(transform, y + step) - surfaces::transformed(transform, y - step);
+      CHECK(surfaces::transform_slope(transform, y) == Approx(rise / (2 * step)).epsilon(1e-6));
     }
   }
   CHECK(surfaces::transform_from_name("power(0)") == Transform::kLog);

@@ -136,3 +136,40 @@ TEST_CASE("Prediction intervals follow a variance that is not constant", "[surfa
   CHECK(covered_as_constant[0] > 0.97 * kStudies);
   CHECK(covered_as_constant[1] < 0.82 * kStudies);
 }
+
+TEST_CASE("Repeats share the shape of the variance and have a level of their own",
+          "[surfaces][variance]") {
+  const std::vector<doe::Factor> factors{continuous("x"), continuous("z")};
+  const double x[] = {-1, -0.5, 0, 0.5, 1, 1}, z[] = {-1, 1, 0, 1, -1, 1};
+  const double variances[] = {0.8, 0.6, 2.1, 2.9, 7.5, 5.2};
+  const int df[] = {3, 1, 4, 2, 3, 1};
+  std::vector<GroupVariance> groups, repeats, smaller;
+  for (int g = 0; g < 6; ++g) {
+    auto& own = g % 2 == 0 ? groups : repeats;
+    own.push_back({Eigen::Vector2d(x[g], z[g]), variances[g], df[g]});
+  }
+  const VarianceModel model = surfaces::fit_variance_model(factors, groups, repeats);
+  // Reference: R 4.2, the call above with a column that is 1 for repeats, whose coefficient is
+  // left out.
+  const double coefficients[] = {0.7419373447293773, 1.1717215985201046, -0.1553303038773908};
+  const double errors[] = {0.7071067811865474, 0.5275043787166297, 0.9128709291752765};
+  REQUIRE(model.coefficients.size() == 3);
+  for (int c = 0; c < 3; ++c) {
+    CHECK(model.coefficients[c] == Approx(coefficients[c]).epsilon(1e-8));
+    CHECK(model.standard_errors[c] == Approx(errors[c]).epsilon(1e-8));
+  }
+  // Whatever the level of the repeats, the model says the same of runs.
+  for (GroupVariance group : repeats) {
+    group.variance /= 400;
+    smaller.push_back(group);
+  }
+  const VarianceModel same = surfaces::fit_variance_model(factors, groups, smaller);
+  CHECK((same.coefficients - model.coefficients).norm() < 1e-9);
+  // Repeats alone have no level but their own, nor do runs that agree exactly.
+  const VarianceModel alone = surfaces::fit_variance_model(factors, repeats);
+  for (GroupVariance& group : groups) group.variance = 0;
+  for (const auto& of_runs : {groups, std::vector<GroupVariance>{}}) {
+    CHECK(surfaces::fit_variance_model(factors, of_runs, repeats).coefficients ==
+          alone.coefficients);
+  }
+}

@@ -1,0 +1,132 @@
+#include "cli/outlying_runs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/run_numbers.h"
+#include "reports/format.h"
+#include "study/augment.h"
+#include "study/journal.h"
+
+namespace doetune::cli {
+namespace {
+
+constexpr int kShare = 4;             // at most one run in so many is measured once more
+constexpr std::size_t kMostTold = 8;  // the report tells all
+
+void tell(const std::vector<reports::OutlyingRun>& outlying) {
+  for (std::size_t i = 0; i < std::min(outlying.size(), kMostTold); ++i) {
+    fmt::print(stderr, "Run {} stands out: {}\n", outlying[i].run,
+               fmt::join(outlying[i].reasons, "; "));
+  }
+  if (outlying.size() > kMostTold) {
+    fmt::print(stderr, "{} more stand out; `doetune report` tells them\n",
+               outlying.size() - kMostTold);
+  }
+}
+
+/// The runs of `outlying` that are not among `taken`.
+std::vector<int> others(const std::vector<reports::OutlyingRun>& outlying,
+                        const std::vector<int>& taken) {
+  std::vector<int> runs;
+  for (const reports::OutlyingRun& run : outlying) {
+    if (std::find(taken.begin(), taken.end(), run.run) == taken.end()) runs.push_back(run.run);
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+}  // namespace
+
+std::vector<reports::OutlyingRun> not_repeated(const study::Plan& plan,
+                                               std::vector<reports::OutlyingRun> outlying) {
+  std::set<int> settled;
+  for (const study::PlannedRun& run : plan.runs) {
+    const auto first = study::repeated_run(plan, run.run);
+    if (first) settled.insert({run.run, *first});
+  }
+  std::erase_if(outlying,
+                [&](const reports::OutlyingRun& run) { return settled.count(run.run) > 0; });
+  return outlying;
+}
+
+std::vector<int> within_a_quarter(const study::Plan& plan,
+                                  const std::vector<reports::OutlyingRun>& outlying) {
+  const auto repeats = static_cast<int>(
+      std::count_if(plan.runs.begin(), plan.runs.end(), [&](const study::PlannedRun& run) {
+        return study::repeated_run(plan, run.run).has_value();
+      }));
+  const int most = (static_cast<int>(plan.runs.size()) - repeats) / kShare - repeats;
+  std::vector<int> runs;
+  for (const reports::OutlyingRun& run : outlying) {
+    if (static_cast<int>(runs.size()) < most) runs.push_back(run.run);
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+std::vector<int> judge_outlying_runs(const study::StudyDirectory& directory) {
+  const auto outlying =
+      not_repeated(directory.plan, reports::outlying_runs(reports::fit_runs(directory)));
+  if (outlying.empty()) return {};
+  tell(outlying);
+  std::vector<int> again;
+  if (directory.study.run.outliers == study::Outliers::kRerun) {
+    again = within_a_quarter(directory.plan, outlying);
+  }
+  if (!again.empty()) {
+    fmt::print(stderr, "Measuring {} once more, as the study asks; both values count\n",
+               reports::runs_text(again));
+  }
+  if (const std::vector<int> rest = others(outlying, again); !rest.empty()) {
+    fmt::print(stderr, "`doetune run {} --rerun {}` measures {} once more; both values count\n",
+               directory.path.string(), reports::run_list(rest), rest.size() == 1 ? "it" : "them");
+  }
+  return again;
+}
+
+std::vector<int> runs_to_rerun(const std::string& text, const study::StudyDirectory& directory) {
+  std::vector<int> runs =
+      parse_run_numbers("--rerun", text, static_cast<int>(directory.plan.runs.size()));
+  if (runs.empty()) throw UsageError("doetune run: --rerun needs run numbers, e.g. 3,7-9");
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  std::vector<int> missing;
+  for (const int run : runs) {
+    const auto record = records.find(run);
+    const bool completed =
+        record != records.end() && record->second.status == study::RunStatus::kCompleted;
+    if (!completed) missing.push_back(run);
+  }
+  if (!missing.empty()) {
+    throw UsageError(
+        fmt::format("--rerun: {} {} not completed, so there is nothing to measure "
+                    "again; `doetune run --only {}` executes what is missing",
+                    reports::runs_text(missing), missing.size() == 1 ? "has" : "have",
+                    reports::run_list(missing)));
+  }
+  return runs;
+}
+
+std::vector<int> add_repeats(study::StudyDirectory& directory, const std::vector<int>& runs,
+                             bool dry_run) {
+  const auto before = static_cast<int>(directory.plan.runs.size());
+  study::Plan plan = study::repeated_plan(directory.plan, directory.study, runs);
+  std::vector<int> added(runs.size());
+  std::iota(added.begin(), added.end(), before + 1);
+  if (dry_run) {
+    directory.plan = std::move(plan);
+  } else {
+    study::extend_directory(directory, std::move(plan));
+  }
+  return added;
+}
+
+}  // namespace doetune::cli
