@@ -85,7 +85,8 @@ std::map<int, std::vector<int>> attempt_directories(const std::filesystem::path&
 /// Now, as 2026-11-21T07:38:18.123Z.
 std::string utc_now();
 
-/// This machine's name.
+/// This machine's name: in a job of Slurm the node's, which several daemons on one machine tell
+/// apart.
 std::string host_name();
 
 }  // namespace doetune::runner

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,11 @@ void AttemptWatch::ask_to_stop() const {
     study::write_file_atomically(directory_ / "cancel", "");
   } catch (const study::DirectoryError&) {  // then the attempt has no directory left to tell from
   }
+}
+
+bool was_stopped(const AttemptEnd& end) {
+  return end.cause == EndCause::kCancelled ||
+         (end.cause == EndCause::kExited && end.signal == SIGTERM);
 }
 
 }  // namespace doetune::runner

@@ -46,4 +46,8 @@ class AttemptWatch {
   std::optional<std::filesystem::file_time_type> beat_;
 };
 
+/// Whether a signal to stop ended the attempt: by way of doetune-attempt, or, where a scheduler
+/// sends it to all processes, straight.
+bool was_stopped(const AttemptEnd& end);
+
 }  // namespace doetune::runner

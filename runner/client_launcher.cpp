@@ -91,7 +91,7 @@ bool ClientLauncher::tell_if_ended(const std::string& attempt) {
   if (!going.watch.ended()) return false;
   had_begun(going.host);
   AttemptEnd told = *read_end(going.watch.directory());
-  if (told.cause == EndCause::kCancelled && !going.cancelled) {
+  if (was_stopped(told) && !going.cancelled) {
     told.cause = EndCause::kLost;
     told.detail = fmt::format("stopped on {}, not by doetune", told.host);
     end(attempt, told);
@@ -124,6 +124,12 @@ void ClientLauncher::look() {
 
 void ClientLauncher::end(const std::string& attempt, AttemptEnd end) {
   hints_.push_back({attempt, "", std::move(end)});
+}
+
+void ClientLauncher::stop_clients() {
+  for (const auto& [name, going] : going_) {
+    if (going.client) commands_.stop(*going.client);
+  }
 }
 
 void ClientLauncher::erase(const std::string& attempt) {

@@ -38,6 +38,9 @@ class ClientLauncher : public Launcher {
   void begin(const Attempt& attempt);
   void end(const std::string& attempt, AttemptEnd end);
 
+  /// Kills the clients; attempts that have begun go on while their heartbeats do.
+  void stop_clients();
+
   LauncherRequest request_;
   ClientCommands commands_;
   std::vector<Hint> hints_;

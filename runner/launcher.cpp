@@ -10,6 +10,7 @@
 #include "runner/run_error.h"
 #include "runner/slurm_launcher.h"
 #include "runner/ssh_launcher.h"
+#include "runner/usable_gpus.h"
 
 namespace doetune::runner {
 namespace {
@@ -37,10 +38,16 @@ std::vector<Place> Launcher::places(const study::RunSettings& run,
   Place place;
   place.jobs = options.jobs.value_or(run.jobs.value_or(1));
   place.gpus = options.gpus;
-  if (place.gpus.empty()) {
-    for (int gpu = 0; gpu < place.jobs * run.gpus_per_run.fixed; ++gpu) {
-      place.gpus.push_back(fmt::format("{}", gpu));
+  const bool wants_gpus = run.gpus_per_run.fixed > 0 || !run.gpus_per_run.factor.empty();
+  if (place.gpus.empty() && wants_gpus) {
+    UsableGpus usable = usable_gpus();
+    if (usable.ids.empty()) {
+      throw RunError(fmt::format("runs ask for GPUs, and none can be seen: {}; `doetune doctor` "
+                                 "tells more, --gpus names them",
+                                 usable.problem),
+                     "run.gpus_per_run");
     }
+    place.gpus = std::move(usable.ids);
   }
   place.runs_per_gpu = run.runs_per_gpu;
   place.cpus = usable_cpus();

@@ -8,6 +8,8 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 
 #include "runner/bounded_file.h"
 #include "runner/output_text.h"
@@ -23,6 +25,7 @@ namespace {
 using study::RunStatus;
 
 constexpr std::size_t kTailBytes = 1 << 20;
+constexpr double kFewReadings = 10;  ///< of telemetry: too few for a verdict
 
 /// What programs say when memory runs out; compared without regard to case.
 constexpr std::array<std::string_view, 15> kOutOfMemory{
@@ -83,6 +86,10 @@ void add_quality(const study::Study& study, const Measured& measured, study::Run
   record.flags = measurement_flags(measured, study.run.precision);
 }
 
+/// To six significant digits: more than any of these is known to, and a third of the text in the
+/// journal.
+double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+
 /// What is known of a run in numbers, by name.
 Facts facts_of(const study::RunRecord& record) {
   Facts facts = record.telemetry;
@@ -90,7 +97,8 @@ Facts facts_of(const study::RunRecord& record) {
   for (const auto& [name, text] : record.notes) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size()) facts.emplace(name, value);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    if (whole && std::isfinite(value)) facts.emplace(name, value);
   }
   return facts;
 }
@@ -103,6 +111,7 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   TelemetrySummary summary = summarise_file(
       file, window, study.run.warmup_s.value_or(0),
       throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
+  for (auto& [name, value] : summary.values) value = rounded(value);
   for (const auto& [name, problem] : read.quantities) {
     const auto value = summary.values.find(name);
     if (value != summary.values.end()) {
@@ -115,6 +124,13 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   }
   record.telemetry = std::move(summary.values);
   if (record.telemetry.empty()) return;
+  const double readings = record.telemetry["samples"];
+  if (readings < kFewReadings) {
+    if (study::uses_quantities(study)) {
+      record.flags.push_back(fmt::format("telemetry has only {} readings of it", readings));
+    }
+    return;
+  }
   Verdict verdict = judge_bottleneck(facts_of(record));
   record.bottleneck = std::move(verdict.bottleneck);
   record.evidence = std::move(verdict.evidence);

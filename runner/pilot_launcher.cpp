@@ -35,6 +35,14 @@ std::string holding_script(const std::filesystem::path& alive) {
       kIdleLooks, shell_word(alive.string()), kIdleLook_s);
 }
 
+/// Ranks inside a step stay on its node: Open MPI's mpirun would ask Slurm for a step on all nodes
+/// of the allocation, and srun for processors that this step has, and both would wait for ever.
+void add_step_settings(Attempt& attempt) {
+  attempt.environment.try_emplace("OMPI_MCA_plm", "^slurm");
+  attempt.environment.try_emplace("OMPI_MCA_ras", "^slurm");
+  attempt.environment.try_emplace("SLURM_OVERLAP", "1");
+}
+
 }  // namespace
 
 PilotLauncher::PilotLauncher(LauncherRequest request)
@@ -55,19 +63,7 @@ PilotLauncher::~PilotLauncher() {
 
 std::vector<Place> PilotLauncher::places(const study::RunSettings& run,
                                          const PlaceOptions& options) const {
-  for (const char* program : {"sbatch", "srun"}) {
-    if (!in_path(program).empty()) continue;
-    throw RunError(
-        fmt::format(
-            "the launcher slurm-pilot needs Slurm's client {}, which is not in PATH: install "
-            "it (Debian: slurm-client), or run on this machine with run.launcher: local",
-            program),
-        "run.launcher");
-  }
-  if (!options.gpus.empty()) {
-    throw RunError("--gpus is for launchers that assign GPUs; with slurm-pilot, Slurm does");
-  }
-  attempt_program(run.slurm.program, "run.slurm.program");
+  check_slurm("slurm-pilot", run, options);
   Place place;
   place.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
   place.assigns_gpus = false;
@@ -130,14 +126,17 @@ std::vector<std::string> PilotLauncher::client(const Attempt& attempt) const {
 AttemptEnd PilotLauncher::not_begun(const std::string&, const ClientAnswer& answer) {
   AttemptEnd end;
   end.detail = fmt::format("srun in Slurm's job {}: {}", id_, answer.words());
-  pilot_ = Pilot::kQueued;  // until Slurm says that it is there
-  submitted_s_ = monotonic_s();
-  queue_.ask_within(0);
+  if (pilot_ == Pilot::kRunning) {
+    pilot_ = Pilot::kQueued;  // until Slurm says that it is there
+    submitted_s_ = monotonic_s();
+    queue_.ask_within(0);
+  }
   return end;
 }
 
 void PilotLauncher::submit(const Attempt& given) {
   Attempt attempt = given;
+  if (attempt.processes > 0) add_step_settings(attempt);
   if (!prepare(attempt)) return;
   gpus_ = std::max(gpus_, attempt.gpus_wanted);
   ranks_ = std::max(ranks_, attempt.processes);
@@ -201,7 +200,7 @@ void PilotLauncher::submitted(const ClientAnswer& answer) {
 /// Slurm has said what jobs there are.
 void PilotLauncher::heard() {
   const SlurmJob* job = queue_.find(name_);
-  const bool there = job != nullptr && !is_final(*job);
+  const bool there = job != nullptr && !is_final(*job) && job->state != "COMPLETING";
   if (pilot_ == Pilot::kSubmitting || queue_.asked_s() < submitted_s_) return;
   if (!there) {
     if (pilot_ == Pilot::kUnknown) {
@@ -225,6 +224,7 @@ void PilotLauncher::heard() {
 
 void PilotLauncher::pilot_ended(const std::string& why) {
   pilot_ = Pilot::kNone;
+  stop_clients();  // an srun may wait for ever for a step in it
   if (++fruitless_ >= kMostFruitless) {
     give_up(fmt::format("{} allocations in a row ended before a run did; the last: {}",
                         kMostFruitless, why));

@@ -11,13 +11,6 @@
 namespace doetune::runner {
 namespace {
 
-std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
-  return value;
-}
-
 /// Takes the first word of a line.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
@@ -42,11 +35,18 @@ double ticks_per_s() {
 /// user nice system idle iowait irq softirq steal; guest time is part of user's.
 CpuTimes times_in(std::string_view line) {
   std::array<double, 8> ticks{};
-  for (double& value : ticks) value = number_in(next_word(line)).value_or(0) / ticks_per_s();
+  for (double& value : ticks) value = leading_number(next_word(line)).value_or(0) / ticks_per_s();
   return {ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6], ticks[4], ticks[7], ticks[3]};
 }
 
 }  // namespace
+
+std::optional<double> leading_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
 
 ProcFile::ProcFile(const std::filesystem::path& file)
     : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)), text_(4096, '\0') {}
@@ -68,7 +68,7 @@ CpuTimes cpu_times(std::string_view stat, const std::vector<int>& cpus) {
   while (stat.starts_with("cpu")) {
     std::string_view line = next_line(stat).substr(3);
     const bool is_total = line.starts_with(' ');
-    const int cpu = is_total ? -1 : static_cast<int>(number_in(next_word(line)).value_or(-1));
+    const int cpu = is_total ? -1 : static_cast<int>(leading_number(next_word(line)).value_or(-1));
     if (is_total != cpus.empty()) continue;
     if (!is_total && std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) continue;
     const CpuTimes times = times_in(line);
@@ -85,7 +85,7 @@ std::optional<double> value_after(std::string_view text, std::string_view name) 
     std::string_view line = next_line(text);
     if (!line.starts_with(name) || line.substr(name.size(), 1) != ":") continue;
     line.remove_prefix(name.size() + 1);
-    return number_in(next_word(line));
+    return leading_number(next_word(line));
   }
   return std::nullopt;
 }
@@ -100,7 +100,7 @@ std::optional<double> stalled_s(std::string_view pressure) {
   const std::string_view some = next_line(pressure);
   const std::size_t total = some.find("total=");
   if (!some.starts_with("some ") || total == std::string_view::npos) return std::nullopt;
-  const auto stalled_us = number_in(some.substr(total + 6));
+  const auto stalled_us = leading_number(some.substr(total + 6));
   if (!stalled_us) return std::nullopt;
   return 1e-6 * *stalled_us;
 }
@@ -117,7 +117,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view stat) {
   process.state = state[0];
   std::array<double, kLast + 1> field{};
   for (std::size_t i = 4; i <= kLast; ++i) {
-    const auto value = number_in(next_word(stat));
+    const auto value = leading_number(next_word(stat));
     if (!value) return std::nullopt;
     field[i] = *value;
   }
@@ -126,6 +126,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view stat) {
   process.session = static_cast<pid_t>(field[6]);
   process.major_faults = field[12] + field[13];
   process.cpu_s = (field[14] + field[15] + field[16] + field[17]) / ticks_per_s();
+  process.start_ticks = field[22];
   process.resident_bytes = field[24] * static_cast<double>(::sysconf(_SC_PAGESIZE));
   return process;
 }

@@ -46,6 +46,9 @@ std::optional<double> meminfo_bytes(std::string_view meminfo, std::string_view n
 /// information, Documentation/accounting/psi.rst of Linux).
 std::optional<double> stalled_s(std::string_view pressure);
 
+/// The number that a text begins with.
+std::optional<double> leading_number(std::string_view text);
+
 /// A number after "name:" at the beginning of a line.
 std::optional<double> value_after(std::string_view text, std::string_view name);
 
@@ -58,6 +61,7 @@ struct ProcessStat {
   double cpu_s = 0;         ///< with that of the children it waited for
   double major_faults = 0;  ///< with those of the children it waited for
   double resident_bytes = 0;
+  double start_ticks = 0;  ///< when it started: with its number the only one there ever is
 };
 
 /// Empty for a text that is not complete.

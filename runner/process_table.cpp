@@ -33,25 +33,26 @@ std::vector<pid_t> numbers_in(std::string_view text) {
 }
 
 /// For kernels without /proc/PID/task/TID/children.
-std::vector<pid_t> children_by_parent() {
+std::vector<pid_t> children_by_parent(pid_t parent) {
   std::vector<pid_t> found;
   for (const pid_t pid : numbered_entries("/proc")) {
     const auto stat = parse_process_stat(read_proc_file(fmt::format("/proc/{}/stat", pid)));
-    if (stat && stat->parent == ::getpid()) found.push_back(pid);
+    if (stat && stat->parent == parent) found.push_back(pid);
   }
   return found;
 }
 
 }  // namespace
 
-std::vector<pid_t> children() {
+std::vector<pid_t> children(pid_t parent) {
   static const bool listed =
       std::filesystem::exists(fmt::format("/proc/self/task/{}/children", ::getpid()));
-  if (!listed) return children_by_parent();
+  if (!listed) return children_by_parent(parent);
   std::vector<pid_t> found;
-  for (const pid_t thread : numbered_entries("/proc/self/task")) {
+  const std::string threads = fmt::format("/proc/{}/task", parent);
+  for (const pid_t thread : numbered_entries(threads)) {
     const auto of_thread =
-        numbers_in(read_proc_file(fmt::format("/proc/self/task/{}/children", thread)));
+        numbers_in(read_proc_file(fmt::format("{}/{}/children", threads, thread)));
     found.insert(found.end(), of_thread.begin(), of_thread.end());
   }
   return found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -16,8 +17,8 @@ namespace doetune::runner {
 /// mark by which its descendants are known, wherever they went.
 inline constexpr const char* kResultVariable = "DOETUNE_RESULT";
 
-/// The children of this process, dead ones that nobody waited for included.
-std::vector<pid_t> children();
+/// The children of a process (this one), dead ones that nobody waited for included.
+std::vector<pid_t> children(pid_t parent = ::getpid());
 
 /// Value of DOETUNE_RESULT in a process' environment; empty where it cannot be read or has none.
 std::optional<std::string> result_of(pid_t pid);

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "runner/client_command.h"
 #include "runner/remote_program.h"
+#include "runner/run_error.h"
 
 namespace doetune::runner {
 namespace {
@@ -19,10 +21,18 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
+std::string suffix_of(const std::filesystem::path& study) {
+  return fmt::format(".{:016x}", hash_of(study.lexically_normal().string()));
+}
+
 }  // namespace
 
+bool is_of_study(const std::string& job_name, const std::filesystem::path& study) {
+  return job_name.ends_with(suffix_of(study));
+}
+
 std::string slurm_job_name(const std::string& attempt, const std::filesystem::path& study) {
-  std::string name = fmt::format("{}.{:016x}", attempt, hash_of(study.lexically_normal().string()));
+  std::string name = attempt + suffix_of(study);
   for (char& c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
     if (!plain) c = '_';
@@ -33,6 +43,29 @@ std::string slurm_job_name(const std::string& attempt, const std::filesystem::pa
 int slurm_minutes(double seconds) {
   constexpr double kMost = 1e6;  // two years
   return static_cast<int>(std::clamp(std::ceil(seconds / 60), 1.0, kMost));
+}
+
+void check_slurm(std::string_view launcher, const study::RunSettings& run,
+                 const PlaceOptions& options) {
+  for (const char* client : {"sbatch", "squeue", "scancel", "srun"}) {
+    if (!in_path(client).empty()) continue;
+    throw RunError(
+        fmt::format("the launcher {} needs Slurm's client {}, which is not in PATH: install it "
+                    "(Debian: slurm-client), or run on this machine with run.launcher: local",
+                    launcher, client),
+        "run.launcher");
+  }
+  if (!options.gpus.empty()) {
+    throw RunError(
+        fmt::format("--gpus is for launchers that assign GPUs; with {}, Slurm does", launcher));
+  }
+  if (run.runs_per_gpu > 1 && run.slurm.gres.empty()) {
+    throw RunError(fmt::format("with {}, runs share a GPU only as Slurm lets them: instead of "
+                               "run.runs_per_gpu say so in run.slurm.gres, e.g. shard:1",
+                               launcher),
+                   "run.runs_per_gpu");
+  }
+  attempt_program(run.slurm.program, "run.slurm.program");
 }
 
 std::string slurm_gres(const study::RunSettings& run, int gpus) {

@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/attempt.h"
+#include "runner/launcher.h"
 #include "study/run_settings.h"
 
 namespace doetune::runner {
@@ -16,11 +18,19 @@ namespace doetune::runner {
 /// Slurm gives them again after a crash of its controller.
 std::string slurm_job_name(const std::string& attempt, const std::filesystem::path& study);
 
+/// Whether a job has the name of an attempt in this study directory.
+bool is_of_study(const std::string& job_name, const std::filesystem::path& study);
+
 /// The command that submits the attempt's job; nothing in it is left to a shell to interpret.
 std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::string& job_name,
                                           const study::RunSettings& run,
                                           const std::filesystem::path& program,
                                           const std::set<std::string>& excluded_nodes);
+
+/// Throws RunError where a launcher of this name cannot work: no client of Slurm's in PATH, no
+/// doetune-attempt, GPUs wanted in a way that Slurm knows nothing of.
+void check_slurm(std::string_view launcher, const study::RunSettings& run,
+                 const PlaceOptions& options);
 
 /// gpu:N, or what the study asks for instead; empty: nothing.
 std::string slurm_gres(const study::RunSettings& run, int gpus);

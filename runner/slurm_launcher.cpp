@@ -76,16 +76,7 @@ SlurmLauncher::~SlurmLauncher() {
 
 std::vector<Place> SlurmLauncher::places(const study::RunSettings& run,
                                          const PlaceOptions& options) const {
-  if (in_path("sbatch").empty()) {
-    throw RunError(
-        "the launcher slurm needs Slurm's client sbatch, which is not in PATH: install it (Debian: "
-        "slurm-client), or run on this machine with run.launcher: local",
-        "run.launcher");
-  }
-  if (!options.gpus.empty()) {
-    throw RunError("--gpus is for launchers that assign GPUs; with slurm, Slurm does");
-  }
-  attempt_program(run.slurm.program, "run.slurm.program");
+  check_slurm("slurm", run, options);
   Place place;
   place.jobs = std::min(options.jobs.value_or(run.jobs.value_or(run.slurm.most_queued)),
                         run.slurm.most_queued);
@@ -135,10 +126,11 @@ bool SlurmLauncher::resume(const Attempt& attempt) {
 
 std::optional<std::vector<Hint>> SlurmLauncher::wait(double timeout_s, int wake) {
   const double now_s = monotonic_s();
-  if (!jobs_.empty() || !unwanted_.empty()) queue_.ask_if_due(now_s);
+  const bool ask = !jobs_.empty() || !unwanted_.empty();
+  if (ask) queue_.ask_if_due(now_s);
   submit_more();
-  double until_s = std::min(now_s + timeout_s, queue_.due_s());
-  if (!jobs_.empty()) until_s = std::min(until_s, look_due_s_);
+  double until_s = now_s + timeout_s;
+  if (ask) until_s = std::min({until_s, queue_.due_s(), look_due_s_});
   commands_.wait(hints_.empty() ? until_s : 0, wake);
   if (monotonic_s() >= look_due_s_) look();
   submit_more();
@@ -211,7 +203,7 @@ void SlurmLauncher::look() {
     Job& job = jobs_.at(name);
     if (!job.submitted_s || job.told || !job.watch.ended()) continue;
     const AttemptEnd end = *read_end(job.watch.directory());
-    if (end.cause == EndCause::kCancelled && !job.cancelled) {
+    if (was_stopped(end) && !job.cancelled) {
       job.told = end;
       queue_.ask_within(0);
     } else {
@@ -231,9 +223,20 @@ void SlurmLauncher::consider_all() {
     if (!job.submitted_s || *job.submitted_s > queue_.asked_s()) continue;
     const auto end = consider(name, job);
     if (!end) continue;
-    count_failure(*end);
+    count_failure(*end, job.seen);
     remove_from_queue(name);
     finish(name, *end, false);
+  }
+  clear_queue();
+}
+
+/// Cancels what is in the queue for nobody: attempts given up, and those that are long over, which
+/// a controller that crashed may have queued again.
+void SlurmLauncher::clear_queue() {
+  for (const auto& [name, job] : queue_.jobs()) {
+    const bool again =
+        job.state == "PENDING" && jobs_.count(name) == 0 && is_of_study(name, request_.directory);
+    if (again) unwanted_.insert(name);
   }
   for (auto it = unwanted_.begin(); it != unwanted_.end();) {
     const SlurmJob* job = queue_.find(*it);
@@ -279,7 +282,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider_listed(const std::string& name
   const bool settled = monotonic_s() - *job.over_since_s >= settle_s(request_.run);
   if (job.told && (over || settled)) {
     const AttemptEnd end = end_without_exit(job.seen, true, "");
-    return over && job.seen.state != "FAILED" && job.seen.state != "CANCELLED" ? end : *job.told;
+    return over && job.seen.state != "FAILED" && job.seen.state != "COMPLETED" ? end : *job.told;
   }
   if (!settled || (!claimed && !job.watch.fence())) return std::nullopt;
   if (job.cancelled) {
@@ -300,7 +303,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider_missing(Job& job) {
   if (claimed) job.watch.ask_to_stop();
   AttemptEnd end;
   end.cause = job.cancelled ? EndCause::kCancelled : EndCause::kLost;
-  end.host = job.seen.node;
+  if (claimed) end.host = job.seen.node;  // else Slurm forgot it, and no node is to blame
   end.detail = fmt::format("Slurm knows no job {} any more{}",
                            job.seen.id.empty() ? "of this run" : job.seen.id,
                            claimed ? ", and its heartbeat has stopped" : "");
@@ -322,8 +325,8 @@ void SlurmLauncher::remove_from_queue(const std::string& name) {
   queue_.ask_within(0);
 }
 
-void SlurmLauncher::count_failure(const AttemptEnd& end) {
-  if (end.cause != EndCause::kLost || end.host.empty()) return;
+void SlurmLauncher::count_failure(const AttemptEnd& end, const SlurmJob& job) {
+  if (end.cause != EndCause::kLost || end.host.empty() || !is_nodes_fault(job)) return;
   if (++failures_[end.host] != kMostFailuresOfNode) return;
   excluded_.insert(end.host);
   if (request_.note) {

@@ -45,7 +45,7 @@ class SlurmLauncher : public Launcher {
     std::optional<double> submitted_s = {};      ///< empty until sbatch has ended
     std::optional<double> missing_since_s = {};  ///< first answer without it
     std::optional<double> over_since_s = {};     ///< first answer that it is over, or should be
-    std::optional<AttemptEnd> told = {};         ///< `exit` says cancelled; by whom, Slurm knows
+    std::optional<AttemptEnd> told = {};         ///< `exit` says stopped; by whom, Slurm knows
     SlurmJob seen = {};                          ///< as last listed
     bool cancelled = false;                      ///< by cancel()
   };
@@ -54,12 +54,13 @@ class SlurmLauncher : public Launcher {
   void submitted(const std::string& name, const ClientAnswer& answer);
   void look();
   void consider_all();
+  void clear_queue();
   std::optional<AttemptEnd> consider(const std::string& name, Job& job);
   std::optional<AttemptEnd> consider_listed(const std::string& name, Job& job);
   std::optional<AttemptEnd> consider_missing(Job& job);
   void finish(const std::string& name, const AttemptEnd& end, bool exit_is_there);
   void remove_from_queue(const std::string& name);
-  void count_failure(const AttemptEnd& end);
+  void count_failure(const AttemptEnd& end, const SlurmJob& job);
 
   LauncherRequest request_;
   ClientCommands commands_;

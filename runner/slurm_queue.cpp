@@ -70,7 +70,8 @@ std::optional<std::map<std::string, SlurmJob>> parse_squeue(std::string_view tex
     if (!job) continue;  // the rest of a name with line breaks: not one of ours
     understood = true;
     SlurmJob& entry = jobs[job->name];
-    if (entry.id.empty() || is_final(entry)) entry = std::move(*job);
+    const bool over = is_final(entry) || entry.state == "COMPLETING";
+    if (entry.id.empty() || over) entry = std::move(*job);
   }
   return understood ? std::optional(std::move(jobs)) : std::nullopt;
 }
@@ -85,6 +86,10 @@ bool should_beat(const SlurmJob& job) {
   return !is_final(job) && job.state != "SUSPENDED" && job.state != "STOPPED";
 }
 
+bool is_nodes_fault(const SlurmJob& job) {
+  return job.state != "CANCELLED" && job.state != "PREEMPTED" && job.state != "REVOKED";
+}
+
 AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string& words) {
   const std::string said = words.empty() ? "" : ": " + words;
   if (job.state == "TIMEOUT" || job.state == "DEADLINE") {
@@ -93,8 +98,8 @@ AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string
   if (job.state == "OUT_OF_MEMORY") {
     return end_of(EndCause::kMemory, job, "over the job's memory limit");
   }
-  if (job.state == "CANCELLED" && !claimed) {
-    return end_of(EndCause::kCancelled, job, "cancelled before it began, not by doetune");
+  if (job.state == "CANCELLED") {  // a controller that crashed and came back does that, too
+    return end_of(EndCause::kLost, job, "cancelled, not by doetune");
   }
   const bool ran = job.state == "COMPLETED" || job.state == "FAILED";
   if (ran && !claimed && job.reason != "JobLaunchFailure") {

@@ -35,6 +35,9 @@ bool never_starts(const SlurmJob& job);
 /// Whether it runs, as far as Slurm knows, and has not been stopped for a while.
 bool should_beat(const SlurmJob& job);
 
+/// Whether a job that was lost in this state speaks against its node: not where somebody ended it.
+bool is_nodes_fault(const SlurmJob& job);
+
 /// How an attempt without an `exit` file ended whose job is over. `claimed`: doetune-attempt began;
 /// `words`: the last it said, may be empty.
 AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string& words);
@@ -55,6 +58,7 @@ class SlurmQueue {
   bool silent() const { return failures_ > 0; }
   double asked_s() const { return asked_s_; }  ///< when the last answer was asked for
   const SlurmJob* find(const std::string& name) const;
+  const std::map<std::string, SlurmJob>& jobs() const { return jobs_; }  ///< of this user, by name
 
  private:
   void hear(const ClientAnswer& answer, double asked_s);

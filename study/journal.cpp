@@ -4,20 +4,23 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
-#include <boost/crc.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
+#include "doe/parallel.h"
 #include "study/directory.h"
 
 namespace doetune::study {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // to write; it is slow to read
 
 constexpr int kVersion = 1;
 constexpr std::string_view kChecksumField = ",\"crc\":\"";
@@ -29,14 +32,13 @@ constexpr std::string_view kRecordStart = "{\"run\":";
 }
 
 std::string checksum(std::string_view text) {
-  boost::crc_32_type crc;
-  crc.process_bytes(text.data(), text.size());
-  return fmt::format("{:08x}", crc.checksum());
+  const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
+  return fmt::format("{:08x}", ::crc32_z(0, bytes, text.size()));
 }
 
 /// The object as a line of the journal: its text, the checksum of that, the closing brace.
-std::string sealed(const Json& object) {
-  std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string sealed(const OrderedJson& object) {
+  std::string text = object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   text.pop_back();
   return fmt::format("{}{}{}\"}}\n", text, kChecksumField, checksum(text));
 }
@@ -53,12 +55,12 @@ std::optional<Json> unsealed(std::string_view line) {
   return object;
 }
 
-Json header(const std::string& study, const std::string& plan_hash) {
+OrderedJson header(const std::string& study, const std::string& plan_hash) {
   return {{"doetune_journal", kVersion}, {"study", study}, {"plan", plan_hash}};
 }
 
-Json to_json(const RunRecord& record) {
-  Json object{
+OrderedJson to_json(const RunRecord& record) {
+  OrderedJson object{
       {"run", record.run}, {"attempt", record.attempt}, {"status", run_status_name(record.status)}};
   if (!record.reason.empty()) object["reason"] = record.reason;
   if (record.exit_code) object["exit_code"] = *record.exit_code;
@@ -132,14 +134,14 @@ RunRecord record_from_json(const Json& object) {
   return record;
 }
 
-bool add_record(std::string_view line, std::vector<RunRecord>& records) {
+/// The record of a line; empty for a damaged one.
+std::optional<RunRecord> read_record(std::string_view line) {
   const auto object = unsealed(line);
-  if (!object) return false;
+  if (!object) return std::nullopt;
   try {
-    records.push_back(record_from_json(*object));
-    return true;
+    return record_from_json(*object);
   } catch (const Json::exception&) {
-    return false;
+    return std::nullopt;
   }
 }
 
@@ -149,7 +151,7 @@ void salvage(std::string_view line, std::vector<RunRecord>& records) {
     const std::size_t next = line.find(kRecordStart, begin + 1);
     const std::string_view piece = line.substr(begin, next - begin);
     if (const std::size_t end = piece.rfind("\"}"); end != std::string_view::npos) {
-      add_record(piece.substr(0, end + 2), records);
+      if (auto record = read_record(piece.substr(0, end + 2))) records.push_back(*record);
     }
     begin = next;
   }
@@ -179,23 +181,48 @@ void load_header(const std::filesystem::path& file, std::string_view line, Loade
   }
 }
 
+/// The whole lines of a text, without their ends.
+std::vector<std::string_view> whole_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string_view::npos;
+       begin = end + 1) {
+    lines.push_back(text.substr(begin, end - begin));
+  }
+  return lines;
+}
+
+/// The records of lines; empty for one that is damaged. Many lines are read by several threads.
+std::vector<std::optional<RunRecord>> read_records(const std::vector<std::string_view>& lines) {
+  constexpr std::size_t kLinesATask = 256;
+  std::vector<std::optional<RunRecord>> records(lines.size());
+  const std::size_t tasks = (lines.size() + kLinesATask - 1) / kLinesATask;
+  doe::parallel_for(static_cast<int>(tasks), tasks > 1 ? 0 : 1, [&](int task) {
+    const std::size_t begin = static_cast<std::size_t>(task) * kLinesATask;
+    for (std::size_t i = begin; i < std::min(begin + kLinesATask, lines.size()); ++i) {
+      records[i] = read_record(lines[i]);
+    }
+  });
+  return records;
+}
+
 Loaded load(const std::filesystem::path& file, std::string_view text) {
   Loaded loaded;
-  int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) break;  // torn
-    const std::string_view line = text.substr(begin, end - begin);
-    begin = loaded.good_size = end + 1;
-    if (++number == 1) {
-      load_header(file, line, loaded);
-    } else if (!add_record(line, loaded.content.records)) {
-      loaded.content.warnings.push_back(
-          fmt::format("{}:{}: damaged line, left out", file.string(), number));
-      salvage(line, loaded.content.records);
+  std::vector<std::string_view> lines = whole_lines(text);  // a torn last one is none
+  for (const std::string_view line : lines) loaded.good_size += line.size() + 1;
+  if (lines.empty()) return loaded;
+  load_header(file, lines.front(), loaded);
+  lines.erase(lines.begin());
+  auto records = read_records(lines);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (records[i]) {
+      loaded.content.records.push_back(std::move(*records[i]));
+      continue;
     }
+    loaded.content.warnings.push_back(
+        fmt::format("{}:{}: damaged line, left out", file.string(), i + 2));
+    salvage(lines[i], loaded.content.records);
   }
-  if (number > 0 && !loaded.header && loaded.content.records.empty()) {
+  if (!loaded.header && loaded.content.records.empty()) {
     fail(file, "not a doetune journal; move it away");
   }
   return loaded;

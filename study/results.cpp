@@ -74,6 +74,16 @@ void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord&
   }
 }
 
+bool uses_quantities(const Study& study) {
+  const std::vector<std::string> names = formula_names(study);
+  const auto first = static_cast<int>(study.factors.size() + study.responses.size());
+  return std::any_of(study.responses.begin(), study.responses.end(), [&](const Response& response) {
+    if (response.formula.empty()) return find_quantity(response.name) != nullptr;
+    const auto used = doe::Expression(response.formula, names).used();
+    return std::any_of(used.begin(), used.end(), [&](int variable) { return variable >= first; });
+  });
+}
+
 std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records) {
   const bool whole_plots = directory.plan.has_whole_plots();
   const std::vector<std::string> columns = header(directory.study, whole_plots);

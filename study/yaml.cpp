@@ -42,6 +42,9 @@ std::string expectation(const Schema& schema) {
     case Kind::kText:
       return "text";
     case Kind::kNumber:
+      if (std::isfinite(schema.maximum)) {
+        return fmt::format("a number from {} to {}", schema.minimum, schema.maximum);
+      }
       return std::isfinite(schema.minimum) ? fmt::format("a number of at least {}", schema.minimum)
                                            : "a number";
     case Kind::kInteger:

@@ -15,6 +15,7 @@
 #include "runner/local_launcher.h"
 #include "runner/run_study.h"
 #include "study/journal.h"
+#include "study/quantities.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/silent.h"
 #include "tests/temporary_directory.h"
@@ -56,6 +57,15 @@ void fill_journal(const study::StudyDirectory& directory, int runs) {
   record.start = "2026-11-21T07:38:18.123Z";
   record.duration_s = 12.345678;
   record.responses = {{"y", 1.0 / 3}, {"processing_time", 0.7512}, {"power", 283.25}};
+  record.cpus = "0-7";
+  record.steady = true;
+  record.half_width = {{"y", 1.0 / 300}};
+  for (const study::Quantity& quantity : study::telemetry_quantities()) {
+    record.telemetry[std::string(quantity.name)] = 33.3333;
+  }
+  record.bottleneck = "host_cpu";
+  record.evidence = "the cores assigned were 97 % busy while the GPU was 31 % busy";
+  record.conditions = "514da3a9a13a1d25";
   study::Journal journal(directory.journal(), directory.study.name, directory.plan_hash);
   for (record.run = 1; record.run <= runs; ++record.run) journal.append(record);
 }

@@ -1,32 +1,27 @@
 // What telemetry costs: bench_telemetry [SECONDS [PAIRS]].
 //
-// First the processor time of the sampling thread for each sample, with workloads of one process
-// and of many threads, and with GPUs of the fake NVML (whose own cost is no driver's). Then an A/B
-// comparison: how much a program that keeps every processor busy gets done in SECONDS, with
-// telemetry at 10 Hz and without, in PAIRS of random order.
+// First the processor time for each sample, beside that of sleeping alone, with workloads of one
+// process and of many threads, and with GPUs of the fake NVML (whose own cost is no driver's). Then
+// an A/B comparison: how much a program that keeps every processor busy gets done in a second of
+// their time, with telemetry at 10 Hz and without, in PAIRS of 1 s each, in random order.
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
+#include <ctime>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "doe/random.h"
 #include "runner/clock.h"
+#include "runner/proc_files.h"
 #include "runner/slots.h"
 #include "runner/telemetry/recorder.h"
-#include "runner/telemetry/sample.h"
-#include "study/directory.h"
 #include "tests/runner/child.h"
 #include "tests/runner/fake_nvml.h"
 #include "tests/temporary_directory.h"
@@ -70,24 +65,47 @@ void measure_cost(const char* what, double seconds, int threads,
              100 * used_s / took_s);
 }
 
-/// How often all processors together do a piece of work in that time.
-double work_done(double seconds) {
-  std::atomic<long> done = 0;
+/// What it costs to wake up so often, and what one file of /proc costs that is read then.
+void measure_floor(const char* what, double seconds, const char* file) {
+  std::optional<runner::ProcFile> open;
+  if (file != nullptr) open.emplace(file);
+  const int times = static_cast<int>(10 * seconds);
+  const double began_cpu_s = cpu_s();
+  for (int i = 0; i < times; ++i) {
+    sleep_s(0.1);
+    if (open) open->read();
+  }
+  const double used_s = cpu_s() - began_cpu_s;
+  fmt::print("| {} | {:.0f} | {:.3f} |\n", what, 1e6 * used_s / times, 100 * used_s / seconds);
+}
+
+double thread_cpu_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Pieces of work that all processors together do in a second of their time; other programs take
+/// some of the time that passes, but not of this.
+double work_rate(double seconds) {
+  std::atomic<double> done = 0;
+  std::atomic<double> used_s = 0;
   std::vector<std::thread> threads;
   const double end_s = runner::monotonic_s() + seconds;
   for (std::size_t i = 0; i < runner::usable_cpus().size(); ++i) {
     threads.emplace_back([&] {
-      long mine = 0;
+      double mine = 0;
       volatile double value = 1;
       while (runner::monotonic_s() < end_s) {
         for (int k = 0; k < 10000; ++k) value = value * 1.0000001 + 1e-9;
         ++mine;
       }
       done += mine;
+      used_s += thread_cpu_s();
     });
   }
   for (std::thread& thread : threads) thread.join();
-  return static_cast<double>(done.load());
+  return done / used_s;
 }
 
 double one_half(bool with_telemetry, double seconds) {
@@ -97,7 +115,7 @@ double one_half(bool with_telemetry, double seconds) {
     recorder.emplace(10);
     recorder->add({"a", ::getpid(), {}, {}, temporary / "t.csv"});
   }
-  return work_done(seconds);
+  return work_rate(seconds);
 }
 
 void compare(double seconds, int pairs) {
@@ -114,17 +132,19 @@ void compare(double seconds, int pairs) {
   double variance = 0;
   for (const double change : changes) variance += (change - mean) * (change - mean) / (pairs - 1);
   fmt::print(
-      "\nWork done with telemetry over without: {:.2f} % more, standard error {:.2f} %, "
-      "standard deviation of one pair {:.2f} % ({} pairs of {} s)\n",
-      100 * mean, 100 * std::sqrt(variance / pairs), 100 * std::sqrt(variance), pairs, seconds);
+      "\nWork per second of processor time, with telemetry over without: {:+.2f} %, "
+      "standard error {:.2f} % ({} pairs of {} s)\n",
+      100 * mean, 100 * std::sqrt(variance / pairs), pairs, seconds);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   const double seconds = count > 1 ? std::atof(arguments[1]) : 10;
-  const int pairs = count > 2 ? std::atoi(arguments[2]) : 10;
+  const int pairs = count > 2 ? std::atoi(arguments[2]) : 60;
   fmt::print("| workload | CPU us a sample | % of a core at 10 Hz |\n| --- | --- | --- |\n");
+  measure_floor("none: sleeps alone", seconds, nullptr);
+  measure_floor("none: sleeps, reads /proc/stat", seconds, "/proc/stat");
   measure_cost("1 process", seconds, 0, {});
   measure_cost("1 process of 100 threads", seconds, 100, {});
   {
@@ -132,5 +152,5 @@ int main(int count, char** arguments) {
         nlohmann::json{{"gpus", {tests::busy_gpu("GPU-1111"), tests::busy_gpu("GPU-2222")}}});
     measure_cost("1 process, 2 GPUs of the fake NVML", seconds, 0, {"0", "1"});
   }
-  compare(seconds, pairs);
+  compare(1, pairs);
 }

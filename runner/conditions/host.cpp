@@ -37,11 +37,7 @@ std::optional<std::string> first_line(const fs::path& file) {
 }
 
 std::optional<double> number_in(const fs::path& file) {
-  const std::string text = read_proc_file(file);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  return value;
+  return leading_number(read_proc_file(file));
 }
 
 /// The value of the first line "name<blanks>mark value", such as /proc/cpuinfo and os-release have.

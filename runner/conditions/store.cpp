@@ -43,7 +43,9 @@ void note_conditions(const fs::path& study_directory, const fs::path& working_di
   const fs::path file = host_file(study_directory / "conditions", host_name());
   std::error_code missing;
   const auto written = fs::last_write_time(file, missing);
-  if (!missing && fs::file_time_type::clock::now() - written < kFresh) return;
+  const auto age = fs::file_time_type::clock::now() - written;
+  const bool fresh = age >= fs::file_time_type::duration::zero() && age < kFresh;
+  if (!missing && fresh) return;  // one from the future was written before the clock was set back
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
   try {

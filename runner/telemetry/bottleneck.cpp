@@ -19,7 +19,6 @@ constexpr double kOneThread_cores = 0.9;
 constexpr double kForeign_share = 0.05;
 constexpr double kSteal_share = 0.02;
 constexpr double kThrottled_share = 0.05;
-constexpr double kFewSamples = 10;
 
 std::optional<double> fact(const Facts& facts, const char* name) {
   const auto found = facts.find(name);
@@ -46,7 +45,11 @@ std::string gpus_busy(const Facts& facts) {
 
 std::string cores_busy(const Facts& facts) {
   const auto busy = fact(facts, "cpu_utilization");
-  return busy ? fmt::format("the cores assigned were {:.0f} % busy", *busy) : "";
+  if (!busy) return "";
+  const bool shared = at_least(facts, "foreign_cpu_share", kForeign_share);
+  return fmt::format(
+      "the cores assigned were {:.0f} % busy{}", *busy,
+      shared ? fmt::format(" ({} by others)", percent(facts.at("foreign_cpu_share"))) : "");
 }
 
 std::string with_gpus(std::string sentence, const Facts& facts) {
@@ -168,10 +171,6 @@ std::vector<std::string> disturbances(const Facts& facts) {
   share("throttled_share", kThrottled_share, "the GPU's clocks were held back in {} of the time");
   if (const auto errors = fact(facts, "ecc_errors"); errors && *errors >= 1) {
     found.push_back(fmt::format("the GPU had {:.0f} memory errors", *errors));
-  }
-  if (below(facts, "samples", kFewSamples)) {
-    found.push_back(
-        fmt::format("only {:.0f} readings lie in the window measured", facts.at("samples")));
   }
   return found;
 }

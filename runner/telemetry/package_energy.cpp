@@ -2,28 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 namespace doetune::runner {
-namespace {
-
-std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 PackageEnergy::PackageEnergy(const std::filesystem::path& powercap) {
   for (int package = 0;; ++package) {
     const auto directory = powercap / fmt::format("intel-rapl:{}", package);
     std::error_code ignored;
     if (!std::filesystem::exists(directory, ignored)) return;
     ProcFile counter(directory / "energy_uj");
-    const auto range = number_in(ProcFile(directory / "max_energy_range_uj").read());
-    if (!range || !number_in(counter.read())) continue;
+    const auto range = leading_number(ProcFile(directory / "max_energy_range_uj").read());
+    if (!range || !leading_number(counter.read())) continue;
     packages_.push_back({std::move(counter), *range, {}});
   }
 }
@@ -31,7 +18,7 @@ PackageEnergy::PackageEnergy(const std::filesystem::path& powercap) {
 std::optional<double> PackageEnergy::read_j() {
   if (packages_.empty()) return std::nullopt;
   for (Package& package : packages_) {
-    const auto now_uj = number_in(package.counter.read());
+    const auto now_uj = leading_number(package.counter.read());
     if (!now_uj) return std::nullopt;
     if (package.last_uj) {
       const double growth_uj = *now_uj - *package.last_uj;

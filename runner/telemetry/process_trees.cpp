@@ -2,58 +2,58 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <vector>
+
 #include "runner/proc_files.h"
+#include "runner/process_table.h"
 
 namespace doetune::runner {
+namespace {
+
+std::optional<ProcessStat> stat_of(pid_t pid) {
+  return parse_process_stat(read_proc_file(fmt::format("/proc/{}/stat", pid)));
+}
+
+}  // namespace
 
 void ProcessTrees::add(const std::string& attempt, pid_t leader) {
-  trees_[attempt].leader = leader;
-  owners_[leader] = attempt;
-  trees_[attempt].members.push_back(leader);
+  Tree& tree = trees_[attempt];
+  tree.leader = leader;
+  if (const auto stat = stat_of(leader)) tree.members[leader] = stat->start_ticks;
 }
 
-void ProcessTrees::remove(const std::string& attempt) {
-  trees_.erase(attempt);
-  std::erase_if(owners_, [&](const auto& owner) { return owner.second == attempt; });
-}
+void ProcessTrees::remove(const std::string& attempt) { trees_.erase(attempt); }
 
 void ProcessTrees::search() {
-  const std::vector<pid_t> pids = numbered_entries("/proc");
-  std::unordered_map<pid_t, std::string> known;
-  std::unordered_map<pid_t, ProcessStat> fresh;
-  for (const pid_t pid : pids) {
-    if (const auto owner = owners_.find(pid); owner != owners_.end()) {
-      known.insert(std::move(*owner));
-    } else if (const auto stat =
-                   parse_process_stat(read_proc_file(fmt::format("/proc/{}/stat", pid)))) {
-      fresh.emplace(pid, *stat);
-    }
-  }
-  const auto owner_of = [&](pid_t pid) -> std::string {
-    const auto found = known.find(pid);
-    return found == known.end() ? kNone : found->second;
-  };
-  // A parent may be new as well, and listed later: until no more are found.
-  for (bool found = true; found && !fresh.empty();) {
-    found = false;
-    for (auto process = fresh.begin(); process != fresh.end();) {
-      std::string owner = owner_of(process->second.parent);
-      if (owner == kNone) owner = owner_of(process->second.group);
-      if (owner == kNone) owner = owner_of(process->second.session);
-      if (owner == kNone) {
-        ++process;
-        continue;
+  add_left_behind();
+  for (auto& [attempt, tree] : trees_) {
+    std::vector<pid_t> to_visit;
+    for (const auto& [pid, start_ticks] : tree.members) to_visit.push_back(pid);
+    while (!to_visit.empty()) {
+      const pid_t parent = to_visit.back();
+      to_visit.pop_back();
+      for (const pid_t child : children(parent)) {
+        if (tree.members.count(child) > 0) continue;
+        const auto stat = stat_of(child);
+        if (!stat) continue;
+        tree.members[child] = stat->start_ticks;
+        to_visit.push_back(child);
       }
-      found = true;
-      known.emplace(process->first, owner);
-      process = fresh.erase(process);
     }
   }
-  for (const auto& [pid, stat] : fresh) known.emplace(pid, kNone);
-  owners_ = std::move(known);
-  for (auto& [attempt, tree] : trees_) tree.members.clear();
-  for (const auto& [pid, owner] : owners_) {
-    if (owner != kNone) trees_[owner].members.push_back(pid);
+}
+
+/// Children of this process that belong to the group or the session of an attempt.
+void ProcessTrees::add_left_behind() {
+  for (const pid_t orphan : children()) {
+    const auto stat = stat_of(orphan);
+    if (!stat) continue;
+    for (auto& [attempt, tree] : trees_) {
+      const bool belongs = stat->group == tree.leader || tree.members.count(stat->group) > 0 ||
+                           tree.members.count(stat->session) > 0;
+      if (belongs) tree.members.emplace(orphan, stat->start_ticks);
+    }
   }
 }
 
@@ -66,9 +66,14 @@ ProcessUse ProcessTrees::use(const std::string& attempt) {
   double read_bytes = 0;
   double written_bytes = 0;
   bool io_known = false;
-  for (const pid_t pid : tree.members) {
-    const auto stat = parse_process_stat(read_proc_file(fmt::format("/proc/{}/stat", pid)));
-    if (!stat) continue;
+  for (auto member = tree.members.begin(); member != tree.members.end();) {
+    const auto [pid, start_ticks] = *member;
+    const auto stat = stat_of(pid);
+    if (!stat || stat->start_ticks != start_ticks) {  // gone, or its number is another's now
+      member = tree.members.erase(member);
+      continue;
+    }
+    ++member;
     use.processes += stat->state == 'Z' ? 0 : 1;
     use.resident_bytes += stat->resident_bytes;
     sum.cpu_s += stat->cpu_s;
@@ -94,7 +99,7 @@ double ProcessTrees::proportional_bytes(const std::string& attempt) const {
   double bytes = 0;
   const auto found = trees_.find(attempt);
   if (found == trees_.end()) return bytes;
-  for (const pid_t pid : found->second.members) {
+  for (const auto& [pid, start_ticks] : found->second.members) {
     const std::string maps = read_proc_file(fmt::format("/proc/{}/smaps_rollup", pid));
     bytes += 1024 * value_after(maps, "Pss").value_or(0);  // in kB
   }
@@ -106,7 +111,7 @@ ContextSwitches ProcessTrees::context_switches(const std::string& attempt) {
   if (found == trees_.end()) return {};
   Tree& tree = found->second;
   ContextSwitches sum;
-  for (const pid_t pid : tree.members) {
+  for (const auto& [pid, start_ticks] : tree.members) {
     const std::string threads = fmt::format("/proc/{}/task", pid);
     for (const pid_t thread : numbered_entries(threads)) {
       const std::string status = read_proc_file(fmt::format("{}/{}/status", threads, thread));

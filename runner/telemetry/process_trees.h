@@ -6,8 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "runner/telemetry/growing.h"
 
@@ -30,15 +28,16 @@ struct ContextSwitches {
   double involuntary = 0;
 };
 
-/// A process belongs to an attempt whose program it is, or if its parent, its group's leader or its
-/// session's leader does; once seen, it belongs to it wherever it goes. One that was born, left
-/// group and session and lost its parent between two searches is missed.
+/// A process belongs to an attempt whose program it is, or if its parent does; once seen, it
+/// belongs to it wherever it goes. Of those that lost their parent before they were seen, and so
+/// became children of this process (PR_SET_CHILD_SUBREAPER), it belongs to the attempt of its
+/// group's or its session's leader; one that has left both is missed.
 class ProcessTrees {
  public:
   void add(const std::string& attempt, pid_t leader);
   void remove(const std::string& attempt);
 
-  /// Looks for processes that are new; takes a time in proportion to all there are.
+  /// Looks for processes that are new; takes a time in proportion to the threads of those known.
   void search();
 
   /// All zero for an attempt that was not added.
@@ -54,7 +53,7 @@ class ProcessTrees {
  private:
   struct Tree {
     pid_t leader = 0;
-    std::vector<pid_t> members;
+    std::map<pid_t, double> members;  ///< with when they started
     Growing cpu_s{0.0};
     Growing major_faults{0.0};
     Growing read_bytes{0.0};
@@ -62,10 +61,9 @@ class ProcessTrees {
     Growing voluntary{};
     Growing involuntary{};
   };
-  static constexpr const char* kNone = "";
+  void add_left_behind();
 
   std::map<std::string, Tree> trees_;
-  std::unordered_map<pid_t, std::string> owners_;  ///< of all processes seen; kNone: no attempt
 };
 
 }  // namespace doetune::runner

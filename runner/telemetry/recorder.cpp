@@ -56,7 +56,8 @@ class Recording {
   double gpu_busy_s() const { return gpu_busy_s_; }
   void finish() { file_.flush(); }
 
-  void take(double now_s, Reading reading) {
+  void take(Reading reading) {
+    const double now_s = reading.time_s;
     Sample sample{now_s, reading.host, std::move(reading.gpus)};
     add_shares(reading.cpu, sample.host);
     for (const GpuSample& gpu : sample.gpus) {
@@ -135,23 +136,21 @@ std::vector<TelemetryTarget> TelemetryRecorder::State::targets() const {
 void TelemetryRecorder::State::sample() {
   Sources sources;
   std::unique_lock lock(mutex);
-  double next_s = 0;
   while (!stopping) {
     if (recordings.empty()) {
       changed.wait(lock, [&] { return stopping || !recordings.empty(); });
       continue;
     }
     const std::vector<TelemetryTarget> asked = targets();
-    const double now_s = monotonic_s();
     lock.unlock();
-    std::vector<Reading> readings = sources.read(now_s, asked);
+    std::vector<Reading> readings = sources.read(asked);
     lock.lock();
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const auto found = recordings.find(asked[i].attempt);
       if (found == recordings.end() || found->second.target().leader != asked[i].leader) continue;
-      found->second.take(now_s, std::move(readings[i]));
+      found->second.take(std::move(readings[i]));
     }
-    next_s = std::max(next_s + 1 / rate, now_s);
+    const double next_s = readings.front().time_s + 1 / rate;  // none is made up for
     const std::chrono::steady_clock::time_point next(
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(next_s)));
     changed.wait_until(lock, next, [&] { return stopping; });

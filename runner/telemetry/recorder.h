@@ -43,7 +43,7 @@ class TelemetryRecorder {
   void remove(const std::string& attempt);
 
   /// Seconds of processors that the attempt's processes have used, and seconds that its GPUs were
-  /// busy: it grows while the attempt does anything. It looks through all processes of the machine:
+  /// busy: it grows while the attempt does anything. It looks through the attempt's processes:
   /// to be asked every few seconds at most. 0 for an attempt that is not recorded.
   double activity(const std::string& attempt);
 

@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "runner/clock.h"
+
 namespace doetune::runner {
 namespace {
 
@@ -22,23 +24,24 @@ void Sources::paced(Pace& pace, double now_s, const Action& action) {
   pace.took(now_s, thread_cpu_s() - began_s);
 }
 
-std::vector<Reading> Sources::read(double now_s, const std::vector<TelemetryTarget>& targets) {
+std::vector<Reading> Sources::read(const std::vector<TelemetryTarget>& targets) {
+  const bool any_gpu = std::any_of(targets.begin(), targets.end(),
+                                   [](const auto& target) { return !target.gpus.empty(); });
+  if (any_gpu && !nvml_) nvml_.emplace();  // takes long, so before the time is taken
   follow(targets);
+  const double now_s = monotonic_s();
   std::vector<Reading> readings(targets.size());
   const std::string_view stat = stat_.read();
   for (std::size_t i = 0; i < targets.size(); ++i) {
+    readings[i].time_s = now_s;
     readings[i].cpu = cpu_times(stat, targets[i].cpus);
     readings[i].gpus.resize(targets[i].gpus.size());
   }
+  if (any_gpu) read_gpus(targets, readings);
   paced(processes_pace_, now_s, [&] { read_processes(targets, readings); });
   paced(switches_pace_, now_s, [&] { read_switches(targets, readings); });
   paced(machine_pace_, now_s, [&] { read_machine(readings); });
-  const bool any_gpu = std::any_of(targets.begin(), targets.end(),
-                                   [](const auto& target) { return !target.gpus.empty(); });
-  if (!any_gpu) return readings;
-  if (!nvml_) nvml_.emplace();
-  read_gpus(targets, readings);
-  paced(counters_pace_, now_s, [&] { read_counters(targets, readings); });
+  if (any_gpu) paced(counters_pace_, now_s, [&] { read_counters(targets, readings); });
   return readings;
 }
 

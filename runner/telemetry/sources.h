@@ -17,8 +17,9 @@ namespace doetune::runner {
 
 /// What was read of one attempt at one moment.
 struct Reading {
-  CpuTimes cpu;     ///< of the processors assigned
-  HostSample host;  ///< without the shares
+  double time_s = 0;  ///< CLOCK_MONOTONIC
+  CpuTimes cpu;       ///< of the processors assigned
+  HostSample host;    ///< without the shares
   std::vector<GpuSample> gpus;
 };
 
@@ -44,7 +45,7 @@ class Sources {
  public:
   /// One reading for each attempt; whatever is not due or cannot be read is empty. May block where
   /// a driver hangs.
-  std::vector<Reading> read(double now_s, const std::vector<TelemetryTarget>& targets);
+  std::vector<Reading> read(const std::vector<TelemetryTarget>& targets);
 
  private:
   void follow(const std::vector<TelemetryTarget>& targets);

@@ -325,6 +325,68 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.json_of("status")["completed"], 3)
         self.doetune("run", "tune", "--only", "15", expect=2)
 
+    def test_retry_chooses_which_ends_are_tried_anew(self):
+        (self.directory / "bench").write_text("#!/bin/sh\n[ $1 = -2 ] && exit 3\necho '{\"y\": 1}'\n")
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune", expect=5)
+        failed = self.json_of("status")["failed"]
+        self.assertGreater(failed, 0)
+        (self.directory / "bench").write_text("#!/bin/sh\necho '{\"y\": 2}'\n")
+        self.doetune("run", "tune", "--retry", "none", expect=5)
+        self.doetune("run", "tune", "--retry", "lost,timed_out", expect=5)
+        self.assertEqual(self.json_of("status")["failed"], failed)
+        self.assertIn("did you mean 'failed'", self.doetune("run", "tune", "--retry", "fialed",
+                                                            expect=2).stderr)
+        self.doetune("run", "tune", "--retry", "failed")
+        self.assertEqual(self.json_of("status")["failed"], 0)
+
+    def test_a_dry_run_tells_slots_and_cost(self):
+        study = STUDY.replace("run: {", "run: {gpus_per_run: 2, ")
+        (self.directory / "tune.yaml").write_text(study)
+        self.doetune("plan", "tune.yaml")
+        dry = self.json_of("run", "tune", "--dry-run", "--gpus", "GPU-a,GPU-b,GPU-c")
+        self.assertEqual(dry["runs"][0]["gpus"], ["GPU-a", "GPU-b"])
+        self.assertEqual(dry["runs"][0]["environment"]["CUDA_VISIBLE_DEVICES"], "GPU-a,GPU-b")
+        self.assertAlmostEqual(dry["expected_s"], 14 * 0.1)
+        self.assertAlmostEqual(dry["expected_gpu_hours"], 14 * 2 * 0.1 / 3600)
+        self.assertIn("needs 2 GPUs; there are 1",
+                      self.doetune("run", "tune", "--dry-run", "--gpus", "0", expect=3).stderr)
+        text = self.doetune("run", "tune", "--dry-run", "--gpus", "0,1", "--only", "1").stdout
+        self.assertIn("#1 GPU 0,1", text)
+        self.assertIn("GPU-hours", text)
+
+    def test_a_clock_that_jumps_changes_no_run(self):
+        library = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
+        if library is None:
+            self.skipTest("faketime is not installed")
+        offset = self.directory / "offset"
+        offset.write_text("+0")
+        jump = "#!/bin/sh\n[ $1 = -2 ] && echo '-9y' >offset || echo '+9y' >offset\nsleep 0.05\n"
+        (self.directory / "bench").write_text(jump + "echo '{\"y\": 1}'\n")
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune", env={
+            "LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(offset),
+            "FAKETIME_NO_CACHE": "1", "DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
+        rows = self.rows_of("tune", "results.csv")
+        self.assertEqual({row["status"] for row in rows}, {"completed"})
+        self.assertEqual({row["attempt"] for row in rows}, {"1"})
+        self.assertGreater(len({row["start"][:4] for row in rows}), 1)  # it did jump
+        for row in rows:
+            self.assertLess(float(row["duration_s"]), 60)
+
+    def test_status_tells_what_is_under_way_and_can_watch(self):
+        self.doetune("plan", "tune.yaml")
+        run = subprocess.Popen([str(DOETUNE), "run", "tune"], cwd=self.directory,
+                               env={**os.environ, "SLOW": "0.2"}, stderr=subprocess.DEVNULL)
+        while not (self.directory / "tune/runs.jsonl").exists():
+            time.sleep(0.02)
+        watched = self.doetune("status", "tune", "--watch").stdout
+        self.assertEqual(run.wait(), 0)
+        self.assertIn("doetune is at work", watched)
+        self.assertIn("14 of 14 runs completed", watched)
+        self.doetune("status", "tune", "--watch", "--json", expect=2)
+
     def test_failures_are_recorded_and_do_not_stop_the_rest(self):
         (self.directory / "bench").write_text("#!/bin/sh\n[ $1 = -2 ] && exit 3\necho '{\"y\": 1}'\n")
         self.doetune("plan", "tune.yaml")

@@ -50,19 +50,28 @@ class Study:
         }
         (self.path / "study.yaml").write_text(json.dumps(study))
         self.directory = self.path / "the study's 50%j"
+        self.started = []
         planned = self.call("plan", "study.yaml", "-o", self.directory.name)
         assert planned.returncode == 0, planned.stderr
 
     def call(self, *arguments):
         return subprocess.run([self.doetune, *arguments], cwd=self.path, text=True,
-                              capture_output=True, timeout=120)
+                              capture_output=True, timeout=60)
 
     def start(self, *arguments):
         with open(self.path / "output", "a") as output:
-            return subprocess.Popen([self.doetune, "run", self.directory.name, *arguments],
-                                    cwd=self.path, stdout=output, stderr=output)
+            doetune = subprocess.Popen([self.doetune, "run", self.directory.name, *arguments],
+                                       cwd=self.path, stdout=output, stderr=output)
+        self.started.append(doetune)
+        return doetune
 
-    def run(self, timeout=120):
+    def end(self):
+        """Leaves no doetune behind, should the test have failed."""
+        for doetune in self.started:
+            doetune.kill()
+            doetune.wait()
+
+    def run(self, timeout=60):
         """Returns doetune's exit code."""
         return self.start().wait(timeout)
 
@@ -79,7 +88,7 @@ class Study:
     def completed(self):
         return [record for record in self.records() if record["status"] == "completed"]
 
-    def wait_for(self, holds, timeout=60):
+    def wait_for(self, holds, timeout=40):
         end = time.monotonic() + timeout
         while not holds():
             if time.monotonic() > end:
@@ -97,6 +106,11 @@ class Study:
 
 
 class ClusterTest(unittest.TestCase):
+    def make_study(self, *arguments, **settings):
+        study = Study(*arguments, **settings)
+        self.addCleanup(study.end)
+        return study
+
     def check_complete(self, study):
         """Every run is completed exactly once, and was not executed again after that."""
         completed = {}

@@ -9,6 +9,8 @@
 #   slurm_cluster.sh DIRECTORY node N crash     slurmd and all its jobs, as a power cut
 #   slurm_cluster.sh DIRECTORY node N start     back again
 #   slurm_cluster.sh DIRECTORY ctld kill|start  the controller
+#   slurm_cluster.sh DIRECTORY heal             all that was broken works again, no job is left
+#   slurm_cluster.sh DIRECTORY resume           drained nodes take jobs again
 #   slurm_cluster.sh DIRECTORY jobs             pids of all processes that jobs have left
 #
 # DIRECTORY is short (below 60 characters): Unix sockets lie in it.
@@ -142,6 +144,26 @@ start() {
   echo "$D/slurm.conf"
 }
 
+heal() {
+  local file node
+  export SLURM_CONF="$D/slurm.conf"
+  pid_of slurmctld >/dev/null || start_ctld
+  squeue -h -o %A | xargs -r scancel
+  for file in "$D"/spool/*; do
+    node=${file##*/n}
+    pid_of "slurmd-n$node" >/dev/null || start_node "$node"
+  done
+  resumed || until_true 30 resumed
+}
+
+# A node with a job that two controllers started is drained, until somebody says that it is well.
+resumed() {
+  local bad
+  bad=$(sinfo -h -N -o '%N %T' | awk '$2 ~ /^(down|drain)/ {print $1}' | paste -sd,)
+  [[ -z $bad ]] || scontrol update "nodename=$bad" state=resume 2>/dev/null || :
+  all_idle
+}
+
 stop() {
   local pid file
   for file in "$D"/slurmd-*.pid "$D/slurmctld.pid" "$D/munged.pid"; do
@@ -157,6 +179,8 @@ kill_daemon() { local pid; pid=$(pid_of "$1") && kill -KILL "$pid" && until_true
 case "$1 ${2:-}" in
   "start "*) if ! start "${2:-2}"; then stop; exit 1; fi ;;
   "stop ") stop ;;
+  "heal ") heal ;;
+  "resume ") SLURM_CONF="$D/slurm.conf" resumed || : ;;
   "jobs ") job_pids ;;
   "ctld kill") kill_daemon slurmctld ;;
   "ctld start") start_ctld ;;

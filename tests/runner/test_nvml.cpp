@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "runner/telemetry/nvml.h"
+#include "runner/usable_gpus.h"
 #include "tests/runner/fake_nvml.h"
 
 using namespace doetune;
@@ -199,4 +200,33 @@ TEST_CASE("All processes on a GPU are listed, however many", "[nvml]") {
   for (int pid = 1; pid <= 300; ++pid) machine["gpus"][0]["processes"].push_back(pid);
   const FakeNvml fake(machine);
   CHECK(Nvml().list_gpus()[0].processes.size() == 300);
+}
+
+TEST_CASE("Runs are given GPUs by UUID, as far as this process may see them", "[nvml][slots]") {
+  const auto usable_if = [](const char* visible) {
+    visible == nullptr ? ::unsetenv("CUDA_VISIBLE_DEVICES")
+                       : ::setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    auto usable = runner::usable_gpus();
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    return usable;
+  };
+  using Ids = std::vector<std::string>;
+  const FakeNvml fake(two_gpus());
+  CHECK(usable_if(nullptr).ids == Ids{kFirst, kSecond});
+  CHECK(usable_if(kSecond).ids == Ids{kSecond});
+  CHECK(usable_if("GPU-11111111-aaaa-bbbb-cccc-000000000001,GPU-11").ids == Ids{kFirst, kSecond});
+  CHECK(usable_if("1").ids == Ids{"1"});  // CUDA's index, which need not be NVML's
+  CHECK(usable_if("").ids.empty());
+  CHECK(usable_if("").problem == "CUDA_VISIBLE_DEVICES is empty");
+}
+
+TEST_CASE("Without NVML a run is given what the environment names, or there is nothing to give",
+          "[nvml][slots]") {
+  ::setenv("DOETUNE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
+  ::setenv("CUDA_VISIBLE_DEVICES", "0,1", 1);
+  CHECK(runner::usable_gpus().ids == std::vector<std::string>{"0", "1"});
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK(runner::usable_gpus().ids.empty());
+  CHECK_THAT(runner::usable_gpus().problem, Catch::Contains("/nowhere"));
+  ::unsetenv("DOETUNE_NVML");
 }

@@ -27,9 +27,11 @@ void until(const Condition& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
-/// Blocks a process until its parent dies, without using the processor.
+/// Blocks a process until its parent dies, without using the processor; half a minute at most, for
+/// the parent may have died before.
 [[noreturn]] void rest() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::alarm(30);
   for (;;) ::pause();
 }
 
@@ -119,6 +121,7 @@ TEST_CASE("What children used counts, alive, waited for or left behind", "[telem
     if (::fork() == 0) {  // alive, in a session of its own, with a child
       ::setsid();
       if (::fork() == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         burn(0.1);
         rest();
       }

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from cluster_study import SKIPPED, ClusterTest, Study
+from cluster_study import SKIPPED, ClusterTest
 
 HERE = pathlib.Path(__file__).resolve().parent
 SLURM = {"poll": "0.5 s"}
@@ -32,19 +32,20 @@ def squeue(form):
 
 class SlurmTest(ClusterTest):
     def setUp(self):
+        cluster("heal")
         self.began = time.monotonic()
 
     def tearDown(self):
         print(f"{self.id().rpartition('.')[2]}: {time.monotonic() - self.began:.1f} s", flush=True)
 
-    def study(self, runs, launcher="slurm", **settings):
+    def study(self, runs, launcher="slurm", name="", **settings):
         section = {"launcher": launcher, "slurm": SLURM, **settings.pop("run", {})}
-        return Study(DOETUNE, WORK / self.id().rpartition(".")[2], runs, section, **settings)
+        return self.make_study(DOETUNE, WORK / (self.id().rpartition(".")[2] + name), runs, section,
+                               **settings)
 
     def check_all(self, study):
         self.check_complete(study)
-        self.assertEqual(squeue("%j"), [])
-        self.assertEqual(cluster("jobs"), "")
+        study.wait_for(lambda: not squeue("%j") and not cluster("jobs"))
 
     def test_runs_get_gpus_from_slurm(self):
         study = self.study(12, run={"gpus_per_run": 1}, script='test -n "$CUDA_VISIBLE_DEVICES"')
@@ -61,6 +62,19 @@ class SlurmTest(ClusterTest):
         self.assertEqual(len(nodes), 4)
         self.assertEqual(set(nodes), {"n1", "n2"})
 
+    @unittest.skipUnless(shutil.which("mpirun"), "no Open MPI")
+    def test_ranks_in_a_pilot_stay_on_a_node(self):
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
+        for starter, rank in (("mpirun", "$OMPI_COMM_WORLD_RANK"), ("srun", "$SLURM_PROCID")):
+            ranks = f'echo $SLURMD_NODENAME >>"$3".{rank}; [ {rank} = 0 ] || exit 0'
+            study = self.study(2, "slurm-pilot", script=ranks, name=starter,
+                               run={"processes": 4, "ranks": starter, "environment": root})
+            self.assertEqual(study.run(), 0, study.words())
+            nodes = [file.read_text() for file in
+                     study.directory.glob("runs/0001.1/result.json.*")]
+            self.assertEqual(len(nodes), 4)
+            self.assertEqual(len(set(nodes)), 1)
+
     def test_doetune_killed_at_random_moments(self):
         study = self.study(24, seconds=0.3)
         self.run_under_fire(study, 6, random.Random(2026))
@@ -68,8 +82,7 @@ class SlurmTest(ClusterTest):
 
     def test_pilot_and_doetune_killed_at_random_moments(self):
         study = self.study(24, "slurm-pilot", seconds=0.3, run={"jobs": 4})
-        self.run_under_fire(study, 6, random.Random(2027))
-        study.wait_for(lambda: not squeue("%j"))
+        self.run_under_fire(study, 4, random.Random(2027))
         self.check_all(study)
 
     def test_pilot_cancelled_on_the_way(self):
@@ -78,19 +91,22 @@ class SlurmTest(ClusterTest):
         study.wait_for(lambda: study.completed())
         subprocess.run(["scancel", *squeue("%i")], check=True)
         self.assertEqual(doetune.wait(60), 0, study.words())
-        study.wait_for(lambda: not squeue("%j"))
         self.check_all(study)
 
-    def test_controller_killed_and_restarted(self):
-        study = self.study(30, seconds=1)
+    def test_z_controller_killed_and_restarted(self):
+        study = self.study(48, seconds=1)
         doetune = study.start()
         study.wait_for(lambda: len(study.completed()) >= 3)
         cluster("ctld", "kill")
         study.wait_for(lambda: "does not answer" in study.words())
         cluster("ctld", "start")
-        self.assertEqual(doetune.wait(90), 0, study.words())
+        until = time.monotonic() + 120
+        while doetune.poll() is None and time.monotonic() < until:
+            cluster("resume")  # a job that was started by both controllers drains its node
+            time.sleep(0.5)
+        self.assertEqual(doetune.returncode, 0, study.words())
         self.assertIn("answers again", study.words())
-        self.check_all(study)
+        self.check_complete(study)  # such a controller may queue jobs again that are long over
 
     def test_slurmd_killed_while_its_jobs_run(self):
         study = self.study(12, seconds=3, run={"slurm": {**SLURM, "options": ["--exclude=n2"]}})
@@ -103,9 +119,9 @@ class SlurmTest(ClusterTest):
         self.check_all(study)
 
     def test_node_crashed(self):
-        study = self.study(20, seconds=2)
+        study = self.study(20, seconds=5)
         doetune = study.start()
-        study.wait_for(lambda: study.completed())
+        study.wait_for(lambda: len(study.executed()) >= 16)  # both nodes are full
         cluster("node", "2", "crash")
         study.wait_for(lambda: any(record["status"] == "lost" for record in study.records()))
         cluster("node", "2", "start")

@@ -33,7 +33,8 @@ struct Cluster {
   Cluster() {
     clients.client("sbatch", "echo x >>$FAKE/submissions; echo 12");
     clients.client("squeue", "cat $FAKE/queue");
-    clients.client("scancel", "echo $1 >>$FAKE/scancelled");
+    clients.client("scancel", "echo \"$@\" >>$FAKE/scancelled");
+    clients.client("srun", "");
     clients.file("queue", "");
     request.directory = temporary.path();
     request.run.slurm.poll_s = 0.05;
@@ -120,7 +121,7 @@ TEST_CASE("How an attempt without an exit file ended, by what Slurm says of its 
       {"FAILED", "NonZeroExitCode", false, EndCause::kNotStarted},
       {"COMPLETED", "None", false, EndCause::kNotStarted},
       {"COMPLETED", "None", true, EndCause::kLost},
-      {"CANCELLED", "None", false, EndCause::kCancelled},
+      {"CANCELLED", "None", false, EndCause::kLost},
       {"CANCELLED", "None", true, EndCause::kLost},
   }));
   CAPTURE(row.state, row.reason, row.claimed);
@@ -406,11 +407,18 @@ TEST_CASE("Who stopped an attempt, if not doetune, Slurm knows", "[runner][slurm
   const auto row = GENERATE(values<Row>({{"TIMEOUT|n1|TimeLimit", EndCause::kTimeLimit},
                                          {"PREEMPTED|n1|None", EndCause::kLost},
                                          {"NODE_FAIL|n1|NodeDown", EndCause::kLost},
-                                         {"CANCELLED|n1|None", EndCause::kCancelled}}));
+                                         {"CANCELLED|n1|None", EndCause::kLost}}));
   cluster.list(attempt, row.columns);
   launcher.submit(attempt);
   claim_elsewhere(attempt);
-  exit_elsewhere(attempt, EndCause::kCancelled);
+  if (GENERATE(true, false)) {
+    exit_elsewhere(attempt, EndCause::kCancelled);
+  } else {  // a scheduler's signal goes to the program, too
+    AttemptEnd end;
+    end.cause = EndCause::kExited;
+    end.signal = 15;
+    runner::write_end(attempt.directory, end);
+  }
   CHECK(end_of(launcher).cause == row.cause);
 }
 
@@ -430,6 +438,25 @@ TEST_CASE("Attempts of an earlier doetune are taken up by one look at the queue"
   CHECK(wait_for(launcher, 0.2).empty());
   CHECK(cluster.clients.text("looks") == "x\n");
   CHECK(cluster.clients.text("submissions").empty());
+}
+
+TEST_CASE("A job of an attempt that is long over is taken out of the queue, no other one",
+          "[runner][slurm]") {
+  // As a controller that crashed and came back may have put it there.
+  Cluster cluster;
+  auto launcher = std::make_unique<runner::SlurmLauncher>(cluster.request);
+  const Attempt over = cluster.attempt("s.1.1");
+  const Attempt current = cluster.attempt("s.1.2");
+  cluster.clients.file("queue", "12|PENDING||BeginTime|" + cluster.job(over) +
+                                    "\n13|PENDING||Resources|" + cluster.job(current) +
+                                    "\n14|PENDING||Resources|another's\n");
+  launcher->submit(current);
+  CHECK(wait_for(*launcher, 0.3).empty());
+  launcher.reset();
+  const std::string scancelled = cluster.clients.text("scancelled");
+  CHECK(scancelled.find(cluster.job(over)) != std::string::npos);
+  CHECK(scancelled.find(cluster.job(current)) == std::string::npos);
+  CHECK(scancelled.find("another") == std::string::npos);
 }
 
 TEST_CASE("Of an attempt that was never submitted, or was given up, nothing runs",
@@ -469,7 +496,9 @@ TEST_CASE("Jobs in the queue at once are limited, and Slurm assigns the GPUs", "
   CHECK_FALSE(places[0].assigns_gpus);
   CHECK(launcher.places(run, {5, {}})[0].jobs == 5);
   CHECK(launcher.places(run, {500, {}})[0].jobs == 30);
-  CHECK_THROWS_AS(launcher.places(run, {{}, {"0"}}), runner::RunError);
+  CHECK_THROWS_WITH(launcher.places(run, {{}, {"0"}}), Catch::Contains("--gpus"));
+  run.runs_per_gpu = 2;
+  CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("shard"));
 
   ::setenv("PATH", "/nonexistent", 1);
   CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("Debian: slurm-client"));

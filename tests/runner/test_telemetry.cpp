@@ -117,6 +117,9 @@ TEST_CASE("An attempt's work is in its file", "[telemetry][recorder]") {
   }
   const Telemetry read = recorded(temporary / "telemetry.csv");
   REQUIRE(read.samples.size() >= 3);
+  for (std::size_t i = 1; i < read.samples.size(); ++i) {  // none twice, none made up for
+    CHECK(read.samples[i].time_s - read.samples[i - 1].time_s > 0.99 / 50);
+  }
   double process_cpu_s = 0;
   double busy_share = 0;
   for (const Sample& sample : read.samples) {

@@ -75,7 +75,13 @@ TEST_CASE("A formula may use what telemetry measured, unless a response has the 
   add_derived_responses(study, planned(1, {12, 0}), record);
   CHECK(record.responses.at("images_per_joule") == 3.0);  // of the response, not of telemetry
 
+  CHECK(uses_quantities(study));  // a response named power
+  study.responses[1].name = "p";
+  study.responses[2].formula = "throughput / p";
+  CHECK_FALSE(uses_quantities(study));
+
   study.responses[2].formula = "throughput / memory_peak";
+  CHECK(uses_quantities(study));
   add_derived_responses(study, planned(1, {12, 0}), record);
   CHECK(record.responses.at("images_per_joule") == 450.0);
 }

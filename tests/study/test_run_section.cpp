@@ -1,0 +1,129 @@
+#include <catch2/catch.hpp>
+
+#include "study/run_section.h"
+#include "study/study.h"
+
+using namespace doetune;
+using study::parse_study;
+
+namespace {
+
+study::RunSettings settings_of(const std::string& run) {
+  return parse_study(
+             "factors: {gpus: {low: 1, high: 4, type: integer}, net: {levels: [a, b]}}\n"
+             "responses: {y: {}}\n" +
+                 run,
+             "s.yaml")
+      .run;
+}
+
+std::string message_of(const std::string& run) {
+  try {
+    settings_of(run);
+  } catch (const study::StudyError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("How runs are executed is read whole", "[study][run]") {
+  const auto run = settings_of(R"(run:
+  launcher: slurm
+  jobs: 8
+  retries: {failed: 2, timed_out: 0, lost: 5}
+  backoff: 2 s
+  on_failure: stop
+  outliers: rerun
+  hang_after: 5 min
+  precision: 2 %
+  min_time: 5 s
+  max_time: 1 min
+  gpus_per_run: "{gpus}"
+  runs_per_gpu: 2
+  cpus_per_run: 4
+  memory_limit: 8 GiB
+  processes: 4
+  ranks: mpirun
+  telemetry: 2.5
+  after_run: [notify, "{run}"]
+  after_all: [notify]
+  slurm: {partition: gpu, account: lab, time: 2 h, options: [--exclusive], nodes: 2, queued: 20, poll: 1 s}
+  ssh: {hosts: [n1, {name: n2, jobs: 2, gpus: [0, GPU-a]}], options: [-p, "2222"]}
+)");
+  CHECK(run.launcher == "slurm");
+  CHECK(run.jobs == 8);
+  CHECK(run.retries.failed == 2);
+  CHECK(run.retries.timed_out == 0);
+  CHECK(run.retries.lost == 5);
+  CHECK(run.retries.backoff_s == 2);
+  CHECK(run.on_failure == study::OnFailure::kStop);
+  CHECK(run.outliers == study::Outliers::kRerun);
+  CHECK(run.hang_after_s == 300);
+  CHECK(run.precision == 0.02);
+  CHECK(run.min_time_s == 5);
+  CHECK(run.max_time_s == 60);
+  CHECK(run.gpus_per_run.factor == "gpus");
+  CHECK(run.runs_per_gpu == 2);
+  CHECK(run.cpus_per_run == 4);
+  CHECK(run.memory_limit_bytes == std::int64_t{8} << 30);
+  REQUIRE(run.processes);
+  CHECK(run.processes->fixed == 4);
+  CHECK(run.ranks == "mpirun");
+  CHECK(run.telemetry_hz == 2.5);
+  CHECK(run.after_run == std::vector<std::string>{"notify", "{run}"});
+  CHECK(run.after_all == std::vector<std::string>{"notify"});
+  CHECK(run.slurm.partition == "gpu");
+  CHECK(run.slurm.account == "lab");
+  CHECK(run.slurm.time_limit_s == 7200);
+  CHECK(run.slurm.options == std::vector<std::string>{"--exclusive"});
+  CHECK(run.slurm.nodes == 2);
+  CHECK(run.slurm.most_queued == 20);
+  CHECK(run.slurm.poll_s == 1);
+  REQUIRE(run.ssh.hosts.size() == 2);
+  CHECK(run.ssh.hosts[0].name == "n1");
+  CHECK(run.ssh.hosts[1].jobs == 2);
+  CHECK(run.ssh.hosts[1].gpus == std::vector<std::string>{"0", "GPU-a"});
+  CHECK(run.ssh.options == std::vector<std::string>{"-p", "2222"});
+}
+
+TEST_CASE("One number of retries is for failures and time limits alike", "[study][run]") {
+  const auto retries = settings_of("run: {retries: 4}\n").retries;
+  CHECK(retries.failed == 4);
+  CHECK(retries.timed_out == 4);
+  CHECK(retries.lost == 3);
+}
+
+TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
+  const auto [run, message] = GENERATE(table<std::string, std::string>({
+      {"run: {retries: often}", "s.yaml:3:16: run.retries: expected a whole number from 0 to 100"},
+      {"run: {retries: {faled: 1}}", "did you mean 'failed'?"},
+      {"run: {precision: 3}", "s.yaml:3:18: run.precision: expected a share such as 1 %"},
+      {"run: {precision: 0 %}", "expected a share"},
+      {"run: {min_time: 5 s, max_time: 1 s}", "s.yaml:3:32: run.max_time: is below min_time"},
+      {"run: {max_time: 1 h}", "above the time limit of an attempt"},
+      {"run: {memory_limit: 8 Gigs}", "expected a size such as 8 GiB"},
+      {"run: {gpus_per_run: 1.5}", "expected a whole number from 0 to 1024, or a factor"},
+      {"run: {gpus_per_run: \"{gpsu}\"}", "did you mean 'gpus'?"},
+      {"run: {gpus_per_run: \"{net}\"}", "'net' is no factor with numbers"},
+      {"run: {processes: 0}", "from 1 to"},
+      {"run: {on_failure: halt}", "'halt' is not known"},
+      {"run: {telemetry: 2000}", "expected a number from 0 to 1000"},
+      {"run: {ssh: {hosts: [-oProxyCommand=x]}}", "is no host name"},
+      {"run: {ssh: {options: [-v]}}", "hosts"},
+      {"run: {slurm: {partiton: gpu}}", "did you mean 'partition'?"},
+  }));
+  CAPTURE(run);
+  CHECK_THAT(message_of(run + "\n"), Catch::Contains(message));
+}
+
+TEST_CASE("Sizes have decimal and binary units", "[study][run]") {
+  CHECK(study::parse_size("8 GiB") == std::int64_t{8} << 30);
+  CHECK(study::parse_size("1.5MB") == 1'500'000);
+  CHECK(study::parse_size("4096") == 4096);
+  for (const char* text : {"", "GiB", "0 GiB", "-1 GiB", "8 GB/s", "1e30", "nan"}) {
+    CAPTURE(text);
+    CHECK_FALSE(study::parse_size(text));
+  }
+}
