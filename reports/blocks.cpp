@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "reports/format.h"
+
 namespace doetune::reports {
 namespace {
 
@@ -16,7 +18,7 @@ std::string host_of(const study::RunRecord& record) {
 }
 
 std::string gpu_of(const study::RunRecord& record, bool several_hosts) {
-  const std::string gpu = "GPU " + (record.gpu.empty() ? kNotRecorded : record.gpu);
+  const std::string gpu = record.gpu.empty() ? "GPU not recorded" : gpu_text(record.gpu);
   return several_hosts ? host_of(record) + ", " + gpu : gpu;
 }
 

@@ -128,11 +128,14 @@ void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& fo
 void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const std::vector<int> outliers = picked(response, [](const auto& run) { return run.outlier; });
   if (!outliers.empty()) {
-    found.push_back({Weight::kCare,
-                     fmt::format("{} {} farther from the surface than chance explains",
-                                 runs_text(outliers), outliers.size() == 1 ? "lies" : "lie"),
-                     "look at the log and conditions of the attempt; where nothing went wrong, the "
-                     "surface is too simple there"});
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("{} {} farther from the surface than chance explains", runs_text(outliers),
+                     outliers.size() == 1 ? "lies" : "lie"),
+         fmt::format("look at the log and conditions of the attempt, and measure it once "
+                     "more (`doetune run --rerun {}`); where both values agree, the "
+                     "surface is too simple there",
+                     run_list(outliers))});
     found.back().sentence[0] = 'R';
   }
   const std::vector<int> influential =
@@ -142,7 +145,8 @@ void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
         {Weight::kCare,
          fmt::format("{} {} the surface strongly (Cook's distance)", runs_text(influential),
                      influential.size() == 1 ? "moves" : "move"),
-         "repeat the settings before relying on them"});
+         fmt::format("measure them once more before relying on them (`doetune run --rerun {}`)",
+                     run_list(influential))});
     found.back().sentence[0] = 'R';
   }
 }

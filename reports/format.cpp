@@ -107,6 +107,21 @@ std::vector<RunRange> ranges_of(const std::vector<int>& runs, int least) {
 
 }  // namespace
 
+std::string gpu_text(const std::string& gpus) {
+  constexpr std::size_t kFirstBlock = 12;  // of GPU-3f2a91c4-..., MIG-3f2a91c4-...
+  std::string text;
+  for (std::size_t begin = 0; begin < gpus.size();) {
+    const std::size_t end = std::min(gpus.find(',', begin), gpus.size());
+    const std::string gpu = gpus.substr(begin, end - begin);
+    const bool is_uuid = gpu.starts_with("GPU-") || gpu.starts_with("MIG-");
+    if (!text.empty()) text += ",";
+    if (text.empty() && !is_uuid) text = "GPU ";
+    text += is_uuid ? gpu.substr(0, kFirstBlock) : gpu;
+    begin = end + 1;
+  }
+  return text;
+}
+
 std::string runs_text(const std::vector<int>& runs) {
   constexpr std::size_t kReadable = 12;
   if (runs.size() == 1) return fmt::format("run {}", runs.front());

@@ -45,6 +45,10 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit);
 /// "1 run", "20 runs".
 std::string count_of(int n, std::string_view noun);
 
+/// GPUs as a record names them: "GPU 0,1" of indices, "GPU-3f2a91c4" of a UUID, whose first block
+/// tells GPUs apart; empty without any.
+std::string gpu_text(const std::string& gpus);
+
 /// Ascending run numbers in a sentence: "run 7", "runs 7 and 9", "runs 3, 7 to 9 and 12"; of very
 /// many the first few, and how many more.
 std::string runs_text(const std::vector<int>& runs);

@@ -63,7 +63,7 @@ Cell bottleneck_cell(const study::RunRecord* record) {
 /// "n1, GPU 0"
 Cell place_cell(const study::RunRecord* record) {
   if (record == nullptr || record->host.empty()) return text_cell("–");
-  return text_cell(record->host + (record->gpu.empty() ? "" : ", GPU " + record->gpu));
+  return text_cell(record->host + (record->gpu.empty() ? "" : ", " + gpu_text(record->gpu)));
 }
 
 /// Why a run failed, that it was tried more than once, what makes its measurement doubtful.

@@ -53,3 +53,10 @@ TEST_CASE("Run numbers are read as ranges", "[reports][format]") {
         "runs 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23 and 2 more");
   CHECK(reports::run_list({3, 7, 8, 9, 12}) == "3,7-9,12");
 }
+
+TEST_CASE("GPUs are told by index or by what tells their UUIDs apart", "[reports][format]") {
+  CHECK(reports::gpu_text("0,1") == "GPU 0,1");
+  CHECK(reports::gpu_text("GPU-3f2a91c4-1111-2222,GPU-aaaabbbb-3333") ==
+        "GPU-3f2a91c4,GPU-aaaabbbb");
+  CHECK(reports::gpu_text("").empty());
+}
