@@ -8,7 +8,19 @@ namespace {
 struct Score {
   double violation = 0;
   double log_desirability = 0;
+  double value = 0;  ///< of the first response to be maximised or minimised; higher is better
 };
+
+/// Between runs as desirable as can be, the value itself decides.
+double value_of(const Analysis& analysis, const study::RunRecord& record) {
+  for (const study::Response& response : analysis.directory->study.responses) {
+    const bool maximize = response.goal == study::GoalKind::kMaximize;
+    if (!maximize && response.goal != study::GoalKind::kMinimize) continue;
+    const auto value = record.responses.find(response.name);
+    if (value != record.responses.end()) return maximize ? value->second : -value->second;
+  }
+  return 0;
+}
 
 std::optional<Score> score_of(const Analysis& analysis, const study::RunRecord& record) {
   Score score;
@@ -18,7 +30,16 @@ std::optional<Score> score_of(const Analysis& analysis, const study::RunRecord& 
     score.violation += goal.violation(value->second);
     score.log_desirability += goal.importance * std::log(goal.desirability(value->second));
   }
+  score.value = value_of(analysis, record);
   return score;
+}
+
+bool is_better(const Score& score, const Score& than) {
+  if (score.violation != than.violation) return score.violation < than.violation;
+  if (score.log_desirability != than.log_desirability) {
+    return score.log_desirability > than.log_desirability;
+  }
+  return score.value > than.value;
 }
 
 }  // namespace
@@ -31,10 +52,7 @@ std::optional<BestRun> best_measured_run(const Analysis& analysis) {
     if (record.status != study::RunStatus::kCompleted) continue;
     const auto score = score_of(analysis, record);
     if (!score) continue;
-    const bool is_better = score->violation < best_score.violation ||
-                           (score->violation == best_score.violation &&
-                            score->log_desirability > best_score.log_desirability);
-    if (best && !is_better) continue;
+    if (best && !is_better(*score, best_score)) continue;
     best = BestRun{run, score->violation == 0};
     best_score = *score;
   }

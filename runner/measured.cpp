@@ -143,6 +143,12 @@ std::vector<std::string> measurement_flags(const Measured& measured,
     flags.push_back(fmt::format("{} is known to {:.2g} %, wanted were {:g} %", name,
                                 100 * half_width, 100 * *precision));
   }
+  if (precision && measured.half_width.empty()) {
+    flags.push_back(
+        fmt::format("how precise it is is not known, wanted were {:g} %: it gave no "
+                    "repeats, series or precision that tell",
+                    100 * *precision));
+  }
   flags.insert(flags.end(), measured.remarks.begin(), measured.remarks.end());
   return flags;
 }

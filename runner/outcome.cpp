@@ -111,6 +111,10 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   TelemetrySummary summary = summarise_file(
       file, window, study.run.warmup_s.value_or(0),
       throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
+  if (window && summary.values.count("samples") == 0 && study.run.telemetry_hz > 0) {
+    record.flags.emplace_back(
+        "no telemetry lies in the window that it names, in seconds of CLOCK_MONOTONIC");
+  }
   for (auto& [name, value] : summary.values) value = rounded(value);
   for (const auto& [name, problem] : read.quantities) {
     const auto value = summary.values.find(name);
@@ -158,6 +162,10 @@ void judge_exit(const study::Study& study, const study::PlannedRun& run, const A
   add_quality(study, read.measured, record);
   add_telemetry(study, read, output.telemetry, record);
   study::add_derived_responses(study, run, record);
+  for (const study::Response& response : study.responses) {
+    if (response.formula.empty() || record.responses.count(response.name) > 0) continue;
+    record.flags.push_back(fmt::format("{} = {} has no value", response.name, response.formula));
+  }
   record.status = read.problems.empty() ? RunStatus::kCompleted : RunStatus::kFailed;
   record.reason = printable(fmt::format("{}", fmt::join(read.problems, "; ")));
 }

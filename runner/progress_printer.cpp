@@ -119,7 +119,8 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
     last_response_ = first_response(record);
     if (on_terminal()) return;
     line(fmt::format("{} completed in {:.1f} s: {}{}{}", subject, record.duration_s, settings(run),
-                     last_response_.empty() ? "" : kSeparator, last_response_),
+                     last_response_.empty() ? "" : kSeparator, last_response_) +
+             (record.flags.empty() ? "" : fmt::format("{}{}", kSeparator, record.flags.front())),
          false);
     return;
   }

@@ -31,7 +31,8 @@ constexpr double kResultsEvery_s = 1;
 constexpr double kResultsShare = 0.05;  ///< at most this part of the time goes into results.csv
 
 Selection selection_of(const StudyDirectory& directory, const RunOptions& options) {
-  return {options.only, options.again, directory.study.run.retries};
+  const study::RunSettings& run = directory.study.run;
+  return {options.only, options.again, run.retries, run.on_failure == study::OnFailure::kStop};
 }
 
 SlotPool pool_of(const StudyDirectory& directory, const RunOptions& options,

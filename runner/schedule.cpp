@@ -31,7 +31,7 @@ void check_only(const study::Plan& plan, const std::vector<int>& only) {
 
 Schedule::Schedule(const study::Plan& plan, const std::map<int, study::RunRecord>& final_records,
                    const Selection& selection)
-    : plan_(plan), retries_(selection.retries) {
+    : plan_(plan), retries_(selection.retries), retry_first_(selection.retry_first) {
   check_only(plan, selection.only);
   const std::set<int> only(selection.only.begin(), selection.only.end());
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
@@ -46,6 +46,7 @@ Schedule::Schedule(const study::Plan& plan, const std::map<int, study::RunRecord
 }
 
 std::optional<std::size_t> Schedule::peek(double now_s) const {
+  if (retry_first_ && !queue_.empty() && queue_.front().due_s > now_s) return std::nullopt;
   const auto due = std::find_if(queue_.begin(), queue_.end(),
                                 [&](const Waiting& waiting) { return waiting.due_s <= now_s; });
   return due == queue_.end() ? std::nullopt : std::optional(due->index);
@@ -91,6 +92,10 @@ int Schedule::most_retries(RunStatus status) const {
 }
 
 void Schedule::queue_again(Waiting waiting) {
+  if (retry_first_) {
+    queue_.push_front(waiting);
+    return;
+  }
   const int block = plan_.runs[waiting.index].block;
   const auto later_block = std::find_if(queue_.begin(), queue_.end(), [&](const Waiting& other) {
     return plan_.runs[other.index].block != block;

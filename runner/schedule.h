@@ -19,6 +19,7 @@ struct Selection {
   std::set<study::RunStatus> again{study::RunStatus::kFailed, study::RunStatus::kTimedOut,
                                    study::RunStatus::kCancelled, study::RunStatus::kLost};
   study::Retries retries = {};
+  bool retry_first = false;  ///< before the other runs, which may not be made at all
 };
 
 /// The runs still to do, in run order. A completed or infeasible run is never among them; one that
@@ -43,8 +44,8 @@ class Schedule {
   void take(std::size_t index);
 
   /// Tells how a run that was taken ended. True: it is tried again, after the other runs of its
-  /// block: while its failures, of whatever kind, are not more than the retries after such an end;
-  /// losses say nothing of the run and are counted apart.
+  /// block unless asked otherwise: while its failures, of whatever kind, are not more than the
+  /// retries after such an end; losses say nothing of the run and are counted apart.
   bool ended(std::size_t index, study::RunStatus status, double now_s);
 
   std::size_t waiting() const { return queue_.size(); }
@@ -61,6 +62,7 @@ class Schedule {
   const study::Plan& plan_;
   std::deque<Waiting> queue_;
   study::Retries retries_;
+  bool retry_first_;
   std::map<std::size_t, int> failures_;  ///< of a run's own
   std::map<std::size_t, int> losses_;
 };

@@ -21,6 +21,12 @@ SlotPool::SlotPool(std::vector<Place> places) {
                                  place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
                      "run.cpus_per_run");
     }
+    for (const std::string& gpu : place.gpus) {
+      if (gpu.empty()) throw RunError("a GPU without a name is given");
+      if (std::count(place.gpus.begin(), place.gpus.end(), gpu) > 1) {
+        throw RunError(fmt::format("GPU {} is given twice", gpu));
+      }
+    }
     State state{std::move(place), {}, {}, false};
     state.seats.assign(static_cast<std::size_t>(state.place.jobs), false);
     for (const std::string& gpu : state.place.gpus) state.use[gpu] = 0;

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "runner/client_command.h"
+#include "runner/command.h"
+#include "runner/output_text.h"
 #include "runner/remote_program.h"
 #include "runner/run_error.h"
 
@@ -47,13 +49,22 @@ int slurm_minutes(double seconds) {
 
 void check_slurm(std::string_view launcher, const study::RunSettings& run,
                  const PlaceOptions& options) {
-  for (const char* client : {"sbatch", "squeue", "scancel", "srun"}) {
+  for (const char* client : {"sbatch", "squeue", "scancel", "scontrol", "srun"}) {
     if (!in_path(client).empty()) continue;
     throw RunError(
         fmt::format("the launcher {} needs Slurm's client {}, which is not in PATH: install it "
                     "(Debian: slurm-client), or run on this machine with run.launcher: local",
                     launcher, client),
         "run.launcher");
+  }
+  // `scontrol ping` answers at once, whether the controller does or not.
+  const CommandResult ping = run_command({in_path("scontrol"), {"scontrol", "ping"}});
+  for (const std::string* words : {&ping.errors, &ping.output}) {
+    if (words->find("configuration source") == std::string::npos) continue;
+    throw RunError(fmt::format("Slurm's clients have no configuration here ({}): run doetune on a "
+                               "login node of the cluster, or set SLURM_CONF",
+                               printable(last_line(*words))),
+                   "run.launcher");
   }
   if (!options.gpus.empty()) {
     throw RunError(

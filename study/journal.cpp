@@ -167,6 +167,7 @@ struct Loaded {
 /// Reads the first line. A damaged one is no reason to give up the records after it.
 void load_header(const std::filesystem::path& file, std::string_view line, Loaded& loaded) {
   loaded.header = unsealed(line);
+  if (loaded.header && line.starts_with(kRecordStart)) loaded.header.reset();  // it is missing
   if (!loaded.header) {
     loaded.content.warnings.push_back(fmt::format("{}:1: damaged header", file.string()));
     salvage(line, loaded.content.records);

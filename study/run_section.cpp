@@ -102,10 +102,11 @@ class RunReader {
     if (run.min_time_s && run.max_time_s && *run.min_time_s > *run.max_time_s) {
       fail(node_["max_time"], "run.max_time: is below min_time");
     }
-    if (run.max_time_s && *run.max_time_s > run.timeout_s) {
-      fail(node_["max_time"], fmt::format("run.max_time: is above the time limit of an attempt, "
-                                          "run.timeout ({} s)",
-                                          run.timeout_s));
+    for (const char* key : {"min_time", "max_time"}) {
+      if (seconds(node_, key).value_or(0) <= run.timeout_s) continue;
+      fail(node_[key], fmt::format("run.{}: is above the time limit of an attempt, run.timeout "
+                                   "({} s)",
+                                   key, run.timeout_s));
     }
     if (node_["telemetry"]) run.telemetry_hz = *parse_number(node_["telemetry"].Scalar());
   }

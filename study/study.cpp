@@ -17,6 +17,7 @@
 #include "study/factor_section.h"
 #include "study/fit_section.h"
 #include "study/quantities.h"
+#include "study/results.h"
 #include "study/run_section.h"
 #include "study/schema.h"
 #include "study/yaml.h"
@@ -343,6 +344,10 @@ class Reader {
     const YAML::Node node = root_["run"];
     if (node && node["launcher"]) mark("run.launcher", node["launcher"]);
     study_.run = read_run(node, study_.factors, file_);
+    if (study_.run.telemetry_hz == 0 && uses_quantities(study_)) {
+      fail(node["telemetry"],
+           "run.telemetry: is 0, but a response or a formula uses what telemetry measures");
+    }
   }
 
   const YAML::Node root_;

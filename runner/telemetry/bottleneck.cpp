@@ -52,6 +52,12 @@ std::string cores_busy(const Facts& facts) {
       shared ? fmt::format(" ({} by others)", percent(facts.at("foreign_cpu_share"))) : "");
 }
 
+/// Busy with this run: where others keep the cores busy, the run is disturbed, not limited.
+bool cores_are_busy(const Facts& facts) {
+  const auto busy = fact(facts, "cpu_utilization");
+  return busy && *busy >= kBusy_percent && !at_least(facts, "foreign_cpu_share", *busy / 200);
+}
+
 std::string with_gpus(std::string sentence, const Facts& facts) {
   const std::string gpus = gpus_busy(facts);
   return gpus.empty() ? sentence : fmt::format("{} while {}", sentence, gpus);
@@ -109,20 +115,18 @@ constexpr std::array kRules{
         "the GPU was 90 % busy or more"},
     BottleneckRule{"decode",
                    [](const Facts& facts) {
-                     return at_least(facts, "cpu_utilization", kBusy_percent) &&
-                            at_least(facts, "decode_share", kMost_share);
+                     return cores_are_busy(facts) && at_least(facts, "decode_share", kMost_share);
                    },
                    [](const Facts& facts) {
                      return with_gpus(fmt::format("{}, {} of the work decoding,", cores_busy(facts),
                                                   percent(facts.at("decode_share"))),
                                       facts);
                    },
-                   "the cores were 90 % busy, half of the work decoding, or more"},
-    BottleneckRule{
-        "host_cpu",
-        [](const Facts& facts) { return at_least(facts, "cpu_utilization", kBusy_percent); },
-        [](const Facts& facts) { return with_gpus(cores_busy(facts), facts); },
-        "the cores were 90 % busy or more"},
+                   "the cores were 90 % busy, not half of it by others, and half of the work "
+                   "decoding, or more"},
+    BottleneckRule{"host_cpu", [](const Facts& facts) { return cores_are_busy(facts); },
+                   [](const Facts& facts) { return with_gpus(cores_busy(facts), facts); },
+                   "the cores were 90 % busy or more, not half of it by others"},
     BottleneckRule{
         "io",
         [](const Facts& facts) {

@@ -177,6 +177,7 @@ TEST_CASE("Runs wait for the pilot, and what srun cannot start is lost", "[runne
   world.clients.client("squeue", "cat $FAKE/queue");
   world.clients.client("sbatch", "for a; do echo \"$a\" >>$FAKE/asked; done; echo 12");
   world.clients.client("scancel", "echo \"$@\" >>$FAKE/scancelled");
+  world.clients.client("scontrol", "echo Slurmctld is UP");
   world.clients.client("srun", "echo \"$@\" >>$FAKE/steps; echo 'no such job' >&2; exit 1");
   world.clients.file("queue", "");
   {
@@ -203,6 +204,7 @@ TEST_CASE("Nodes that do not come are given up, in Slurm's words", "[runner][pil
   World world;
   world.clients.client("squeue", "cat $FAKE/queue");
   world.clients.client("scancel", "");
+  world.clients.client("scontrol", "echo Slurmctld is UP");
   world.clients.client("srun", "exit 1");
   world.clients.client("sbatch", "echo x >>$FAKE/asked; echo 12");
   world.clients.file("queue", "");

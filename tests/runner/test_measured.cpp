@@ -55,7 +55,10 @@ TEST_CASE("A result without any of it says nothing", "[runner][measured]") {
     CHECK(measured.half_width.empty());
     CHECK_FALSE(measured.window);
     CHECK_FALSE(measured.steady);
-    CHECK(measurement_flags(measured, 0.01).empty());
+    CHECK(measurement_flags(measured, std::nullopt).empty());
+    const auto flags = measurement_flags(measured, 0.01);
+    REQUIRE(flags.size() == 1);
+    CHECK_THAT(flags[0], Catch::Contains("how precise it is is not known, wanted were 1 %"));
   }
 }
 

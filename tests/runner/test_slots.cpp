@@ -63,6 +63,9 @@ TEST_CASE("What can never be placed is told at once", "[runner][slots]") {
   CHECK_THROWS_WITH(pool.check(2), Catch::Contains("needs 2 GPUs; there are 1"));
   CHECK_THROWS_AS(SlotPool({place_of(0, {}, {0})}), RunError);
   CHECK_THROWS_AS(SlotPool(std::vector<Place>()), RunError);
+  CHECK_THROWS_WITH(SlotPool({place_of(1, {"0", "1", "0"}, {})}),
+                    Catch::Contains("GPU 0 is given twice"));
+  CHECK_THROWS_AS(SlotPool({place_of(1, {"0", ""}, {})}), RunError);
 }
 
 TEST_CASE("A scheduler's place has any number of GPUs", "[runner][slots]") {

@@ -34,6 +34,7 @@ struct Cluster {
     clients.client("sbatch", "echo x >>$FAKE/submissions; echo 12");
     clients.client("squeue", "cat $FAKE/queue");
     clients.client("scancel", "echo \"$@\" >>$FAKE/scancelled");
+    clients.client("scontrol", "echo Slurmctld is UP");
     clients.client("srun", "");
     clients.file("queue", "");
     request.directory = temporary.path();
@@ -500,6 +501,10 @@ TEST_CASE("Jobs in the queue at once are limited, and Slurm assigns the GPUs", "
   run.runs_per_gpu = 2;
   CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("shard"));
 
+  run.runs_per_gpu = 1;
+  cluster.clients.client(
+      "scontrol", "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1");
+  CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("set SLURM_CONF"));
   ::setenv("PATH", "/nonexistent", 1);
   CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("Debian: slurm-client"));
 }

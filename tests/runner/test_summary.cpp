@@ -294,8 +294,13 @@ TEST_CASE("Where nothing is near its limit, or nothing is known, no bottleneck i
 
 TEST_CASE("Cores that others kept busy are told from the run's own", "[telemetry][verdict]") {
   const auto verdict =
-      runner::judge_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.72}});
-  CHECK(verdict.evidence == "the cores assigned were 99 % busy (72 % by others)");
+      runner::judge_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.32}});
+  CHECK(verdict.bottleneck == "host_cpu");
+  CHECK(verdict.evidence == "the cores assigned were 99 % busy (32 % by others)");
+  // A program that sleeps while others compute is not limited by them.
+  CHECK(
+      runner::judge_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.72}}).bottleneck ==
+      "none_found");
 }
 
 TEST_CASE("Causes come before what they slow down", "[telemetry][verdict]") {

@@ -103,6 +103,7 @@ TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
       {"run: {precision: 0 %}", "expected a share"},
       {"run: {min_time: 5 s, max_time: 1 s}", "s.yaml:3:32: run.max_time: is below min_time"},
       {"run: {max_time: 1 h}", "above the time limit of an attempt"},
+      {"run: {timeout: 5 s, min_time: 10 s}", "run.min_time: is above the time limit"},
       {"run: {memory_limit: 8 Gigs}", "expected a size such as 8 GiB"},
       {"run: {gpus_per_run: 1.5}", "expected a whole number from 0 to 1024, or a factor"},
       {"run: {gpus_per_run: \"{gpsu}\"}", "did you mean 'gpus'?"},
@@ -116,6 +117,14 @@ TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
   }));
   CAPTURE(run);
   CHECK_THAT(message_of(run + "\n"), Catch::Contains(message));
+}
+
+TEST_CASE("What telemetry measures cannot be asked for without it", "[study][run]") {
+  const std::string study =
+      "factors: {a: {low: 1, high: 4}}\nresponses: {y: {}, z: {formula: y / power}}\n";
+  CHECK_NOTHROW(parse_study(study, "s.yaml"));
+  CHECK_THROWS_WITH(parse_study(study + "run: {telemetry: 0}\n", "s.yaml"),
+                    Catch::Contains("s.yaml:3:18: run.telemetry: is 0"));
 }
 
 TEST_CASE("Sizes have decimal and binary units", "[study][run]") {
