@@ -19,6 +19,7 @@ constexpr int kMostFruitless = 3;
 constexpr double kKeepAlive_s = 10;
 constexpr int kIdleLooks = 24;  ///< of the pilot, kIdleLook_s apart, before it ends by itself
 constexpr int kIdleLook_s = 5;
+constexpr double kUsualWait_s = 5;
 constexpr double kWhileQueued_s = 1;  ///< between looks at the queue until the nodes are there
 constexpr double kLeastPilot_s = 3600;
 constexpr int kAttemptsInPilot = 10;  ///< one after the other, where the study sets no limit
@@ -218,8 +219,19 @@ void PilotLauncher::heard() {
     pilot_ = Pilot::kNone;
     return give_up(fmt::format("Slurm would never start job {}: {}", job->id, job->reason));
   }
-  if (pilot_ == Pilot::kQueued) queue_.ask_within(kWhileQueued_s);
+  if (pilot_ == Pilot::kQueued) {
+    queue_.ask_within(kWhileQueued_s);
+    tell_why_it_waits(*job);
+  }
   begin_waiting();
+}
+
+/// Each reason once; a wait of a few seconds is Slurm's usual one.
+void PilotLauncher::tell_why_it_waits(const SlurmJob& job) {
+  if (monotonic_s() < submitted_s_ + kUsualWait_s || job.reason == told_reason_) return;
+  told_reason_ = job.reason;
+  if (!request_.note) return;
+  request_.note(fmt::format("Slurm's job {} for the nodes waits: {}", job.id, job.reason));
 }
 
 void PilotLauncher::pilot_ended(const std::string& why) {

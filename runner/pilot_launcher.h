@@ -44,6 +44,7 @@ class PilotLauncher : public ClientLauncher {
   void pilot_ended(const std::string& why);
   void give_up(const std::string& why);
   void keep_alive(double now_s);
+  void tell_why_it_waits(const SlurmJob& job);
   void begin_waiting();
 
   std::filesystem::path alive_;
@@ -51,6 +52,7 @@ class PilotLauncher : public ClientLauncher {
   SlurmQueue queue_;
   Pilot pilot_ = Pilot::kUnknown;
   std::string id_;
+  std::string told_reason_;  ///< for which it waits, as the user was told
   double submitted_s_ = 0;
   int missing_ = 0;    ///< answers in a row without it
   int fruitless_ = 0;  ///< allocations in a row without an attempt that ended
