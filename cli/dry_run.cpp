@@ -9,6 +9,7 @@
 #include "cli/expected_time.h"
 #include "cli/terminal.h"
 #include "reports/format.h"
+#include "runner/remote_program.h"
 #include "study/journal.h"
 
 namespace doetune::cli {
@@ -58,10 +59,7 @@ std::string shell_quoted(const std::string& argument) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
   });
-  if (plain) return argument;
-  std::string text = "'";
-  for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
+  return plain ? argument : runner::shell_word(argument);
 }
 
 void print_dry_run(const study::StudyDirectory& directory,

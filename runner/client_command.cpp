@@ -142,13 +142,4 @@ void ClientCommands::wait(double until_s, int wake) {
   for (Running& command : ended) command.handler(command.answer);
 }
 
-std::string in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  try {
-    return find_program(program, "/", path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  } catch (const RunError&) {
-    return "";
-  }
-}
-
 }  // namespace doetune::runner

@@ -68,7 +68,4 @@ class ClientCommands {
   std::list<Running> ended_;  ///< could not be started; told by the next wait
 };
 
-/// A program's file in PATH; empty where there is none.
-std::string in_path(const std::string& program);
-
 }  // namespace doetune::runner

@@ -17,7 +17,7 @@
 
 #include "runner/clock.h"
 #include "runner/process_table.h"
-#include "study/directory.h"
+#include "study/files.h"
 
 namespace doetune::runner {
 namespace {

@@ -79,20 +79,9 @@ std::vector<std::string> PilotLauncher::sbatch() const {
       slurm.time_limit_s.value_or(std::max(kLeastPilot_s, kAttemptsInPilot * attempt_s));
   const int jobs_on_node = (jobs_ + slurm.nodes - 1) / slurm.nodes;
   const int cpus = run.cpus_per_run.value_or(1) * ranks_;
-  std::vector<std::string> arguments{"sbatch",
-                                     "--parsable",
-                                     "--no-requeue",
-                                     "--job-name=" + name_,
-                                     "--chdir=/",
-                                     "--output=/dev/null",
-                                     fmt::format("--time={}", slurm_minutes(limit_s)),
-                                     fmt::format("--nodes={}", slurm.nodes),
-                                     fmt::format("--ntasks-per-node={}", jobs_on_node),
-                                     fmt::format("--cpus-per-task={}", cpus)};
-  if (!slurm.partition.empty()) arguments.push_back("--partition=" + slurm.partition);
-  if (!slurm.account.empty()) arguments.push_back("--account=" + slurm.account);
-  const std::string gres = slurm_gres(run, gpus_ * jobs_on_node);
-  if (!gres.empty()) arguments.push_back("--gres=" + gres);
+  std::vector<std::string> arguments = sbatch_head(
+      name_, run, limit_s, fmt::format("--ntasks-per-node={}", jobs_on_node), gpus_ * jobs_on_node);
+  arguments.push_back(fmt::format("--cpus-per-task={}", cpus));
   if (run.memory_limit_bytes) {
     const double mebibytes = static_cast<double>(*run.memory_limit_bytes) / (1 << 20);
     arguments.push_back(fmt::format("--mem-per-cpu={:.0f}M", std::ceil(mebibytes / cpus)));

@@ -48,4 +48,12 @@ std::filesystem::path find_program(const std::string& name,
       "command.0");
 }
 
+std::filesystem::path in_path(const std::string& name) {
+  try {
+    return find_program(name, "/", search_path({}));
+  } catch (const RunError&) {
+    return {};
+  }
+}
+
 }  // namespace doetune::runner

@@ -20,4 +20,7 @@ std::filesystem::path find_program(const std::string& name,
                                    const std::filesystem::path& working_directory,
                                    const std::string& search_path);
 
+/// A program's file in this process' PATH; empty where there is none.
+std::filesystem::path in_path(const std::string& name);
+
 }  // namespace doetune::runner

@@ -5,26 +5,19 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdint>
 
-#include "runner/client_command.h"
 #include "runner/command.h"
 #include "runner/output_text.h"
+#include "runner/program.h"
 #include "runner/remote_program.h"
 #include "runner/run_error.h"
+#include "study/text_hash.h"
 
 namespace doetune::runner {
 namespace {
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923).
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
-  return hash;
-}
-
-std::string suffix_of(const std::filesystem::path& study) {
-  return fmt::format(".{:016x}", hash_of(study.lexically_normal().string()));
+std::string suffix_of(const std::filesystem::path& directory) {
+  return "." + study::text_hash(directory.lexically_normal().string());
 }
 
 }  // namespace
@@ -79,9 +72,26 @@ void check_slurm(std::string_view launcher, const study::RunSettings& run,
   attempt_program(run.slurm.program, "run.slurm.program");
 }
 
-std::string slurm_gres(const study::RunSettings& run, int gpus) {
-  if (!run.slurm.gres.empty()) return run.slurm.gres;
-  return gpus > 0 ? fmt::format("gpu:{}", gpus) : "";
+std::vector<std::string> sbatch_head(const std::string& job_name, const study::RunSettings& run,
+                                     double limit_s, const std::string& tasks, int gpus) {
+  const study::SlurmSettings& slurm = run.slurm;
+  std::vector<std::string> arguments{"sbatch",
+                                     "--parsable",
+                                     "--no-requeue",
+                                     "--job-name=" + job_name,
+                                     "--chdir=/",
+                                     "--output=/dev/null",
+                                     fmt::format("--time={}", slurm_minutes(limit_s)),
+                                     fmt::format("--nodes={}", slurm.nodes),
+                                     tasks};
+  if (!slurm.partition.empty()) arguments.push_back("--partition=" + slurm.partition);
+  if (!slurm.account.empty()) arguments.push_back("--account=" + slurm.account);
+  if (!slurm.gres.empty()) {
+    arguments.push_back("--gres=" + slurm.gres);
+  } else if (gpus > 0) {
+    arguments.push_back(fmt::format("--gres=gpu:{}", gpus));
+  }
+  return arguments;
 }
 
 std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::string& job_name,
@@ -91,21 +101,12 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
   const study::SlurmSettings& slurm = run.slurm;
   const double limit_s =
       slurm.time_limit_s.value_or(attempt.time_limit_s + attempt.stop_grace_s + kSlurmRoom_s);
-  std::vector<std::string> arguments{"sbatch",
-                                     "--parsable",
-                                     "--no-requeue",
-                                     "--job-name=" + job_name,
-                                     "--chdir=/",
-                                     "--output=/dev/null",
-                                     fmt::format("--time={}", slurm_minutes(limit_s)),
-                                     fmt::format("--nodes={}", slurm.nodes),
-                                     fmt::format("--ntasks={}", std::max(attempt.processes, 1))};
+  const std::string tasks = fmt::format("--ntasks={}", std::max(attempt.processes, 1));
+  std::vector<std::string> arguments =
+      sbatch_head(job_name, run, limit_s, tasks, attempt.gpus_wanted);
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) arguments.push_back(fmt::format("--{}={}", option, value));
   };
-  add("partition", slurm.partition);
-  add("account", slurm.account);
-  add("gres", slurm_gres(run, attempt.gpus_wanted));
   if (run.cpus_per_run) add("cpus-per-task", fmt::format("{}", *run.cpus_per_run));
   if (attempt.memory_limit_bytes) {
     const double mebibytes = static_cast<double>(*attempt.memory_limit_bytes) / (1 << 20);

@@ -32,8 +32,10 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
 void check_slurm(std::string_view launcher, const study::RunSettings& run,
                  const PlaceOptions& options);
 
-/// gpu:N, or what the study asks for instead; empty: nothing.
-std::string slurm_gres(const study::RunSettings& run, int gpus);
+/// What all jobs are submitted with: name, limit, nodes, `tasks` ("--ntasks=4"), partition, account
+/// and GPUs, or what the study asks for instead of these.
+std::vector<std::string> sbatch_head(const std::string& job_name, const study::RunSettings& run,
+                                     double limit_s, const std::string& tasks, int gpus);
 
 /// Slurm's minutes for so many seconds: whole ones, rounded up.
 int slurm_minutes(double seconds);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "runner/program.h"
 #include "runner/remote_program.h"
 #include "runner/run_error.h"
 

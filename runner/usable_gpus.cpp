@@ -2,26 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 #include "runner/telemetry/nvml.h"
 
 namespace doetune::runner {
 namespace {
-
-/// The entries of the variable; empty where it is not set.
-std::optional<std::vector<std::string>> visible_devices() {
-  const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (variable == nullptr) return std::nullopt;
-  std::vector<std::string> entries;
-  const std::string list(variable);
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end > begin) entries.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return entries;
-}
 
 std::vector<std::string> ids_of(const Gpu& gpu) {
   if (!gpu.mig) return {gpu.uuid};
@@ -36,6 +21,19 @@ bool names(const std::string& entry, const std::string& id) {
 }
 
 }  // namespace
+
+std::optional<std::vector<std::string>> visible_devices() {
+  const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (variable == nullptr) return std::nullopt;
+  std::vector<std::string> entries;
+  const std::string list(variable);
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) entries.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return entries;
+}
 
 UsableGpus usable_gpus() {
   const auto visible = visible_devices();

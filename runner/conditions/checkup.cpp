@@ -38,16 +38,6 @@ constexpr std::array kClients{
     Client{"ssh", "the OpenSSH client", "openssh-client", "by the launcher ssh"},
     Client{"mpirun", "mpirun", "openmpi-bin", "by workloads of several processes without Slurm"}};
 
-bool is_installed(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  try {
-    find_program(program, "/", path == nullptr ? "/usr/bin:/bin" : path);
-    return true;
-  } catch (const RunError&) {
-    return false;
-  }
-}
-
 std::optional<double> busy_share() {
   ProcFile stat("/proc/stat");
   const CpuTimes before = cpu_times(stat.read(), {});
@@ -184,7 +174,7 @@ MachineState read_machine_state(const std::filesystem::path& directory) {
     state.clock_synchronised = clock_state != TIME_ERROR && (clock.status & STA_UNSYNC) == 0;
   }
   for (const Client& client : kClients)
-    state.programs[client.program] = is_installed(client.program);
+    state.programs[client.program] = !in_path(client.program).empty();
   return state;
 }
 

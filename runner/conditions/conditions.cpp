@@ -110,11 +110,9 @@ Json read_conditions(const fs::path& working_directory, const Variables& environ
   all.insert(own.begin(), own.end());  // the attempt's values win
   Variables inherited = own;
   std::erase_if(inherited, [&](const auto& entry) { return environment.count(entry.first) > 0; });
-  const auto path = all.find("PATH");
 
   Json conditions{{"conditions_id", nullptr}, {"doetune", DOETUNE_VERSION}};
-  conditions["source"] =
-      source_conditions(working_directory, path == all.end() ? "/usr/bin:/bin" : path->second);
+  conditions["source"] = source_conditions(working_directory, search_path(environment));
   conditions["system"] = system_conditions("/", all);
   conditions["cpu"] = cpu_conditions("/");
   conditions["memory"] = memory_conditions("/");

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -17,6 +16,7 @@
 #include "runner/conditions/store.h"
 #include "runner/interrupts.h"
 #include "runner/local_launcher.h"
+#include "runner/usable_gpus.h"
 
 namespace {
 
@@ -25,14 +25,8 @@ using namespace doetune::runner;
 
 /// GPUs that a scheduler assigned are known only here.
 void add_assigned_gpus(Attempt& attempt) {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (!attempt.gpus.empty() || attempt.gpus_wanted == 0 || visible == nullptr) return;
-  const std::string list(visible);
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    attempt.gpus.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  if (!attempt.gpus.empty() || attempt.gpus_wanted == 0) return;
+  attempt.gpus = visible_devices().value_or(attempt.gpus);
 }
 
 /// Refreshes the time of `alive`. On a full disk or a lost mount there is none for a while.
