@@ -80,7 +80,8 @@ bool claim(const std::filesystem::path& attempt_directory, const std::string& ow
   return true;
 }
 
-void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd& end) {
+void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd& end,
+               bool durable) {
   Json object{{"cause", cause_name(end.cause)}};
   object["exit_code"] = end.exit_code ? Json(*end.exit_code) : Json();
   object["signal"] = end.signal ? Json(*end.signal) : Json();
@@ -90,8 +91,9 @@ void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd&
   object["cpus"] = end.cpus;
   object["start"] = end.start;
   object["duration_s"] = end.duration_s;
-  study::write_file_atomically(attempt_directory / "exit",
-                               object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const auto file = attempt_directory / "exit";
+  durable ? study::write_file_durably(file, text) : study::write_file_atomically(file, text);
 }
 
 std::optional<AttemptEnd> read_end(const std::filesystem::path& attempt_directory) {

@@ -73,8 +73,10 @@ struct AttemptEnd {
 /// Throws study::DirectoryError where the directory cannot be written.
 bool claim(const std::filesystem::path& attempt_directory, const std::string& owner);
 
-/// Renames `exit` into place. Throws study::DirectoryError.
-void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd& end);
+/// Renames `exit` into place; `durable`: on the disk when it returns, for a runner on another
+/// machine goes by it. Throws study::DirectoryError.
+void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd& end,
+               bool durable = false);
 
 /// Empty where there is no `exit`, or one that a power cut left incomplete.
 std::optional<AttemptEnd> read_end(const std::filesystem::path& attempt_directory);

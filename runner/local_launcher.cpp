@@ -61,7 +61,8 @@ int milliseconds(double seconds) {
 
 }  // namespace
 
-LocalLauncher::LocalLauncher() : events_(::epoll_create1(EPOLL_CLOEXEC)) {
+LocalLauncher::LocalLauncher(bool durable_ends)
+    : durable_ends_(durable_ends), events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_.is_open()) throw std::system_error(errno, std::generic_category(), "epoll");
   int subreaper = 0;
   ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
@@ -266,7 +267,7 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
 void LocalLauncher::tell(const Attempt& attempt, AttemptEnd end) {
   Hint hint{attempt.name, ""};
   try {
-    write_end(attempt.directory, end);
+    write_end(attempt.directory, end, durable_ends_);
   } catch (const study::DirectoryError& error) {
     if (end.cause == EndCause::kExited) {
       end.cause = EndCause::kSpoiled;

@@ -24,7 +24,9 @@ namespace doetune::runner {
 /// for a watchdog where a limit of memory or silence is set.
 class LocalLauncher : public Launcher {
  public:
-  LocalLauncher();
+  /// `durable_ends`: `exit` files are on the disk before they are told of, as on a node of a
+  /// cluster.
+  explicit LocalLauncher(bool durable_ends = false);
   ~LocalLauncher() override;
   LocalLauncher(const LocalLauncher&) = delete;
   LocalLauncher& operator=(const LocalLauncher&) = delete;
@@ -64,6 +66,7 @@ class LocalLauncher : public Launcher {
   bool kill_descendants(const Running& running);
   bool is_program(pid_t pid) const;
 
+  bool durable_ends_;
   Descriptor events_;
   std::map<std::string, Running> running_;
   std::vector<Hint> hints_;

@@ -59,6 +59,7 @@ std::optional<std::size_t> Schedule::next(double now_s) {
 }
 
 double Schedule::due_s() const {
+  if (retry_first_ && !queue_.empty()) return queue_.front().due_s;  // the others wait for it
   double first_s = kForever_s;
   for (const Waiting& waiting : queue_) first_s = std::min(first_s, waiting.due_s);
   return first_s;

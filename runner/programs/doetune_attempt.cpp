@@ -43,7 +43,7 @@ void run(const Attempt& attempt) {
   note_conditions(attempt.directory.parent_path().parent_path(), attempt.working_directory,
                   attempt.environment);
   SignalInterrupts interrupts;
-  LocalLauncher launcher;
+  LocalLauncher launcher(true);
   launcher.submit(attempt);
   for (;;) {
     std::error_code ignored;

@@ -1,10 +1,12 @@
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "runner/clock.h"
 #include "runner/outcome.h"
 #include "runner/run_error.h"
 #include "runner/untrusted_json.h"
+#include "tests/temporary_directory.h"
 
 using namespace doetune;
 using runner::AttemptEnd;
@@ -53,6 +55,23 @@ TEST_CASE("A derived response need not be measured", "[runner][outcome]") {
   const auto record = judge(study, printed(R"({"throughput": 4})"));
   CHECK(record.status == RunStatus::kCompleted);
   CHECK(record.responses.at("twice") == 8);
+}
+
+TEST_CASE("A derived response without a value, and a window without telemetry, are told",
+          "[runner][outcome]") {
+  auto study = study_of({"y", "z"});
+  study.responses[1].formula = "1 / y";
+  auto record = judge(study, printed(R"({"y": 0})"));
+  CHECK(record.status == RunStatus::kCompleted);
+  CHECK(record.flags == std::vector<std::string>{"z = 1 / y has no value"});
+
+  const tests::TemporaryDirectory temporary;
+  std::ofstream(temporary / "telemetry.csv") << "time_s,cpu_busy_share\n5000,0.5\n5000.1,0.5\n";
+  AttemptOutput output = printed(R"({"responses": {"y": 1}, "window": [1, 2]})");
+  output.telemetry = temporary / "telemetry.csv";
+  record = judge(study, output);
+  REQUIRE(record.flags.size() == 1);
+  CHECK_THAT(record.flags[0], Catch::Contains("no telemetry lies in the window"));
 }
 
 TEST_CASE("result.json counts before the output", "[runner][outcome]") {

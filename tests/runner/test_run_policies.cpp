@@ -62,6 +62,20 @@ TEST_CASE("A study may stop at the first run that failed for good", "[runner][po
   CHECK(infeasible.run().counts.infeasible == 4);
 }
 
+TEST_CASE("A study that would stop at a failure waits for the backoff alone, and goes on",
+          "[runner][policies]") {
+  World world;
+  world.directory.study.run.on_failure = study::OnFailure::kStop;
+  world.directory.study.run.retries = {1, 1, 0, 10};
+  world.launcher.script = [](const std::string& name) {
+    return name == "fake.2.1" ? failing() : Script();
+  };
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted ==
+        std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.2.2", "fake.3.1", "fake.4.1"});
+  CHECK(world.launcher.now_s == 2 + 10 + 3);
+}
+
 TEST_CASE("A run that failed waits before it is tried again, the others don't",
           "[runner][policies]") {
   World world;

@@ -129,6 +129,16 @@ TEST_CASE("A flipped bit loses at most the record it is in", "[study][journal]")
   }
 }
 
+TEST_CASE("A journal whose first line is gone keeps its records", "[study][journal]") {
+  const TemporaryDirectory directory;
+  const auto file = directory / "runs.jsonl";
+  const std::string whole = journal_text(file, 3);
+  write(file, whole.substr(whole.find('\n') + 1));
+  Journal journal(file, "demo", "abc");
+  CHECK(final_records(journal.content().records).size() == 3);
+  CHECK(journal.content().warnings.size() == 1);
+}
+
 TEST_CASE("A damaged line in the middle is reported by its number", "[study][journal]") {
   const TemporaryDirectory directory;
   const auto file = directory / "runs.jsonl";
