@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "workloads/engine.h"
+#include "workloads/engines/engine.h"
 #include "workloads/random.h"
-#include "workloads/weights.h"
+#include "workloads/networks/weights.h"
 
 namespace {
 

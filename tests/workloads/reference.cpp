@@ -1,9 +1,11 @@
 #include "reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <type_traits>
 
-#include "workloads/weights.h"
+#include "workloads/networks/weights.h"
 
 namespace doetune::workloads {
 namespace {
@@ -29,22 +31,25 @@ void fill(Tensor& out, Value value) {
       for (int c = 0; c < out.shape.channels; ++c) out.at(c, y, x) = value(c, y, x);
 }
 
+double activated(Activation activation, double x) {
+  return x < 0 ? static_cast<double>(negative_slope(activation)) * x : x;
+}
+
 void apply(const Convolution& conv, const Tensor& in, const ConvolutionWeights& w, Tensor& out) {
+  const auto [rows, columns] = conv.kernel;
   fill(out, [&](int f, int y, int x) {
     double sum = w.bias[f];
-    for (int c = 0; c < in.shape.channels; ++c)
-      for (int v = 0; v < conv.kernel; ++v)
-        for (int u = 0; u < conv.kernel; ++u) {
-          const int from_y = y * conv.stride + v - conv.kernel / 2;
-          const int from_x = x * conv.stride + u - conv.kernel / 2;
-          if (in.inside(from_y, from_x))
-            sum +=
-                static_cast<double>(
-                    w.weights[((f * in.shape.channels + c) * conv.kernel + v) * conv.kernel + u]) *
-                in.at(c, from_y, from_x);
-        }
-    return conv.activation == Activation::leaky && sum < 0 ? static_cast<double>(kLeakySlope) * sum
-                                                           : sum;
+    for (int v = 0; v < rows; ++v)
+      for (int u = 0; u < columns; ++u) {
+        const int from_y = y * conv.stride + v - conv.pad.height;
+        const int from_x = x * conv.stride + u - conv.pad.width;
+        if (!in.inside(from_y, from_x)) continue;
+        for (int c = 0; c < in.shape.channels; ++c)
+          sum += static_cast<double>(
+                     w.weights[((f * in.shape.channels + c) * rows + v) * columns + u]) *
+                 in.at(c, from_y, from_x);
+      }
+    return activated(conv.activation, sum);
   });
 }
 
@@ -52,10 +57,49 @@ void apply(const MaxPool& pool, const Tensor& in, Tensor& out) {
   fill(out, [&](int c, int y, int x) {
     double largest = -std::numeric_limits<double>::infinity();
     for (int v = 0; v < pool.kernel; ++v)
-      for (int u = 0; u < pool.kernel; ++u)
-        if (in.inside(y * pool.stride + v, x * pool.stride + u))
-          largest = std::max(largest, in.at(c, y * pool.stride + v, x * pool.stride + u));
+      for (int u = 0; u < pool.kernel; ++u) {
+        const int from_y = y * pool.stride + v - pool.pad_before;
+        const int from_x = x * pool.stride + u - pool.pad_before;
+        if (in.inside(from_y, from_x)) largest = std::max(largest, in.at(c, from_y, from_x));
+      }
     return largest;
+  });
+}
+
+void apply(const AveragePool& pool, const Tensor& in, Tensor& out) {
+  fill(out, [&](int c, int y, int x) {
+    double sum = 0;
+    for (int v = 0; v < pool.kernel.height; ++v)
+      for (int u = 0; u < pool.kernel.width; ++u) {
+        const int from_y = y * pool.stride + v - pool.pad;
+        const int from_x = x * pool.stride + u - pool.pad;
+        if (in.inside(from_y, from_x)) sum += in.at(c, from_y, from_x);
+      }
+    return sum / (pool.kernel.height * pool.kernel.width);
+  });
+}
+
+void apply(const LocalResponseNorm& norm, const Tensor& in, Tensor& out) {
+  fill(out, [&](int c, int y, int x) {
+    double squares = 0;
+    for (int k = c - norm.size / 2; k <= c + norm.size / 2; ++k)
+      if (k >= 0 && k < in.shape.channels) squares += in.at(k, y, x) * in.at(k, y, x);
+    return in.at(c, y, x) /
+           std::pow(double{norm.bias} + double{norm.alpha} / norm.size * squares, norm.beta);
+  });
+}
+
+void apply(const Upsample& upsample, const Tensor& in, Tensor& out) {
+  fill(out,
+       [&](int c, int y, int x) { return in.at(c, y / upsample.factor, x / upsample.factor); });
+}
+
+void apply(const ChannelArgMax&, const Tensor& in, Tensor& out) {
+  fill(out, [&](int, int y, int x) {
+    int largest = 0;
+    for (int c = 1; c < in.shape.channels; ++c)
+      if (in.at(c, y, x) > in.at(largest, y, x)) largest = c;
+    return static_cast<double>(largest);
   });
 }
 
@@ -69,6 +113,12 @@ void apply(const Reorg& reorg, const Tensor& in, Tensor& out) {
   fill(out, [&](int c, int y, int x) {
     const std::int64_t index = (std::int64_t{c} * out.shape.height + y) * out.shape.width + x;
     return read(reorg_source(in.shape, reorg.stride, index));
+  });
+}
+
+void add(const Sum& sum, const std::vector<const Tensor*>& inputs, Tensor& out) {
+  fill(out, [&](int c, int y, int x) {
+    return activated(sum.activation, inputs[0]->at(c, y, x) + inputs[1]->at(c, y, x));
   });
 }
 
@@ -95,14 +145,19 @@ std::vector<double> reference_infer(const Network& network, std::span<const floa
     for (const int from : layer.inputs)
       in.push_back(from == kNetworkInput ? &input : &outputs[from]);
     Tensor out(layer.output);
-    if (const auto* conv = std::get_if<Convolution>(&layer.op))
-      apply(*conv, *in[0], convolution_weights(network, weights, i), out);
-    else if (const auto* pool = std::get_if<MaxPool>(&layer.op))
-      apply(*pool, *in[0], out);
-    else if (const auto* reorg = std::get_if<Reorg>(&layer.op))
-      apply(*reorg, *in[0], out);
-    else
-      join(in, out);
+    std::visit(
+        [&](const auto& op) {
+          using Op = std::decay_t<decltype(op)>;
+          if constexpr (std::is_same_v<Op, Convolution>)
+            apply(op, *in[0], convolution_weights(network, weights, i), out);
+          else if constexpr (std::is_same_v<Op, Sum>)
+            add(op, in, out);
+          else if constexpr (std::is_same_v<Op, Route>)
+            join(in, out);
+          else
+            apply(op, *in[0], out);
+        },
+        layer.op);
     outputs.push_back(std::move(out));
   }
   return outputs.back().values;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "workloads/network.h"
+#include "workloads/networks/network.h"
 
 namespace doetune::workloads {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "workloads/detection.h"
+#include "workloads/networks/detection.h"
 
 using namespace doetune::workloads;
 

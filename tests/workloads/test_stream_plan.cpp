@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "workloads/stream_plan.h"
+#include "workloads/stream/stream_plan.h"
 
 using namespace doetune::workloads;
 

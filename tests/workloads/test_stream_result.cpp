@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "workloads/stream_result.h"
+#include "workloads/stream/stream_result.h"
 
 using namespace doetune::workloads;
 using doetune::measurement::StoppedBy;

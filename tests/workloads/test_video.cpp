@@ -9,10 +9,10 @@
 #include <fstream>
 #include <thread>
 
-#include "workloads/clip.h"
-#include "workloads/picture.h"
-#include "workloads/scene.h"
-#include "workloads/video.h"
+#include "workloads/video/clip.h"
+#include "workloads/video/picture.h"
+#include "workloads/video/scene.h"
+#include "workloads/video/video.h"
 
 using namespace doetune::workloads;
 
@@ -42,7 +42,7 @@ TEST_CASE("a uniform picture becomes its colour at any size", "[picture]") {
   const Picture red = uniform(64, 48, 76, 85, 255);
   for (const int size : {7, 32, 100}) {
     std::vector<float> rgb(3 * size * size);
-    Resizer(64, 48, size)(red.view(), rgb);
+    Resizer({size, size})(red.view(), rgb);
     for (std::size_t i = 0; i < rgb.size(); i += 3) {
       CHECK(rgb[i] == Approx(1.0).margin(0.01));
       CHECK(rgb[i + 1] == Approx(0.0).margin(0.01));
@@ -57,12 +57,12 @@ TEST_CASE("resizing is linear between samples", "[picture]") {
   for (int y = 0; y < 32; ++y)
     for (int x = 0; x < 32; ++x) ramp.luma_row(y)[x] = static_cast<std::uint8_t>(2 * x);
   std::vector<float> rgb(3 * 16 * 16);
-  Resizer(32, 32, 16)(ramp.view(), rgb);
+  Resizer({16, 16})(ramp.view(), rgb);
   for (int x = 0; x < 16; ++x)
     CHECK(rgb[3 * (5 * 16 + x) + 1] == Approx((4 * x + 1) / 255.0).epsilon(1e-5));
   // Enlarged: edges repeat, and no value leaves the input's range.
   rgb.resize(3 * 64 * 64);
-  Resizer(32, 32, 64)(ramp.view(), rgb);
+  Resizer({64, 64})(ramp.view(), rgb);
   CHECK(rgb[0] == 0.0F);
   CHECK(rgb[3 * 63] == Approx(62 / 255.0));
   CHECK(rgb[3 * 2] == Approx(2 * 0.75 / 255.0));  // centre of output 2 is input 0.75

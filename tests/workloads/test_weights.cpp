@@ -7,8 +7,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "workloads/networks/weights.h"
 #include "workloads/random.h"
-#include "workloads/weights.h"
 
 using namespace doetune::workloads;
 
@@ -18,7 +18,7 @@ namespace {
 Network two_layers() {
   NetworkBuilder net("two-layers", {3, 4, 4});
   net.conv(2, 1).linear_conv(6, 1);
-  return net.build({{{1.0F, 1.0F}}, 1});
+  return net.build(DetectionHead{{{1.0F, 1.0F}}, 1});
 }
 
 std::filesystem::path temporary(const std::string& name) {

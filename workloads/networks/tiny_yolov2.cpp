@@ -8,8 +8,8 @@ Network tiny_yolov2(int input_size) {
   for (const int filters : {16, 32, 64, 128, 256}) net.conv(filters, 3).max_pool(2, 2);
   net.conv(512, 3).max_pool(2, 1);
   net.conv(1024, 3).conv(1024, 3).linear_conv(5 * (5 + 20), 1);
-  return net.build(
-      {{{1.08F, 1.19F}, {3.42F, 4.41F}, {6.63F, 11.38F}, {9.42F, 5.11F}, {16.62F, 10.52F}}, 20});
+  return net.build(DetectionHead{
+      {{1.08F, 1.19F}, {3.42F, 4.41F}, {6.63F, 11.38F}, {9.42F, 5.11F}, {16.62F, 10.52F}}, 20});
 }
 
 }  // namespace doetune::workloads::networks

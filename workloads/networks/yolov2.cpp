@@ -18,12 +18,12 @@ Network yolov2(int input_size) {
   const int coarse = net.last();
   net.route({fine}).conv(64, 1).reorg(2);
   net.route({net.last(), coarse}).conv(1024, 3).linear_conv(5 * (5 + 80), 1);
-  return net.build({{{0.57273F, 0.677385F},
-                     {1.87446F, 2.06253F},
-                     {3.33843F, 5.47434F},
-                     {7.88282F, 3.52778F},
-                     {9.77052F, 9.16828F}},
-                    80});
+  return net.build(DetectionHead{{{0.57273F, 0.677385F},
+                                  {1.87446F, 2.06253F},
+                                  {3.33843F, 5.47434F},
+                                  {7.88282F, 3.52778F},
+                                  {9.77052F, 9.16828F}},
+                                 80});
 }
 
 }  // namespace doetune::workloads::networks

@@ -1,8 +1,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "workloads/executor.h"
-#include "workloads/stream_inference.h"
+#include "workloads/stream/executor.h"
+#include "workloads/stream/stream_inference.h"
 
 int main(int argc, char** argv) {
   using namespace doetune::workloads;

@@ -1,0 +1,199 @@
+// A network as data: a list of layers that any engine can compile.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "workloads/shape.h"
+
+namespace doetune::workloads {
+
+enum class Activation { linear, relu, leaky };  // leaky: x for x >= 0, kLeakySlope x below
+inline constexpr float kLeakySlope = 0.1F;
+
+/// The slope below zero: 1, 0 or kLeakySlope.
+float negative_slope(Activation activation);
+
+/// Convolution, then bias, then activation. Padded with zeros by `pad` on all sides:
+///   out = floor((in + 2 pad - kernel) / stride) + 1.
+/// A fully connected layer is one whose kernel is its whole input. Batch normalisation is folded
+/// into weights and bias when weights are loaded for inference; the flag says that the layer has
+/// one in training, in the place of a bias.
+struct Convolution {
+  int filters;
+  Extent kernel;
+  int stride = 1;
+  Extent pad = {0, 0};
+  Activation activation = Activation::leaky;
+  bool batch_norm = true;
+};
+
+/// Maximum over kernel x kernel of what lies inside; the window may reach over the upper and left
+/// edge by `pad_before` and over the lower and right edge by `pad_after`:
+///   out = floor((in + pad_before + pad_after - kernel) / stride) + 1.
+struct MaxPool {
+  int kernel;
+  int stride;
+  int pad_before = 0;
+  int pad_after = 0;
+};
+
+/// Mean over the window, in which the padding counts as zeros (out as for a convolution).
+struct AveragePool {
+  Extent kernel;
+  int stride = 1;
+  int pad = 0;
+};
+
+/// x / (bias + alpha / size sum of squares over `size` neighbouring channels)^beta, channels
+/// outside counting as zero. Source: Krizhevsky et al. (2012), section 3.3, in Caffe's form (alpha
+/// / size).
+struct LocalResponseNorm {
+  int size = 5;
+  float alpha = 1e-4F;
+  float beta = 0.75F;
+  float bias = 1.0F;
+};
+
+/// Sum of its two inputs, then activation: the end of a residual block.
+struct Sum {
+  Activation activation = Activation::relu;
+};
+
+/// Repeats each pixel factor x factor times (nearest neighbour).
+struct Upsample {
+  int factor;
+};
+
+/// Index of the largest channel, the first of equals, as one channel.
+struct ChannelArgMax {};
+
+/// Darknet's space-to-depth: output (c stride^2, h / stride, w / stride). The order of elements is
+/// Darknet's own (reorg_source), which published weights expect.
+struct Reorg {
+  int stride;
+};
+
+/// Joins its inputs along the channels; with one input it is a branch back to that layer.
+struct Route {};
+
+struct Layer {
+  std::variant<Convolution, MaxPool, AveragePool, LocalResponseNorm, Sum, Upsample, ChannelArgMax,
+               Reorg, Route>
+      op;
+  std::vector<int> inputs;  // indices of earlier layers; kNetworkInput is the image
+  Shape output;
+};
+inline constexpr int kNetworkInput = -1;
+
+/// What turns the last layer's output into boxes: anchors (width, height) in grid cells.
+struct DetectionHead {
+  std::vector<std::pair<float, float>> anchors;
+  int classes = 0;
+};
+
+/// The last layer holds one logit a class.
+struct ClassificationHead {
+  int classes = 0;
+};
+
+/// The last layer holds one channel of grey levels 0 .. levels - 1, as large as the input.
+struct HeatMapHead {
+  int levels = 0;
+};
+
+using Head = std::variant<DetectionHead, ClassificationHead, HeatMapHead>;
+
+struct Network {
+  std::string name;
+  Shape input;  // channels: 3 for each of the pictures that it sees at once
+  std::vector<Layer> layers;
+  Head head;
+
+  const Shape& shape_of(int layer) const {
+    return layer == kNetworkInput ? input : layers[layer].output;
+  }
+  const Shape& output() const { return layers.back().output; }
+  int pictures() const { return input.channels / 3; }
+};
+
+/// Appends layers to a network, each fed by the one before unless `inputs` or a `from` says
+/// otherwise, and works out their shapes. Throws std::invalid_argument where shapes do not fit.
+class NetworkBuilder {
+ public:
+  NetworkBuilder(std::string name, Shape input);
+
+  NetworkBuilder& conv(Convolution convolution);
+  /// Darknet's: "same" padding, batch normalisation, no stride.
+  NetworkBuilder& conv(int filters, int kernel, Activation activation = Activation::leaky);
+  NetworkBuilder& linear_conv(int filters, int kernel);  // no batch normalisation, no activation
+  /// Fully connected: a kernel as large as the input, with a bias.
+  NetworkBuilder& dense(int units, Activation activation);
+  /// Darknet's: out = ceil(in / stride), windows that reach over the right or lower edge.
+  NetworkBuilder& max_pool(int kernel, int stride);
+  NetworkBuilder& max_pool(MaxPool pool);
+  NetworkBuilder& average_pool(AveragePool pool);
+  NetworkBuilder& global_average_pool();
+  NetworkBuilder& local_response_norm(LocalResponseNorm norm);
+  NetworkBuilder& sum(int left, int right, Activation activation = Activation::relu);
+  NetworkBuilder& upsample(int factor);
+  NetworkBuilder& channel_arg_max();
+  NetworkBuilder& reorg(int stride);
+  NetworkBuilder& route(std::vector<int> inputs);
+
+  /// The next layer is fed by this one.
+  NetworkBuilder& from(int layer);
+  /// The layer that feeds the next one; kNetworkInput at the beginning.
+  int last() const { return from_; }
+  Network build(Head head);
+
+ private:
+  NetworkBuilder& add(decltype(Layer::op) op, std::vector<int> inputs);
+  Network network_;
+  int from_ = kNetworkInput;
+};
+
+/// Learned numbers: convolution weights, and one scale and one bias per batch-normalised filter
+/// (one bias per filter otherwise); the two running statistics are not learned and not counted.
+std::int64_t parameters(const Network& network);
+
+/// Multiply-accumulates of the convolutions for one image.
+std::int64_t multiply_accumulates(const Network& network);
+
+/// For each layer, the Sum that it can compute itself while it has its result at hand, or -1: a
+/// linear convolution whose only reader is a Sum. Of two such inputs the later layer takes it. The
+/// Sum's other input must then be read by that convolution.
+std::vector<int> fused_sums(const Network& network);
+
+/// For each layer, how many layers read it; the last layer has one reader more.
+std::vector<int> readers(const Network& network);
+
+/// Where element `index` of a Reorg output (channels x height x width order) comes from in its
+/// input of the given shape (same order). Source: Darknet, forward_reorg_layer.
+std::int64_t reorg_source(const Shape& input, int stride, std::int64_t index);
+
+/// The networks there are. `build` takes the input's height in pixels.
+struct NetworkType {
+  std::string_view name;
+  std::string_view source;
+  Network (*build)(int input_height);
+  int default_height;
+  int multiple_of;  // what the height must be a multiple of
+  int least;        // height
+  int most;
+};
+std::span<const NetworkType> network_types();
+
+/// Throws std::invalid_argument, with the names there are, for an unknown one.
+const NetworkType& network_type(std::string_view name);
+
+/// Builds a network by name; its input is square but for tracknet's, which is 16 : 9. Throws
+/// std::invalid_argument for an unknown name or a height that the network cannot have.
+Network make_network(std::string_view name, int input_height);
+
+}  // namespace doetune::workloads

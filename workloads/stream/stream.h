@@ -1,0 +1,70 @@
+// The stream: micro-batches one after another, and the measurements of them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runner/measurement/measurement.h"
+#include "workloads/stream/executor_pool.h"
+#include "workloads/stream/stream_plan.h"
+
+namespace doetune::workloads {
+
+/// One micro-batch: its times, in seconds from the start of the stream, and its work.
+struct MicroBatch {
+  double ready_s = 0;
+  double start_s = 0;
+  double done_s = 0;
+  ShareReport work;  ///< of all executors together
+
+  double processing_s() const { return done_s - start_s; }
+  double delay_s() const { return start_s - ready_s; }
+};
+
+/// One measurement.
+struct StreamMeasurement {
+  std::vector<MicroBatch> batches;   ///< those that count
+  std::pair<double, double> window;  ///< their time, in seconds of the steady clock
+  std::optional<bool> steady;        ///< empty where they are too few to tell
+  std::string unsteady;              ///< what they are instead; empty where steady
+  measurement::StoppedBy stopped_by = {};
+};
+
+class Stream {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// The stream starts now. `realtime`: a micro-batch is ready when its interval has passed, else
+  /// when the one before it is done.
+  Stream(ExecutorPool& pool, const StreamPlan& plan, bool realtime);
+
+  /// Runs the micro-batches of so many seconds of stream time, and records nothing.
+  void warm_up(double stream_s);
+
+  /// The next measurement, which begins with the next micro-batch. The rule's deadline counts from
+  /// the start of the stream.
+  StreamMeasurement measure(const measurement::StoppingRule& rule);
+
+  /// Seconds from the start of the stream.
+  double since_start_s(Clock::time_point time) const;
+
+ private:
+  double next_ready_s() const;
+  MicroBatch run_batch();
+
+  ExecutorPool& pool_;
+  const StreamPlan& plan_;
+  bool realtime_;
+  Clock::time_point origin_ = Clock::now();
+  std::int64_t next_ = 0;  ///< micro-batch
+};
+
+/// As many measurements as are asked for and fit into the time: at least one, and of further ones
+/// only those that are whole.
+std::vector<StreamMeasurement> measure_repeats(Stream& stream, measurement::StoppingRule rule,
+                                               int repeats, Stream::Clock::time_point deadline);
+
+}  // namespace doetune::workloads

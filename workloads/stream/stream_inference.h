@@ -1,0 +1,18 @@
+// The workload `stream-inference`: object detection on many cameras, in micro-batches, as in a
+// Spark Streaming job whose executors each hold one network.
+//
+// Time is cut into intervals. Micro-batch k holds the frames that the cameras' decoding rate picks
+// from interval k (images = channels x decode_rate x interval) and is ready when the interval ends.
+// It starts when the one before it is done (scheduling delay = start - ready). Its images are
+// shared out to the executors; each decodes and resizes its images on one thread, as one Spark task
+// would, and runs the network on batch_size of them at a time. The micro-batch is done when the
+// slowest executor has its last boxes (processing time = done - start).
+#pragma once
+
+#include "workloads/protocol/protocol.h"
+
+namespace doetune::workloads {
+
+const Workload& stream_inference();
+
+}  // namespace doetune::workloads

@@ -1,0 +1,150 @@
+#include "workloads/video/clip.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <vector>
+
+#include "workloads/video/scene.h"
+#include "workloads/video/video.h"
+
+namespace doetune::workloads {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x31504C4354454F44;  // "DOETCLP1"; changes with format or drawing
+
+struct Trailer {
+  std::uint64_t frames;
+  std::uint64_t checksum;
+  std::uint64_t magic;
+};
+
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const std::byte byte : bytes)
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3ULL;
+  return hash;
+}
+
+void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
+  const auto* data = static_cast<const std::byte*>(from);
+  to.insert(to.end(), data, data + bytes);
+}
+
+std::vector<std::byte> make_clip(const ClipSpec& spec) {
+  const Scene scene(spec.width, spec.height, spec.seed);
+  FrameEncoder encoder(spec.width, spec.height);
+  Picture picture(spec.width, spec.height);
+  std::vector<std::byte> file;
+  std::vector<std::uint64_t> offsets;
+  for (int frame = 0; frame < spec.frames; ++frame) {
+    offsets.push_back(file.size());
+    scene.draw(frame, picture);
+    const auto packet = encoder.encode(picture.view());
+    append(file, packet.data(), packet.size());
+  }
+  offsets.push_back(file.size());
+  file.resize((file.size() + 7) / 8 * 8);  // the integers that follow are aligned
+  append(file, offsets.data(), offsets.size() * sizeof offsets[0]);
+  const Trailer trailer{static_cast<std::uint64_t>(spec.frames), checksum(file), kMagic};
+  append(file, &trailer, sizeof trailer);
+  return file;
+}
+
+bool write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+FileDescriptor open_valid(const std::filesystem::path& path, const ClipSpec& spec) {
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return file;
+  const auto clip = Clip::read(file.get(), true);
+  return clip && clip->frames() == spec.frames ? std::move(file) : FileDescriptor();
+}
+
+/// Makes the file unless another program has made it by the time the lock is held.
+FileDescriptor make_in_cache(const ClipSpec& spec, const std::filesystem::path& path) {
+  const FileDescriptor lock(
+      open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!lock || flock(lock.get(), LOCK_EX) != 0) return {};
+  if (FileDescriptor file = open_valid(path, spec)) return file;
+  std::cerr << "making the video " << path.string() << " (once)" << std::endl;
+  const std::string partial = fmt::format("{}.{}.partial", path.string(), getpid());
+  const FileDescriptor out(open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!out) return {};
+  if (!write_all(out.get(), make_clip(spec)) || rename(partial.c_str(), path.c_str()) != 0) {
+    unlink(partial.c_str());
+    return {};
+  }
+  return open_valid(path, spec);
+}
+
+FileDescriptor make_in_memory(const ClipSpec& spec) {
+  const auto bytes = make_clip(spec);
+  FileDescriptor file = make_memory_file("doetune-clip", bytes.size());
+  const Mapping mapping(file.get(), Access::read_write);
+  std::memcpy(mapping.bytes().data(), bytes.data(), bytes.size());
+  return file;
+}
+
+}  // namespace
+
+std::string ClipSpec::file_name() const {
+  return fmt::format("street-{}x{}-{}-frames-seed-{}.mjpeg", width, height, frames, seed);
+}
+
+std::optional<Clip> Clip::read(int fd, bool verify) {
+  const off_t size = lseek(fd, 0, SEEK_END);
+  if (size < static_cast<off_t>(sizeof(Trailer)) || size % 8 != 0) return std::nullopt;
+  Clip clip;
+  clip.mapping_ = Mapping(fd, Access::read_only);
+  const std::span<const std::byte> bytes = clip.mapping_.bytes();
+  const auto body = bytes.first(bytes.size() - sizeof(Trailer));
+  Trailer trailer;
+  std::memcpy(&trailer, bytes.data() + body.size(), sizeof trailer);
+  if (trailer.magic != kMagic || trailer.frames == 0 || trailer.frames >= body.size() / 8)
+    return std::nullopt;
+  if (verify && trailer.checksum != checksum(body)) return std::nullopt;
+  const std::size_t count = trailer.frames + 1;
+  clip.offsets_ = {reinterpret_cast<const std::uint64_t*>(body.data() + body.size()) - count,
+                   count};
+  clip.frames_ = static_cast<int>(trailer.frames);
+  return clip;
+}
+
+std::span<const std::byte> Clip::packet(int frame) const {
+  return mapping_.bytes().subspan(offsets_[frame], offsets_[frame + 1] - offsets_[frame]);
+}
+
+std::filesystem::path cache_directory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+    return std::filesystem::path(cache) / "doetune";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+    return std::filesystem::path(home) / ".cache" / "doetune";
+  return {};
+}
+
+FileDescriptor open_clip(const ClipSpec& spec, const std::filesystem::path& directory) {
+  if (!directory.empty()) {
+    const std::filesystem::path path = directory / spec.file_name();
+    if (FileDescriptor file = open_valid(path, spec)) return file;
+    std::error_code ignored;
+    std::filesystem::create_directories(directory, ignored);
+    if (FileDescriptor file = make_in_cache(spec, path)) return file;
+    std::cerr << "cannot keep a video in " << directory.string() << "; making it in memory"
+              << std::endl;
+  }
+  return make_in_memory(spec);
+}
+
+}  // namespace doetune::workloads

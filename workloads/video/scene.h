@@ -1,0 +1,33 @@
+// A street camera's picture, drawn: what the bundled video shows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/video/picture.h"
+
+namespace doetune::workloads {
+
+/// Coloured boxes and discs of many sizes that cross a shaded background, under sensor noise. Frame
+/// i depends on (seed, i) alone.
+class Scene {
+ public:
+  Scene(int width, int height, std::uint64_t seed);
+  void draw(int frame, Picture& picture) const;
+
+ private:
+  struct Thing {
+    float x, y, speed_x, speed_y, half_width, half_height;  // pixels, pixels per frame
+    bool disc;
+    std::uint8_t luma, blue, red;
+  };
+  void draw_background(Picture& picture) const;
+  void draw_thing(const Thing& thing, int frame, Picture& picture) const;
+  void add_noise(int frame, Picture& picture) const;
+
+  int width_, height_;
+  std::uint64_t seed_;
+  std::vector<Thing> things_;
+};
+
+}  // namespace doetune::workloads
