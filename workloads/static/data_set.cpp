@@ -103,8 +103,8 @@ OpenDataSet open_directory(const DataSetRequest& request) {
   std::vector<fs::path> files = pictures_in(fs::absolute(request.source));
   if (files.empty())
     throw UsageError(
-        fmt::format("the directory {} has no pictures (.jpg .png .bmp .ppm .pgm .tif "
-                    ".webp), nor have those below it",
+        fmt::format("the directory {} and those below it have no pictures (.jpg .png .bmp .ppm "
+                    ".pgm .webp)",
                     request.source));
   open.data.kind = DataSet::Kind::directory;
   open.data.images = limited(static_cast<std::int64_t>(files.size()), request.images);
@@ -131,9 +131,8 @@ OpenDataSet open_video(const DataSetRequest& request) {
                                       video.frames_per_second);
     // A frame more or less is how containers round.
     if (video.frames + 1 < video.expected)
-      open.notes["video_ends_early"] =
-          fmt::format("{} frames are there of {} that the file tells of; these were processed",
-                      video.frames, video.expected);
+      open.notes["video_ends_early"] = fmt::format(
+          "{} of the {} frames that the file tells of are there", video.frames, video.expected);
   } catch (const VideoError& error) {
     throw VideoError(fmt::format("the video {}: {}", request.source, error.what()));
   }

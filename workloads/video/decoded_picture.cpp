@@ -79,18 +79,22 @@ DecodedPicture PictureMaker::operator()(AVFrame& frame) {
 
 Owner<AVFrame> PictureMaker::converted(const AVFrame& frame) {
   const auto from = static_cast<AVPixelFormat>(frame.format);
-  const bool is_rgb =
-      (av_pix_fmt_desc_get(from)->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
+  const AVPixFmtDescriptor& format = *av_pix_fmt_desc_get(from);
+  const bool is_rgb = (format.flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
+  const bool full_range = is_rgb || is_full_range(frame, format);
   auto to = owned(av_frame_alloc());
-  to->format = is_rgb ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_YUV444P;
+  to->format = AV_PIX_FMT_YUV444P;
   to->width = frame.width;
   to->height = frame.height;
-  to->color_range = is_rgb ? AVCOL_RANGE_JPEG : frame.color_range;
+  to->color_range = full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
   check(av_frame_get_buffer(to.get(), 0), "cannot convert the picture");
   scaler_.reset(sws_getCachedContext(scaler_.release(), frame.width, frame.height, from, to->width,
-                                     to->height, static_cast<AVPixelFormat>(to->format),
-                                     SWS_POINT | SWS_ACCURATE_RND, nullptr, nullptr, nullptr));
+                                     to->height, AV_PIX_FMT_YUV444P, SWS_POINT | SWS_ACCURATE_RND,
+                                     nullptr, nullptr, nullptr));
   if (!scaler_) throw VideoError("this libswscale does not convert the picture's colours");
+  const int* bt_601 = sws_getCoefficients(SWS_CS_ITU601);
+  sws_setColorspaceDetails(scaler_.get(), bt_601, full_range, bt_601, full_range, 0, 1 << 16,
+                           1 << 16);
   check(
       sws_scale(scaler_.get(), frame.data, frame.linesize, 0, frame.height, to->data, to->linesize),
       "cannot convert the picture");

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 10> kEndings{".jpg", ".jpeg", ".png", ".bmp",  ".ppm",
-                                                    ".pgm", ".pnm",  ".tif", ".tiff", ".webp"};
+constexpr std::array<std::string_view, 8> kEndings{".jpg", ".jpeg", ".png", ".bmp",
+                                                   ".ppm", ".pgm",  ".pnm", ".webp"};
 
 bool is_picture_name(const fs::path& file) {
   std::string ending = file.extension().string();
@@ -35,14 +35,12 @@ struct Signature {
   AVCodecID codec;
 };
 
-constexpr std::array<Signature, 9> kSignatures{{{"\xFF\xD8\xFF", AV_CODEC_ID_MJPEG},
+constexpr std::array<Signature, 7> kSignatures{{{"\xFF\xD8\xFF", AV_CODEC_ID_MJPEG},
                                                 {"\x89PNG", AV_CODEC_ID_PNG},
                                                 {"BM", AV_CODEC_ID_BMP},
                                                 {"P6", AV_CODEC_ID_PPM},
                                                 {"P5", AV_CODEC_ID_PGM},
                                                 {"P4", AV_CODEC_ID_PBM},
-                                                {std::string_view("II*\0", 4), AV_CODEC_ID_TIFF},
-                                                {std::string_view("MM\0*", 4), AV_CODEC_ID_TIFF},
                                                 {"RIFF", AV_CODEC_ID_WEBP}}};
 
 AVCodecID codec_of(std::span<const std::byte> file) {
@@ -50,7 +48,7 @@ AVCodecID codec_of(std::span<const std::byte> file) {
   for (const Signature& signature : kSignatures)
     if (text.starts_with(signature.begin)) return signature.codec;
   throw VideoError(file.empty() ? "it is empty"
-                                : "it is no JPEG, PNG, BMP, PPM, PGM, TIFF or WebP picture");
+                                : "it is no JPEG, PNG, BMP, PPM, PGM or WebP picture");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Pictures in files: JPEG, PNG, BMP, PPM / PGM, TIFF and WebP, decoded by FFmpeg's libavcodec.
+// Pictures in files: JPEG, PNG, BMP, PPM, PGM and WebP, decoded by FFmpeg's libavcodec.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace doetune::workloads {
 
 /// The pictures of a directory and those below it, told by the names' endings (.jpg .jpeg .png .bmp
-/// .ppm .pgm .pnm .tif .tiff .webp, in any case), sorted by path. Links to files count, links to
+/// .ppm .pgm .pnm .webp, in any case), sorted by path. Links to files count, links to
 /// directories are not followed. Throws std::filesystem::filesystem_error.
 std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& directory);
 
