@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "workloads/cache.h"
 #include "workloads/mapping.h"
 
 namespace doetune::workloads {
@@ -37,9 +38,6 @@ class Clip {
   std::span<const std::uint64_t> offsets_;
   int frames_ = 0;
 };
-
-/// Where clips are kept: $XDG_CACHE_HOME/doetune, else ~/.cache/doetune; empty if neither is set.
-std::filesystem::path cache_directory();
 
 /// An open clip from `directory`, made there first if it is missing or damaged: under a lock, and
 /// renamed into place, so that any number of programs may ask at once. Where the directory cannot
