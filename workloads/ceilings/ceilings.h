@@ -11,11 +11,11 @@
 namespace doetune::workloads {
 
 /// The ceilings of a device: the best rate of square matrix products in this precision
-/// (operation.h), and the best bandwidth of STREAM's four kernels on arrays that do not fit the
+/// (operation.h), and the best bandwidth of STREAM's copy and triad on arrays that do not fit the
 /// cache. Each is the fastest of some tenths of a second; a GPU that is hot after minutes of work
 /// may be slower.
 ///
-/// Measured once, in a second or two, and kept in `directory` by device, library, threads and
+/// Measured once, in two or three seconds, and kept in `directory` by device, library, threads and
 /// precision; a file that is damaged or of another device is measured anew. Whatever else runs in
 /// that moment lowers them: Renewal::always measures again. `threads` are those of a CPU. Throws
 /// NoDevice, and CannotRun for a precision that the device lacks.

@@ -160,7 +160,8 @@ class CpuCopy final : public Operation {
       throw CannotRun(fmt::format("a CPU has no copies {}: it is its own host", name_of(kind_)));
     fill(x_, copy_x, threads_);
     if (kind_ == CopyKind::add || kind_ == CopyKind::triad) fill(y_, copy_y, threads_);
-    fill(z_, [](std::int64_t) { return 0.0F; }, threads_);
+    fill(
+        z_, [](std::int64_t) { return 0.0F; }, threads_);
   }
 
   double seconds(int repetitions) override {

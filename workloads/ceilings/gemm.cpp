@@ -69,12 +69,13 @@ double roofline_seconds(const Gemm& gemm, const Ceilings& ceilings) {
 }
 
 const Workload& gemm_workload() {
-  static const Workload workload{"gemm",
-                                 "one matrix product, over and over: what a device computes at best",
-                                 "gemm --m 1024 --n 1024 --k 1024 --precision bf16",
-                                 inputs(),
-                                 responses(),
-                                 run};
+  static const Workload workload{
+      "gemm",
+      "one matrix product, over and over: what a device computes at best",
+      "gemm --m 1024 --n 1024 --k 1024 --precision bf16",
+      inputs(),
+      responses(),
+      run};
   return workload;
 }
 
