@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <vector>
@@ -137,14 +136,6 @@ std::optional<Clip> Clip::read(int fd, bool verify) {
 
 std::span<const std::byte> Clip::packet(int frame) const {
   return mapping_.bytes().subspan(offsets_[frame], offsets_[frame + 1] - offsets_[frame]);
-}
-
-std::filesystem::path cache_directory() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
-    return std::filesystem::path(cache) / "doetune";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
-    return std::filesystem::path(home) / ".cache" / "doetune";
-  return {};
 }
 
 FileDescriptor open_clip(const ClipSpec& spec, const std::filesystem::path& directory) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "workloads/cache.h"
 #include "workloads/mapping.h"
 #include "workloads/video/video.h"
 
@@ -46,9 +47,6 @@ class Clip {
   VideoCodec codec_ = VideoCodec::mjpeg;
   int frames_ = 0;
 };
-
-/// Where clips are kept: $XDG_CACHE_HOME/doetune, else ~/.cache/doetune; empty if neither is set.
-std::filesystem::path cache_directory();
 
 /// An open clip from `directory`, made there first if it is missing or damaged: under a lock, and
 /// renamed into place, so that any number of programs may ask at once. Where the directory cannot
