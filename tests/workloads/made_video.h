@@ -10,8 +10,8 @@ namespace doetune::tests {
 struct MadeVideo {
   std::string codec = "mpeg4";  ///< an encoder of libavcodec's own
   int frames = 60;
-  int between_keys = 12;      ///< frames from one key frame to the next
-  int b_frames = 0;           ///< between others, coded after those that follow them
+  int between_keys = 12;  ///< frames from one key frame to the next
+  int b_frames = 0;       ///< between others, coded after those that follow them
   int frames_per_second = 25;
   int width = 96;
   int height = 64;

@@ -14,8 +14,8 @@
 using namespace doetune::workloads;
 using doetune::tests::frame_of;
 using doetune::tests::grey_of;
-using doetune::tests::make_video;
 using doetune::tests::MadeVideo;
+using doetune::tests::make_video;
 using doetune::tests::TemporaryDirectory;
 
 namespace {
@@ -139,8 +139,8 @@ TEST_CASE("no cut and no damage makes reading crash, hang or run out of memory",
       for (std::uint64_t flip = 0; k % 3 != 0 && flip < 4; ++flip) {
         // Half of them in the header, where sizes are.
         const std::uint64_t bits = random_bits(k, flip);
-        const std::size_t within = k % 3 == 1 ? std::min<std::size_t>(600, whole.size())
-                                              : whole.size();
+        const std::size_t within =
+            k % 3 == 1 ? std::min<std::size_t>(600, whole.size()) : whole.size();
         damaged[bits % within] ^= static_cast<char>(1 << (bits >> 60 & 7));
       }
       write_bytes(place / "damaged", damaged);

@@ -44,8 +44,8 @@ double share_in_time(const std::vector<double>& done_s, const JobPlan& plan);
 struct JobMeasurement {
   std::vector<Pass> passes;          ///< those that count
   std::pair<double, double> window;  ///< their time, in seconds of the steady clock
-  std::optional<bool> steady;        ///< empty where they are too few to tell
-  std::string unsteady;              ///< what they are instead; empty where steady
+  std::optional<bool> steady = {};   ///< empty where they are too few to tell
+  std::string unsteady = {};         ///< what they are instead; empty where steady
   measurement::StoppedBy stopped_by = {};
 };
 

@@ -48,7 +48,7 @@ Picture drawable(const PictureView& from) {
 void draw_ring(Picture& picture, double x, double y, double radius) {
   constexpr std::uint8_t kLuma = 76, kBlue = 85, kRed = 255;  // red, by JFIF
   const PictureView size = picture.view();
-  const double half = radius / 20;
+  const double half = std::max(radius / 20, 1.0);
   const double reach = radius + half;
   const int top = std::max(0, static_cast<int>(std::ceil(y - reach)));
   const int bottom = std::min(size.height - 1, static_cast<int>(std::floor(y + reach)));
@@ -56,7 +56,7 @@ void draw_ring(Picture& picture, double x, double y, double radius) {
   const int right = std::min(size.width - 1, static_cast<int>(std::floor(x + reach)));
   for (int row = top; row <= bottom; ++row)
     for (int column = left; column <= right; ++column) {
-      if (std::abs(std::hypot(column - x, row - y) - radius) > std::max(half, 1.0)) continue;
+      if (std::abs(std::hypot(column - x, row - y) - radius) > half) continue;
       picture.luma_row(row)[column] = kLuma;
       picture.blue_row(row / 2)[column / 2] = kBlue;
       picture.red_row(row / 2)[column / 2] = kRed;

@@ -9,8 +9,8 @@ namespace doetune::workloads {
 /// left out where a size is odd. At least 2 x 2 pixels.
 Picture drawable(const PictureView& picture);
 
-/// A red ring of the given radius and a tenth of it thick, all in pixels; what lies outside of the
-/// picture is left out.
+/// A red ring of the given radius in pixels, a tenth of it thick but at least 2; what lies outside
+/// of the picture is left out.
 void draw_ring(Picture& picture, double x, double y, double radius);
 
 }  // namespace doetune::workloads
