@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "workloads/ceilings/operation.h"
 
@@ -58,20 +57,6 @@ double best_bytes_per_s(Device& device) {
   return best;
 }
 
-/// Empty unless the text is the ceilings of this device.
-std::optional<Ceilings> parsed(const std::string& text, const std::string& key) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("doetune_ceilings", Json()) != kFormat ||
-      json.value("key", Json()) != key)
-    return std::nullopt;
-  const Json operations = json.value("operations_per_s", Json());
-  const Json bytes = json.value("bytes_per_s", Json());
-  if (!operations.is_number() || !bytes.is_number()) return std::nullopt;
-  const Ceilings ceilings{operations, bytes};
-  if (!(ceilings.operations_per_s > 0 && ceilings.bytes_per_s > 0)) return std::nullopt;
-  return ceilings;
-}
-
 std::string measured(Device& device, Precision precision, const std::string& key) {
   const double operations = best_operations_per_s(device, precision);
   return Json{{"doetune_ceilings", kFormat},
@@ -91,15 +76,28 @@ std::string file_name(const std::string& key) {
 
 }  // namespace
 
+std::optional<Ceilings> kept_ceilings(const std::string& text, const std::string& key) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("doetune_ceilings", Json()) != kFormat ||
+      json.value("key", Json()) != key)
+    return std::nullopt;
+  const Json operations = json.value("operations_per_s", Json());
+  const Json bytes = json.value("bytes_per_s", Json());
+  if (!operations.is_number() || !bytes.is_number()) return std::nullopt;
+  const Ceilings ceilings{operations, bytes};
+  if (!(ceilings.operations_per_s > 0 && ceilings.bytes_per_s > 0)) return std::nullopt;
+  return ceilings;
+}
+
 Ceilings ceilings_of(std::string_view device_name, Precision precision, int threads,
                      const std::filesystem::path& directory, Renewal renewal) {
   const auto device = open_device(device_name, threads);
   const std::string key = fmt::format("{}, {}", device->description(), name_of(precision));
   const std::string text = kept_text(
       directory, file_name(key),
-      [&](const std::string& kept) { return parsed(kept, key).has_value(); },
+      [&](const std::string& kept) { return kept_ceilings(kept, key).has_value(); },
       [&] { return measured(*device, precision, key); }, renewal);
-  return *parsed(text, key);
+  return *kept_ceilings(text, key);
 }
 
 double roofline_fraction(const Network& network, int batch, Precision precision,

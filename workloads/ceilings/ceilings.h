@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "workloads/cache.h"
@@ -22,6 +24,10 @@ namespace doetune::workloads {
 Ceilings ceilings_of(std::string_view device, Precision precision, int threads,
                      const std::filesystem::path& directory = cache_directory(),
                      Renewal renewal = Renewal::if_needed);
+
+/// The ceilings that a kept file's text holds; empty unless it is whole and of the device that
+/// `key` names.
+std::optional<Ceilings> kept_ceilings(const std::string& text, const std::string& key);
 
 /// Images per second over those that the roofline allows (roofline_seconds), weights being read
 /// once for `batch` images. Above 1 where an engine needs less than the roofline counts: transforms
