@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "workloads/engines/onednn/onednn_engine.h"
+#ifdef DOETUNE_WITH_CUDA
+#include "workloads/engines/cudnn/cudnn_engine.h"
+#endif
 
 namespace doetune::workloads {
 namespace {
@@ -16,6 +19,9 @@ constexpr std::array<std::pair<Precision, std::string_view>, 4> kPrecisions{
 
 int one(std::string*) { return 1; }
 
+#ifdef DOETUNE_WITH_CUDA
+constexpr EngineType kCuda{"cuda", make_cudnn_engine, cudnn_devices};
+#else
 int no_cuda_devices(std::string* why_none) {
   *why_none = "this build has no CUDA engine (no CUDA toolkit was found when it was built)";
   return 0;
@@ -26,6 +32,9 @@ std::unique_ptr<Engine> no_cuda_engine(const EngineOptions&) {
   no_cuda_devices(&why);
   throw NoDevice(why);
 }
+
+constexpr EngineType kCuda{"cuda", no_cuda_engine, no_cuda_devices};
+#endif
 
 const EngineType& engine_type(std::string_view device) {
   std::string known = "auto";
@@ -53,8 +62,7 @@ int bytes_of(Precision precision) {
 }
 
 std::span<const EngineType> engine_types() {
-  static constexpr EngineType kTypes[] = {{"cuda", no_cuda_engine, no_cuda_devices},
-                                          {"cpu", make_onednn_engine, one}};
+  static constexpr EngineType kTypes[] = {kCuda, {"cpu", make_onednn_engine, one}};
   return kTypes;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "workloads/engines/engine.h"
+
 namespace doetune::workloads::cudnn {
 namespace {
 
@@ -17,11 +19,18 @@ std::string with_reason(cudnnStatus_t status, const std::string& what) {
 
 }  // namespace
 
+void refuse(cudnnStatus_t status, const std::string& what) {
+  if (status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+      status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED)
+    throw CannotRun("not enough memory: " + with_reason(status, what));
+  throw Error(status, what);
+}
+
 Error::Error(cudnnStatus_t its_status, const std::string& what)
     : std::runtime_error(with_reason(its_status, what)), status(its_status) {}
 
 void check(cudnnStatus_t status, const char* what) {
-  if (status != CUDNN_STATUS_SUCCESS) throw Error(status, what);
+  if (status != CUDNN_STATUS_SUCCESS) refuse(status, what);
 }
 
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) : type_(type) {
@@ -42,8 +51,8 @@ void Descriptor::set_raw(cudnnBackendAttributeName_t name, cudnnBackendAttribute
                          std::int64_t count, const void* values) {
   const cudnnStatus_t status = cudnnBackendSetAttribute(raw_, name, type, count, values);
   if (status != CUDNN_STATUS_SUCCESS)
-    throw Error(status, fmt::format("attribute {} of descriptor {}", static_cast<int>(name),
-                                    static_cast<int>(type_)));
+    refuse(status, fmt::format("attribute {} of descriptor {}", static_cast<int>(name),
+                               static_cast<int>(type_)));
 }
 
 Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, const Descriptor& value) {
@@ -61,7 +70,7 @@ Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, std::span<const De
 Descriptor& Descriptor::finalize() {
   const cudnnStatus_t status = cudnnBackendFinalize(raw_);
   if (status != CUDNN_STATUS_SUCCESS)
-    throw Error(status, fmt::format("finalising descriptor {}", static_cast<int>(type_)));
+    refuse(status, fmt::format("finalising descriptor {}", static_cast<int>(type_)));
   return *this;
 }
 
@@ -70,8 +79,8 @@ std::int64_t Descriptor::get_raw(cudnnBackendAttributeName_t name, cudnnBackendA
   std::int64_t there = 0;
   const cudnnStatus_t status = cudnnBackendGetAttribute(raw_, name, type, count, &there, values);
   if (status != CUDNN_STATUS_SUCCESS)
-    throw Error(status, fmt::format("reading attribute {} of descriptor {}", static_cast<int>(name),
-                                    static_cast<int>(type_)));
+    refuse(status, fmt::format("reading attribute {} of descriptor {}", static_cast<int>(name),
+                               static_cast<int>(type_)));
   return std::min(there, count);
 }
 

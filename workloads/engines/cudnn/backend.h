@@ -20,7 +20,10 @@ struct Error : std::runtime_error {
   cudnnStatus_t status;
 };
 
-/// Throws Error unless the status is a success.
+/// Throws Error, or CannotRun where it is memory that was lacking.
+[[noreturn]] void refuse(cudnnStatus_t status, const std::string& what);
+
+/// Refuses unless the status is a success.
 void check(cudnnStatus_t status, const char* what);
 
 /// The attribute type that goes with a C++ type.
