@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "workloads/ceilings/cpu_device.h"
-#ifdef DOETUNE_WITH_CUDA
-#include "workloads/ceilings/cuda_device.h"
-#endif
+#include "workloads/cuda/cuda_library.h"
 #include "workloads/random.h"
 
 namespace doetune::workloads {
@@ -59,9 +57,7 @@ double Copy::bytes_moved() const {
 std::unique_ptr<Device> open_device(std::string_view name, int threads) {
   const std::string_view device = resolve_device(name);
   device_count(device);  // throws where there is none
-#ifdef DOETUNE_WITH_CUDA
-  if (device == "cuda") return open_cuda_device();
-#endif
+  if (device == "cuda") return cuda_library().open_device();
   return open_cpu_device(threads);
 }
 
