@@ -178,6 +178,7 @@ Result run(const Request& request) try {
   const Network network = network_of(in);
   check_output(in, network);
   const int devices = device_count(in.text("device"));
+  const std::string engine = make_engine(in.text("device"))->description();
   const int executors = devices * in.integer("executors_per_gpu");
   const auto cpus = usable_cpus(request.cpus);
   const int threads = in.has("threads") ? in.integer("threads") : static_cast<int>(cpus.size());
@@ -197,7 +198,7 @@ Result run(const Request& request) try {
   Result result = static_result(
       measure_repeats(job, stopping_rule(request), request.repeats, deadline), context);
   result.notes.update(open.notes);
-  result.notes["engine"] = make_engine(config.device)->description();
+  result.notes["engine"] = engine;
   result.notes["threads_per_executor"] = config.compile.threads;
   return result;
 } catch (const NoDevice& error) {
