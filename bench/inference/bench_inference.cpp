@@ -1,9 +1,10 @@
 // Times inference of one network on the CPU engine, at the request of compare.py.
 //
-//   bench_inference MODEL INPUT_SIZE BATCH PRECISION THREADS DUMP_DIR
+//   bench_inference MODEL INPUT_HEIGHT BATCH PRECISION THREADS DUMP_DIR
 //
-// Writes weights.f32, input.f32 and output.f32 (raw floats) to DUMP_DIR, so that a peer can run the
-// same numbers, then answers each line "N" on standard input with the seconds that N batches took.
+// Writes network.json (its layers), weights.f32, input.f32 and output.f32 (raw floats) to DUMP_DIR,
+// so that a peer can run the same network on the same numbers, then answers each line "N" on
+// standard input with the seconds that N batches took. An INPUT_HEIGHT of 0 is the network's own.
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -13,8 +14,9 @@
 #include <vector>
 
 #include "workloads/engines/engine.h"
-#include "workloads/random.h"
+#include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
+#include "workloads/random.h"
 
 namespace {
 
@@ -34,9 +36,11 @@ double seconds_for(CompiledNetwork& network, int batch, int repetitions) {
 }
 
 void serve(const std::vector<std::string>& arguments) {
-  const Network network = make_network(arguments.at(0), std::stoi(arguments.at(1)));
+  const int height = std::stoi(arguments.at(1));
+  const Network network = make_network(
+      arguments.at(0), height != 0 ? height : network_type(arguments.at(0)).default_height);
   const int batch = std::stoi(arguments.at(2));
-  const Precision precision = arguments.at(3) == "bf16" ? Precision::bf16 : Precision::fp32;
+  const Precision precision = precision_named(arguments.at(3));
   const int threads = std::stoi(arguments.at(4));
   const std::string& dump = arguments.at(5);
 
@@ -46,6 +50,7 @@ void serve(const std::vector<std::string>& arguments) {
   const auto input = compiled->input();
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = random_unit(2, i);
   compiled->infer(batch);
+  std::ofstream(dump + "/network.json") << to_json(network).dump(1) << "\n";
   write_floats(dump + "/weights.f32", weights);
   write_floats(dump + "/input.f32", input);
   write_floats(dump + "/output.f32", compiled->output());
@@ -60,7 +65,7 @@ void serve(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   if (argc != 7) {
     std::fprintf(stderr,
-                 "usage: bench_inference MODEL INPUT_SIZE BATCH fp32|bf16 THREADS DUMP_DIR\n");
+                 "usage: bench_inference MODEL INPUT_HEIGHT BATCH fp32|bf16 THREADS DUMP_DIR\n");
     return 2;
   }
   try {
