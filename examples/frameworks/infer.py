@@ -294,12 +294,10 @@ def main():
     options = parse_arguments()
     try:
         result = run_doetune(options) if options.framework == "doetune" else run_peer(options)
-    except CannotRun as error:
+    except (CannotRun, MemoryError, ValueError, RuntimeError) as error:
         print(f"infer.py: {error}", file=sys.stderr)
-        sys.exit(77)
-    except (MemoryError, ValueError, RuntimeError) as error:
-        print(f"infer.py: {error}", file=sys.stderr)
-        sys.exit(77 if isinstance(error, MemoryError) else 1)
+        no_memory = isinstance(error, MemoryError) or "out of memory" in str(error).lower()
+        sys.exit(77 if no_memory or isinstance(error, CannotRun) else 1)
     print(json.dumps(result))
 
 
