@@ -91,7 +91,8 @@ class Plan {
   void add_activation(const Tensor& tensor, Activation activation);
   /// Empty if oneDNN has no such convolution.
   dnnl::convolution_forward::primitive_desc describe(const Convolution& conv, const Layer& node,
-                                                     dnnl::algorithm algorithm, int images,
+                                                     dnnl::algorithm algorithm,
+                                                     dnnl::memory::format_tag layout, int images,
                                                      const dnnl::primitive_attr& attributes) const;
   ChosenConvolution choose(const Convolution& conv, int layer) const;
 
