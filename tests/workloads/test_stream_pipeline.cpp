@@ -20,7 +20,7 @@ class WatchfulNetwork final : public CompiledNetwork {
   std::span<float> input() override { return {}; }
 
   void load(int image, const PictureView& picture, int) override {
-    CHECK(static_cast<int>(under_way_.size()) < lanes_);  // there is a buffer for it
+    CHECK(static_cast<int>(under_way_.size()) <= (lanes_ == 1 ? 0 : lanes_));
     CHECK(image == static_cast<int>(loading_.size()));
     loading_.push_back(picture.luma[0]);
   }

@@ -57,8 +57,9 @@ ShareReport Pipeline::process(std::vector<Frame> share, bool skipped) {
   for (std::int64_t left = report_.images; left > 0;) {
     const auto images = static_cast<int>(std::min<std::int64_t>(left, batch_));
     fill(images);
-    submit(images);
     if (static_cast<int>(under_way_.size()) == network_.lanes()) collect();
+    submit(images);
+    if (network_.lanes() == 1) collect();
     left -= images;
   }
   while (!under_way_.empty()) collect();

@@ -27,10 +27,11 @@ struct ShareReport {
   ShareReport& operator+=(const ShareReport& other);
 };
 
-/// Loads a batch while the device runs the ones before it, as many as the engine takes (lanes).
-/// With one lane, the CPU's, stages follow one another, and `infer_s` of a batch is its time. With
-/// more lanes nobody sees when a batch was done, and it is the time that one of its size took alone
-/// when it was prepared.
+/// Loads a batch while the device runs the ones before it, as many as the engine takes (lanes), and
+/// waits for the oldest only when the next one is loaded, so that the device never lacks work for
+/// want of the other's results. With one lane, the CPU's, stages follow one another, and `infer_s`
+/// of a batch is its time. With more lanes nobody sees when a batch was done, and it is the time
+/// that one of its size took alone when it was prepared.
 class Pipeline {
  public:
   /// `batch`: images that the network takes at a time; what is left at the end of a share is a
