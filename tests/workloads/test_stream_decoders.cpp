@@ -28,6 +28,16 @@ std::vector<std::uint8_t> luma_of(const PictureView& picture) {
   return luma;
 }
 
+/// A clip with zeros for one packet.
+Clip broken_clip(VideoCodec codec, int frame) {
+  const FileDescriptor file = open_clip({64, 48, 10, 3, codec}, {});
+  const Clip clip = Clip::read(file.get(), true).value();
+  const auto packet = clip.packet(frame);
+  const Mapping bytes(file.get(), Access::read_write);
+  std::memset(bytes.bytes().data() + (packet.data() - clip.packet(0).data()), 0, packet.size());
+  return Clip::read(file.get(), false).value();
+}
+
 /// Every frame of the clip, by one decoder from the start.
 std::vector<std::vector<std::uint8_t>> straight(const Clip& clip) {
   FrameDecoder decoder(clip.codec());
@@ -99,15 +109,7 @@ TEST_CASE("decoders that are left with pictures not taken end all the same", "[d
 }
 
 TEST_CASE("a packet that is broken is told to the one who wants its picture", "[decoders]") {
-  const FileDescriptor file = open_clip({64, 48, 10, 3}, {});
-  {
-    const Clip clip = Clip::read(file.get(), true).value();
-    const auto fourth = clip.packet(4);
-    const Mapping bytes(file.get(), Access::read_write);
-    const auto at = fourth.data() - clip.packet(0).data();
-    std::memset(bytes.bytes().data() + at, 0, fourth.size());
-  }
-  const Clip clip = Clip::read(file.get(), false).value();
+  const Clip clip = broken_clip(VideoCodec::mjpeg, 4);
   std::vector<Frame> share;
   for (int i = 0; i < 10; ++i) share.push_back({0, i, i});
   for (const int threads : {0, 2}) {
@@ -119,4 +121,15 @@ TEST_CASE("a packet that is broken is told to the one who wants its picture", "[
         }(),
         VideoError);
   }
+}
+
+TEST_CASE("frames that nobody analyses are decoded only where others build on them", "[decoders]") {
+  const Clip by_itself = broken_clip(VideoCodec::mjpeg, 4);
+  CameraDecoder skipping(by_itself);
+  skipping.decode({0, 1, 1});
+  CHECK_NOTHROW(skipping.decode({0, 8, 8}));
+  const Clip changes = broken_clip(VideoCodec::mpeg4, 4);
+  CameraDecoder following(changes);
+  following.decode({0, 1, 1});
+  CHECK_THROWS_AS(following.decode({0, 8, 8}), VideoError);
 }

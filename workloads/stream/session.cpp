@@ -88,7 +88,7 @@ void Session::add_notes(Result& result) const {
   result.notes["engine"] = pool_->engine();
   result.notes["executors"] = config_.executors;
   result.notes["threads_per_executor"] = config_.compile.threads;
-  result.notes["device_bytes"] = pool_->device_bytes();
+  if (pool_->device_bytes() > 0) result.notes["device_bytes"] = pool_->device_bytes();
   if (mps_) result.notes["sharing_verified"] = true;
 }
 
