@@ -419,10 +419,10 @@ TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {
             .exit_code() == 2);
 }
 
-TEST_CASE("without a GPU, device cuda ends at once with code 1 and why", "[program]") {
+TEST_CASE("without a GPU, device cuda ends at once with code 77 and why", "[program]") {
   const Workplace place;
   Program program(place, with(kSmall, {"--device", "cuda"}), {{"CUDA_VISIBLE_DEVICES", ""}});
-  CHECK(program.exit_code() == 1);
+  CHECK(program.exit_code() == 77);
   CHECK_FALSE(place.read("err").empty());
   CHECK_FALSE(fs::exists(place.path / "doetune"));  // before it made a video
 }

@@ -44,25 +44,23 @@ Gemm gemm_of(const Inputs& in) {
 
 Result run(const Request& request) {
   const TimingOptions start = timing_options(request, std::chrono::steady_clock::now());
-  return run_on_device([&] {
-    const Gemm gemm = gemm_of(request.inputs);
-    const auto ceilings = ceilings_for(request, gemm.precision);
-    const auto device = open_device(request.inputs.text("device"), threads_of(request));
-    const auto operation = device->prepare(gemm);
-    TimingOptions options = start;
-    options.slice_s = kSlice_s;
-    std::vector<Derived> derived{
-        {"rate", [&](double seconds) { return gemm.operations() / seconds / kTera; }},
-        {"time", [](double seconds) { return seconds; }}};
-    add_roofline(ceilings, ceilings ? roofline_seconds(gemm, *ceilings) : 0, derived);
-    const auto measured =
-        time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
-    Result result = timed_result(measured, request.repeats, derived);
-    result.responses["intensity"] = gemm.operations() / gemm.bytes();
-    add_ceiling_notes(ceilings, result);
-    result.notes["device"] = device->description();
-    return result;
-  });
+  const Gemm gemm = gemm_of(request.inputs);
+  const auto ceilings = ceilings_for(request, gemm.precision);
+  const auto device = open_device(request.inputs.text("device"), threads_of(request));
+  const auto operation = device->prepare(gemm);
+  TimingOptions options = start;
+  options.slice_s = kSlice_s;
+  std::vector<Derived> derived{
+      {"rate", [&](double seconds) { return gemm.operations() / seconds / kTera; }},
+      {"time", [](double seconds) { return seconds; }}};
+  add_roofline(ceilings, ceilings ? roofline_seconds(gemm, *ceilings) : 0, derived);
+  const auto measured =
+      time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
+  Result result = timed_result(measured, request.repeats, derived);
+  result.responses["intensity"] = gemm.operations() / gemm.bytes();
+  add_ceiling_notes(ceilings, result);
+  result.notes["device"] = device->description();
+  return result;
 }
 
 }  // namespace

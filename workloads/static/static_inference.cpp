@@ -168,7 +168,7 @@ JobPlan job_plan(const Inputs& in, const DataSet& data, const std::vector<FileDe
   return plan;
 }
 
-Result run(const Request& request) try {
+Result run(const Request& request) {
   const Inputs& in = request.inputs;
   const Clock::time_point start = Clock::now();
   constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
@@ -201,8 +201,6 @@ Result run(const Request& request) try {
   result.notes["engine"] = engine;
   result.notes["threads_per_executor"] = config.compile.threads;
   return result;
-} catch (const NoDevice& error) {
-  throw Infeasible(error.what());
 }
 
 }  // namespace

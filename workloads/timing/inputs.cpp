@@ -19,14 +19,13 @@ std::vector<std::string> device_names() {
 
 Input categories(std::string name, std::vector<std::string> levels, std::string description) {
   std::string first = levels.front();
-  return {std::move(name),        InputKind::categorical, std::move(first),
-          std::move(description), "",                     0,
-          0,                      std::move(levels)};
+  return {
+      std::move(name),  InputKind::categorical, std::move(first), std::move(description), "", 0, 0,
+      std::move(levels)};
 }
 
 Input precision_input() {
-  return categories("precision", {"fp32", "tf32", "bf16", "fp16"},
-                    "of the numbers; sums are fp32");
+  return categories("precision", {"fp32", "tf32", "bf16", "fp16"}, "of the numbers; sums are fp32");
 }
 
 std::vector<Input> with_timing_inputs(std::vector<Input> own) {
@@ -50,10 +49,8 @@ int threads_of(const Request& request) {
 std::optional<Ceilings> ceilings_for(const Request& request, Precision precision) {
   const Inputs& in = request.inputs;
   if (in.text("roofline") == "off") return std::nullopt;
-  return ceilings_of(
-      in.text("device"), precision, threads_of(request),
-      cache_directory(),
-      in.text("roofline") == "measure" ? Renewal::always : Renewal::if_needed);
+  return ceilings_of(in.text("device"), precision, threads_of(request), cache_directory(),
+                     in.text("roofline") == "measure" ? Renewal::always : Renewal::if_needed);
 }
 
 void add_roofline(const std::optional<Ceilings>& ceilings, double least_s,
@@ -69,16 +66,6 @@ void add_ceiling_notes(const std::optional<Ceilings>& ceilings, Result& result) 
   }
   result.notes["ceiling_tflop_per_s"] = ceilings->operations_per_s / kTera;
   result.notes["ceiling_gb_per_s"] = ceilings->bytes_per_s / kGiga;
-}
-
-Result run_on_device(const std::function<Result()>& work) {
-  try {
-    return work();
-  } catch (const CannotRun& error) {
-    throw Infeasible(error.what());
-  } catch (const NoDevice& error) {
-    throw Infeasible(error.what());
-  }
 }
 
 }  // namespace doetune::workloads

@@ -35,7 +35,4 @@ void add_roofline(const std::optional<Ceilings>& ceilings, double least_s,
 /// The ceilings, or why there is no `roofline_fraction`.
 void add_ceiling_notes(const std::optional<Ceilings>& ceilings, Result& result);
 
-/// Runs the work of a workload; what the device lacks, or its absence, ends it as Infeasible.
-Result run_on_device(const std::function<Result()>& work);
-
 }  // namespace doetune::workloads

@@ -106,13 +106,12 @@ void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
 }
 
 std::vector<double> quantiles_of(const Request& request) {
-  const bool asked =
-      std::ranges::find(request.responses, "latency_p99") != request.responses.end();
+  const bool asked = std::ranges::find(request.responses, "latency_p99") != request.responses.end();
   return asked ? std::vector<double>{kTail} : std::vector<double>{};
 }
 
-Result measured_result(const Request& request, const TimingOptions& options,
-                       const Network& network, const std::optional<Ceilings>& ceilings) {
+Result measured_result(const Request& request, const TimingOptions& options, const Network& network,
+                       const std::optional<Ceilings>& ceilings) {
   const Inputs& in = request.inputs;
   const int batch = in.integer("batch_size");
   const Precision precision = precision_named(in.text("precision"));
@@ -146,13 +145,10 @@ Result run(const Request& request) {
   TimingOptions options = timing_options(request, std::chrono::steady_clock::now());
   options.rule.quantiles = quantiles_of(request);
   const Network network = network_of(request.inputs);
-  return run_on_device([&] {
-    const auto ceilings =
-        ceilings_for(request, precision_named(request.inputs.text("precision")));
-    Result result = measured_result(request, options, network, ceilings);
-    add_ceiling_notes(ceilings, result);
-    return result;
-  });
+  const auto ceilings = ceilings_for(request, precision_named(request.inputs.text("precision")));
+  Result result = measured_result(request, options, network, ceilings);
+  add_ceiling_notes(ceilings, result);
+  return result;
 }
 
 }  // namespace
