@@ -65,6 +65,7 @@ struct Input {
   double high = 0;
   std::vector<std::string> levels = {};  // categorical
   int multiple_of = 1;                   // integer
+  std::vector<std::string> words = {};   // taken instead of a number
 };
 
 struct Response {
@@ -79,6 +80,8 @@ class Inputs {
   explicit Inputs(std::map<std::string, Json> values) : values_(std::move(values)) {}
 
   bool has(const std::string& name) const { return !values_.at(name).is_null(); }
+  /// Whether a word stands in place of a number, or text was given.
+  bool is_word(const std::string& name) const { return values_.at(name).is_string(); }
   double number(const std::string& name) const { return values_.at(name).get<double>(); }
   int integer(const std::string& name) const { return values_.at(name).get<int>(); }
   std::string text(const std::string& name) const { return values_.at(name).get<std::string>(); }
