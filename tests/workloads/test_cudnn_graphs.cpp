@@ -113,6 +113,14 @@ TEST_CASE("the favourite engine of a convolution becomes a plan", "[cuda]") {
   }
 }
 
+TEST_CASE("a part of the multiprocessors has engines and plans", "[cuda]") {
+  const Descriptor h200 = device_properties(kH200);
+  const Target part{nullptr, &h200, 32};
+  const auto found = candidates(small_case(), part);
+  REQUIRE_FALSE(found.empty());
+  CHECK(Plan(small_case(), found.front().configuration, part).workspace_bytes() >= 0);
+}
+
 TEST_CASE("a convolution that cannot be has no engine", "[cuda]") {
   const Descriptor h200 = device_properties(kH200);
   const Target target{nullptr, &h200, 0};
