@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "workloads/video/clip.h"
+#include "workloads/cache.h"
 
 namespace doetune::workloads::cudnn {
 namespace {
@@ -65,6 +65,13 @@ CudnnNetwork::~CudnnNetwork() {
 }
 
 void CudnnNetwork::enter() const { check(cudaSetDevice(gpu_.index), "choosing the GPU"); }
+
+const DetectionHead* CudnnNetwork::boxes() const {
+  const auto* head = std::get_if<DetectionHead>(&network_.head);
+  if (head == nullptr) return nullptr;
+  const auto channels = head->anchors.size() * static_cast<std::size_t>(5 + head->classes);
+  return channels == static_cast<std::size_t>(network_.output().channels) ? head : nullptr;
+}
 
 BoxGrid CudnnNetwork::grid() const {
   const Shape& shape = network_.output();
