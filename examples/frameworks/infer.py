@@ -47,9 +47,11 @@ def run_workload(options, *more):
                "--seed", str(options.seed), *more]
     if options.input_size:
         command += ["--input_size", str(options.input_size)]
-    # A request file in the environment is this script's own.
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("DOETUNE_REQUEST", "DOETUNE_RESULT")}
+    # A request file in the environment is this script's own. Threads that wait shall not spin for long, as in doetune's
+    # executors: where cores are shared they would keep those from working that they wait for.
+    environment = {"GOMP_SPINCOUNT": "1000"}
+    environment |= {name: value for name, value in os.environ.items()
+                    if name not in ("DOETUNE_REQUEST", "DOETUNE_RESULT")}
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, env=environment, check=False)
     except OSError as error:
@@ -65,7 +67,7 @@ class Case:
     its output; images are batch x channels x height x width."""
 
     def __init__(self, numpy, folder, batch):
-        folder = pathlib.Path(folder)
+        self.folder = folder = pathlib.Path(folder)
         self.network = json.loads((folder / "network.json").read_text())
         self.layers = self.network["layers"]
         self.batch = batch
@@ -74,9 +76,9 @@ class Case:
         numbers = numpy.fromfile(folder / "weights.f32", numpy.float32)
         self.weights, at = [], 0
         for layer in self.layers:
-            if layer["kind"] != "convolution":
+            if layer["op"] != "convolution":
                 continue
-            shape = (layer["filters"], self.input_shape(layer)["channels"], *layer["kernel"])
+            shape = (layer["filters"], self.input_shape(layer)[0], *layer["kernel"])
             count = shape[0] * shape[1] * shape[2] * shape[3]
             self.weights.append((numbers[at:at + count].reshape(shape), numbers[at + count:at + count + shape[0]]))
             at += count + shape[0]
@@ -84,7 +86,8 @@ class Case:
             raise ValueError(f"weights.f32 holds {numbers.size} numbers, the network has {at}")
 
     def images(self, numpy, path, shape):
-        values = numpy.fromfile(path, numpy.float32).reshape(self.batch, shape["height"], shape["width"], shape["channels"])
+        channels, height, width = shape
+        values = numpy.fromfile(path, numpy.float32).reshape(self.batch, height, width, channels)
         return numpy.ascontiguousarray(values.transpose(0, 3, 1, 2))
 
     def input_shape(self, layer):
@@ -92,87 +95,7 @@ class Case:
         return self.network["input"] if index < 0 else self.layers[index]["output"]
 
 
-def reorg_shapes(case, layer):
-    """Darknet's reorg as reshape, transpose, reshape: a view with `stride` times the height and width and fewer
-    channels, of which each block of stride x stride becomes channels."""
-    shape, stride = case.input_shape(layer), layer["stride"]
-    channels = shape["channels"] // stride ** 2
-    out = layer["output"]
-    return ((case.batch, channels, shape["height"], stride, shape["width"], stride), (0, 3, 5, 1, 2, 4),
-            (case.batch, out["channels"], out["height"], out["width"]))
-
-
 # -- ONNX Runtime ---------------------------------------------------------------------------------
-
-
-class OnnxGraph:
-    """Builds the model of a case node by node."""
-
-    def __init__(self, onnx, case):
-        self.onnx, self.case = onnx, case
-        self.nodes, self.initializers = [], []
-
-    def node(self, kind, inputs, output, **attributes):
-        self.nodes.append(self.onnx.helper.make_node(kind, inputs, [output], **attributes))
-        return output
-
-    def constant(self, name, values):
-        self.initializers.append(self.onnx.numpy_helper.from_array(values, name))
-        return name
-
-    def activated(self, value, layer):
-        if layer["slope"] == 1:
-            return value
-        kind, attributes = ("Relu", {}) if layer["slope"] == 0 else ("LeakyRelu", {"alpha": layer["slope"]})
-        return self.node(kind, [value], value + "_activated", **attributes)
-
-    def layer(self, layer, inputs, name, numpy, weights):
-        kind = layer["kind"]
-        if kind == "convolution":
-            (rows, columns), stride = layer["pad"], layer["stride"]
-            w, b = next(weights)
-            return self.activated(self.node(
-                "Conv", [inputs[0], self.constant(name + "_w", w), self.constant(name + "_b", b)], name,
-                kernel_shape=layer["kernel"], strides=[stride] * 2, pads=[rows, columns] * 2), layer)
-        if kind == "max_pool":
-            pads = [layer["pad_before"]] * 2 + [layer["pad_after"]] * 2
-            return self.node("MaxPool", inputs, name, kernel_shape=[layer["kernel"]] * 2,
-                             strides=[layer["stride"]] * 2, pads=pads)
-        if kind == "average_pool":
-            return self.node("AveragePool", inputs, name, kernel_shape=layer["kernel"], strides=[layer["stride"]] * 2,
-                             pads=[layer["pad"]] * 4, count_include_pad=1)
-        if kind == "local_response_norm":
-            return self.node("LRN", inputs, name, **{field: layer[field] for field in ("size", "alpha", "beta", "bias")})
-        if kind == "sum":
-            return self.activated(self.node("Add", inputs, name), layer)
-        if kind == "upsample":
-            scales = self.constant(name + "_scales", numpy.array([1, 1, layer["factor"], layer["factor"]], numpy.float32))
-            return self.node("Resize", [inputs[0], "", scales], name, mode="nearest",
-                             coordinate_transformation_mode="asymmetric", nearest_mode="floor")
-        if kind == "channel_arg_max":
-            index = self.node("ArgMax", inputs, name + "_index", axis=1, keepdims=1)
-            return self.node("Cast", [index], name, to=self.onnx.TensorProto.FLOAT)
-        if kind == "reorg":
-            view, order, out = reorg_shapes(self.case, layer)
-            view = self.node("Reshape", [inputs[0], self.constant(name + "_view", numpy.array(view))], name + "_blocks")
-            moved = self.node("Transpose", [view], name + "_moved", perm=list(order))
-            return self.node("Reshape", [moved, self.constant(name + "_out", numpy.array(out))], name)
-        if kind == "route":
-            return inputs[0] if len(inputs) == 1 else self.node("Concat", inputs, name, axis=1)
-        raise CannotRun(f"infer.py knows no layer '{kind}'")
-
-    def model(self, numpy):
-        names, weights = [], iter(self.case.weights)
-        for index, layer in enumerate(self.case.layers):
-            inputs = ["input" if i < 0 else names[i] for i in layer["inputs"]]
-            names.append(self.layer(layer, inputs, f"layer_{index}", numpy, weights))
-        helper, floats = self.onnx.helper, self.onnx.TensorProto.FLOAT
-        graph = helper.make_graph(
-            self.nodes, "network", [helper.make_tensor_value_info("input", floats, self.case.input.shape)],
-            [helper.make_tensor_value_info(names[-1], floats, self.case.output.shape)], self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-        model.ir_version = 8
-        return model.SerializeToString()
 
 
 def onnxruntime_batch(modules, case, options):
@@ -180,16 +103,17 @@ def onnxruntime_batch(modules, case, options):
     runtime = modules["onnxruntime"]
     if options.precision != "fp32":
         raise CannotRun("onnxruntime is run in fp32 alone: its CPU provider has no convolution in another precision")
-    provider = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
-    device = options.device if options.device != "auto" else (
-        "cuda" if provider["cuda"] in runtime.get_available_providers() else "cpu")
-    if provider[device] not in runtime.get_available_providers():
-        raise CannotRun(f"this onnxruntime has no {provider[device]}")
+    providers = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+    there = runtime.get_available_providers()
+    device = options.device if options.device != "auto" else "cuda" if providers["cuda"] in there else "cpu"
+    if providers[device] not in there:
+        raise CannotRun(f"this onnxruntime has no {providers[device]}")
     session_options = runtime.SessionOptions()
     session_options.intra_op_num_threads = options.threads
     session_options.inter_op_num_threads = 1
-    session = runtime.InferenceSession(OnnxGraph(modules["onnx"], case).model(modules["numpy"]), session_options,
-                                       providers=[provider[device]])
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "inference"))
+    model, _ = importlib.import_module("onnx_network").onnx_model(case.folder, case.batch)
+    session = runtime.InferenceSession(model, session_options, providers=[providers[device]])
     return lambda: session.run(None, {"input": case.input})[0]
 
 
@@ -202,26 +126,39 @@ def torch_activated(functional, value, slope):
     return functional.relu_(value) if slope == 0 else functional.leaky_relu_(value, slope)
 
 
+def torch_reorg(case, layer):
+    """Darknet's: space to depth of the same memory seen as stride x stride times larger planes."""
+    (channels, height, width), stride = case.input_shape(layer), layer["stride"]
+    planes = (case.batch, channels // stride ** 2, height, stride, width, stride)
+    out = (case.batch, *layer["output"])
+    return lambda x: x.contiguous().view(planes).permute(0, 3, 5, 1, 2, 4).reshape(out)
+
+
 def torch_layer(torch, case, layer, weights):
     """A function of a layer's inputs."""
-    functional, kind = torch.nn.functional, layer["kind"]
+    functional, kind = torch.nn.functional, layer["op"]
     if kind == "convolution":
         w, b = next(weights)
         stride, pad, slope = layer["stride"], tuple(layer["pad"]), layer["slope"]
+        if layer["kernel"] == case.input_shape(layer)[1:] and pad == (0, 0):  # fully connected: a matrix product
+            matrix = w.contiguous().flatten(1)  # columns in the order of channels x rows x columns
+            return lambda x: torch_activated(
+                functional, functional.linear(x.contiguous().flatten(1), matrix, b), slope)[:, :, None, None]
         return lambda x: torch_activated(functional, functional.conv2d(x, w, b, stride, pad), slope)
     if kind == "max_pool":
         kernel, stride, before, after = (layer[field] for field in ("kernel", "stride", "pad_before", "pad_after"))
         if before == after:
             return lambda x: functional.max_pool2d(x, kernel, stride, before)
         if before == 0 and stride > 1:  # windows over the far edges, as rounding sizes up has them
-            rounded = functional.max_pool2d(torch.zeros(1, 1, *spatial(case.input_shape(layer))), kernel, stride,
-                                            ceil_mode=True)
-            if rounded.shape[2:] == spatial(layer["output"]):
+            rounded = functional.max_pool2d(torch.zeros(1, *case.input_shape(layer)), kernel, stride, ceil_mode=True)
+            if list(rounded.shape[1:]) == layer["output"]:
                 return lambda x: functional.max_pool2d(x, kernel, stride, ceil_mode=True)
         return lambda x: functional.max_pool2d(
             functional.pad(x, (before, after) * 2, value=float("-inf")), kernel, stride)
     if kind == "average_pool":
         kernel, stride, pad = layer["kernel"], layer["stride"], layer["pad"]
+        if kernel == case.input_shape(layer)[1:]:
+            return lambda x: x.mean((2, 3), keepdim=True)
         return lambda x: functional.avg_pool2d(x, kernel, stride, pad, count_include_pad=True)
     if kind == "local_response_norm":
         size, alpha, beta, bias = (layer[field] for field in ("size", "alpha", "beta", "bias"))
@@ -233,15 +170,10 @@ def torch_layer(torch, case, layer, weights):
     if kind == "channel_arg_max":
         return lambda x: x.argmax(1, keepdim=True).to(torch.float32)
     if kind == "reorg":
-        view, order, out = reorg_shapes(case, layer)
-        return lambda x: x.contiguous().view(view).permute(order).reshape(out)
+        return torch_reorg(case, layer)
     if kind == "route":
         return lambda *x: x[0] if len(x) == 1 else torch.cat(x, 1)
     raise CannotRun(f"infer.py knows no layer '{kind}'")
-
-
-def spatial(shape):
-    return (shape["height"], shape["width"])
 
 
 def last_readers(layers):
@@ -318,11 +250,11 @@ def measure(run, batch, warmup_s, duration_s):
 
 def run_peer(options):
     modules = installed(options.framework)
+    start = onnxruntime_batch if options.framework == "onnxruntime" else pytorch_batch
     with tempfile.TemporaryDirectory() as folder:
         run_workload(options, "--dump", folder, "--roofline", "off", "--warmup", "0", "--duration", "0")
         case = Case(modules["numpy"], folder, options.batch_size)
-    start = onnxruntime_batch if options.framework == "onnxruntime" else pytorch_batch
-    run = start(modules, case, options)
+        run = start(modules, case, options)
     difference = check(modules["numpy"], run(), case, options.precision)
     result = measure(run, options.batch_size, options.warmup, options.duration)
     library = modules["onnxruntime" if options.framework == "onnxruntime" else "torch"]
@@ -362,12 +294,10 @@ def main():
     options = parse_arguments()
     try:
         result = run_doetune(options) if options.framework == "doetune" else run_peer(options)
-    except CannotRun as error:
+    except (CannotRun, MemoryError, ValueError, RuntimeError) as error:
         print(f"infer.py: {error}", file=sys.stderr)
-        sys.exit(77)
-    except (MemoryError, ValueError, RuntimeError) as error:
-        print(f"infer.py: {error}", file=sys.stderr)
-        sys.exit(77 if isinstance(error, MemoryError) else 1)
+        no_memory = isinstance(error, MemoryError) or "out of memory" in str(error).lower()
+        sys.exit(77 if no_memory or isinstance(error, CannotRun) else 1)
     print(json.dumps(result))
 
 

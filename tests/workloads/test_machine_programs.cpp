@@ -72,6 +72,14 @@ TEST_CASE("the rate of a product is its operations over its time", "[program]") 
   CHECK(result["stopped_by"] == "least time reached");
 }
 
+TEST_CASE("m, n and k are the size where they are not given", "[program]") {
+  const Workplace place;
+  const Json settings = with(kQuick, {{"size", 24}, {"n", 48}});
+  const Json result = place.answer(DOETUNE_GEMM, {{"settings", settings}});
+  const double time = result["responses"]["time"];
+  CHECK(result["responses"]["rate"].get<double>() == Approx(2.0 * 24 * 48 * 24 / time / 1e12));
+}
+
 TEST_CASE("bandwidth is bytes over time, as STREAM counts", "[program]") {
   const Workplace place;
   for (const auto& [kind, arrays] : {std::pair("copy", 2), std::pair("triad", 3)}) {
@@ -171,4 +179,28 @@ TEST_CASE("weights that are cut off, and a place that cannot be written, end wit
   CHECK(place.run(DOETUNE_NETWORK_INFERENCE, small + "--weights short.weights") == 1);
   CHECK_THAT(place.read("err"), Catch::Contains("cut off"));
   CHECK(place.run(DOETUNE_NETWORK_INFERENCE, small + "--dump /dev/null/there") == 1);
+}
+
+TEST_CASE("the example's script runs doetune's engine, and tells of a framework that is missing",
+          "[program]") {
+  const Workplace place;
+  std::ofstream(place.path / "doetune")
+      << "#!/bin/sh\nshift 2\nexec '" DOETUNE_NETWORK_INFERENCE "' \"$@\"\n";
+  fs::permissions(place.path / "doetune", fs::perms::owner_all);
+  // -I -S: without the packages that the interpreter may have.
+  const std::string script = "-I -S '" DOETUNE_INFER_SCRIPT "' --doetune ./doetune ";
+  const std::string small =
+      "--network tiny-yolov2 --input_size 32 --batch_size 2 --warmup 0 --duration 0.05 ";
+  REQUIRE(place.run(DOETUNE_PYTHON, script + small + "--framework doetune") == 0);
+  const Json result = Json::parse(place.read("out"));
+  CHECK(result["responses"].size() == 2);
+  CHECK(result["responses"]["throughput"].get<double>() ==
+        Approx(2 / result["responses"]["latency"].get<double>()));
+  for (const char* framework : {"onnxruntime", "pytorch"}) {
+    CHECK(place.run(DOETUNE_PYTHON, script + small + "--framework " + framework) == 77);
+    CHECK_THAT(place.read("err"), Catch::Contains("pip install"));
+  }
+  CHECK(place.run(DOETUNE_PYTHON, script + "--framework abacus") == 2);
+  CHECK(place.run(DOETUNE_PYTHON, script + "--framework doetune --network nonet") == 2);
+  CHECK(place.run(DOETUNE_PYTHON, script + "--framework doetune --precision fp16") == 77);
 }

@@ -16,8 +16,7 @@ Json shape_of(const Json& network, int index) {
 }
 
 double elements(const Json& shape) {
-  return shape["channels"].get<double>() * shape["height"].get<double>() *
-         shape["width"].get<double>();
+  return shape[0].get<double>() * shape[1].get<double>() * shape[2].get<double>();
 }
 
 }  // namespace
@@ -33,11 +32,11 @@ TEST_CASE("multiply-accumulates and weights follow from the JSON of every networ
     double multiply_accumulates_there = 0;
     double weights = 0;
     for (const Json& layer : json["layers"]) {
-      if (layer["kind"] != "convolution") continue;
+      if (layer["op"] != "convolution") continue;
       const Json in = shape_of(json, layer["inputs"][0].get<int>());
       const double filters = layer["filters"];
-      const double kernel = filters * in["channels"].get<double>() *
-                            layer["kernel"][0].get<double>() * layer["kernel"][1].get<double>();
+      const double kernel = filters * in[0].get<double>() * layer["kernel"][0].get<double>() *
+                            layer["kernel"][1].get<double>();
       multiply_accumulates_there += kernel * elements(layer["output"]) / filters;
       weights += kernel + filters;
     }
@@ -52,7 +51,7 @@ TEST_CASE("every kind of layer has a name of its own in JSON", "[network_json]")
   std::set<std::string> kinds;
   for (const NetworkType& type : network_types()) {
     const Json json = to_json(type.build(type.default_height));
-    for (const Json& layer : json["layers"]) kinds.insert(layer["kind"].get<std::string>());
+    for (const Json& layer : json["layers"]) kinds.insert(layer["op"].get<std::string>());
   }
   CHECK(kinds.size() == std::variant_size_v<decltype(Layer::op)>);
 }

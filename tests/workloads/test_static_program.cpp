@@ -170,6 +170,15 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
     const auto times = result["series"]["total_time"].get<std::vector<double>>();
     CHECK(window[1] - window[0] >= std::accumulate(times.begin(), times.end(), 0.0));
   }
+  SECTION("every pass reads and decodes every picture") {
+    Json request = small_request();
+    request["settings"]["source"] = make_pictures(place, 3);
+    request["settings"]["images"] = 1;
+    request["repeats"] = 4;
+    const Json result = answer_to(place, request);
+    for (const char* stage : {"read_time", "decode_time", "resize_time"})
+      for (const Json& time : result["repeats"][stage]) CHECK(time > 0);
+  }
   SECTION("a wanted precision") {
     Json request = small_request();
     request["precision"] = 0.5;

@@ -2,6 +2,7 @@
 
 #include "workloads/ceilings/operation.h"
 #include "workloads/timing/inputs.h"
+#include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {
@@ -43,27 +44,25 @@ bool within_device(CopyKind kind) {
 
 Result run(const Request& request) {
   const TimingOptions start = timing_options(request, std::chrono::steady_clock::now());
-  return run_on_device([&] {
-    const Copy copy = copy_of(request.inputs);
-    const auto device = open_device(request.inputs.text("device"), threads_of(request));
-    const auto operation = device->prepare(copy);
-    const auto ceilings = within_device(copy.kind) ? ceilings_for(request, Precision::fp32)
-                                                   : std::optional<Ceilings>();
-    TimingOptions options = start;
-    options.slice_s = kSlice_s;
-    std::vector<Derived> derived{
-        {"bandwidth", [&](double seconds) { return copy.bytes_moved() / seconds / kGiga; }},
-        {"time", [](double seconds) { return seconds; }}};
-    add_roofline(ceilings, ceilings ? copy.bytes_moved() / ceilings->bytes_per_s : 0, derived);
-    const auto measured =
-        time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
-    Result result = timed_result(measured, request.repeats, derived);
-    add_ceiling_notes(ceilings, result);
-    if (!within_device(copy.kind))
-      result.notes["roofline_fraction"] = "the link between host and device has no ceiling here";
-    result.notes["device"] = device->description();
-    return result;
-  });
+  const Copy copy = copy_of(request.inputs);
+  const auto device = open_device(request.inputs.text("device"), threads_of(request));
+  const auto operation = device->prepare(copy);
+  const auto ceilings =
+      within_device(copy.kind) ? ceilings_for(request, Precision::fp32) : std::optional<Ceilings>();
+  TimingOptions options = start;
+  options.slice_s = kSlice_s;
+  std::vector<Derived> derived{
+      {"bandwidth", [&](double seconds) { return copy.bytes_moved() / seconds / kGiga; }},
+      {"time", [](double seconds) { return seconds; }}};
+  add_roofline(ceilings, ceilings ? copy.bytes_moved() / ceilings->bytes_per_s : 0, derived);
+  const auto measured =
+      time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
+  Result result = timed_result(measured, request.repeats, derived);
+  add_ceiling_notes(ceilings, result);
+  if (!within_device(copy.kind))
+    result.notes["roofline_fraction"] = "the link between host and device has no ceiling here";
+  result.notes["device"] = device->description();
+  return result;
 }
 
 }  // namespace

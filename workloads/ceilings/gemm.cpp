@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/timing/inputs.h"
+#include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {
@@ -11,11 +12,14 @@ namespace {
 constexpr double kSlice_s = 0.02;  // long against the clock's steps and what a slice costs itself
 constexpr double kTera = 1e12;
 
+constexpr int kLargest = 65536;
+
 std::vector<Input> inputs() {
   const auto edge = [](const char* name, const char* description) {
-    return Input{name, InputKind::integer, 1024, description, "", 1, 65536};
+    return Input{name, InputKind::integer, nullptr, description, "", 1, kLargest};
   };
   return with_timing_inputs({
+      {"size", InputKind::integer, 1024, "of m, n and k where they are not given", "", 1, kLargest},
       edge("m", "rows of the first matrix and of the product"),
       edge("n", "columns of the second matrix and of the product"),
       edge("k", "columns of the first matrix, rows of the second"),
@@ -34,31 +38,30 @@ std::vector<Response> responses() {
 }
 
 Gemm gemm_of(const Inputs& in) {
-  return {in.integer("m"), in.integer("n"), in.integer("k"), precision_named(in.text("precision")),
+  const auto edge = [&](const char* name) { return in.integer(in.has(name) ? name : "size"); };
+  return {edge("m"), edge("n"), edge("k"), precision_named(in.text("precision")),
           in.text("transpose_b") == "yes"};
 }
 
 Result run(const Request& request) {
   const TimingOptions start = timing_options(request, std::chrono::steady_clock::now());
-  return run_on_device([&] {
-    const Gemm gemm = gemm_of(request.inputs);
-    const auto ceilings = ceilings_for(request, gemm.precision);
-    const auto device = open_device(request.inputs.text("device"), threads_of(request));
-    const auto operation = device->prepare(gemm);
-    TimingOptions options = start;
-    options.slice_s = kSlice_s;
-    std::vector<Derived> derived{
-        {"rate", [&](double seconds) { return gemm.operations() / seconds / kTera; }},
-        {"time", [](double seconds) { return seconds; }}};
-    add_roofline(ceilings, ceilings ? roofline_seconds(gemm, *ceilings) : 0, derived);
-    const auto measured =
-        time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
-    Result result = timed_result(measured, request.repeats, derived);
-    result.responses["intensity"] = gemm.operations() / gemm.bytes();
-    add_ceiling_notes(ceilings, result);
-    result.notes["device"] = device->description();
-    return result;
-  });
+  const Gemm gemm = gemm_of(request.inputs);
+  const auto ceilings = ceilings_for(request, gemm.precision);
+  const auto device = open_device(request.inputs.text("device"), threads_of(request));
+  const auto operation = device->prepare(gemm);
+  TimingOptions options = start;
+  options.slice_s = kSlice_s;
+  std::vector<Derived> derived{
+      {"rate", [&](double seconds) { return gemm.operations() / seconds / kTera; }},
+      {"time", [](double seconds) { return seconds; }}};
+  add_roofline(ceilings, ceilings ? roofline_seconds(gemm, *ceilings) : 0, derived);
+  const auto measured =
+      time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
+  Result result = timed_result(measured, request.repeats, derived);
+  result.responses["intensity"] = gemm.operations() / gemm.bytes();
+  add_ceiling_notes(ceilings, result);
+  result.notes["device"] = device->description();
+  return result;
 }
 
 }  // namespace
@@ -72,7 +75,7 @@ const Workload& gemm_workload() {
   static const Workload workload{
       "gemm",
       "one matrix product, over and over: what a device computes at best",
-      "gemm --m 1024 --n 1024 --k 1024 --precision bf16",
+      "gemm --size 1024 --precision bf16",
       inputs(),
       responses(),
       run};

@@ -5,24 +5,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json shape(const Shape& shape) {
-  return {{"channels", shape.channels}, {"height", shape.height}, {"width", shape.width}};
-}
-
-Json extent(const Extent& extent) { return {extent.height, extent.width}; }
+Json size(const Shape& shape) { return {shape.channels, shape.height, shape.width}; }
+Json size(const Extent& extent) { return {extent.height, extent.width}; }
 
 Json fields(const Convolution& conv) {
-  return {{"kind", "convolution"},
-          {"filters", conv.filters},
-          {"kernel", extent(conv.kernel)},
-          {"stride", conv.stride},
-          {"pad", extent(conv.pad)},
-          {"slope", negative_slope(conv.activation)},
+  return {{"op", "convolution"},          {"filters", conv.filters},
+          {"kernel", size(conv.kernel)},  {"stride", conv.stride},
+          {"pad", size(conv.pad)},        {"slope", negative_slope(conv.activation)},
           {"batch_norm", conv.batch_norm}};
 }
 
 Json fields(const MaxPool& pool) {
-  return {{"kind", "max_pool"},
+  return {{"op", "max_pool"},
           {"kernel", pool.kernel},
           {"stride", pool.stride},
           {"pad_before", pool.pad_before},
@@ -30,31 +24,27 @@ Json fields(const MaxPool& pool) {
 }
 
 Json fields(const AveragePool& pool) {
-  return {{"kind", "average_pool"},
-          {"kernel", extent(pool.kernel)},
+  return {{"op", "average_pool"},
+          {"kernel", size(pool.kernel)},
           {"stride", pool.stride},
           {"pad", pool.pad}};
 }
 
 Json fields(const LocalResponseNorm& norm) {
-  return {{"kind", "local_response_norm"},
+  return {{"op", "local_response_norm"},
           {"size", norm.size},
           {"alpha", norm.alpha},
           {"beta", norm.beta},
           {"bias", norm.bias}};
 }
 
-Json fields(const Sum& sum) {
-  return {{"kind", "sum"}, {"slope", negative_slope(sum.activation)}};
-}
+Json fields(const Sum& sum) { return {{"op", "sum"}, {"slope", negative_slope(sum.activation)}}; }
 
-Json fields(const Upsample& upsample) {
-  return {{"kind", "upsample"}, {"factor", upsample.factor}};
-}
+Json fields(const Upsample& upsample) { return {{"op", "upsample"}, {"factor", upsample.factor}}; }
 
-Json fields(const ChannelArgMax&) { return {{"kind", "channel_arg_max"}}; }
-Json fields(const Reorg& reorg) { return {{"kind", "reorg"}, {"stride", reorg.stride}}; }
-Json fields(const Route&) { return {{"kind", "route"}}; }
+Json fields(const ChannelArgMax&) { return {{"op", "channel_arg_max"}}; }
+Json fields(const Reorg& reorg) { return {{"op", "reorg"}, {"stride", reorg.stride}}; }
+Json fields(const Route&) { return {{"op", "route"}}; }
 
 Json head(const DetectionHead& head) {
   return {{"kind", "detection"}, {"anchors", head.anchors}, {"classes", head.classes}};
@@ -73,11 +63,11 @@ Json to_json(const Network& network) {
   for (const Layer& layer : network.layers) {
     Json each = std::visit([](const auto& op) { return fields(op); }, layer.op);
     each["inputs"] = layer.inputs;
-    each["output"] = shape(layer.output);
+    each["output"] = size(layer.output);
     layers.push_back(std::move(each));
   }
   return {{"name", network.name},
-          {"input", shape(network.input)},
+          {"input", size(network.input)},
           {"head", std::visit([](const auto& each) { return head(each); }, network.head)},
           {"parameters", parameters(network)},
           {"multiply_accumulates", multiply_accumulates(network)},

@@ -7,10 +7,10 @@
 
 namespace doetune::workloads {
 
-/// {"name", "input": {"channels", "height", "width"}, "head", "parameters",
-/// "multiply_accumulates", "layers": [{"kind", "inputs": [index, -1 the image], "output": {...},
-/// and the fields of its struct in network.h}]}. Weights belong to convolutions in order, as in
-/// weights.h; an activation is its slope below zero.
+/// {"name", "input": [channels, height, width], "head", "parameters", "multiply_accumulates",
+/// "layers": [{"op", the fields of its struct in network.h, "inputs": [index, -1 for the image],
+/// "output": [channels, height, width]}]}. Extents are [height, width]. Weights belong to
+/// convolutions in order, as in weights.h; an activation is its slope below zero.
 nlohmann::ordered_json to_json(const Network& network);
 
 }  // namespace doetune::workloads

@@ -153,9 +153,7 @@ int run_worker(const std::function<std::string()>& who, const std::function<void
   try {
     work();
     return 0;
-  } catch (const CannotRun& error) {
-    return failed(error.what(), kExitInfeasible);
-  } catch (const NoDevice& error) {
+  } catch (const Infeasible& error) {
     return failed(error.what(), kExitInfeasible);
   } catch (const std::bad_alloc&) {
     return failed("not enough memory", kExitInfeasible);

@@ -34,6 +34,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/infeasible.h"
+
 namespace doetune::workloads {
 
 using Json = nlohmann::ordered_json;
@@ -44,11 +46,6 @@ inline constexpr int kExitInfeasible = 77;
 
 /// An input is wrong: the message says which, what was expected, and the nearest valid name.
 struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The settings cannot run on this machine: a fact about them, never worth a retry.
-struct Infeasible : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -109,6 +109,8 @@ class StaticExecutor {
   void begin(const Batch& batch) {
     UnderWay work;
     work.report.number = batch.number;
+    if (batch.first != next_) recent_.clear();  // each pass decodes anew, however few pictures
+    next_ = batch.first + batch.count;
     for (int i = 0; i < batch.count; ++i)
       work.pictures.push_back(load(i, batch.first + i, work.report));
     StageClock clock;
@@ -136,7 +138,7 @@ class StaticExecutor {
     return std::nullopt;
   }
 
-  /// A picture; those that the next image sees again are kept.
+  /// A picture; those that the next image sees again are kept while pictures follow each other.
   const DecodedPicture& recent(std::int64_t number, StageTimes& times) {
     const auto kept = std::ranges::find(recent_, number, &Numbered::number);
     if (kept != recent_.end()) return kept->picture;
@@ -194,6 +196,7 @@ class StaticExecutor {
   std::unique_ptr<CompiledNetwork> compiled_;
   std::optional<FrameWriter> frames_;
   std::deque<Numbered> recent_;
+  std::int64_t next_ = 0;  ///< picture, where the next batch follows the last one
   std::deque<UnderWay> under_way_;
 };
 

@@ -168,7 +168,7 @@ JobPlan job_plan(const Inputs& in, const DataSet& data, const std::vector<FileDe
   return plan;
 }
 
-Result run(const Request& request) try {
+Result run(const Request& request) {
   const Inputs& in = request.inputs;
   const Clock::time_point start = Clock::now();
   constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
@@ -178,6 +178,7 @@ Result run(const Request& request) try {
   const Network network = network_of(in);
   check_output(in, network);
   const int devices = device_count(in.text("device"));
+  const std::string engine = make_engine(in.text("device"))->description();
   const int executors = devices * in.integer("executors_per_gpu");
   const auto cpus = usable_cpus(request.cpus);
   const int threads = in.has("threads") ? in.integer("threads") : static_cast<int>(cpus.size());
@@ -197,11 +198,9 @@ Result run(const Request& request) try {
   Result result = static_result(
       measure_repeats(job, stopping_rule(request), request.repeats, deadline), context);
   result.notes.update(open.notes);
-  result.notes["engine"] = make_engine(config.device)->description();
+  result.notes["engine"] = engine;
   result.notes["threads_per_executor"] = config.compile.threads;
   return result;
-} catch (const NoDevice& error) {
-  throw Infeasible(error.what());
 }
 
 }  // namespace

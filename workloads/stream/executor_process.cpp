@@ -62,7 +62,7 @@ void run_executor(int socket) {
     use_cpus(config.cpus);
     Executor executor(config);
     serve(executor, socket);
-  } catch (const CannotRun& error) {
+  } catch (const Infeasible& error) {
     failed(error.what(), kExitInfeasible);
   } catch (const std::bad_alloc&) {
     failed("not enough memory", kExitInfeasible);

@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kControl = "nvidia-cuda-mps-control";
-constexpr milliseconds kGrace{5000};      // for an end that is asked for
+constexpr milliseconds kGrace{3000};      // for an end that is asked for
 constexpr std::size_t kLongestPath = 80;  // the daemon's sockets lie in it, and have 108 bytes
 
 Environment daemon_environment(const fs::path& directory) {
@@ -110,6 +110,19 @@ std::string run_control(const fs::path& directory, std::vector<std::string> word
   return contents(out.get());
 }
 
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// The end of a log, for messages.
+std::string last_words(const fs::path& path) {
+  constexpr std::size_t kEnough = 500;
+  const std::string text = text_of(path);
+  return text.size() <= kEnough ? text : text.substr(text.size() - kEnough);
+}
+
 std::vector<pid_t> pids_in(const std::string& text) {
   std::istringstream in(text);
   std::vector<pid_t> pids;
@@ -117,16 +130,15 @@ std::vector<pid_t> pids_in(const std::string& text) {
   return pids;
 }
 
-/// Ends every child. Those of a child that ends become this process's own (it is a subreaper), so
-/// that a daemon's servers are found too.
-void end_children() {
+/// Waits for the end of every child, for those that were asked to end, and ends them. Those of a
+/// child that ends become this process's own (it is a subreaper), so that a daemon's servers are
+/// found too.
+void end_children(bool asked) {
   const std::string mine = fmt::format("/proc/self/task/{}/children", getpid());
-  const auto deadline = Clock::now() + kGrace;
-  for (bool asked = true; waitpid(-1, nullptr, WNOHANG) >= 0; asked = Clock::now() < deadline) {
-    std::ostringstream children;
-    children << std::ifstream(mine).rdbuf();
-    if (!asked)
-      for (const pid_t child : pids_in(children.str())) kill(child, SIGKILL);
+  const auto deadline = Clock::now() + (asked ? kGrace : milliseconds(0));
+  while (waitpid(-1, nullptr, WNOHANG) >= 0) {
+    if (Clock::now() >= deadline)
+      for (const pid_t child : pids_in(text_of(mine))) kill(child, SIGKILL);
     std::this_thread::sleep_for(milliseconds(2));
   }
 }
@@ -170,11 +182,13 @@ void stand_apart(int socket) {
   char ignored = 0;
   while (recv(socket, &ignored, 1, 0) > 0) {
   }
+  bool asked = false;
   try {
-    if (message.starts_with('+')) run_control(directory, {}, "quit", kGrace);
-  } catch (const std::exception&) {  // then it is ended without being asked
+    run_control(directory, {}, "quit", kGrace);
+    asked = true;
+  } catch (const std::exception&) {  // then it is ended without
   }
-  end_children();
+  end_children(asked);
   std::error_code nothing_to_do;
   if (!directory.empty()) fs::remove_all(directory, nothing_to_do);
   _exit(0);
@@ -226,12 +240,16 @@ std::vector<pid_t> MpsDaemon::clients() const {
   return all;
 }
 
-std::string MpsDaemon::last_log_lines() const {
-  constexpr std::size_t kEnough = 500;
-  std::ostringstream text;
-  text << std::ifstream(directory_ / "log" / "control.log").rdbuf();
-  const std::string all = text.str();
-  return all.size() <= kEnough ? all : all.substr(all.size() - kEnough);
+void MpsDaemon::verify_attached(const std::vector<pid_t>& processes) const {
+  const std::vector<pid_t> attached = clients();
+  const auto is_client = [&](pid_t pid) {
+    return std::ranges::find(attached, pid) != attached.end();
+  };
+  const auto count = std::ranges::count_if(processes, is_client);
+  if (count == std::ssize(processes)) return;
+  throw std::runtime_error(fmt::format(
+      "sharing mps: {} of {} executors became clients of the MPS daemon. Its log ends: {}", count,
+      processes.size(), last_words(directory_ / "log" / "control.log")));
 }
 
 }  // namespace doetune::workloads

@@ -33,8 +33,9 @@ class MpsDaemon {
   /// The processes that are attached, asked of each server. Throws std::runtime_error.
   std::vector<pid_t> clients() const;
 
-  /// What the daemon wrote into its log last, for messages.
-  std::string last_log_lines() const;
+  /// Throws std::runtime_error where one of the processes did not become a client: they would take
+  /// turns, and what is measured would not be what was asked for.
+  void verify_attached(const std::vector<pid_t>& processes) const;
 
  private:
   std::chrono::milliseconds patience_;

@@ -39,17 +39,6 @@ ExecutorConfig executor_config(const Request& request, const Placement& placed, 
   return config;
 }
 
-void verify_attached(const MpsDaemon& daemon, const std::vector<pid_t>& executors) {
-  const std::vector<pid_t> clients = daemon.clients();
-  const auto attached = std::ranges::count_if(executors, [&](pid_t executor) {
-    return std::ranges::find(clients, executor) != clients.end();
-  });
-  if (attached == std::ssize(executors)) return;
-  throw std::runtime_error(
-      fmt::format("sharing mps: {} of {} executors are clients of the MPS daemon. Its log ends: {}",
-                  attached, executors.size(), daemon.last_log_lines()));
-}
-
 }  // namespace
 
 Placement placement(const Request& request) {
@@ -92,14 +81,14 @@ Session::Session(const Request& request, const Placement& placed, const StreamPl
     config.cpus = cpus_of(cpus, executor, placed.executors());
     return config;
   });
-  if (mps_) verify_attached(*mps_, pool_->processes());
+  if (mps_) mps_->verify_attached(pool_->processes());
 }
 
 void Session::add_notes(Result& result) const {
   result.notes["engine"] = pool_->engine();
   result.notes["executors"] = config_.executors;
   result.notes["threads_per_executor"] = config_.compile.threads;
-  result.notes["device_bytes"] = pool_->device_bytes();
+  if (pool_->device_bytes() > 0) result.notes["device_bytes"] = pool_->device_bytes();
   if (mps_) result.notes["sharing_verified"] = true;
 }
 

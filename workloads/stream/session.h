@@ -30,8 +30,7 @@ Placement placement(const Request& request);
 class Session {
  public:
   /// Starts the executors, and returns when they are ready. Throws what ExecutorPool and MpsDaemon
-  /// do, and std::runtime_error where executors did not become clients of MPS: they would take
-  /// turns, and what is measured would not be what was asked for.
+  /// do.
   Session(const Request& request, const Placement& placed, const StreamPlan& plan,
           const ClipSpec& spec);
 

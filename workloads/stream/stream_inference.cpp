@@ -195,7 +195,7 @@ Result run(const Request& request) {
 const Workload& stream_inference() {
   static const Workload workload{
       "stream-inference",
-      "object detection on many video channels in micro-batches, shared by executor processes",
+      "object detection on many video channels in micro-batches, shared out to executors",
       "stream-inference --channels 8 --decode_rate 3 --executors_per_gpu 2 --batch_size 4 "
       "--input_size 160",
       stream_inputs(),

@@ -1,8 +1,8 @@
 #include "workloads/video/video_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,7 +18,7 @@ using libav::Owner;
 
 // Containers of frames alone: none that refers to other files or to the network.
 constexpr const char* kContainers =
-    "avi,mov,matroska,mpegts,mpeg,mpegvideo,mjpeg,m4v,h264,hevc,ivf,flv,asf,ogg,nut,gif,mxf";
+    "avi,mov,matroska,mpegts,mpeg,mpegvideo,m4v,h264,hevc,ivf,flv,asf,ogg,nut,gif,mxf";
 
 constexpr std::int64_t kUnknown = AV_NOPTS_VALUE;
 
@@ -31,6 +31,7 @@ Owner<AVFormatContext> open_container(const std::filesystem::path& file) {
   const int code =
       avformat_open_input(&opened, ("file:" + file.string()).c_str(), nullptr, &options);
   av_dict_free(&options);
+  if (code == AVERROR(EINVAL)) throw VideoError("is of a kind that is not read as a video");
   check(code, "cannot be read as a video");
   Owner<AVFormatContext> container(opened);
   check(avformat_find_stream_info(opened, nullptr), "cannot be read as a video");
