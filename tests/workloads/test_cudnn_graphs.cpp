@@ -56,7 +56,7 @@ bool has_compiled_engine(const ConvolutionCase& problem, const Target& target) {
 
 void every_convolution_has_an_engine(Precision precision) {
   const Descriptor h200 = device_properties(kH200);
-  const Target target{nullptr, &h200, 0};
+  const Target target{nullptr, &h200};
   for (const int images : {1, 32})
     for (const auto& [key, each] : all_cases(precision, images)) {
       INFO(key);
@@ -78,7 +78,7 @@ TEST_CASE("cuDNN has a compiled engine for every convolution of every network in
 
 TEST_CASE("tf32 may use what fp32 may not: tensor cores", "[cuda]") {
   const Descriptor h200 = device_properties(kH200);
-  const Target target{nullptr, &h200, 0};
+  const Target target{nullptr, &h200};
   ConvolutionCase problem = small_case();
   problem.precision = Precision::fp32;
   const auto exact = candidates(problem, target);
@@ -104,7 +104,7 @@ TEST_CASE("equal layers share a case, and what differs has another", "[cuda]") {
 
 TEST_CASE("the favourite engine of a convolution becomes a plan", "[cuda]") {
   const Descriptor h200 = device_properties(kH200);
-  const Target target{nullptr, &h200, 0};
+  const Target target{nullptr, &h200};
   for (const auto& [key, each] : all_cases(Precision::bf16, 32)) {
     INFO(key);
     const ConvolutionCase problem = always_there(each);
@@ -113,17 +113,9 @@ TEST_CASE("the favourite engine of a convolution becomes a plan", "[cuda]") {
   }
 }
 
-TEST_CASE("a part of the multiprocessors has engines and plans", "[cuda]") {
-  const Descriptor h200 = device_properties(kH200);
-  const Target part{nullptr, &h200, 32};
-  const auto found = candidates(small_case(), part);
-  REQUIRE_FALSE(found.empty());
-  CHECK(Plan(small_case(), found.front().configuration, part).workspace_bytes() >= 0);
-}
-
 TEST_CASE("a convolution that cannot be has no engine", "[cuda]") {
   const Descriptor h200 = device_properties(kH200);
-  const Target target{nullptr, &h200, 0};
+  const Target target{nullptr, &h200};
   CHECK(has_compiled_engine(small_case(), target));
   ConvolutionCase overlapping = small_case();
   overlapping.output_pitch = overlapping.output.channels - 4;  // pixels that share channels

@@ -17,10 +17,6 @@ void copy_async(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind k
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream), "a copy");
 }
 
-Target target_of(const Gpu& gpu, cudnnHandle_t handle) {
-  return {handle, nullptr, gpu.multiprocessors->count()};
-}
-
 }  // namespace
 
 Handle::Handle(cudaStream_t stream) {
@@ -40,7 +36,8 @@ CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<con
       handle_(compute_),
       weights_(network_, plan_, weights, options.precision),
       cache_(cache_directory(), gpu.name, cudnnGetVersion()),
-      chooser_(target_of(gpu, handle_), compute_, cache_, proposals_to_time()),
+      chooser_({handle_, nullptr}, {compute_, gpu.multiprocessors->count()}, cache_,
+               proposals_to_time()),
       pictures_(uploads_) {
   if (const DetectionHead* head = boxes()) {
     anchors_ = DeviceBuffer(static_cast<std::int64_t>(head->anchors.size()) * 2 * sizeof(float),
