@@ -43,7 +43,7 @@ struct Workplace {
 inline const Arguments kSmall{
     "--channels",    "4",   "--decode_rate",  "10", "--interval",     "0.2", "--input_size", "32",
     "--frame_width", "64",  "--frame_height", "64", "--clip_seconds", "0.5", "--warmup",     "0.2",
-    "--duration",    "0.3", "--batches",      "2"};
+    "--duration",    "0.3", "--batches",      "2",  "--roofline",     "off"};
 
 /// The program as a running process; standard output and error go to files `out` and `err`.
 class Program {
@@ -130,11 +130,18 @@ inline double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The small stream without pauses, and without a least time.
-inline Json immediate_request() {
+/// The small stream as settings of a request.
+inline Json small_settings() {
   Json settings;
   for (std::size_t i = 0; i < kSmall.size(); i += 2)
-    settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+    settings[kSmall[i].substr(2)] =
+        kSmall[i] == "--roofline" ? Json(kSmall[i + 1]) : Json::parse(kSmall[i + 1]);
+  return settings;
+}
+
+/// The small stream without pauses, and without a least time.
+inline Json immediate_request() {
+  Json settings = small_settings();
   settings["arrival"] = "immediate";
   settings["duration"] = 0;
   settings["batches"] = 1;

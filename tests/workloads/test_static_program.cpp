@@ -19,11 +19,12 @@ using doetune::workloads::VideoReader;
 using doetune::workloads::VideoWriter;
 
 /// Small enough for a second or less: 32-pixel networks and pictures.
-const Arguments kSmall{"--input_size", "32", "--frame_width", "64",  "--frame_height", "64",
-                       "--warmup",     "0",  "--baseline",    "0.05"};
+const Arguments kSmall{"--input_size", "32", "--frame_width", "64",   "--frame_height", "64",
+                       "--warmup",     "0",  "--baseline",    "0.05", "--roofline",     "off"};
 const Arguments kGenerated = with(kSmall, {"--images", "30"});
 /// 128 x 72 pixels, the smallest.
-const Arguments kTracknet{"--model", "tracknet", "--input_size", "72", "--warmup", "0"};
+const Arguments kTracknet{"--model",  "tracknet", "--input_size", "72",
+                          "--warmup", "0",        "--roofline",   "off"};
 
 class StaticInference : public WorkloadProcess {
  public:

@@ -117,9 +117,7 @@ TEST_CASE("a search for channels keeps the time limit", "[program]") {
 
 TEST_CASE("a request file is answered by a result file", "[program]") {
   const Workplace place;
-  Json settings;
-  for (std::size_t i = 0; i < kSmall.size(); i += 2)
-    settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+  Json settings = small_settings();
   std::ofstream(place.path / "request.json") << Json{{"study", "s"},
                                                      {"run", 1},
                                                      {"attempt", 1},
@@ -139,9 +137,7 @@ TEST_CASE("a request file is answered by a result file", "[program]") {
 
 TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[program]") {
   const Workplace place;
-  Json settings;
-  for (std::size_t i = 0; i < kSmall.size(); i += 2)
-    settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+  Json settings = small_settings();
   settings.erase("warmup");
   settings["arrival"] = "immediate";
   settings["duration"] = 0;
@@ -163,9 +159,7 @@ TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[pro
 TEST_CASE("repeats that the time limit leaves no room for are left out, and the result says so",
           "[program]") {
   const Workplace place;
-  Json settings;
-  for (std::size_t i = 0; i < kSmall.size(); i += 2)
-    settings[kSmall[i].substr(2)] = Json::parse(kSmall[i + 1]);
+  Json settings = small_settings();
   std::ofstream(place.path / "request.json")
       << Json{{"settings", settings}, {"repeats", 1000}, {"time_limit_s", 4}};
   REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);

@@ -1,7 +1,7 @@
 #include "workloads/ceilings/copy.h"
 
 #include "workloads/ceilings/operation.h"
-#include "workloads/timing/inputs.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "workloads/timing/inputs.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 

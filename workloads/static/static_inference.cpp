@@ -6,12 +6,13 @@
 #include <chrono>
 
 #include "workloads/engines/engine.h"
-#include "workloads/networks/weights.h"
 #include "workloads/processes/worker_pool.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/static/static_executor.h"
 #include "workloads/static/static_job.h"
 #include "workloads/static/static_result.h"
 #include "workloads/stream/executor_pool.h"
+#include "workloads/timing/roofline.h"
 #include "workloads/video/video_writer.h"
 
 namespace doetune::workloads {
@@ -19,26 +20,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const NetworkType& type : network_types()) names.emplace_back(type.name);
-  return names;
-}
-
-std::vector<std::string> device_names() {
-  std::vector<std::string> names{"auto"};
-  for (const EngineType& type : engine_types()) names.emplace_back(type.device);
-  return names;
-}
-
 std::vector<Input> inputs() {
   using enum InputKind;
-  const auto categories = [](std::string name, std::vector<std::string> levels,
-                             std::string description) {
-    return Input{name, categorical, levels.front(), std::move(description), "", 0, 0, levels};
-  };
   return {
-      categories("model", model_names(), "the network"),
+      model_input(model_names()),
       {"source", text, "generated",
        "'generated', a directory of pictures (those below it too), or a video file"},
       {"images", integer, nullptr,
@@ -47,12 +32,11 @@ std::vector<Input> inputs() {
       {"batch_size", integer, 8, "images that an executor gets, and runs, at a time", "", 1, 256},
       categories("schedule", {"dynamic", "static"},
                  "an executor gets its next batch when it is done, or has a fixed share"),
-      categories("precision", {"fp32", "tf32", "bf16", "fp16"}, "of weights and activations"),
-      categories("device", device_names(), "where the network runs"),
+      precision_input(),
+      device_input(),
       {"input_size", integer, nullptr, "height of the network's input; default: its own", "pixels",
        32, 1216},
-      {"threads", integer, nullptr,
-       "CPU threads for inference of all executors; default: one a core", "", 1, 1024},
+      threads_input(),
       {"source_fps", continuous, 30.0, "pictures a second, where the source is no video file", "Hz",
        0.1, 1000},
       {"frame_width", integer, 1280, "of generated pictures", "pixels", 64, 7680, {}, 2},
@@ -61,7 +45,7 @@ std::vector<Input> inputs() {
                  "leave broken pictures out, and count them, instead of ending"),
       {"output", text, nullptr,
        "the video that tracknet writes (.avi .mkv .mov .mp4); default: one that is not kept"},
-      {"weights", text, nullptr, "a Darknet .weights file; default: drawn from the seed"},
+      weights_input(),
       {"warmup", continuous, 0.5, "time to work before the measurement", "s", 0, 3600},
       {"baseline", continuous, 1.0,
        "least time to measure one executor alone, for speed_up; 0: do not", "s", 0, 3600},
@@ -70,6 +54,7 @@ std::vector<Input> inputs() {
       {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
       {"overlap_threshold", continuous, 0.45,
        "overlap above which the lesser of two boxes is dropped", "", 0, 1},
+      roofline_input(),
   };
 }
 
@@ -78,26 +63,6 @@ DataSetRequest data_set_request(const Inputs& in) {
                          in.integer("frame_height"), in.number("source_fps")};
   if (in.has("images")) request.images = in.integer("images");
   return request;
-}
-
-Network network_of(const Inputs& in) {
-  const std::string model = in.text("model");
-  try {
-    return make_network(model, in.has("input_size") ? in.integer("input_size")
-                                                    : network_type(model).default_height);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(std::string("input_size: ") + error.what());
-  }
-}
-
-FileDescriptor shared_weights(const Request& request, const Network& network) {
-  FileDescriptor file = make_memory_file("doetune-weights", weight_count(network) * sizeof(float));
-  const Mapping mapping(file.get(), Access::read_write);
-  if (request.inputs.has("weights"))
-    load_darknet_weights(network, request.inputs.text("weights"), mapping.floats());
-  else
-    random_weights(network, request.seed, mapping.floats());
-  return file;
 }
 
 void check_output(const Inputs& in, const Network& network) {
@@ -181,13 +146,13 @@ Result run(const Request& request) {
   const std::string engine = make_engine(in.text("device"))->description();
   const int executors = devices * in.integer("executors_per_gpu");
   const auto cpus = usable_cpus(request.cpus);
-  const int threads = in.has("threads") ? in.integer("threads") : static_cast<int>(cpus.size());
   const OpenDataSet open = open_data_set(data_set_request(in));
   const FileDescriptor weights = shared_weights(request, network);
   const auto coded = coded_files(network, executors);
   StaticExecutorConfig config =
-      executor_config(in, network, open.data, std::max(1, threads / executors));
+      executor_config(in, network, open.data, std::max(1, threads_of(request) / executors));
   config.weights_file = weights.get();
+  const auto ceilings = ceilings_for(request, config.compile.precision);
   WorkerPool pool(worker_starts(config, executors, devices, cpus, coded));
   ResultContext context{network.head, job_plan(in, open.data, coded), pool.size(), std::nullopt,
                         request.repeats};
@@ -197,6 +162,8 @@ Result run(const Request& request) {
     context.throughput_alone = job.throughput_alone(in.number("baseline"));
   Result result = static_result(
       measure_repeats(job, stopping_rule(request), request.repeats, deadline), context);
+  add_roofline_fraction(ceilings, network, config.compile.batch, config.compile.precision, devices,
+                        result);
   result.notes.update(open.notes);
   result.notes["engine"] = engine;
   result.notes["threads_per_executor"] = config.compile.threads;

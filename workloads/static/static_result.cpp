@@ -164,6 +164,7 @@ std::vector<Response> static_responses() {
       {"image_time", "s", "time that an executor is busy with an image"},
       {"speed_up", "1", "throughput over that of one of the executors alone"},
       {"efficiency", "1", "speed_up over the number of executors"},
+      {"roofline_fraction", "1", "throughput over that of the devices' ceilings, layer by layer"},
       {"read_time", "s", "reading picture files, of all executors together in one pass"},
       {"decode_time", "s", "decoding pictures or video, likewise"},
       {"resize_time", "s", "into the network's input, likewise"},

@@ -4,25 +4,13 @@
 
 #include <algorithm>
 
-#include "workloads/networks/weights.h"
+#include "workloads/shared_inputs.h"
 
 namespace doetune::workloads {
 namespace {
 
-FileDescriptor shared_weights(const Request& request) {
-  const Network network =
-      make_network(request.inputs.text("model"), request.inputs.integer("input_size"));
-  FileDescriptor file = make_memory_file("doetune-weights", weight_count(network) * sizeof(float));
-  const Mapping mapping(file.get(), Access::read_write);
-  if (request.inputs.has("weights"))
-    load_darknet_weights(network, request.inputs.text("weights"), mapping.floats());
-  else
-    random_weights(network, request.seed, mapping.floats());
-  return file;
-}
-
 /// What every executor is told, but for its index, its GPU and its CPUs.
-ExecutorConfig executor_config(const Request& request, const Placement& placed, int cpus) {
+ExecutorConfig executor_config(const Request& request, const Placement& placed) {
   const Inputs& in = request.inputs;
   ExecutorConfig config;
   config.executors = placed.executors();
@@ -30,9 +18,8 @@ ExecutorConfig executor_config(const Request& request, const Placement& placed, 
   config.input_size = in.integer("input_size");
   config.device = placed.device;
   if (placed.sharing == "green") config.engine.sm_share = 1.0 / placed.executors_per_gpu;
-  const int threads = in.has("threads") ? in.integer("threads") : cpus;
   config.compile = {in.integer("batch_size"), precision_named(in.text("precision")),
-                    std::max(1, threads / config.executors),
+                    std::max(1, threads_of(request) / config.executors),
                     static_cast<float>(in.number("confidence_threshold")),
                     static_cast<float>(in.number("overlap_threshold"))};
   config.decoders = in.integer("decoders");
@@ -63,9 +50,10 @@ Placement placement(const Request& request) {
 
 Session::Session(const Request& request, const Placement& placed, const StreamPlan& plan,
                  const ClipSpec& spec)
-    : weights_(shared_weights(request)), clip_(open_clip(spec, cache_directory())) {
+    : weights_(shared_weights(request, network_of(request.inputs))),
+      clip_(open_clip(spec, cache_directory())) {
   const auto cpus = usable_cpus(request.cpus);
-  config_ = executor_config(request, placed, static_cast<int>(cpus.size()));
+  config_ = executor_config(request, placed);
   config_.plan = plan;
   config_.weights_fd = weights_.get();
   config_.clip_fd = clip_.get();

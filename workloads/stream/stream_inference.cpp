@@ -8,11 +8,13 @@
 #include <optional>
 
 #include "runner/measurement/quantile.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/stream/session.h"
 #include "workloads/stream/stream.h"
 #include "workloads/stream/stream_inputs.h"
 #include "workloads/stream/stream_result.h"
 #include "workloads/stream/sustained_channels.h"
+#include "workloads/timing/roofline.h"
 #include "workloads/video/clip.h"
 
 namespace doetune::workloads {
@@ -176,6 +178,8 @@ Result run(const Request& request) {
   const measurement::StoppingRule& rule = measuring_at.rule;
   if (measuring_at.realtime && rule.adaptive())
     check_time(rule, plan, std::min(limit_s, rule.most_s.value_or(limit_s)));
+  const Precision precision = precision_named(in.text("precision"));
+  const auto ceilings = ceilings_for(request, precision);
   Session session(request, placed, plan, spec);
   Result result;
   if (in.is_word("channels")) {
@@ -184,6 +188,8 @@ Result run(const Request& request) {
     result = stream_result(measuring_at(session.pool(), plan), request.repeats, placed.executors());
     result.notes["channels_sustained"] = "is found where channels is max";
   }
+  add_roofline_fraction(ceilings, network_of(in), in.integer("batch_size"), precision, placed.gpus,
+                        result);
   session.add_notes(result);
   result.notes["channels"] = plan.channels;
   result.notes["offered_images_per_s"] = plan.channels * plan.decode_rate;

@@ -1,11 +1,12 @@
 #include "workloads/stream/stream_inputs.h"
 
-#include "workloads/engines/engine.h"
+#include "workloads/shared_inputs.h"
+#include "workloads/timing/roofline.h"
 
 namespace doetune::workloads {
 namespace {
 
-std::vector<std::string> model_names() {
+std::vector<std::string> detectors() {
   std::vector<std::string> names;
   for (const NetworkType& type : network_types())
     if (std::holds_alternative<DetectionHead>(type.build(type.default_height).head))
@@ -13,22 +14,12 @@ std::vector<std::string> model_names() {
   return names;
 }
 
-std::vector<std::string> device_names() {
-  std::vector<std::string> names{"auto"};
-  for (const EngineType& type : engine_types()) names.emplace_back(type.device);
-  return names;
-}
-
 }  // namespace
 
 std::vector<Input> stream_inputs() {
   using enum InputKind;
-  const auto categories = [](std::string name, std::vector<std::string> levels,
-                             std::string description) {
-    return Input{name, categorical, levels.front(), std::move(description), "", 0, 0, levels};
-  };
   return {
-      categories("model", model_names(), "the network"),
+      model_input(detectors()),
       {"channels",
        integer,
        8,
@@ -50,8 +41,8 @@ std::vector<Input> stream_inputs() {
       {"decode_rate", continuous, 5.0, "frames decoded and analysed per second and channel", "Hz",
        0.1, 30},
       {"interval", continuous, 1.0, "length of a micro-batch", "s", 0.05, 60},
-      categories("precision", {"fp32", "tf32", "bf16", "fp16"}, "of weights and activations"),
-      categories("device", device_names(), "where the network runs"),
+      precision_input(),
+      device_input(),
       {"input_size",
        integer,
        416,
@@ -61,8 +52,7 @@ std::vector<Input> stream_inputs() {
        1216,
        {},
        32},
-      {"threads", integer, nullptr,
-       "CPU threads for inference of all executors; default: one a core", "", 1, 1024},
+      threads_input(),
       categories("arrival", {"realtime", "immediate"},
                  "micro-batches are ready when their interval ends, or at once"),
       {"queue_limit", integer, nullptr,
@@ -79,13 +69,14 @@ std::vector<Input> stream_inputs() {
       {"frame_height", integer, 720, "of the video", "pixels", 64, 4320, {}, 2},
       {"clip_seconds", continuous, 4.0, "length of the video that every camera repeats", "s", 0.1,
        600},
-      {"weights", text, nullptr, "a Darknet .weights file; default: drawn from the seed"},
+      weights_input(),
       {"warmup", continuous, 1.0, "stream time before the measurement", "s", 0, 3600},
       {"duration", continuous, 5.0, "least time to measure", "s", 0, 86400},
       {"batches", integer, 3, "least number of micro-batches to measure", "", 1, 1000000},
       {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
       {"overlap_threshold", continuous, 0.45,
        "overlap above which the lesser of two boxes is dropped", "", 0, 1},
+      roofline_input(),
   };
 }
 
@@ -103,6 +94,7 @@ std::vector<Response> stream_responses() {
       {"pipeline_overlap", "1",
        "time that the stages take one after another over the time that they took"},
       {"detections_per_image", "1", "boxes after non-maximum suppression"},
+      {"roofline_fraction", "1", "throughput over that of the devices' ceilings, layer by layer"},
       {"channels_sustained", "1", "the most cameras that it kept up with, where channels is max"},
   };
 }

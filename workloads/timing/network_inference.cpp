@@ -11,7 +11,7 @@
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
 #include "workloads/random.h"
-#include "workloads/timing/inputs.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 
@@ -22,15 +22,13 @@ constexpr double kTail = 0.99;
 
 std::vector<Input> inputs() {
   using enum InputKind;
-  std::vector<std::string> models;
-  for (const NetworkType& type : network_types()) models.emplace_back(type.name);
   return with_timing_inputs({
-      categories("model", models, "the network"),
+      model_input(model_names()),
       {"batch_size", integer, 1, "images that go through the network at a time", "", 1, 1024},
       {"input_size", integer, nullptr, "height of the input; default: the network's own", "pixels",
        32, 1216},
       precision_input(),
-      {"weights", text, nullptr, "a Darknet .weights file; default: drawn from the seed"},
+      weights_input(),
       {"dump", text, nullptr,
        "a directory that gets network.json, and weights, input and output of a batch as floats"},
   });
@@ -43,25 +41,6 @@ std::vector<Response> responses() {
       {"latency_p99", "s", "99 % quantile of the times of batches, from 662 batches on"},
       {"roofline_fraction", "1", "images/s over those of the device's ceilings, layer by layer"},
   };
-}
-
-Network network_of(const Inputs& in) {
-  const NetworkType& type = network_type(in.text("model"));
-  const int size = in.has("input_size") ? in.integer("input_size") : type.default_height;
-  try {
-    return make_network(type.name, size);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(error.what());
-  }
-}
-
-std::vector<float> weights_of(const Request& request, const Network& network) {
-  std::vector<float> weights(static_cast<std::size_t>(weight_count(network)));
-  if (request.inputs.has("weights"))
-    load_darknet_weights(network, request.inputs.text("weights"), weights);
-  else
-    random_weights(network, request.seed, weights);
-  return weights;
 }
 
 void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
@@ -116,7 +95,8 @@ Result measured_result(const Request& request, const TimingOptions& options, con
   const Inputs& in = request.inputs;
   const int batch = in.integer("batch_size");
   const Precision precision = precision_named(in.text("precision"));
-  const std::vector<float> weights = weights_of(request, network);
+  std::vector<float> weights(static_cast<std::size_t>(weight_count(network)));
+  fill_weights(request, network, weights);
   const auto engine = make_engine(in.text("device"));
   const auto compiled = engine->compile(network, weights, {batch, precision, threads_of(request)});
   const std::span<float> input = compiled->input();

@@ -1,7 +1,7 @@
 #include "workloads/timing/roofline.h"
 
 #include "workloads/ceilings/ceilings.h"
-#include "workloads/timing/inputs.h"
+#include "workloads/shared_inputs.h"
 
 namespace doetune::workloads {
 namespace {

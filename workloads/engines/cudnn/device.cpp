@@ -23,7 +23,7 @@ bool driver_library_is_there() {
 
 std::string reason_for_none(cudaError_t result) {
   if (!driver_library_is_there())
-    return "there is no NVIDIA driver here (libcuda.so.1 was not found)";
+    return "there is no GPU that can be used: no NVIDIA driver is here (libcuda.so.1 was not found)";
   int driver = 0;
   cudaDriverGetVersion(&driver);
   if (result == cudaErrorInsufficientDriver && driver > 0)

@@ -1,0 +1,41 @@
+// Inputs that several workloads have, and what is made of them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workloads/mapping.h"
+#include "workloads/networks/network.h"
+#include "workloads/protocol/protocol.h"
+
+namespace doetune::workloads {
+
+/// A categorical input; the first level is the default.
+Input categories(std::string name, std::vector<std::string> levels, std::string description);
+
+Input model_input(std::vector<std::string> models);
+Input device_input();
+Input precision_input();
+Input threads_input();
+Input weights_input();
+
+/// The workload's own inputs, and then `device`, `threads`, `warmup`, `duration` and `roofline`.
+std::vector<Input> with_timing_inputs(std::vector<Input> own);
+
+/// Names of all networks.
+std::vector<std::string> model_names();
+
+/// The input `threads`, or one for each CPU of the request.
+int threads_of(const Request& request);
+
+/// The inputs `model` and `input_size` (default: the network's own). Throws UsageError.
+Network network_of(const Inputs& inputs);
+
+/// The input `weights`, or weights drawn from the seed. Throws WeightsError.
+void fill_weights(const Request& request, const Network& network, std::span<float> block);
+
+/// The same in a file in memory that other processes can map.
+FileDescriptor shared_weights(const Request& request, const Network& network);
+
+}  // namespace doetune::workloads
