@@ -9,7 +9,7 @@ namespace {
 
 std::filesystem::path library_file() {
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  for (const auto& folder : {here, here / "workloads"})
+  for (const auto& folder : {here, here.parent_path()})
     if (std::filesystem::exists(folder / kCudaLibraryFile)) return folder / kCudaLibraryFile;
   throw NoDevice("this build has no CUDA engine (no CUDA toolkit was found when it was built)");
 }

@@ -22,7 +22,7 @@ struct CudaLibrary {
 inline constexpr char kCudaLibraryEntry[] = "doetune_cuda_library";
 inline constexpr char kCudaLibraryFile[] = "libdoetune_cuda.so";
 
-/// Opens the library beside this program, or in the folder `workloads` beside it. Throws NoDevice,
+/// Opens the library beside this program, or in the folder above it. Throws NoDevice,
 /// which says why, where it was not built or what it needs is missing.
 const CudaLibrary& cuda_library();
 
