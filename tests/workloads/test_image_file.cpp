@@ -1,8 +1,8 @@
 // Picture files. Vouched for by the formats' definitions: PPM and PGM hold the samples themselves.
 #include <catch2/catch.hpp>
 
-#include <cstring>
 #include <fstream>
+#include <span>
 
 #include "tests/temporary_directory.h"
 #include "workloads/random.h"
@@ -16,9 +16,8 @@ using doetune::tests::TemporaryDirectory;
 namespace {
 
 std::vector<std::byte> to_bytes(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 /// A PPM file of 8 x 6 pixels: left half one colour, right half another.
