@@ -105,6 +105,7 @@ void check_factor(const Subject& subject, const doe::Factor& factor, const Workl
 
 void check_setting(const Subject& subject, const study::Setting& setting,
                    const WorkloadFactor& known) {
+  if (known.kind == "text") return;
   if (std::find(known.words.begin(), known.words.end(), setting.text) != known.words.end()) return;
   if (setting.number) {
     check_number(subject, "", *setting.number, known);

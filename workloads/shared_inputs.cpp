@@ -29,7 +29,9 @@ Input precision_input() {
 }
 
 Input threads_input() {
-  return {"threads", InputKind::integer, nullptr, "CPU threads in all; default: one a core", "", 1,
+  return {"threads", InputKind::integer,
+          nullptr,   "CPU threads in all, but one for each executor at least; default: one a core",
+          "",        1,
           1024};
 }
 

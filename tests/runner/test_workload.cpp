@@ -132,6 +132,14 @@ TEST_CASE("A study must ask of a workload what it can do", "[runner][workload]")
     study.settings = {{"batch_size", "max", {}}};
     CHECK(runner::check_names(study, description).empty());
   }
+  SECTION("any text, such as a path, where the workload takes a text") {
+    auto with_text = description;
+    with_text.factors.emplace_back();
+    with_text.factors.back().name = "source";
+    with_text.factors.back().kind = "text";
+    study.settings = {{"source", "../pictures", {}}};
+    CHECK(runner::check_names(study, with_text).empty());
+  }
   SECTION("numbers for a word") {
     study = study_of(numeric("precision", 0, 1));
     CHECK_THAT(only_problem(study), Catch::Contains("fp32, bf16"));

@@ -169,6 +169,18 @@ TEST_CASE("a device or precision that is not there ends with code 77", "[program
   }
   CHECK(place.run(DOETUNE_GEMM, "--device cpu --precision fp16") == 77);
   CHECK(place.run(DOETUNE_COPY, "--device cpu --kind host-to-device") == 77);
+  // Three matrices of 16 GiB or more each: more than the machines that build this have.
+  if (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) < 40'000'000'000)
+    CHECK(place.run(DOETUNE_GEMM, "--device cpu --roofline off --size 65536") == 77);
+}
+
+TEST_CASE("an answer that cannot be written ends with code 1", "[program]") {
+  const Workplace place;
+  const std::string command = std::string(DOETUNE_GEMM) +
+                              " --size 8 --duration 0 --warmup 0 --roofline off >/dev/full 2>" +
+                              (place.path / "full").string();
+  const int status = std::system(command.c_str());
+  CHECK(WEXITSTATUS(status) == 1);
 }
 
 TEST_CASE("weights that are cut off, and a place that cannot be written, end with code 1",

@@ -234,6 +234,10 @@ TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[pr
   says({"--model", "alexnet"}, 2, "224");
   says({"--output", place / "x.avi"}, 2, "tracknet");
   says({"--model", "tracknet", "--input_size", "72", "--output", place / "x.txt"}, 2, ".avi");
+  VideoWriter(place / "own.avi", "avi", 64, 64, 25).finish();
+  says({"--model", "tracknet", "--input_size", "72", "--source", place / "own.avi", "--output",
+        place / "./own.avi"},
+       2, "source itself");
   std::ofstream(place / "short.weights") << "0123456789";
   says({"--weights", place / "short.weights"}, 1, "cut off");
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <numeric>
 
 #include "workloads/networks/weights.h"
@@ -83,6 +84,21 @@ TEST_CASE("a Darknet file of any other length is refused with both sizes", "[wei
   CHECK_THROWS_WITH(load_darknet_weights(net, torn, block), Catch::Contains("cut off"));
   CHECK_THROWS_WITH(load_darknet_weights(net, temporary("none"), block),
                     Catch::Contains("cannot read"));
+  CHECK_THROWS_WITH(load_darknet_weights(net, std::filesystem::temp_directory_path(), block),
+                    Catch::Contains("directory"));
+}
+
+TEST_CASE("a Darknet file with a number that is not finite is refused", "[weights]") {
+  const Network net = two_layers();
+  std::vector<float> block(weight_count(net));
+  const auto path = darknet_file(2, kFloats);
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), HUGE_VALF}) {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(-4, std::ios::end);  // the last weight
+    file.write(reinterpret_cast<const char*>(&value), sizeof value);
+    file.close();
+    CHECK_THROWS_WITH(load_darknet_weights(net, path, block), Catch::Contains("not finite"));
+  }
 }
 
 TEST_CASE("the published weight files fit the networks to the byte", "[weights]") {

@@ -220,6 +220,9 @@ class CpuDevice final : public Device {
   explicit CpuDevice(int threads) : threads_(threads) {}
 
   std::unique_ptr<Operation> prepare(const Gemm& gemm) override {
+    // The kernel refuses what the machine cannot hold when it is asked for all at once, not piece
+    // by piece.
+    const Array all(gemm.m * gemm.k + gemm.k * gemm.n + gemm.m * gemm.n);
     return translated([&] { return std::make_unique<CpuGemm>(engine_, gemm, threads_); });
   }
 

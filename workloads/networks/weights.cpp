@@ -40,8 +40,10 @@ void for_each_convolution(const Network& network, std::span<T> block, Visit visi
 
 class DarknetFile {
  public:
-  DarknetFile(const Network& network, const std::filesystem::path& path)
-      : path_(path), in_(path, std::ios::binary) {
+  DarknetFile(const Network& network, const std::filesystem::path& path) : path_(path) {
+    if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
+      throw WeightsError(path.string() + " is no weights file: it is a directory or a device");
+    in_.open(path, std::ios::binary);
     if (!in_) throw WeightsError("cannot read the weights file " + path.string());
     std::array<std::int32_t, 3> version{};
     read(version.data(), sizeof version);
@@ -54,6 +56,9 @@ class DarknetFile {
   std::vector<float> floats(std::int64_t count) {
     std::vector<float> values(count);
     read(values.data(), values.size() * sizeof(float));
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+      throw WeightsError("the weights file " + path_.string() +
+                         " holds numbers that are not finite");
     return values;
   }
 

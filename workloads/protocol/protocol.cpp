@@ -147,6 +147,7 @@ int run_program(const Workload& workload, int argc, char** argv) {
     } else {
       answer(workload, arguments);
     }
+    if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output");
     return 0;
   } catch (const UsageError& error) {
     return failed(error.what(), kExitUsage);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 
 #include "workloads/engines/engine.h"
 #include "workloads/processes/worker_pool.h"
@@ -74,6 +76,9 @@ void check_output(const Inputs& in, const Network& network) {
   if (container_of(in.text("output")).empty())
     throw UsageError(
         fmt::format("output = {} must end in .avi, .mkv, .mov or .mp4", in.text("output")));
+  std::error_code none;  // that the output is not there yet is no error
+  if (std::filesystem::equivalent(in.text("output"), in.text("source"), none))
+    throw UsageError(fmt::format("output = {} is the source itself", in.text("output")));
 }
 
 /// What every executor is told, but for its index and its GPU.

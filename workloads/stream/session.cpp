@@ -34,11 +34,14 @@ Placement placement(const Request& request) {
                    in.integer("executors_per_gpu"), in.text("sharing")};
   const int present = device_count(placed.device);
   if (placed.device == "cpu") {
-    if (placed.sharing == "mps" || placed.sharing == "green")
-      throw UsageError(fmt::format(
+    if (placed.sharing == "mps" || placed.sharing == "green") {
+      const std::string why = fmt::format(
           "sharing {} is of GPUs; on a CPU executors are processes (process) or threads of one "
           "(stream)",
-          placed.sharing));
+          placed.sharing);
+      if (in.text("device") == "cpu") throw UsageError(why);
+      throw Infeasible(why);  // elsewhere "auto" finds a GPU
+    }
     return placed;
   }
   placed.gpus = request.gpus.empty() ? present : static_cast<int>(request.gpus.size());
