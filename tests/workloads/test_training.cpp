@@ -243,6 +243,37 @@ TEST_CASE("gradients are told ready from the back to the front, with their last 
   CHECK(std::ranges::equal(seen, block));
 }
 
+TEST_CASE("along the gradient a whole network's loss changes by the gradient's length squared",
+          "[training]") {
+  struct Whole {
+    const char* name;
+    int size;
+  };
+  for (const auto& [name, size] :
+       {Whole{"resnet-18", 16}, Whole{"googlenet", 32}, Whole{"inception-v3", 75}}) {
+    constexpr int kBatch = 12;
+    const Session s = session(with_classes(make_network(name, size), 10), options_of(kBatch), 3);
+    const std::span<float> block = s.training->parameters();
+    initial_parameters(s.network, 3, block);
+    const auto start = doubles(block);
+    const auto loss = s.training->gradients(kBatch).loss;
+    const auto gradient = doubles(s.training->gradients_block());
+    double squares = 0;
+    for (const double g : gradient) squares += g * g;
+    // A change of the loss far above fp32's rounding, which deep normalised networks amplify, and
+    // nearly linear: the second derivative drops out.
+    const double step = 1e-2 * loss / squares;
+    const auto loss_at = [&](double along) {
+      for (std::size_t i = 0; i < block.size(); ++i)
+        block[i] = static_cast<float>(start[i] + along * gradient[i]);
+      s.training->changed();
+      return s.training->gradients(kBatch).loss;
+    };
+    INFO(name);
+    CHECK((loss_at(step) - loss_at(-step)) / (2 * step) == Approx(squares).epsilon(0.05));
+  }
+}
+
 TEST_CASE("a residual network learns a small problem by heart", "[training]") {
   std::vector<Precision> precisions{Precision::fp32};
   if (has_bf16()) precisions.push_back(Precision::bf16);
