@@ -68,9 +68,20 @@ class OnednnTrainable final : public TrainableNetwork {
   void update(float learning_rate) override {
     use_threads(options_.threads);
     changed();
-    for (const ParameterTensor& tensor : layout_)
-      update(tensor, learning_rate,
-             tensor.kind == ParameterKind::weights ? options_.weight_decay : 0.0F);
+    // In one pass over memory, and all tensors in one parallel region: most of them are small.
+#pragma omp parallel
+    for (const ParameterTensor& tensor : layout_) {
+      const float decay = tensor.kind == ParameterKind::weights ? options_.weight_decay : 0.0F;
+      const float momentum = options_.momentum;
+      float* w = parameters_.data() + tensor.offset;
+      float* v = momentum_.data() + tensor.offset;
+      const float* g = gradients_.data() + tensor.offset;
+#pragma omp for simd nowait
+      for (std::int64_t i = 0; i < tensor.count; ++i) {
+        v[i] = momentum * v[i] + (g[i] + decay * w[i]);
+        w[i] -= learning_rate * v[i];
+      }
+    }
   }
 
   BatchScore evaluate(int images) override {
@@ -118,19 +129,6 @@ class OnednnTrainable final : public TrainableNetwork {
     made->bind(arena_->at(0));
     plan = std::move(made);
     return *plan;
-  }
-
-  /// In one pass over memory.
-  void update(const ParameterTensor& tensor, float learning_rate, float weight_decay) {
-    const float momentum = options_.momentum;
-    float* w = parameters_.data() + tensor.offset;
-    float* v = momentum_.data() + tensor.offset;
-    const float* g = gradients_.data() + tensor.offset;
-#pragma omp parallel for simd
-    for (std::int64_t i = 0; i < tensor.count; ++i) {
-      v[i] = momentum * v[i] + (g[i] + weight_decay * w[i]);
-      w[i] -= learning_rate * v[i];
-    }
   }
 
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
