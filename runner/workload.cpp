@@ -52,6 +52,7 @@ WorkloadFactor factor_of(const Json& object) {
   for (const Json& level : object.value("levels", Json::array())) {
     factor.levels.push_back(text_of(level));
   }
+  factor.words = object.value("words", factor.words);
   if (object.contains("default")) factor.default_text = text_of(object.at("default"));
   return factor;
 }
@@ -104,6 +105,7 @@ void check_factor(const Subject& subject, const doe::Factor& factor, const Workl
 
 void check_setting(const Subject& subject, const study::Setting& setting,
                    const WorkloadFactor& known) {
+  if (std::find(known.words.begin(), known.words.end(), setting.text) != known.words.end()) return;
   if (setting.number) {
     check_number(subject, "", *setting.number, known);
   } else if (known.kind != "categorical" && known.levels.empty()) {

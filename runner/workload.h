@@ -18,6 +18,7 @@ struct WorkloadFactor {
   std::optional<double> low;
   std::optional<double> high;
   std::vector<std::string> levels;  ///< discrete and categorical: the values, as text
+  std::vector<std::string> words;   ///< taken by a setting in place of a number
   std::string default_text;
 };
 

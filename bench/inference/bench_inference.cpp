@@ -10,67 +10,17 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "workloads/engines/engine.h"
+#include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
 #include "workloads/random.h"
 
 namespace {
 
 using namespace doetune::workloads;
-using Json = nlohmann::json;
-
-Json size(const Extent& extent) { return {extent.height, extent.width}; }
-Json size(const Shape& shape) { return {shape.channels, shape.height, shape.width}; }
-
-Json described(const Convolution& conv) {
-  return {{"op", "convolution"},         {"filters", conv.filters},
-          {"kernel", size(conv.kernel)}, {"stride", conv.stride},
-          {"pad", size(conv.pad)},       {"slope", negative_slope(conv.activation)}};
-}
-Json described(const MaxPool& pool) {
-  return {{"op", "max_pool"},
-          {"kernel", pool.kernel},
-          {"stride", pool.stride},
-          {"pad_before", pool.pad_before},
-          {"pad_after", pool.pad_after}};
-}
-Json described(const AveragePool& pool) {
-  return {{"op", "average_pool"},
-          {"kernel", size(pool.kernel)},
-          {"stride", pool.stride},
-          {"pad", pool.pad}};
-}
-Json described(const LocalResponseNorm& norm) {
-  return {{"op", "local_response_norm"},
-          {"size", norm.size},
-          {"alpha", norm.alpha},
-          {"beta", norm.beta},
-          {"bias", norm.bias}};
-}
-Json described(const Sum& sum) {
-  return {{"op", "sum"}, {"slope", negative_slope(sum.activation)}};
-}
-Json described(const Upsample& upsample) {
-  return {{"op", "upsample"}, {"factor", upsample.factor}};
-}
-Json described(const ChannelArgMax&) { return {{"op", "channel_arg_max"}}; }
-Json described(const Reorg& reorg) { return {{"op", "reorg"}, {"stride", reorg.stride}}; }
-Json described(const Route&) { return {{"op", "route"}}; }
-
-Json described(const Network& network) {
-  Json layers = Json::array();
-  for (const Layer& layer : network.layers) {
-    Json each = std::visit([](const auto& op) { return described(op); }, layer.op);
-    each["inputs"] = layer.inputs;
-    each["output"] = size(layer.output);
-    layers.push_back(std::move(each));
-  }
-  return {{"name", network.name}, {"input", size(network.input)}, {"layers", layers}};
-}
 
 void write_floats(const std::string& path, std::span<const float> values) {
   std::ofstream out(path, std::ios::binary);
@@ -100,7 +50,7 @@ void serve(const std::vector<std::string>& arguments) {
   const auto input = compiled->input();
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = random_unit(2, i);
   compiled->infer(batch);
-  std::ofstream(dump + "/network.json") << described(network).dump(1) << "\n";
+  std::ofstream(dump + "/network.json") << to_json(network).dump(1) << "\n";
   write_floats(dump + "/weights.f32", weights);
   write_floats(dump + "/input.f32", input);
   write_floats(dump + "/output.f32", compiled->output());

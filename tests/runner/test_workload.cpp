@@ -16,7 +16,8 @@ namespace {
 constexpr const char* kDescription = R"({
   "name": "stream-inference", "summary": "images of camera streams",
   "factors": [
-    {"name": "batch_size", "kind": "integer", "low": 1, "high": 256, "default": 8},
+    {"name": "batch_size", "kind": "integer", "low": 1, "high": 256, "default": 8,
+     "words": ["max"]},
     {"name": "precision", "kind": "categorical", "levels": ["fp32", "bf16"]},
     {"name": "queue", "kind": "discrete", "levels": [1, 2, 4]}],
   "responses": [{"name": "throughput", "unit": "images/s", "description": "images analysed"}]})";
@@ -126,6 +127,10 @@ TEST_CASE("A study must ask of a workload what it can do", "[runner][workload]")
   SECTION("a word for a number") {
     study.settings = {{"batch_size", "many", {}}};
     CHECK_THAT(only_problem(study), Catch::Contains("takes a number"));
+  }
+  SECTION("a word that the workload takes for a number") {
+    study.settings = {{"batch_size", "max", {}}};
+    CHECK(runner::check_names(study, description).empty());
   }
   SECTION("numbers for a word") {
     study = study_of(numeric("precision", 0, 1));

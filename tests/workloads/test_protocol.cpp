@@ -152,3 +152,18 @@ TEST_CASE("a result without a finite number for every response is a defect", "[p
   noted.notes["sum"] = "why there is none";
   CHECK_FALSE(to_json(toy(), noted)["responses"].contains("sum"));
 }
+
+TEST_CASE("an integer may also be one of its words", "[protocol]") {
+  Workload workload = toy();
+  workload.inputs[0].words = {"max"};
+  const auto size_of = [&](const char* value) {
+    return parse_command_line(workload, {"--size", value}).inputs;
+  };
+  CHECK(size_of("max").is_word("size"));
+  CHECK(size_of("max").text("size") == "max");
+  CHECK_FALSE(size_of("64").is_word("size"));
+  CHECK(size_of("64").integer("size") == 64);
+  CHECK_THROWS_WITH(size_of("most"), Catch::Contains("or max"));
+  CHECK(describe(workload)["factors"][0]["words"] == Json{"max"});
+  CHECK_FALSE(describe(workload)["factors"][1].contains("words"));
+}

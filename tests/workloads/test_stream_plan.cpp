@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 
 #include "workloads/stream/stream_plan.h"
@@ -39,14 +40,44 @@ TEST_CASE("frames come from the clip, each camera at its own place", "[stream]")
 }
 
 TEST_CASE("shares are disjoint, complete, and equal but for one image", "[stream]") {
-  const auto frames = frames_of({7, 5, 1, 30, 120}, 0);
+  const StreamPlan plan{7, 5, 1, 30, 120};
+  const auto frames = frames_of(plan, 0);
   for (int executors = 1; executors <= 16; ++executors) {
     std::vector<Frame> joined;
     for (int e = 0; e < executors; ++e) {
-      const auto share = share_of(frames, e, executors);
+      const auto share = share_of(plan, frames, ShareBy::image, e, executors);
       CHECK(std::abs(static_cast<double>(share.size()) - 35.0 / executors) < 1);
       joined.insert(joined.end(), share.begin(), share.end());
     }
     CHECK(joined == frames);
+  }
+}
+
+TEST_CASE("shared out by channel, a camera stays with one executor, its frames in their order",
+          "[stream]") {
+  const StreamPlan plan{7, 5, 1, 30, 120};
+  for (int executors = 1; executors <= 16; ++executors) {
+    std::map<int, int> executor_of;
+    std::map<int, std::int64_t> last;
+    std::size_t total = 0;
+    for (std::int64_t k = 0; k < 3; ++k) {
+      for (int e = 0; e < executors; ++e) {
+        const auto share = share_of(plan, frames_of(plan, k), ShareBy::channel, e, executors);
+        total += share.size();
+        for (const Frame& frame : share) {
+          CHECK(executor_of.emplace(frame.channel, e).first->second == e);
+          CHECK(last.emplace(frame.channel, -1).first->second < frame.source_frame);
+          last[frame.channel] = frame.source_frame;
+        }
+        // In turns, so that neighbours are of different cameras where there are several.
+        for (std::size_t i = 1; i < share.size() && executors < 4; ++i)
+          CHECK(share[i].channel != share[i - 1].channel);
+      }
+    }
+    CHECK(total == 3 * 35);
+    for (const auto& [channel, e] : executor_of)  // as even as whole cameras can be
+      CHECK(std::ranges::count_if(executor_of, [&, e = e](const auto& other) {
+              return other.second == e;
+            }) <= (7 + executors - 1) / executors);
   }
 }

@@ -91,6 +91,15 @@ class Program {
   pid_t pid_ = -1;
 };
 
+/// What a directory holds; nothing where there is none.
+std::vector<fs::path> entries(const fs::path& directory) {
+  std::vector<fs::path> paths;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(directory, none)) paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  return paths;
+}
+
 /// True once no such process is left, or it is a zombie that waits for the system to collect it.
 bool gone(pid_t pid) {
   for (int attempt = 0; attempt < 500; ++attempt) {
@@ -169,6 +178,81 @@ TEST_CASE("the number of executors and the batch size do not change what is dete
   CHECK(alone > 0);
   const Json shared = answer(place, with(two, {"--executors_per_gpu", "3", "--batch_size", "2"}));
   CHECK(shared["responses"]["detections_per_image"] == alone);
+}
+
+TEST_CASE("how executors are placed, decoders and their number do not change what is detected",
+          "[program]") {
+  const Workplace place;
+  const auto same = [&](const std::string& codec, const std::vector<Arguments>& ways) {
+    // 5 cameras, and clips that repeat.
+    const Arguments some = with(kSmall, {"--channels", "5", "--input_size", "96", "--codec", codec,
+                                         "--arrival", "immediate", "--warmup", "0", "--duration",
+                                         "0", "--batches", "4", "--confidence_threshold", "0.08"});
+    const double alone = answer(place, some)["responses"]["detections_per_image"];
+    CHECK(alone > 0);
+    for (const Arguments& settings : ways) {
+      CAPTURE(codec, settings);
+      const Json json = answer(place, with(some, settings));
+      CHECK(json["responses"]["detections_per_image"].get<double>() == alone);
+      CHECK(json["notes"]["executors"] == std::stoi(settings[1]));
+    }
+  };
+  same("mjpeg", {{"--executors_per_gpu", "3", "--sharing", "stream"}});
+  same("mpeg4", {{"--executors_per_gpu", "2", "--sharing", "stream", "--decoders", "2"},
+                 {"--executors_per_gpu", "3", "--sharing", "process", "--decoders", "1"}});
+}
+
+TEST_CASE("beyond queue_limit the oldest micro-batches are dropped, and none waits longer",
+          "[program]") {
+  const Workplace place;
+  const Arguments overloaded =
+      with(kSmall, {"--channels", "60", "--decode_rate", "30", "--interval", "0.05", "--input_size",
+                    "96", "--threads", "1", "--warmup", "0", "--duration", "0", "--batches", "4"});
+  const Json limited = answer(place, with(overloaded, {"--queue_limit", "2"}));
+  CHECK(limited["responses"]["dropped_share"] > 0);
+  for (const double delay : limited["series"]["scheduling_delay"]) CHECK(delay <= 2 * 0.05 + 1e-6);
+  const Json all = answer(place, overloaded);
+  CHECK(all["responses"]["dropped_share"] == 0);
+  const auto delays = all["series"]["scheduling_delay"].get<std::vector<double>>();
+  CHECK(std::ranges::is_sorted(delays));  // it grows for as long as the overload lasts
+  CHECK(delays.back() > 2 * 0.05);
+  CHECK(answer(place, with(kSmall, {"--queue_limit", "1000"}))["responses"]["dropped_share"] == 0);
+}
+
+TEST_CASE("channels max finds the most that are sustained, and measures at them", "[program]") {
+  const Workplace place;
+  Json request = immediate_request();
+  request["settings"].update({{"channels", "max"},
+                              {"arrival", "realtime"},
+                              {"interval", 0.05},
+                              {"input_size", 96},
+                              {"duration", 0.5},
+                              {"threads", 1}});
+  request["time_limit_s"] = 60;
+  std::ofstream(place.path / "request.json") << request;
+  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
+  const Json result = Json::parse(place.read("result.json"));
+  const double found = result["responses"]["channels_sustained"];
+  CHECK(found >= 1);
+  CHECK(result["notes"]["channels"] == found);
+  CHECK(result["responses"]["processing_time"] <= 0.05);
+  const Json& probes = result["notes"]["probes"];
+  CHECK(std::ranges::any_of(probes, [](const Json& probe) { return probe["load"] > 1; }));
+  CHECK(probes.back()["channels"] == found);
+  CHECK(probes.back()["load"].get<double>() ==
+        Approx(result["responses"]["processing_time"].get<double>() / 0.05));
+}
+
+TEST_CASE("a search for channels keeps the time limit", "[program]") {
+  const Workplace place;
+  Json request = immediate_request();
+  request["settings"].update({{"channels", "max"}, {"interval", 1}});
+  request["time_limit_s"] = 3;
+  std::ofstream(place.path / "request.json") << request;
+  const double before_s = monotonic_s();
+  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
+  CHECK(monotonic_s() - before_s < 6);
+  CHECK(Json::parse(place.read("result.json"))["notes"].contains("search"));
 }
 
 TEST_CASE("a request file is answered by a result file", "[program]") {
@@ -323,8 +407,24 @@ TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {
   CHECK_THAT(place.read("err"), Catch::Contains("executors_per_gpu"));
   CHECK(Program(place, {"--decode_rate", "20", "--source_fps", "10"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("source_fps"));
+  CHECK(Program(place, {"--batch_size", "0"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Catch::Contains("1 to 256"));
+  CHECK(Program(place, {"--channels", "most"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Catch::Contains("or max"));
+  for (const std::string sharing : {"mps", "green"}) {
+    CHECK(Program(place, {"--device", "cpu", "--sharing", sharing}).exit_code() == 2);
+    CHECK_THAT(place.read("err"), Catch::Contains("of GPUs") && Catch::Contains("stream"));
+  }
   CHECK(Program(place, {}, {{"DOETUNE_REQUEST", "/nowhere"}, {"DOETUNE_RESULT", "/nowhere"}})
             .exit_code() == 2);
+}
+
+TEST_CASE("without a GPU, device cuda ends at once with code 77 and why", "[program]") {
+  const Workplace place;
+  Program program(place, with(kSmall, {"--device", "cuda"}), {{"CUDA_VISIBLE_DEVICES", ""}});
+  CHECK(program.exit_code() == 77);
+  CHECK_FALSE(place.read("err").empty());
+  CHECK_FALSE(fs::exists(place.path / "doetune"));  // before it made a video
 }
 
 TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]") {
@@ -348,15 +448,57 @@ TEST_CASE("the death of an executor ends the run, named, with nothing left", "[p
   }
 }
 
-TEST_CASE("executors end with the coordinator, however it ends", "[program]") {
+TEST_CASE("the death of a process of several executors ends the run too", "[program]") {
   const Workplace place;
-  for (const int signal : {SIGTERM, SIGKILL}) {
-    Program program(place, with(kSmall, {"--executors_per_gpu", "2", "--duration", "600"}));
-    const auto executors = program.wait_for_children(2);
-    kill(program.pid(), signal);
-    CHECK(program.exit_code() == 128 + signal);
-    for (const pid_t executor : executors) CHECK(gone(executor));
+  Program program(place, with(kSmall, {"--executors_per_gpu", "3", "--sharing", "stream",
+                                       "--decoders", "2", "--duration", "600"}));
+  const auto executors = program.wait_for_children(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  CHECK(program.children().size() == 1);
+  kill(executors[0], SIGKILL);
+  CHECK(program.exit_code() == 1);
+  CHECK_THAT(place.read("err"),
+             Catch::Contains("executors 0 to 2, of 3") && Catch::Contains("signal 9"));
+  CHECK(gone(executors[0]));
+}
+
+TEST_CASE("executors end with the coordinator, however it ends, and leave no file", "[program]") {
+  const Workplace place;
+  const auto before = entries("/dev/shm");
+  fs::create_directories(place.path / "tmp");
+  for (const int signal : {SIGTERM, SIGKILL})
+    for (const std::string sharing : {"process", "stream"}) {
+      Program program(place,
+                      with(kSmall, {"--executors_per_gpu", "2", "--duration", "600", "--sharing",
+                                    sharing, "--decoders", "1"}),
+                      {{"TMPDIR", place.path / "tmp"}});
+      const auto executors = program.wait_for_children(sharing == "process" ? 2 : 1);
+      kill(program.pid(), signal);
+      CHECK(program.exit_code() == 128 + signal);
+      for (const pid_t executor : executors) CHECK(gone(executor));
+    }
+  CHECK(entries("/dev/shm") == before);
+  CHECK(fs::is_empty(place.path / "tmp"));
+}
+
+TEST_CASE("what a program leaves that is killed while it makes a video is used up by the next",
+          "[program]") {
+  const Workplace place;
+  {
+    Program program(place, with(kSmall, {"--frame_width", "640", "--frame_height", "480",
+                                         "--clip_seconds", "20"}));
+    while (entries(place.path / "doetune").empty())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    kill(program.pid(), SIGKILL);
+    program.exit_code();
   }
+  fs::create_directories(place.path / "doetune");
+  const std::string video = "street-64x64-15-frames-seed-1.mjpeg";
+  std::ofstream(place.path / "doetune" / (video + ".partial")) << "half of a video";
+  CHECK(Program(place, kSmall).exit_code() == 0);
+  CHECK(fs::exists(place.path / "doetune" / video));
+  for (const fs::path& entry : entries(place.path / "doetune"))
+    CHECK((entry.extension() == ".lock" || entry.filename() == video));
 }
 
 TEST_CASE("a time limit ends the measurement early, and the result says so", "[program]") {
@@ -377,10 +519,15 @@ TEST_CASE("a time limit ends the measurement early, and the result says so", "[p
 
 TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
   const Workplace place;
-  // oneDNN pretends to be on an older CPU.
-  Program program(place, with(kSmall, {"--precision", "bf16"}), {{"ONEDNN_MAX_CPU_ISA", "AVX2"}});
-  CHECK(program.exit_code() == 77);
-  CHECK_THAT(place.read("err"), Catch::Contains("precision"));
+  for (const std::string sharing : {"process", "stream"}) {
+    // oneDNN pretends to be on an older CPU.
+    Program program(
+        place,
+        with(kSmall, {"--precision", "bf16", "--executors_per_gpu", "2", "--sharing", sharing}),
+        {{"ONEDNN_MAX_CPU_ISA", "AVX2"}});
+    CHECK(program.exit_code() == 77);
+    CHECK_THAT(place.read("err"), Catch::Contains("precision"));
+  }
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \

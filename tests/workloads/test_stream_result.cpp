@@ -22,6 +22,8 @@ StreamMeasurement measured(int batches, double from_s = 0) {
     batch.work.detections = 20;
     batch.work.decode_s = 1;
     batch.work.infer_s = 3;
+    batch.work.elapsed_s = 2;  // half of the four seconds are hidden
+    batch.dropped = i % 2;
     result.batches.push_back(batch);
   }
   result.window = {from_s, from_s + 10 * batches};
@@ -40,7 +42,10 @@ TEST_CASE("responses are ratios of sums over the micro-batches", "[stream]") {
   CHECK(result.responses.at("scheduling_delay") == Approx(0.5));
   CHECK(result.responses.at("decode_share") == Approx(0.25));
   CHECK(result.responses.at("detections_per_image") == Approx(2));
-  CHECK(result.notes["busy_share"].get<double>() == Approx(4 / (5.5 * 2)));
+  CHECK(result.responses.at("pipeline_overlap") == Approx(2));
+  CHECK(result.responses.at("dropped_share") == Approx(1 / 3.0));  // 50 of 150
+  CHECK(mean_load({measured(100)}, {.interval = 2}) == Approx(5.5 / 2));
+  CHECK(result.notes["busy_share"].get<double>() == Approx(2 / (5.5 * 2)));
   CHECK(result.window == std::pair(0.0, 1000.0));
   CHECK(result.steady == true);
   CHECK(result.stopped_by == "precision reached");

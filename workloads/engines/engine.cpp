@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "workloads/cuda/cuda_library.h"
 #include "workloads/engines/onednn/onednn_engine.h"
 #include "workloads/engines/training.h"
 
@@ -17,15 +18,17 @@ constexpr std::array<std::pair<Precision, std::string_view>, 4> kPrecisions{
 
 int one(std::string*) { return 1; }
 
-int no_cuda_devices(std::string* why_none) {
-  *why_none = "this build has no CUDA engine (no CUDA toolkit was found when it was built)";
-  return 0;
+int cuda_devices(std::string* why_none) {
+  try {
+    return cuda_library().devices(why_none);
+  } catch (const NoDevice& error) {
+    *why_none = error.what();
+    return 0;
+  }
 }
 
-std::unique_ptr<Engine> no_cuda_engine(const EngineOptions&) {
-  std::string why;
-  no_cuda_devices(&why);
-  throw NoDevice(why);
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options) {
+  return cuda_library().make_engine(options);
 }
 
 const EngineType& engine_type(std::string_view device) {
@@ -59,7 +62,7 @@ int bytes_of(Precision precision) {
 }
 
 std::span<const EngineType> engine_types() {
-  static constexpr EngineType kTypes[] = {{"cuda", no_cuda_engine, no_cuda_devices},
+  static constexpr EngineType kTypes[] = {{"cuda", make_cuda_engine, cuda_devices},
                                           {"cpu", make_onednn_engine, one}};
   return kTypes;
 }

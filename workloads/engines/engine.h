@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/infeasible.h"
 #include "workloads/networks/detection.h"
 #include "workloads/networks/network.h"
 #include "workloads/video/picture.h"
@@ -105,15 +106,14 @@ class Engine {
   virtual std::string description() const = 0;
 };
 
-/// The device cannot run these settings: too little memory, or a precision that it lacks. A fact
-/// about them, not a failure to retry.
-struct CannotRun : std::runtime_error {
-  using std::runtime_error::runtime_error;
+/// The device cannot run these settings: too little memory, or a precision that it lacks.
+struct CannotRun : Infeasible {
+  using Infeasible::Infeasible;
 };
 
 /// There is no such device here, or no engine for it in this build; the message says why.
-struct NoDevice : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct NoDevice : Infeasible {
+  using Infeasible::Infeasible;
 };
 
 /// Which device, and how much of it.

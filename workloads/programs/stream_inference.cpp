@@ -1,12 +1,16 @@
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
-#include "workloads/stream/executor.h"
+#include "workloads/stream/executor_process.h"
 #include "workloads/stream/stream_inference.h"
 
 int main(int argc, char** argv) {
   using namespace doetune::workloads;
-  if (argc == 3 && std::string_view(argv[1]) == "--executor")
-    return run_executor(std::atoi(argv[2]));
+  if (argc >= 3 && std::string_view(argv[1]) == "--executor") {
+    std::vector<int> sockets;
+    for (int i = 2; i < argc; ++i) sockets.push_back(std::atoi(argv[i]));
+    return run_executors(sockets);
+  }
   return run_program(stream_inference(), argc, argv);
 }

@@ -69,9 +69,10 @@ Json check_number(const Input& input, const Json& value) {
 }
 
 Json check_value(const Input& input, const Json& value) {
-  if (input.kind == InputKind::integer || input.kind == InputKind::continuous)
-    return check_number(input, value);
   const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  const bool number = input.kind == InputKind::integer || input.kind == InputKind::continuous;
+  if (number && std::ranges::find(input.words, text) == input.words.end())
+    return check_number(input, value);
   if (input.kind == InputKind::categorical &&
       std::ranges::find(input.levels, text) == input.levels.end())
     throw UsageError(fmt::format("{} is one of {}, not '{}'; did you mean '{}'?", input.name,
@@ -114,7 +115,9 @@ std::string range_of(const Input& input) {
   const std::string unit = input.unit.empty() ? "" : " " + input.unit;
   const std::string step =
       input.multiple_of > 1 ? fmt::format(", a multiple of {}", input.multiple_of) : "";
-  return fmt::format("{:g} to {:g}{}{}", input.low, input.high, unit, step);
+  const std::string words =
+      input.words.empty() ? "" : fmt::format(", or {}", fmt::join(input.words, ", "));
+  return fmt::format("{:g} to {:g}{}{}{}", input.low, input.high, unit, step, words);
 }
 
 Inputs check_inputs(const Workload& workload, const Json& factors, const Json& settings) {

@@ -99,6 +99,7 @@ Json describe(const Workload& workload) {
     }
     if (input.multiple_of > 1) each["multiple_of"] = input.multiple_of;
     if (!input.levels.empty()) each["levels"] = input.levels;
+    if (!input.words.empty()) each["words"] = input.words;
     each["unit"] = input.unit;
     each["default"] = input.default_value;
     each["description"] = input.description;

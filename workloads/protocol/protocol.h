@@ -34,6 +34,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/infeasible.h"
+
 namespace doetune::workloads {
 
 using Json = nlohmann::ordered_json;
@@ -44,11 +46,6 @@ inline constexpr int kExitInfeasible = 77;
 
 /// An input is wrong: the message says which, what was expected, and the nearest valid name.
 struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The settings cannot run on this machine: a fact about them, never worth a retry.
-struct Infeasible : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -65,6 +62,7 @@ struct Input {
   double high = 0;
   std::vector<std::string> levels = {};  // categorical
   int multiple_of = 1;                   // integer
+  std::vector<std::string> words = {};   // taken instead of a number
 };
 
 struct Response {
@@ -79,6 +77,8 @@ class Inputs {
   explicit Inputs(std::map<std::string, Json> values) : values_(std::move(values)) {}
 
   bool has(const std::string& name) const { return !values_.at(name).is_null(); }
+  /// Whether a word stands in place of a number, or text was given.
+  bool is_word(const std::string& name) const { return values_.at(name).is_string(); }
   double number(const std::string& name) const { return values_.at(name).get<double>(); }
   int integer(const std::string& name) const { return values_.at(name).get<int>(); }
   std::string text(const std::string& name) const { return values_.at(name).get<std::string>(); }

@@ -5,11 +5,15 @@
 
 namespace doetune::workloads {
 
-Stream::Stream(ExecutorPool& pool, const StreamPlan& plan, bool realtime)
-    : pool_(pool), plan_(plan), realtime_(realtime) {}
+Stream::Stream(ExecutorPool& pool, const StreamPlan& plan, bool realtime,
+               std::optional<int> queue_limit)
+    : pool_(pool), plan_(plan), realtime_(realtime), queue_limit_(queue_limit) {}
 
 void Stream::warm_up(double stream_s) {
-  const auto batches = static_cast<std::int64_t>(std::ceil(stream_s / plan_.interval));
+  warm_up_batches(static_cast<std::int64_t>(std::ceil(stream_s / plan_.interval)));
+}
+
+void Stream::warm_up_batches(std::int64_t batches) {
   while (next_ < batches) run_batch();
 }
 
@@ -42,15 +46,24 @@ double Stream::next_ready_s() const {
   return realtime_ ? static_cast<double>(next_ + 1) * plan_.interval : since_start_s(Clock::now());
 }
 
+std::int64_t Stream::drop_overdue() {
+  if (!realtime_ || !queue_limit_) return 0;
+  const auto ready =
+      static_cast<std::int64_t>(since_start_s(Clock::now()) / plan_.interval);  // so far
+  const std::int64_t dropped = std::max<std::int64_t>(0, ready - next_ - *queue_limit_);
+  next_ += dropped;
+  return dropped;
+}
+
 MicroBatch Stream::run_batch() {
   MicroBatch batch;
+  batch.dropped = drop_overdue();
   batch.ready_s = next_ready_s();
   pool_.wait_until(origin_ + std::chrono::duration_cast<Clock::duration>(
                                  std::chrono::duration<double>(batch.ready_s)));
   batch.start_s = std::max(batch.ready_s, since_start_s(Clock::now()));
-  const auto reports = pool_.run(next_++);
+  batch.work = pool_.run({next_++, plan_.channels});
   batch.done_s = since_start_s(Clock::now());
-  for (const ShareReport& report : reports) batch.work += report;
   return batch;
 }
 

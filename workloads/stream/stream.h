@@ -18,7 +18,8 @@ struct MicroBatch {
   double ready_s = 0;
   double start_s = 0;
   double done_s = 0;
-  ShareReport work;  ///< of all executors together
+  std::int64_t dropped = 0;  ///< micro-batches, just before this one
+  ShareReport work;          ///< of all executors together
 
   double processing_s() const { return done_s - start_s; }
   double delay_s() const { return start_s - ready_s; }
@@ -38,11 +39,15 @@ class Stream {
   using Clock = std::chrono::steady_clock;
 
   /// The stream starts now. `realtime`: a micro-batch is ready when its interval has passed, else
-  /// when the one before it is done.
-  Stream(ExecutorPool& pool, const StreamPlan& plan, bool realtime);
+  /// when the one before it is done. `queue_limit`, at least 1: when one is done and more than so
+  /// many are ready, the oldest of them are dropped, so that none waits for longer than queue_limit
+  /// intervals.
+  Stream(ExecutorPool& pool, const StreamPlan& plan, bool realtime,
+         std::optional<int> queue_limit = {});
 
   /// Runs the micro-batches of so many seconds of stream time, and records nothing.
   void warm_up(double stream_s);
+  void warm_up_batches(std::int64_t batches);
 
   /// The next measurement, which begins with the next micro-batch. The rule's deadline counts from
   /// the start of the stream.
@@ -53,11 +58,13 @@ class Stream {
 
  private:
   double next_ready_s() const;
+  std::int64_t drop_overdue();
   MicroBatch run_batch();
 
   ExecutorPool& pool_;
-  const StreamPlan& plan_;
+  StreamPlan plan_;
   bool realtime_;
+  std::optional<int> queue_limit_;
   Clock::time_point origin_ = Clock::now();
   std::int64_t next_ = 0;  ///< micro-batch
 };

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "runner/measurement/quantile.h"
-#include "workloads/engines/engine.h"
-#include "workloads/networks/weights.h"
-#include "workloads/stream/executor_pool.h"
+#include "workloads/stream/session.h"
 #include "workloads/stream/stream.h"
+#include "workloads/stream/stream_inputs.h"
 #include "workloads/stream/stream_result.h"
+#include "workloads/stream/sustained_channels.h"
 #include "workloads/video/clip.h"
 
 namespace doetune::workloads {
@@ -19,121 +20,43 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const NetworkType& type : network_types())
-    if (std::holds_alternative<DetectionHead>(type.build(type.default_height).head))
-      names.emplace_back(type.name);
-  return names;
+Clock::duration to_duration(double s) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
 }
 
-std::vector<std::string> device_names() {
-  std::vector<std::string> names{"auto"};
-  for (const EngineType& type : engine_types()) names.emplace_back(type.device);
-  return names;
-}
-
-std::vector<Input> inputs() {
-  using enum InputKind;
-  const auto categories = [](std::string name, std::vector<std::string> levels,
-                             std::string description) {
-    return Input{name, categorical, levels.front(), std::move(description), "", 0, 0, levels};
-  };
-  return {
-      categories("model", model_names(), "the network"),
-      {"channels", integer, 8, "cameras", "", 1, 100000},
-      {"executors_per_gpu", integer, 1, "executors that share the device; on a CPU, the cores", "",
-       1, 16},
-      {"batch_size", integer, 8, "images that an executor runs through the network at a time", "",
-       1, 256},
-      {"decode_rate", continuous, 5.0, "frames decoded and analysed per second and channel", "Hz",
-       0.1, 30},
-      {"interval", continuous, 1.0, "length of a micro-batch", "s", 0.05, 60},
-      categories("precision", {"fp32", "tf32", "bf16", "fp16"}, "of weights and activations"),
-      categories("device", device_names(), "where the network runs"),
-      {"input_size",
-       integer,
-       416,
-       "width and height of the network's input",
-       "pixels",
-       32,
-       1216,
-       {},
-       32},
-      {"threads", integer, nullptr,
-       "CPU threads for inference of all executors; default: one a core", "", 1, 1024},
-      categories("arrival", {"realtime", "immediate"},
-                 "micro-batches are ready when their interval ends, or at once"),
-      {"source_fps", continuous, 30.0, "frames that a camera sends, at least decode_rate", "Hz",
-       0.1, 120},
-      {"frame_width", integer, 1280, "of the video", "pixels", 64, 7680, {}, 2},
-      {"frame_height", integer, 720, "of the video", "pixels", 64, 4320, {}, 2},
-      {"clip_seconds", continuous, 4.0, "length of the video that every camera repeats", "s", 0.1,
-       600},
-      {"weights", text, nullptr, "a Darknet .weights file; default: drawn from the seed"},
-      {"warmup", continuous, 1.0, "stream time before the measurement", "s", 0, 3600},
-      {"duration", continuous, 5.0, "least time to measure", "s", 0, 86400},
-      {"batches", integer, 3, "least number of micro-batches to measure", "", 1, 1000000},
-      {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
-      {"overlap_threshold", continuous, 0.45,
-       "overlap above which the lesser of two boxes is dropped", "", 0, 1},
-  };
-}
-
-std::vector<Response> responses() {
-  return {
-      {"throughput", "images/s",
-       "images of the measured micro-batches over the sum of their processing times"},
-      {"processing_time", "s", "mean time from the start of a micro-batch to its last image"},
-      {"processing_time_p50", "s", "median of the processing times, from 11 micro-batches on"},
-      {"processing_time_p99", "s",
-       "99 % quantile of the processing times, from 662 micro-batches on"},
-      {"scheduling_delay", "s", "mean time that a micro-batch waits before it starts"},
-      {"decode_share", "1", "part of the executors' busy time spent decoding video"},
-      {"detections_per_image", "1", "boxes after non-maximum suppression"},
-  };
+VideoCodec codec(const Request& request) {
+  const VideoCodec wanted = video_codec_named(request.inputs.text("codec"));
+  std::vector<std::string_view> names;
+  for (const VideoCodec available : available_codecs()) {
+    if (available == wanted) return wanted;
+    names.push_back(name_of(available));
+  }
+  throw Infeasible(fmt::format("this libavcodec cannot code {} video; it can code {}",
+                               name_of(wanted), fmt::join(names, ", ")));
 }
 
 ClipSpec clip_spec(const Request& request) {
   const Inputs& in = request.inputs;
   const auto frames =
       static_cast<int>(std::lround(in.number("clip_seconds") * in.number("source_fps")));
-  return {in.integer("frame_width"), in.integer("frame_height"), std::max(1, frames), 1};
+  return {in.integer("frame_width"), in.integer("frame_height"), std::max(1, frames), 1,
+          codec(request)};
 }
 
-FileDescriptor shared_weights(const Request& request, const Network& network) {
-  FileDescriptor file = make_memory_file("doetune-weights", weight_count(network) * sizeof(float));
-  const Mapping mapping(file.get(), Access::read_write);
-  if (request.inputs.has("weights"))
-    load_darknet_weights(network, request.inputs.text("weights"), mapping.floats());
-  else
-    random_weights(network, request.seed, mapping.floats());
-  return file;
+/// The least number of cameras that fill a micro-batch with an image.
+int least_channels(const Inputs& in) {
+  return static_cast<int>(std::ceil(1 / (in.number("decode_rate") * in.number("interval"))));
 }
 
-/// What every executor is told, but for its index.
-ExecutorConfig executor_config(const Request& request, int cpus) {
-  const Inputs& in = request.inputs;
-  ExecutorConfig config;
-  config.executors = in.integer("executors_per_gpu");
-  config.model = in.text("model");
-  config.input_size = in.integer("input_size");
-  config.device = in.text("device");
-  const int threads = in.has("threads") ? in.integer("threads") : cpus;
-  config.compile = {in.integer("batch_size"), precision_named(in.text("precision")),
-                    std::max(1, threads / config.executors),
-                    static_cast<float>(in.number("confidence_threshold")),
-                    static_cast<float>(in.number("overlap_threshold"))};
-  config.plan = {in.integer("channels"), in.number("decode_rate"), in.number("interval"),
-                 in.number("source_fps"), clip_spec(request).frames};
-  return config;
-}
-
-void check(const StreamPlan& plan) {
+StreamPlan stream_plan(const Inputs& in, int clip_frames) {
+  const StreamPlan plan{in.is_word("channels") ? least_channels(in) : in.integer("channels"),
+                        in.number("decode_rate"), in.number("interval"), in.number("source_fps"),
+                        clip_frames};
   if (plan.decode_rate > plan.source_fps)
     throw UsageError("decode_rate is above source_fps: a camera does not send that many frames");
-  if (plan.channels * plan.decode_rate * plan.interval < 1)
+  if (plan.channels < least_channels(in))
     throw UsageError("channels x decode_rate x interval is below one image per micro-batch");
+  return plan;
 }
 
 /// What the request asks of each measurement.
@@ -159,37 +82,111 @@ void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, d
   }
 }
 
+std::optional<int> queue_limit(const Inputs& in) {
+  return in.has("queue_limit") ? std::optional(in.integer("queue_limit")) : std::nullopt;
+}
+
+/// Everything that decides how the stream is measured.
+struct Measuring {
+  bool realtime;
+  std::optional<int> queue_limit;
+  double warmup_s;
+  measurement::StoppingRule rule;
+  int repeats;
+  Clock::time_point deadline;
+
+  std::vector<StreamMeasurement> operator()(ExecutorPool& pool, const StreamPlan& plan) const {
+    Stream stream(pool, plan, realtime, queue_limit);
+    stream.warm_up(warmup_s);
+    return measure_repeats(stream, rule, repeats, deadline);
+  }
+  /// What one call takes, at least.
+  Clock::duration time(const StreamPlan& plan) const {
+    const double each_s = std::max({rule.least_s, rule.most_s.value_or(0),
+                                    static_cast<double>(rule.least_count) * plan.interval});
+    return to_duration(warmup_s + repeats * each_s);
+  }
+};
+
+Measuring measuring(const Request& request, Clock::time_point deadline) {
+  const Inputs& in = request.inputs;
+  return {in.text("arrival") == "realtime", queue_limit(in), in.number("warmup"),
+          stopping_rule(request),           request.repeats, deadline};
+}
+
+/// The load of a number of cameras, by some micro-batches that follow one another without a pause.
+std::optional<double> probe(ExecutorPool& pool, StreamPlan plan, int channels, double expected_load,
+                            const Measuring& measuring) {
+  constexpr std::size_t kBatches = 6;
+  constexpr int kWarmUp = 2;
+  const double expected_s = (kWarmUp + kBatches) * expected_load * plan.interval;
+  if (Clock::now() + to_duration(expected_s) + measuring.time(plan) > measuring.deadline)
+    return std::nullopt;
+  plan.channels = channels;
+  Stream stream(pool, plan, false);
+  stream.warm_up_batches(kWarmUp);
+  measurement::StoppingRule rule;
+  rule.least_count = std::max(kBatches, measuring.rule.least_count);
+  return mean_load({stream.measure(rule)}, plan);
+}
+
+/// Finds the most cameras, and measures at them. Where the measurement, which takes longer than a
+/// probe, does not bear out what the probes found, with fewer once more.
+Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& measuring,
+                         int executors) {
+  double expected_load = 1;
+  ChannelSearch search = find_sustained_channels(plan.channels, kMostChannels, [&](int channels) {
+    const auto load = probe(pool, plan, channels, expected_load, measuring);
+    expected_load = std::max(0.1, 2 * load.value_or(0));
+    return load;
+  });
+  const int least = plan.channels;
+  plan.channels = std::max(least, search.channels);
+  std::vector<StreamMeasurement> measured = measuring(pool, plan);
+  search.probes.push_back({plan.channels, mean_load(measured, plan)});
+  while (!search.probes.back().sustained() && plan.channels > least &&
+         Clock::now() + measuring.time(plan) < measuring.deadline) {
+    const double fitting = plan.channels / search.probes.back().load;
+    plan.channels = std::clamp(static_cast<int>(fitting), least, plan.channels - 1);
+    measured = measuring(pool, plan);
+    search.probes.push_back({plan.channels, mean_load(measured, plan)});
+  }
+  Result result = stream_result(measured, measuring.repeats, executors);
+  const bool kept_up = search.probes.back().sustained();
+  if (kept_up || plan.channels == least)
+    result.responses["channels_sustained"] = kept_up ? plan.channels : 0;
+  else
+    result.notes["channels_sustained"] = "the time limit left no time to find it";
+  if (!search.complete)
+    result.notes["search"] = "ended by the time limit, or at the most channels that there may be";
+  Json& probes = result.notes["probes"] = Json::array();
+  for (const ChannelProbe& each : search.probes)
+    probes.push_back({{"channels", each.channels}, {"load", each.load}});
+  return result;
+}
+
 Result run(const Request& request) {
   const Inputs& in = request.inputs;
-  const Clock::time_point start = Clock::now();
   constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
   const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
-  const auto cpus = usable_cpus(request.cpus);
-  ExecutorConfig config = executor_config(request, static_cast<int>(cpus.size()));
-  check(config.plan);
-  const measurement::StoppingRule rule = stopping_rule(request);
-  const bool realtime = in.text("arrival") == "realtime";
-  if (realtime && rule.adaptive())
-    check_time(rule, config.plan, std::min(limit_s, rule.most_s.value_or(limit_s)));
-  const auto engine = make_engine(config.device);
-  const FileDescriptor weights =
-      shared_weights(request, make_network(config.model, config.input_size));
-  const FileDescriptor clip = open_clip(clip_spec(request), cache_directory());
-  config.weights_fd = weights.get();
-  config.clip_fd = clip.get();
-  ExecutorPool pool(config.executors, cpus, [&](int index) {
-    config.index = index;
-    return config;
-  });
-  const auto deadline =
-      start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
-  Stream stream(pool, config.plan, realtime);
-  stream.warm_up(in.number("warmup"));
-  const auto measured = measure_repeats(stream, rule, request.repeats, deadline);
-  Result result = stream_result(measured, request.repeats, config.executors);
-  result.notes["engine"] = engine->description();
-  result.notes["threads_per_executor"] = config.compile.threads;
-  result.notes["offered_images_per_s"] = config.plan.channels * config.plan.decode_rate;
+  const Measuring measuring_at = measuring(request, Clock::now() + to_duration(limit_s));
+  const Placement placed = placement(request);
+  const ClipSpec spec = clip_spec(request);
+  StreamPlan plan = stream_plan(in, spec.frames);
+  const measurement::StoppingRule& rule = measuring_at.rule;
+  if (measuring_at.realtime && rule.adaptive())
+    check_time(rule, plan, std::min(limit_s, rule.most_s.value_or(limit_s)));
+  Session session(request, placed, plan, spec);
+  Result result;
+  if (in.is_word("channels")) {
+    result = measure_sustained(session.pool(), plan, measuring_at, placed.executors());
+  } else {
+    result = stream_result(measuring_at(session.pool(), plan), request.repeats, placed.executors());
+    result.notes["channels_sustained"] = "is found where channels is max";
+  }
+  session.add_notes(result);
+  result.notes["channels"] = plan.channels;
+  result.notes["offered_images_per_s"] = plan.channels * plan.decode_rate;
   return result;
 }
 
@@ -198,11 +195,11 @@ Result run(const Request& request) {
 const Workload& stream_inference() {
   static const Workload workload{
       "stream-inference",
-      "object detection on many video channels in micro-batches, shared by executor processes",
+      "object detection on many video channels in micro-batches, shared out to executors",
       "stream-inference --channels 8 --decode_rate 3 --executors_per_gpu 2 --batch_size 4 "
       "--input_size 160",
-      inputs(),
-      responses(),
+      stream_inputs(),
+      stream_responses(),
       run};
   return workload;
 }

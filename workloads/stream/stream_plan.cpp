@@ -1,5 +1,6 @@
 #include "workloads/stream/stream_plan.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace doetune::workloads {
@@ -17,16 +18,35 @@ std::vector<Frame> frames_of(const StreamPlan& plan, std::int64_t k) {
     for (std::int64_t j = first; j < end; ++j) {
       const double time = (phase + static_cast<double>(j)) / plan.decode_rate;
       const auto sent = static_cast<std::int64_t>(time * plan.source_fps) + kStagger * channel;
-      frames.push_back({channel, static_cast<int>(sent % plan.clip_frames)});
+      frames.push_back({channel, static_cast<int>(sent % plan.clip_frames), sent});
     }
   }
   return frames;
 }
 
-std::span<const Frame> share_of(std::span<const Frame> frames, int executor, int executors) {
-  const std::size_t begin = frames.size() * executor / executors;
-  const std::size_t end = frames.size() * (executor + 1) / executors;
-  return frames.subspan(begin, end - begin);
+std::vector<Frame> share_of(const StreamPlan& plan, std::span<const Frame> frames, ShareBy by,
+                            int executor, int executors) {
+  const auto part = [&](std::int64_t of, int e) { return of * e / executors; };
+  if (by == ShareBy::image) {
+    const auto size = static_cast<std::int64_t>(frames.size());
+    return {frames.begin() + part(size, executor), frames.begin() + part(size, executor + 1)};
+  }
+  struct Turn {
+    int turn;
+    Frame frame;
+  };
+  std::vector<Turn> turns;
+  for (const Frame& frame : frames) {
+    if (frame.channel < part(plan.channels, executor) ||
+        frame.channel >= part(plan.channels, executor + 1))
+      continue;
+    const bool next = !turns.empty() && turns.back().frame.channel == frame.channel;
+    turns.push_back({next ? turns.back().turn + 1 : 0, frame});
+  }
+  std::ranges::stable_sort(turns, {}, &Turn::turn);
+  std::vector<Frame> share;
+  for (const Turn& turn : turns) share.push_back(turn.frame);
+  return share;
 }
 
 }  // namespace doetune::workloads

@@ -18,6 +18,7 @@ struct StreamPlan {
 struct Frame {
   int channel;
   int clip_frame;
+  std::int64_t source_frame;  // the camera's count, of which clip_frame is the rest
   bool operator==(const Frame&) const = default;
 };
 
@@ -27,7 +28,14 @@ struct Frame {
 /// its camera sent.
 std::vector<Frame> frames_of(const StreamPlan& plan, std::int64_t k);
 
-/// Executor e's part: contiguous, the sizes differ by one at most.
-std::span<const Frame> share_of(std::span<const Frame> frames, int executor, int executors);
+/// Who decodes what: where each frame is coded by itself any executor may take any image, else a
+/// camera's frames must pass one decoder in their order, so that executors share out the cameras.
+enum class ShareBy { image, channel };
+
+/// Executor e's part. By image: contiguous, the sizes differ by one at most. By channel: all frames
+/// of channels e C / E .. (e + 1) C / E, the first of each channel before the second of any, so
+/// that several decoders find work side by side.
+std::vector<Frame> share_of(const StreamPlan& plan, std::span<const Frame> frames, ShareBy by,
+                            int executor, int executors);
 
 }  // namespace doetune::workloads

@@ -21,7 +21,10 @@ double processing_s(const MicroBatch& batch) { return batch.processing_s(); }
 double delay_s(const MicroBatch& batch) { return batch.delay_s(); }
 double detections(const MicroBatch& batch) { return static_cast<double>(batch.work.detections); }
 double decode_s(const MicroBatch& batch) { return batch.work.decode_s; }
-double busy_s(const MicroBatch& batch) { return batch.work.busy_s(); }
+double stages_s(const MicroBatch& batch) { return batch.work.stages_s(); }
+double elapsed_s(const MicroBatch& batch) { return batch.work.elapsed_s; }
+double dropped(const MicroBatch& batch) { return static_cast<double>(batch.dropped); }
+double offered(const MicroBatch& batch) { return dropped(batch) + 1; }
 
 /// A response that is one sum over the micro-batches over another.
 struct Ratio {
@@ -30,10 +33,12 @@ struct Ratio {
   Quantity below;
 };
 
-constexpr std::array<Ratio, 5> kRatios{{{"throughput", images, processing_s},
+constexpr std::array<Ratio, 7> kRatios{{{"throughput", images, processing_s},
                                         {"processing_time", processing_s, one},
                                         {"scheduling_delay", delay_s, one},
-                                        {"decode_share", decode_s, busy_s},
+                                        {"dropped_share", dropped, offered},
+                                        {"decode_share", decode_s, stages_s},
+                                        {"pipeline_overlap", stages_s, elapsed_s},
                                         {"detections_per_image", detections, images}}};
 
 struct Percentile {
@@ -108,7 +113,7 @@ void add_notes(const std::vector<StreamMeasurement>& measured, int wanted, int e
   const double ms_per_image = 1e3 / static_cast<double>(work.images);
   result.notes["images"] = work.images;
   result.notes["micro_batches"] = all.size();
-  result.notes["busy_share"] = work.busy_s() / (sum(all, processing_s) * executors);
+  result.notes["busy_share"] = work.elapsed_s / (sum(all, processing_s) * executors);
   result.notes["decode_ms_per_image"] = ms_per_image * work.decode_s;
   result.notes["resize_ms_per_image"] = ms_per_image * work.resize_s;
   result.notes["infer_ms_per_image"] = ms_per_image * work.infer_s;
@@ -155,6 +160,10 @@ std::vector<double> quantiles_of(const std::vector<std::string>& responses) {
   for (const auto& [name, q] : kPercentiles)
     if (std::ranges::find(responses, name) != responses.end()) quantiles.push_back(q);
   return quantiles;
+}
+
+double mean_load(const std::vector<StreamMeasurement>& measured, const StreamPlan& plan) {
+  return mean(each(joined(measured), processing_s)) / plan.interval;
 }
 
 Result stream_result(const std::vector<StreamMeasurement>& measured, int wanted, int executors) {

@@ -15,6 +15,9 @@ inline constexpr std::size_t kLongestSeries = 10'000;
 /// The quantiles that the names of responses ask for.
 std::vector<double> quantiles_of(const std::vector<std::string>& responses);
 
+/// Mean processing time over the interval: above 1 the stream does not keep up.
+double mean_load(const std::vector<StreamMeasurement>& measured, const StreamPlan& plan);
+
 /// Responses are means of the measurements (at least one, `wanted` were asked for), each with at
 /// least one micro-batch. Means and ratios have the half-widths of batch means, percentiles those
 /// of order statistics, over all measurements together. A percentile that the count of a

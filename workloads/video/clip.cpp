@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <vector>
@@ -16,9 +15,10 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31504C4354454F44;  // "DOETCLP1"; changes with format or drawing
+constexpr std::uint64_t kMagic = 0x32504C4354454F44;  // "DOETCLP2"; changes with format or drawing
 
 struct Trailer {
+  std::uint64_t codec;
   std::uint64_t frames;
   std::uint64_t checksum;
   std::uint64_t magic;
@@ -38,20 +38,24 @@ void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
 
 std::vector<std::byte> make_clip(const ClipSpec& spec) {
   const Scene scene(spec.width, spec.height, spec.seed);
-  FrameEncoder encoder(spec.width, spec.height);
+  FrameEncoder encoder(spec.width, spec.height, spec.codec);
   Picture picture(spec.width, spec.height);
   std::vector<std::byte> file;
   std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> key_frames;
   for (int frame = 0; frame < spec.frames; ++frame) {
     offsets.push_back(file.size());
     scene.draw(frame, picture);
     const auto packet = encoder.encode(picture.view());
     append(file, packet.data(), packet.size());
+    key_frames.push_back(encoder.key_frame() ? frame : key_frames.at(frame - 1));
   }
   offsets.push_back(file.size());
   file.resize((file.size() + 7) / 8 * 8);  // the integers that follow are aligned
   append(file, offsets.data(), offsets.size() * sizeof offsets[0]);
-  const Trailer trailer{static_cast<std::uint64_t>(spec.frames), checksum(file), kMagic};
+  append(file, key_frames.data(), key_frames.size() * sizeof key_frames[0]);
+  const Trailer trailer{static_cast<std::uint64_t>(spec.codec),
+                        static_cast<std::uint64_t>(spec.frames), checksum(file), kMagic};
   append(file, &trailer, sizeof trailer);
   return file;
 }
@@ -79,10 +83,12 @@ FileDescriptor make_in_cache(const ClipSpec& spec, const std::filesystem::path& 
   if (!lock || flock(lock.get(), LOCK_EX) != 0) return {};
   if (FileDescriptor file = open_valid(path, spec)) return file;
   std::cerr << "making the video " << path.string() << " (once)" << std::endl;
-  const std::string partial = fmt::format("{}.{}.partial", path.string(), getpid());
+  const auto bytes = make_clip(spec);
+  // One name, so that what a killed program leaves is written over by the next.
+  const std::string partial = path.string() + ".partial";
   const FileDescriptor out(open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!out) return {};
-  if (!write_all(out.get(), make_clip(spec)) || rename(partial.c_str(), path.c_str()) != 0) {
+  if (!write_all(out.get(), bytes) || rename(partial.c_str(), path.c_str()) != 0) {
     unlink(partial.c_str());
     return {};
   }
@@ -100,7 +106,8 @@ FileDescriptor make_in_memory(const ClipSpec& spec) {
 }  // namespace
 
 std::string ClipSpec::file_name() const {
-  return fmt::format("street-{}x{}-{}-frames-seed-{}.mjpeg", width, height, frames, seed);
+  return fmt::format("street-{}x{}-{}-frames-seed-{}.{}", width, height, frames, seed,
+                     name_of(codec));
 }
 
 std::optional<Clip> Clip::read(int fd, bool verify) {
@@ -112,26 +119,23 @@ std::optional<Clip> Clip::read(int fd, bool verify) {
   const auto body = bytes.first(bytes.size() - sizeof(Trailer));
   Trailer trailer;
   std::memcpy(&trailer, bytes.data() + body.size(), sizeof trailer);
-  if (trailer.magic != kMagic || trailer.frames == 0 || trailer.frames >= body.size() / 8)
-    return std::nullopt;
+  const std::size_t frames = trailer.frames;
+  if (trailer.magic != kMagic || frames == 0 || frames >= body.size() / 16) return std::nullopt;
+  if (trailer.codec > static_cast<std::uint64_t>(VideoCodec::av1)) return std::nullopt;
   if (verify && trailer.checksum != checksum(body)) return std::nullopt;
-  const std::size_t count = trailer.frames + 1;
-  clip.offsets_ = {reinterpret_cast<const std::uint64_t*>(body.data() + body.size()) - count,
-                   count};
-  clip.frames_ = static_cast<int>(trailer.frames);
+  const auto* end = reinterpret_cast<const std::uint64_t*>(body.data() + body.size());
+  clip.key_frames_ = {end - frames, frames};
+  clip.offsets_ = {end - (2 * frames + 1), frames + 1};
+  for (std::size_t i = 0; i < frames; ++i)
+    if (clip.offsets_[i] > clip.offsets_[i + 1] || clip.key_frames_[i] > i) return std::nullopt;
+  if (clip.offsets_[frames] > body.size()) return std::nullopt;
+  clip.codec_ = static_cast<VideoCodec>(trailer.codec);
+  clip.frames_ = static_cast<int>(frames);
   return clip;
 }
 
 std::span<const std::byte> Clip::packet(int frame) const {
   return mapping_.bytes().subspan(offsets_[frame], offsets_[frame + 1] - offsets_[frame]);
-}
-
-std::filesystem::path cache_directory() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
-    return std::filesystem::path(cache) / "doetune";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
-    return std::filesystem::path(home) / ".cache" / "doetune";
-  return {};
 }
 
 FileDescriptor open_clip(const ClipSpec& spec, const std::filesystem::path& directory) {

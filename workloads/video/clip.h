@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 
+#include "workloads/cache.h"
 #include "workloads/mapping.h"
+#include "workloads/video/video.h"
 
 namespace doetune::workloads {
 
@@ -17,29 +19,34 @@ struct ClipSpec {
   int height = 720;  // even
   int frames = 100;
   std::uint64_t seed = 1;
+  VideoCodec codec = VideoCodec::mjpeg;
 
   std::string file_name() const;
 };
 
-/// A clip of Motion JPEG packets. The file is the packets one after another (players show it as
-/// `.mjpeg`), then the offsets of the packets and of the end as 64-bit integers, the number of
-/// packets, a checksum of all before it (FNV-1a, 64 bits) and a magic number.
+/// A clip of coded frames. The file is the packets one after another (players show Motion JPEG as
+/// it is), then 64-bit integers: the offsets of the packets and of the end, for each frame the key
+/// frame that it is decoded from, the codec, the number of frames, a checksum of all before the
+/// codec (FNV-1a, 64 bits) and a magic number. The first frame is a key frame.
 class Clip {
  public:
   /// Reads an open file; `verify` also compares the checksum. Empty if it is not a whole clip.
+  /// Whatever the file holds, packets lie within it and key frames before their frames.
   static std::optional<Clip> read(int fd, bool verify);
 
   int frames() const { return frames_; }
+  VideoCodec codec() const { return codec_; }
   std::span<const std::byte> packet(int frame) const;
+  /// The latest frame, at or before this one, from which decoding may begin.
+  int key_frame(int frame) const { return static_cast<int>(key_frames_[frame]); }
 
  private:
   Mapping mapping_;
   std::span<const std::uint64_t> offsets_;
+  std::span<const std::uint64_t> key_frames_;
+  VideoCodec codec_ = VideoCodec::mjpeg;
   int frames_ = 0;
 };
-
-/// Where clips are kept: $XDG_CACHE_HOME/doetune, else ~/.cache/doetune; empty if neither is set.
-std::filesystem::path cache_directory();
 
 /// An open clip from `directory`, made there first if it is missing or damaged: under a lock, and
 /// renamed into place, so that any number of programs may ask at once. Where the directory cannot

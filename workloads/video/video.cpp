@@ -1,9 +1,12 @@
 #include "workloads/video/video.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
+#include <libavutil/dict.h>
 #include <libavutil/error.h>
 #include <libavutil/log.h>
 }
@@ -12,6 +15,29 @@ namespace doetune::workloads {
 namespace {
 
 constexpr int kQuality = 5;  // libavcodec's quantiser scale, 2 (best) to 31
+
+/// How each codec is coded: quickly, at once (no frame waits for a later one), at a quality that
+/// shows neither blocks nor all of the noise.
+struct CodecType {
+  VideoCodec codec;
+  std::string_view name;
+  AVCodecID id;
+  const char* encoder;
+  const char* options;
+};
+
+constexpr std::array<CodecType, 5> kCodecs{{
+    {VideoCodec::mjpeg, "mjpeg", AV_CODEC_ID_MJPEG, "mjpeg", ""},
+    {VideoCodec::mpeg4, "mpeg4", AV_CODEC_ID_MPEG4, "mpeg4", ""},
+    {VideoCodec::h264, "h264", AV_CODEC_ID_H264, "libx264",
+     "preset=veryfast,tune=zerolatency,crf=26"},
+    {VideoCodec::vp9, "vp9", AV_CODEC_ID_VP9, "libvpx-vp9",
+     "deadline=realtime,cpu-used=8,lag-in-frames=0,crf=36,b=0"},
+    {VideoCodec::av1, "av1", AV_CODEC_ID_AV1, "libaom-av1",
+     "usage=realtime,cpu-used=8,lag-in-frames=0,crf=36,b=0"},
+}};
+
+const CodecType& type_of(VideoCodec codec) { return kCodecs[static_cast<std::size_t>(codec)]; }
 
 void check(int code, const char* what) {
   if (code >= 0) return;
@@ -36,8 +62,8 @@ struct Codec {
   std::unique_ptr<AVFrame, FreeFrame> frame{av_frame_alloc()};
   std::unique_ptr<AVPacket, FreePacket> packet{av_packet_alloc()};
 
-  explicit Codec(const AVCodec* codec) {
-    if (codec == nullptr) throw VideoError("this libavcodec has no Motion JPEG");
+  Codec(const AVCodec* codec, std::string_view name) {
+    if (codec == nullptr) throw VideoError("this libavcodec lacks " + std::string(name));
     context.reset(avcodec_alloc_context3(codec));
     if (!context || !frame || !packet) throw std::bad_alloc();
     av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
@@ -45,40 +71,107 @@ struct Codec {
   }
 };
 
+/// One plane brought to `levels` + 1 values around a fixed point, as video has them.
+void to_video_range(const std::uint8_t* plane, int stride, int width, int height, int levels,
+                    std::vector<std::uint8_t>& out) {
+  std::array<std::uint8_t, 256> table;
+  for (int value = 0; value < 256; ++value)
+    table[value] = static_cast<std::uint8_t>(16 + (value * levels + 127) / 255);
+  out.resize(static_cast<std::size_t>(width) * height);
+  for (int y = 0; y < height; ++y)
+    std::transform(plane + static_cast<std::ptrdiff_t>(stride) * y,
+                   plane + static_cast<std::ptrdiff_t>(stride) * y + width,
+                   out.begin() + static_cast<std::ptrdiff_t>(width) * y,
+                   [&](std::uint8_t value) { return table[value]; });
+}
+
 }  // namespace
 
+std::string_view name_of(VideoCodec codec) { return type_of(codec).name; }
+
+VideoCodec video_codec_named(std::string_view name) {
+  for (const CodecType& type : kCodecs)
+    if (type.name == name) return type.codec;
+  throw std::invalid_argument("no video codec is called '" + std::string(name) + "'");
+}
+
+bool each_frame_by_itself(VideoCodec codec) { return codec == VideoCodec::mjpeg; }
+
+std::vector<VideoCodec> available_codecs() {
+  std::vector<VideoCodec> codecs;
+  for (const CodecType& type : kCodecs)
+    if (avcodec_find_encoder_by_name(type.encoder) != nullptr &&
+        avcodec_find_decoder(type.id) != nullptr)
+      codecs.push_back(type.codec);
+  return codecs;
+}
+
 struct FrameEncoder::State : Codec {
-  State() : Codec(avcodec_find_encoder(AV_CODEC_ID_MJPEG)) {}
+  explicit State(const CodecType& type)
+      : Codec(avcodec_find_encoder_by_name(type.encoder), type.name),
+        full_range(type.codec == VideoCodec::mjpeg) {}
+
+  bool full_range;
+  bool key_frame = false;
+  std::int64_t next_pts = 0;
+  std::vector<std::uint8_t> luma, blue, red;  // of a picture brought to video range
 };
 
-FrameEncoder::FrameEncoder(int width, int height) : state_(std::make_unique<State>()) {
+FrameEncoder::FrameEncoder(int width, int height, VideoCodec codec)
+    : state_(std::make_unique<State>(type_of(codec))) {
   AVCodecContext& context = *state_->context;
   context.width = width;
   context.height = height;
-  context.pix_fmt = AV_PIX_FMT_YUVJ420P;
+  context.pix_fmt = state_->full_range ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P;
   context.time_base = {1, 25};
-  context.flags |= AV_CODEC_FLAG_QSCALE;
-  context.global_quality = FF_QP2LAMBDA * kQuality;
-  check(avcodec_open2(&context, nullptr, nullptr), "cannot start the video encoder");
+  context.gop_size = kKeyFrameInterval;
+  context.max_b_frames = 0;
+  if (codec == VideoCodec::mjpeg || codec == VideoCodec::mpeg4) {
+    context.flags |= AV_CODEC_FLAG_QSCALE;
+    context.global_quality = FF_QP2LAMBDA * kQuality;
+  }
+  AVDictionary* options = nullptr;
+  av_dict_parse_string(&options, type_of(codec).options, "=", ",", 0);
+  const int opened = avcodec_open2(&context, nullptr, &options);
+  av_dict_free(&options);
+  check(opened, "cannot start the video encoder");
 }
 
 FrameEncoder::~FrameEncoder() = default;
 
+bool FrameEncoder::key_frame() const { return state_->key_frame; }
+
 std::vector<std::byte> FrameEncoder::encode(const PictureView& picture) {
   AVFrame& frame = *state_->frame;
-  frame.format = AV_PIX_FMT_YUVJ420P;
+  frame.format = state_->context->pix_fmt;
   frame.width = picture.width;
   frame.height = picture.height;
   frame.quality = state_->context->global_quality;
-  frame.data[0] = const_cast<std::uint8_t*>(picture.luma);  // the encoder only reads
-  frame.data[1] = const_cast<std::uint8_t*>(picture.blue);
-  frame.data[2] = const_cast<std::uint8_t*>(picture.red);
-  frame.linesize[0] = picture.luma_stride;
-  frame.linesize[1] = frame.linesize[2] = picture.chroma_stride;
-  ++frame.pts;
+  if (state_->full_range || !picture.full_range) {
+    frame.data[0] = const_cast<std::uint8_t*>(picture.luma);  // the encoder only reads
+    frame.data[1] = const_cast<std::uint8_t*>(picture.blue);
+    frame.data[2] = const_cast<std::uint8_t*>(picture.red);
+    frame.linesize[0] = picture.luma_stride;
+    frame.linesize[1] = frame.linesize[2] = picture.chroma_stride;
+  } else {
+    const int width = picture.chroma_width;
+    to_video_range(picture.luma, picture.luma_stride, picture.width, picture.height, 219,
+                   state_->luma);
+    to_video_range(picture.blue, picture.chroma_stride, width, picture.chroma_height, 224,
+                   state_->blue);
+    to_video_range(picture.red, picture.chroma_stride, width, picture.chroma_height, 224,
+                   state_->red);
+    frame.data[0] = state_->luma.data();
+    frame.data[1] = state_->blue.data();
+    frame.data[2] = state_->red.data();
+    frame.linesize[0] = picture.width;
+    frame.linesize[1] = frame.linesize[2] = width;
+  }
+  frame.pts = state_->next_pts++;
   check(avcodec_send_frame(state_->context.get(), &frame), "cannot code a frame");
   AVPacket& packet = *state_->packet;
   check(avcodec_receive_packet(state_->context.get(), &packet), "cannot code a frame");
+  state_->key_frame = (packet.flags & AV_PKT_FLAG_KEY) != 0;
   const auto* data = reinterpret_cast<const std::byte*>(packet.data);
   std::vector<std::byte> bytes(data, data + packet.size);
   av_packet_unref(&packet);
@@ -86,15 +179,17 @@ std::vector<std::byte> FrameEncoder::encode(const PictureView& picture) {
 }
 
 struct FrameDecoder::State : Codec {
-  State() : Codec(avcodec_find_decoder(AV_CODEC_ID_MJPEG)) {}
+  explicit State(const CodecType& type) : Codec(avcodec_find_decoder(type.id), type.name) {}
 };
 
-FrameDecoder::FrameDecoder() : state_(std::make_unique<State>()) {
+FrameDecoder::FrameDecoder(VideoCodec codec) : state_(std::make_unique<State>(type_of(codec))) {
   state_->context->err_recognition = AV_EF_EXPLODE;
+  state_->context->flags |= AV_CODEC_FLAG_LOW_DELAY;  // each packet gives its picture at once
   check(avcodec_open2(state_->context.get(), nullptr, nullptr), "cannot start the video decoder");
 }
 
 FrameDecoder::~FrameDecoder() = default;
+FrameDecoder::FrameDecoder(FrameDecoder&&) noexcept = default;
 
 PictureView FrameDecoder::decode(std::span<const std::byte> bytes) {
   AVPacket& packet = *state_->packet;
@@ -106,9 +201,17 @@ PictureView FrameDecoder::decode(std::span<const std::byte> bytes) {
   check(avcodec_receive_frame(state_->context.get(), &frame), "cannot decode a frame");
   if (frame.format != AV_PIX_FMT_YUVJ420P && frame.format != AV_PIX_FMT_YUV420P)
     throw VideoError("the video's chroma is not at half size (4:2:0)");
-  return {frame.width,       frame.height,          frame.data[0],
-          frame.data[1],     frame.data[2],         frame.linesize[0],
-          frame.linesize[1], (frame.width + 1) / 2, (frame.height + 1) / 2};
+  PictureView view{frame.width,       frame.height,          frame.data[0],
+                   frame.data[1],     frame.data[2],         frame.linesize[0],
+                   frame.linesize[1], (frame.width + 1) / 2, (frame.height + 1) / 2};
+  view.full_range = frame.format == AV_PIX_FMT_YUVJ420P || frame.color_range == AVCOL_RANGE_JPEG;
+  return view;
+}
+
+std::shared_ptr<const void> FrameDecoder::hold() const {
+  AVFrame* held = av_frame_clone(state_->frame.get());
+  if (held == nullptr) throw std::bad_alloc();
+  return {held, [](AVFrame* frame) { av_frame_free(&frame); }};
 }
 
 }  // namespace doetune::workloads

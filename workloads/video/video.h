@@ -1,10 +1,11 @@
-// Motion JPEG, coded and decoded by FFmpeg's libavcodec (the only file that knows it is video.cpp).
+// Video, coded and decoded by FFmpeg's libavcodec (of these sources only video.cpp knows it).
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "workloads/video/picture.h"
@@ -15,25 +16,44 @@ struct VideoError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Codes pictures of one size, one packet each. Throws VideoError.
+/// Motion JPEG codes each frame by itself; the others code most frames as changes to those before.
+enum class VideoCodec { mjpeg, mpeg4, h264, vp9, av1 };
+std::string_view name_of(VideoCodec codec);
+/// Throws std::invalid_argument for an unknown name.
+VideoCodec video_codec_named(std::string_view name);
+bool each_frame_by_itself(VideoCodec codec);
+/// Those that this libavcodec can both code and decode.
+std::vector<VideoCodec> available_codecs();
+
+/// Frames from one key frame to the next, at most, in coded video.
+inline constexpr int kKeyFrameInterval = 30;
+
+/// Codes pictures of one size, one packet each, in the order that they are shown. Only Motion JPEG
+/// is full range; for the others a full-range picture is brought to video range. Throws VideoError.
 class FrameEncoder {
  public:
-  FrameEncoder(int width, int height);
+  FrameEncoder(int width, int height, VideoCodec codec = VideoCodec::mjpeg);
   ~FrameEncoder();
   std::vector<std::byte> encode(const PictureView& picture);
+  /// Whether the last packet decodes without those before it.
+  bool key_frame() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-/// Decodes packets on the calling thread, each by itself. Throws VideoError for a broken packet.
+/// Decodes one video's packets on the calling thread: from a key frame on, each in its turn.
+/// Throws VideoError for a broken packet.
 class FrameDecoder {
  public:
-  FrameDecoder();
+  explicit FrameDecoder(VideoCodec codec = VideoCodec::mjpeg);
   ~FrameDecoder();
+  FrameDecoder(FrameDecoder&&) noexcept;
   /// The picture is valid until the next call.
   PictureView decode(std::span<const std::byte> packet);
+  /// Keeps the last picture's memory for as long as the returned owner, or a copy of it, lives.
+  std::shared_ptr<const void> hold() const;
 
  private:
   struct State;

@@ -1,0 +1,154 @@
+// Ceilings and how they are kept; the fraction that a network reaches of them.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "workloads/ceilings/ceilings.h"
+
+using namespace doetune::workloads;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("doetune-ceilings-" + std::to_string(getpid()));
+  Folder() { fs::remove_all(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// The one file that ends with .json.
+fs::path kept_file(const fs::path& folder) {
+  fs::path found;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".json") {
+      REQUIRE(found.empty());
+      found = entry.path();
+    }
+  REQUIRE_FALSE(found.empty());
+  return found;
+}
+
+bool is_good(const std::string& text) { return text.starts_with("good"); }
+
+}  // namespace
+
+TEST_CASE("a text is made once and kept", "[cache]") {
+  const Folder folder;
+  int made = 0;
+  const auto make = [&] { return "good " + std::to_string(++made); };
+  CHECK(kept_text(folder.path, "a", is_good, make) == "good 1");
+  CHECK(kept_text(folder.path, "a", is_good, make) == "good 1");
+  CHECK(kept_text(folder.path, "b", is_good, make) == "good 2");
+  CHECK(kept_text(folder.path, "a", is_good, make, Renewal::always) == "good 3");
+  CHECK(text_of(folder.path / "a") == "good 3");
+}
+
+TEST_CASE("a damaged text is made anew", "[cache]") {
+  const Folder folder;
+  fs::create_directories(folder.path);
+  for (const char* damaged : {"", "goo", "bad"}) {
+    std::ofstream(folder.path / "a") << damaged;
+    CHECK(kept_text(folder.path, "a", is_good, [] { return std::string("good"); }) == "good");
+    CHECK(text_of(folder.path / "a") == "good");
+  }
+}
+
+TEST_CASE("where nothing can be kept the text is made all the same", "[cache]") {
+  const auto make = [] { return std::string("good"); };
+  CHECK(kept_text({}, "a", is_good, make) == "good");
+  CHECK(kept_text("/dev/null/nowhere", "a", is_good, make) == "good");
+}
+
+TEST_CASE("of many that ask at once one makes the text", "[cache]") {
+  const Folder folder;
+  std::atomic<int> made = 0;
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      good += is_good(kept_text(folder.path, "a", is_good, [&] {
+        ++made;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        return std::string("good");
+      }));
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(made == 1);
+  CHECK(good == 8);
+  for (const auto& entry : fs::directory_iterator(folder.path))
+    CHECK(entry.path().extension() != ".partial");
+}
+
+TEST_CASE("ceilings are measured once, kept by device, and measured again where damaged",
+          "[ceilings]") {
+  const Folder folder;
+  const auto measured = [&] { return ceilings_of("cpu", Precision::fp32, 1, folder.path); };
+  const Ceilings first = measured();
+  CHECK(first.operations_per_s > 1e8);  // no processor of this century is slower
+  CHECK(first.bytes_per_s > 1e8);
+  const fs::path file = kept_file(folder.path);
+  auto json = nlohmann::json::parse(text_of(file));
+  CHECK(json["operations_per_s"] == first.operations_per_s);
+  CHECK(json["bytes_per_s"] == first.bytes_per_s);
+
+  json["operations_per_s"] = 12345;
+  std::ofstream(file) << json;
+  CHECK(measured().operations_per_s == 12345);  // what is kept counts
+
+  json["bytes_per_s"] = -1;
+  std::ofstream(file) << json;
+  CHECK(measured().operations_per_s > 1e8);
+  CHECK(nlohmann::json::parse(text_of(file))["bytes_per_s"] > 1e8);
+}
+
+TEST_CASE("what is not ceilings of this device is not taken", "[ceilings]") {
+  const nlohmann::json good{
+      {"doetune_ceilings", 1}, {"key", "a"}, {"operations_per_s", 2.0}, {"bytes_per_s", 3.0}};
+  const auto taken = kept_ceilings(good.dump(), "a");
+  REQUIRE(taken);
+  CHECK(taken->operations_per_s == 2);
+  CHECK(taken->bytes_per_s == 3);
+  CHECK_FALSE(kept_ceilings(good.dump(), "an abacus"));
+  const std::string whole = good.dump();
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    CHECK_FALSE(kept_ceilings(whole.substr(0, length), "a"));
+  for (const auto& [name, value] : good.items()) {
+    CAPTURE(name);
+    for (const nlohmann::json& wrong :
+         {nlohmann::json(), nlohmann::json("x"), nlohmann::json(-1), nlohmann::json(0),
+          nlohmann::json::array({1}), nlohmann::json::object()}) {
+      nlohmann::json damaged = good;
+      damaged[name] = wrong;
+      CHECK_FALSE(kept_ceilings(damaged.dump(), "a"));
+    }
+  }
+}
+
+TEST_CASE("a precision that the device lacks has no ceilings, and keeps none", "[ceilings]") {
+  const Folder folder;
+  CHECK_THROWS_AS(ceilings_of("cpu", Precision::fp16, 1, folder.path), CannotRun);
+  CHECK_THROWS_AS(ceilings_of("cpu", Precision::fp16, 1, folder.path), CannotRun);  // no lock left
+}
+
+TEST_CASE("a network at its roofline has the fraction 1, at half the rate 0.5", "[ceilings]") {
+  const Ceilings ceilings{1e12, 5e10};
+  const Network network = make_network("resnet-50", 224);
+  const double best = 1 / roofline_seconds(network, 8, 4, ceilings);
+  CHECK(roofline_fraction(network, 8, Precision::fp32, best, ceilings) == Approx(1));
+  CHECK(roofline_fraction(network, 8, Precision::fp32, best / 2, ceilings) == Approx(0.5));
+  // bf16 moves half the bytes, so the same rate is a smaller part of what could be.
+  CHECK(roofline_fraction(network, 8, Precision::bf16, best, ceilings) < 1);
+}

@@ -1,0 +1,86 @@
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "workloads/engines/cudnn/engines.h"
+
+using namespace doetune::workloads;
+using namespace doetune::workloads::cudnn;
+
+namespace {
+
+// An H200 as cuDNN 9.11 and later describe a device that is not here: what the CUDA runtime tells
+// of one.
+constexpr std::string_view kH200 = R"({
+  "cudaDeviceId": 0, "deviceName": "NVIDIA H200", "deviceVer": 900, "driverVer": 13000,
+  "isTccDriver": 0, "l2CacheSize": 62914560, "maxBlockSize": [1024, 1024, 64], "maxCtasPerSM": 32,
+  "maxGridSize": [2147483647, 65535, 65535], "maxRegistersPerSM": 65536,
+  "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
+  "maxThreadsPerBlock": 1024, "maxThreadsPerSM": 2048, "memClockRateKHz": 3201000,
+  "multiProcessorCount": 132, "name": "NVIDIA H200", "pciDeviceId": 0, "regsPerBlock": 65536,
+  "reservedSharedMemoryPerBlock": 1024, "smClockRateKHz": 1980000, "supportCoopLaunch": 1,
+  "totalGlobalMem": 150110011392, "warpSize": 32})";
+
+/// Every different convolution of the bundled networks at their default sizes.
+std::map<std::string, ConvolutionCase> all_cases(Precision precision, int images) {
+  std::map<std::string, ConvolutionCase> cases;
+  for (const NetworkType& type : network_types()) {
+    const Network network = make_network(type.name, type.default_height);
+    const TensorPlan plan = plan_tensors(network, channel_multiple(precision));
+    for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer) {
+      if (!std::holds_alternative<Convolution>(network.layers[layer].op)) continue;
+      const ConvolutionCase each = convolution_case(network, plan, layer, precision, images);
+      cases.emplace(each.key(), each);
+    }
+  }
+  return cases;
+}
+
+/// A case that needs an engine that is compiled when it is used may do without: the engine then
+/// adds and activates in a kernel of its own.
+ConvolutionCase always_there(const ConvolutionCase& each) {
+  return each.activation == Activation::leaky ? split(each) : each;
+}
+
+ConvolutionCase small_case() {
+  return {8, Precision::bf16, {64, 28, 28}, {64, 28, 28}, 64, 64, 0, {3, 3}, 1, {1, 1}};
+}
+
+}  // namespace
+
+TEST_CASE("cuDNN has compiled engines for every convolution of every network", "[cuda]") {
+  const Descriptor h200 = device_properties(kH200);
+  const Target target{nullptr, &h200, 0};
+  for (const Precision precision : {Precision::bf16, Precision::fp16, Precision::fp32})
+    for (const int images : {1, 32})
+      for (const auto& [key, each] : all_cases(precision, images)) {
+        INFO(key);
+        const auto found = candidates(always_there(each), target);
+        REQUIRE_FALSE(found.empty());
+        CHECK_FALSE(found.front().compiled_at_run_time);
+      }
+}
+
+TEST_CASE("the favourite engine of a convolution becomes a plan", "[cuda]") {
+  const Descriptor h200 = device_properties(kH200);
+  const Target target{nullptr, &h200, 0};
+  for (const auto& [key, each] : all_cases(Precision::bf16, 32)) {
+    INFO(key);
+    const ConvolutionCase problem = always_there(each);
+    const Plan plan(problem, candidates(problem, target).at(0).configuration, target);
+    CHECK(plan.workspace_bytes() >= 0);
+  }
+}
+
+TEST_CASE("cuDNN has no engine for a convolution that cannot be", "[cuda]") {
+  const Descriptor h200 = device_properties(kH200);
+  const Target target{nullptr, &h200, 0};
+  ConvolutionCase odd = small_case();
+  CHECK_FALSE(candidates(odd, target).empty());
+  odd.output_pitch = odd.output.channels - 1;  // pixels that overlap
+  CHECK_THROWS_AS(candidates(odd, target).empty(), Error);
+}
+
+TEST_CASE("a device that is described in part is refused", "[cuda]") {
+  CHECK_THROWS_WITH(device_properties(R"({"warpSize": 32})"), Catch::Contains("maxGridSize"));
+}

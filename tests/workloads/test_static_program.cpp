@@ -1,0 +1,337 @@
+// The program static-inference from outside: its answers, its exit codes, and what it leaves
+// behind.
+#include <signal.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "tests/workloads/made_video.h"
+#include "tests/workloads/workload_process.h"
+#include "workloads/video/video_file.h"
+#include "workloads/video/video_writer.h"
+
+namespace {
+
+using namespace doetune::tests;
+using Json = nlohmann::json;
+using doetune::workloads::VideoReader;
+using doetune::workloads::VideoWriter;
+
+/// Small enough for a second or less: 32-pixel networks and pictures.
+const Arguments kSmall{"--input_size", "32", "--frame_width", "64",  "--frame_height", "64",
+                       "--warmup",     "0",  "--baseline",    "0.05"};
+const Arguments kGenerated = with(kSmall, {"--images", "30"});
+/// 128 x 72 pixels, the smallest.
+const Arguments kTracknet{"--model", "tracknet", "--input_size", "72", "--warmup", "0"};
+
+class StaticInference : public WorkloadProcess {
+ public:
+  StaticInference(const TemporaryDirectory& place, const Arguments& arguments,
+                  const std::vector<std::pair<std::string, std::string>>& environment = {})
+      : WorkloadProcess(DOETUNE_STATIC_INFERENCE, place, arguments, environment) {}
+};
+
+Json answer(const TemporaryDirectory& place, const Arguments& arguments) {
+  StaticInference program(place, arguments);
+  REQUIRE(program.exit_code() == 0);
+  return Json::parse(contents(place / "out"));
+}
+
+/// Runs it, checks that it fails with the code, and returns what it says.
+std::string failure(const TemporaryDirectory& place, const Arguments& arguments, int code) {
+  StaticInference program(place, arguments);
+  CHECK(program.exit_code() == code);
+  return contents(place / "err");
+}
+
+Json answer_to(const TemporaryDirectory& place, const Json& request) {
+  std::ofstream(place / "request.json") << request;
+  StaticInference program(
+      place, {},
+      {{"DOETUNE_REQUEST", place / "request.json"}, {"DOETUNE_RESULT", place / "result.json"}});
+  REQUIRE(program.exit_code() == 0);
+  return Json::parse(contents(place / "result.json"));
+}
+
+Json small_request() {
+  return {{"settings",
+           {{"input_size", 32},
+            {"frame_width", 64},
+            {"frame_height", 64},
+            {"images", 8},
+            {"warmup", 0}}},
+          {"time_limit_s", 900}};
+}
+
+/// A directory of PPM pictures of 20 x 16 pixels, each with a gradient of its own.
+std::string make_pictures(const TemporaryDirectory& place, int count) {
+  const auto directory = place / "pictures";
+  std::filesystem::create_directories(directory / "more");
+  for (int i = 0; i < count; ++i) {
+    std::ofstream file(directory / (i % 3 == 0 ? "more" : ".") / (std::to_string(i) + ".ppm"),
+                       std::ios::binary);
+    file << "P6\n20 16\n255\n";
+    for (int at = 0; at < 20 * 16 * 3; ++at) file.put(static_cast<char>(at * (i + 3) / 16));
+  }
+  return directory;
+}
+
+}  // namespace
+
+TEST_CASE("throughput is images over total time, whatever the settings", "[program]") {
+  const TemporaryDirectory place;
+  for (const Arguments& settings :
+       {Arguments{},
+        {"--executors_per_gpu", "3", "--batch_size", "4"},
+        {"--executors_per_gpu", "2", "--schedule", "static", "--precision", "bf16"},
+        {"--batch_size", "256", "--source_fps", "10"}}) {
+    const Json json = answer(place, with(kGenerated, settings));
+    const Json& responses = json["responses"];
+    const double total_s = responses["total_time"];
+    CHECK(responses["images"] == 30);
+    CHECK(responses["throughput"].get<double>() == Approx(30 / total_s));
+    const double rate = settings.size() == 4 && settings[2] == "--source_fps" ? 10 : 30;
+    CHECK(responses["real_time_factor"].get<double>() == Approx(30 / rate / total_s));
+    const double executors = json["notes"]["executors"];
+    CHECK(responses["efficiency"].get<double>() ==
+          Approx(responses["speed_up"].get<double>() / executors));
+    double busy_s = 0;
+    for (const char* stage : {"read", "decode", "resize", "infer", "post"})
+      busy_s += responses[std::string(stage) + "_time"].get<double>();
+    CHECK(responses["image_time"].get<double>() == Approx(busy_s / 30).epsilon(0.02));
+    CHECK(busy_s <= total_s * executors);
+  }
+}
+
+TEST_CASE("executors, batch size and schedule do not change what is detected", "[program]") {
+  const TemporaryDirectory place;
+  const Arguments pictures =
+      with(kSmall, {"--source", make_pictures(place, 23), "--confidence_threshold", "0.01"});
+  const Json alone = answer(place, pictures);
+  const double detections = alone["responses"]["detections_per_image"];
+  CHECK(detections > 0);
+  CHECK(alone["responses"]["images"] == 23);
+  CHECK(alone["responses"]["read_time"] > 0);
+  for (const char* schedule : {"dynamic", "static"})
+    for (const char* executors : {"1", "3"}) {
+      const Json shared = answer(place, with(pictures, {"--schedule", schedule, "--batch_size", "5",
+                                                        "--executors_per_gpu", executors}));
+      CHECK(shared["responses"]["detections_per_image"].get<double>() == Approx(detections));
+      CHECK(shared["responses"]["images"] == 23);
+    }
+  CHECK(answer(place, with(pictures, {"--images", "9"}))["responses"]["images"] == 9);
+}
+
+TEST_CASE("every network runs", "[program]") {
+  const TemporaryDirectory place;
+  const Json described = answer(place, {"--describe"});
+  for (const Json& model : described["factors"][0]["levels"]) {
+    CAPTURE(model);
+    const auto name = model.get<std::string>();
+    const char* size = name == "alexnet"        ? "224"
+                       : name == "inception-v3" ? "75"
+                       : name == "tracknet"     ? "72"
+                                                : "32";
+    const Json json =
+        answer(place, {"--model", name, "--images", "2", "--batch_size", "1", "--warmup", "0",
+                       "--input_size", size, "--frame_width", "64", "--frame_height", "64"});
+    for (const Json& response : described["responses"]) {
+      const auto its_name = response["name"].get<std::string>();
+      CHECK((json["responses"].contains(its_name) || json["notes"].contains(its_name)));
+    }
+  }
+}
+
+TEST_CASE("speed-up is against one of the executors alone, where it was measured", "[program]") {
+  const TemporaryDirectory place;
+  CHECK(answer(place, kGenerated)["responses"]["speed_up"] == 1);
+  const Arguments two = with(kGenerated, {"--executors_per_gpu", "2", "--batch_size", "1"});
+  const Json measured = answer(place, two);
+  CHECK(measured["responses"]["speed_up"].get<double>() ==
+        Approx(measured["responses"]["throughput"].get<double>() /
+               measured["notes"]["throughput_alone"].get<double>()));
+  const Json without = answer(place, with(two, {"--baseline", "0"}));
+  CHECK_FALSE(without["responses"].contains("speed_up"));
+  CHECK_THAT(without["notes"]["efficiency"].get<std::string>(), Catch::Contains("baseline"));
+}
+
+TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]") {
+  const TemporaryDirectory place;
+  SECTION("passes and repeats") {
+    Json request = small_request();
+    request["settings"]["passes"] = 3;
+    request["repeats"] = 2;
+    const Json result = answer_to(place, request);
+    CHECK(result["notes"]["passes"] == 6);
+    CHECK(result["repeats"]["throughput"].size() == 2);
+    CHECK(result["series"]["total_time"].size() == 6);
+    const auto window = result["window"].get<std::vector<double>>();
+    const auto times = result["series"]["total_time"].get<std::vector<double>>();
+    CHECK(window[1] - window[0] >= std::accumulate(times.begin(), times.end(), 0.0));
+  }
+  SECTION("every pass reads and decodes every picture") {
+    Json request = small_request();
+    request["settings"]["source"] = make_pictures(place, 3);
+    request["settings"]["images"] = 1;
+    request["repeats"] = 4;
+    const Json result = answer_to(place, request);
+    for (const char* stage : {"read_time", "decode_time", "resize_time"})
+      for (const Json& time : result["repeats"][stage]) CHECK(time > 0);
+  }
+  SECTION("a wanted precision") {
+    Json request = small_request();
+    request["precision"] = 0.5;
+    request["max_time_s"] = 600;
+    const Json result = answer_to(place, request);
+    CHECK(result["stopped_by"] == "precision reached");
+    CHECK(result["notes"]["passes"] >= 20);
+    CHECK(result["precision"]["total_time"] <= 0.5);
+  }
+  SECTION("the time limit") {
+    Json request = small_request();
+    request["settings"]["duration"] = 600;
+    request["time_limit_s"] = 3;
+    CHECK(answer_to(place, request)["notes"].contains("time_limit"));
+  }
+}
+
+TEST_CASE("a video is processed at its own rate, and one that ends early as far as it goes",
+          "[program]") {
+  const TemporaryDirectory place;
+  make_video(place / "whole.avi", {"mpeg4", 40});
+  const Arguments whole = with(kSmall, {"--source", place / "whole.avi"});
+  const Json json = answer(place, with(whole, {"--executors_per_gpu", "2", "--batch_size", "3"}));
+  const Json& responses = json["responses"];
+  CHECK(responses["images"] == 40);
+  CHECK(responses["real_time_factor"].get<double>() ==
+        Approx(40 / 25.0 / responses["total_time"].get<double>()));
+  CHECK_FALSE(json["notes"].contains("video_ends_early"));
+
+  const std::string bytes = contents(place / "whole.avi");
+  std::ofstream(place / "cut.avi", std::ios::binary) << bytes.substr(0, bytes.size() * 3 / 4);
+  const Json cut = answer(place, with(kSmall, {"--source", place / "cut.avi"}));
+  CHECK(cut["responses"]["images"] < 40);
+  CHECK(cut["responses"]["images"] > 5);
+  CHECK_THAT(cut["notes"]["video_ends_early"].get<std::string>(),
+             Catch::Contains("of the 40 frames"));
+}
+
+TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[program]") {
+  const TemporaryDirectory place;
+  const auto says = [&](const Arguments& arguments, int code, const char* what) {
+    CHECK_THAT(failure(place, with(kSmall, arguments), code), Catch::Contains(what));
+  };
+  says({"--batch_size", "0"}, 2, "batch_size");
+  says({"--source", place / "absent"}, 2, "absent");
+  std::filesystem::create_directory(place / "empty");
+  says({"--source", place / "empty"}, 2, "no pictures");
+  std::ofstream(place / "text.avi") << "no video";
+  says({"--source", place / "text.avi"}, 1, "text.avi: cannot be read as a video");
+  VideoWriter(place / "empty.avi", "avi", 64, 64, 25).finish();
+  says({"--source", place / "empty.avi"}, 1, "empty.avi: has no frames");
+  says({"--model", "alexnet"}, 2, "224");
+  says({"--output", place / "x.avi"}, 2, "tracknet");
+  says({"--model", "tracknet", "--input_size", "72", "--output", place / "x.txt"}, 2, ".avi");
+  std::ofstream(place / "short.weights") << "0123456789";
+  says({"--weights", place / "short.weights"}, 1, "cut off");
+}
+
+TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[program]") {
+  const TemporaryDirectory place;
+  const std::string pictures = make_pictures(place, 10);
+  std::filesystem::resize_file(place / "pictures/4.ppm", 100);
+  const Arguments arguments = with(kSmall, {"--source", pictures, "--batch_size", "4"});
+  CHECK_THAT(failure(place, arguments, 1),
+             Catch::Contains("pictures/./4.ppm") || Catch::Contains("pictures/4.ppm"));
+  const Json json = answer(place, with(arguments, {"--skip_broken", "true"}));
+  CHECK(json["responses"]["images"] == 9);
+  CHECK(json["notes"]["left_out"] == "1 of 10 images were left out as broken");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(pictures))
+    if (entry.is_regular_file()) std::filesystem::resize_file(entry, 5);
+  CHECK_THAT(failure(place, with(arguments, {"--skip_broken", "true"}), 1),
+             Catch::Contains("none of the pictures"));
+}
+
+TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever works on it",
+          "[program]") {
+  const TemporaryDirectory place;
+  make_video(place / "in.mp4", {"mpeg4", 11});
+  const auto track = [&](const char* output, const Arguments& settings) {
+    return answer(place, with(with(kTracknet, {"--source", place / "in.mp4", "--output",
+                                               place / output, "--batch_size", "2"}),
+                              settings));
+  };
+  const Json json = track("alone.avi", {"--threads", "1"});
+  VideoReader written(place / "alone.avi");
+  CHECK(written.information().frames == 11);
+  CHECK(written.information().frames_per_second == Approx(25));
+  CHECK(written.information().width == 96);
+  for (int i = 0; i < 11; ++i) {
+    const auto picture = written.frame(i);  // a corner, where no ring is drawn
+    CHECK(static_cast<int>(picture.view.luma[0]) ==
+          Approx((grey_of(i) - 16) * 255 / 219.0).margin(6));
+  }
+  const Json& responses = json["responses"];
+  for (const char* stage : {"decode", "resize", "infer", "post", "render", "write"})
+    CHECK(responses[std::string(stage) + "_time"] > 0);
+  CHECK(responses["deadline_met_share"] > 0);
+  track("shared.avi", {"--threads", "2", "--executors_per_gpu", "2"});
+  CHECK(contents(place / "shared.avi") == contents(place / "alone.avi"));
+  track("kept.mkv", {"--images", "3"});
+  CHECK(VideoReader(place / "kept.mkv").information().frames == 3);
+  for (const auto& entry : std::filesystem::directory_iterator(place.path()))
+    CHECK(entry.path().extension() != ".partial");
+}
+
+TEST_CASE("tracknet's frames must be of one size, and its video must have a place", "[program]") {
+  const TemporaryDirectory place;
+  const std::string pictures = make_pictures(place, 3);
+  CHECK_THAT(
+      failure(place, with(kTracknet, {"--source", pictures, "--output", "/nowhere/x.avi"}), 1),
+      Catch::Contains("/nowhere/x.avi"));
+  std::ofstream(place / "pictures/z.pgm", std::ios::binary) << "P5\n30 30\n255\n"
+                                                            << std::string(900, 'x');
+  CHECK_THAT(failure(place,
+                     with(kTracknet,
+                          {"--source", pictures, "--batch_size", "1", "--output", place / "x.avi"}),
+                     1),
+             Catch::Contains("20 x 16") && Catch::Contains("30 x 30"));
+  CHECK_FALSE(std::filesystem::exists(place / "x.avi"));
+  CHECK_FALSE(std::filesystem::exists(place / "x.avi.partial"));
+}
+
+TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
+  const TemporaryDirectory place;
+  for (const int pause_ms : {0, 500}) {  // while it starts, and at work
+    StaticInference program(place,
+                            with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
+    const auto executors = program.wait_for_children(3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    kill(executors[1], SIGKILL);
+    CHECK(program.exit_code() == 1);
+    CHECK_THAT(contents(place / "err"),
+               Catch::Contains("executor 1 of 3") && Catch::Contains("signal 9"));
+    for (const pid_t executor : executors) CHECK(gone(executor));
+  }
+}
+
+TEST_CASE("executors end with the program, however it ends", "[program]") {
+  const TemporaryDirectory place;
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    StaticInference program(place,
+                            with(kGenerated, {"--executors_per_gpu", "2", "--duration", "600"}));
+    const auto executors = program.wait_for_children(2);
+    kill(program.pid(), signal);
+    CHECK(program.exit_code() == 128 + signal);
+    for (const pid_t executor : executors) CHECK(gone(executor));
+  }
+}
+
+TEST_CASE("without a GPU the device cuda ends with code 77 and says why", "[program]") {
+  const TemporaryDirectory place;
+  StaticInference program(place, with(kGenerated, {"--device", "cuda"}),
+                          {{"CUDA_VISIBLE_DEVICES", ""}});
+  CHECK(program.exit_code() == 77);
+  CHECK_THAT(contents(place / "err"), Catch::Contains("CUDA") || Catch::Contains("GPU"));
+}

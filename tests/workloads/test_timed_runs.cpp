@@ -1,0 +1,77 @@
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+#include "workloads/timing/timed_runs.h"
+
+using namespace doetune::workloads;
+
+namespace {
+
+constexpr double kRun_s = 0.25e-3;
+
+/// Counts runs, takes a little time, and says that each took kRun_s.
+struct Counted {
+  std::int64_t runs = 0;
+  double operator()(int repetitions) {
+    runs += repetitions;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    return repetitions * kRun_s;
+  }
+};
+
+TimingOptions options(double least_s, double slice_s) {
+  TimingOptions options;
+  options.slice_s = slice_s;
+  options.rule.least_s = least_s;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a slice holds as many runs as fill it", "[timing]") {
+  Counted counted;
+  const auto measured = time_runs(std::ref(counted), options(0.01, 0.01));
+  REQUIRE(measured.size() == 1);
+  const TimedMeasurement& one = measured.front();
+  CHECK(one.runs == 40 * static_cast<std::int64_t>(one.seconds.size()));  // 0.01 s / 0.25 ms
+  for (const double seconds : one.seconds) CHECK(seconds == Approx(kRun_s));
+  CHECK(one.window.second - one.window.first >= 0.01);
+  CHECK(counted.runs > one.runs);  // the warm-up counts nowhere
+}
+
+TEST_CASE("without slices each run is a value", "[timing]") {
+  Counted counted;
+  const auto measured = time_runs(std::ref(counted), options(0.01, 0));
+  CHECK(measured.front().runs == static_cast<std::int64_t>(measured.front().seconds.size()));
+}
+
+TEST_CASE("responses follow from the mean time, with a repeat for each measurement", "[timing]") {
+  std::vector<TimedMeasurement> measured(2);
+  measured[0].seconds = {1, 3};
+  measured[1].seconds = {4};
+  measured[0].runs = 2;
+  measured[1].runs = 1;
+  const std::vector<Derived> derived{{"time", [](double seconds) { return seconds; }},
+                                     {"rate", [](double seconds) { return 8 / seconds; }}};
+  const Result result = timed_result(measured, 3, derived);
+  CHECK(result.repeats.at("time") == std::vector<double>{2, 4});
+  CHECK(result.repeats.at("rate") == std::vector<double>{4, 2});
+  CHECK(result.responses.at("time") == 3);
+  CHECK(result.responses.at("rate") == 3);
+  CHECK(result.notes["runs"] == 3);
+  CHECK(result.notes["repeats"] == "2 of 3 measurements fitted into the time limit");
+}
+
+TEST_CASE("as many measurements as asked, but a time that is over leaves one", "[timing]") {
+  Counted counted;
+  TimingOptions wanted = options(0.002, 0);
+  wanted.repeats = 3;
+  CHECK(time_runs(std::ref(counted), wanted).size() == 3);
+  wanted.rule.deadline_s = 0;  // long ago
+  wanted.warmup_s = 1e6;
+  const auto measured = time_runs(std::ref(counted), wanted);
+  CHECK(measured.size() == 1);
+  CHECK(measured.front().stopped_by == doetune::measurement::StoppedBy::kTimeLimit);
+  CHECK(timed_result(measured, 3, {}).notes.contains("time_limit"));
+}

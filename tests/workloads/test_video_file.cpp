@@ -1,0 +1,176 @@
+// Video files: theory says which frame is which, as each is of a grey of its own.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <fstream>
+
+#include "tests/temporary_directory.h"
+#include "tests/workloads/made_video.h"
+#include "workloads/random.h"
+#include "workloads/video/video.h"
+#include "workloads/video/video_file.h"
+#include "workloads/video/video_writer.h"
+
+using namespace doetune::workloads;
+using doetune::tests::frame_of;
+using doetune::tests::grey_of;
+using doetune::tests::MadeVideo;
+using doetune::tests::make_video;
+using doetune::tests::TemporaryDirectory;
+
+namespace {
+
+std::uint8_t centre(const DecodedPicture& picture) {
+  const PictureView& view = picture.view;
+  return view.luma[view.height / 2 * view.luma_stride + view.width / 2];
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary).write(bytes.data(), std::ssize(bytes));
+}
+
+/// Reads all that is there; returns whether it is a video at all.
+bool survives(const std::filesystem::path& file) {
+  try {
+    VideoReader reader(file);
+    const auto frames = std::min<std::int64_t>(reader.information().frames, 200);
+    for (std::int64_t i = 0; i < frames; ++i) CHECK(reader.frame(i).view.width > 0);
+    reader.frame(frames / 2);
+    return true;
+  } catch (const VideoError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a video tells its size, rate and frames, and gives them by number in any order",
+          "[video-file]") {
+  const TemporaryDirectory place;
+  struct Case {
+    const char* file;
+    MadeVideo video;
+  };
+  const std::vector<Case> cases{{"keys.avi", {"mjpeg"}},
+                                {"groups.avi", {"mpeg4"}},
+                                {"one-group.mkv", {"mpeg4", 60, 600}},
+                                {"b-frames.mp4", {"mpeg4", 60, 12, 2}},
+                                {"b-frames.mkv", {"mpeg4", 60, 12, 2}},
+                                {"b-frames.ts", {"mpeg2video", 60, 12, 2}},
+                                {"b-frames.mpg", {"mpeg2video", 60, 12, 2}},
+                                {"exact.mkv", {"ffv1"}}};
+  for (const auto& [name, video] : cases) {
+    CAPTURE(name);
+    make_video(place / name, video);
+    VideoReader reader(place / name);
+    const VideoInformation& told = reader.information();
+    CHECK(told.width == 96);
+    CHECK(told.height == 64);
+    CHECK(told.frames_per_second == Approx(25));
+    REQUIRE(told.frames == 60);
+    CHECK(told.expected == 60);
+    for (int i = 0; i < 60; ++i) CHECK(frame_of(centre(reader.frame(i))) == i);
+    for (std::uint64_t k = 0; k < 40; ++k) {
+      const int i = static_cast<int>(random_bits(3, k) % 60);
+      CHECK(frame_of(centre(reader.frame(i))) == i);
+      CHECK(frame_of(centre(reader.frame(i))) == i);
+    }
+    CHECK(reader.undecodable() == 0);
+  }
+}
+
+TEST_CASE("a video without pictures, or none at all, is an error", "[video-file]") {
+  const TemporaryDirectory place;
+  const auto fails = [&](const char* name, const char* reason) {
+    CHECK_THROWS_WITH(VideoReader(place / name), Catch::Contains(reason));
+  };
+  VideoWriter(place / "empty.avi", "avi", 64, 64, 25).finish();
+  fails("empty.avi", "no frames");
+  fails("absent.avi", "No such file");
+  write_bytes(place / "text.avi", "not a video");
+  fails("text.avi", "cannot be read as a video");
+  write_bytes(place / "nothing.mp4", "");
+  fails("nothing.mp4", "cannot be read as a video");
+}
+
+TEST_CASE("a file that refers to others is not followed", "[video-file]") {
+  const TemporaryDirectory place;
+  make_video(place / "video.avi", {});
+  const std::string video = (place / "video.avi").string();
+  write_bytes(place / "list.ffconcat", "ffconcat version 1.0\nfile video.avi\n");
+  write_bytes(place / "list.m3u8",
+              "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n" + video + "\n#EXT-X-ENDLIST\n");
+  for (const char* name : {"list.ffconcat", "list.m3u8"})
+    CHECK_THROWS_AS(VideoReader(place / name), VideoError);
+  CHECK_THROWS_AS(VideoReader("concat:" + video), VideoError);
+}
+
+TEST_CASE("a video cut off gives the frames that are there, and tells how many there should be",
+          "[video-file]") {
+  const TemporaryDirectory place;
+  for (const char* name : {"whole.avi", "whole.mkv"}) {
+    make_video(place / name, {});
+    const std::string whole = bytes_of(place / name);
+    write_bytes(place / "cut", whole.substr(0, whole.size() / 2));
+    VideoReader reader(place / "cut");
+    const VideoInformation& told = reader.information();
+    CHECK(told.expected == 60);
+    REQUIRE(told.frames > 10);
+    REQUIRE(told.frames < 50);
+    for (int i = 0; i + 1 < told.frames; ++i) CHECK(frame_of(centre(reader.frame(i))) == i);
+  }
+}
+
+TEST_CASE("no cut and no damage makes reading crash, hang or run out of memory", "[video-file]") {
+  const TemporaryDirectory place;
+  int readable = 0;
+  for (const char* name : {"whole.avi", "whole.mkv", "whole.mp4"}) {
+    make_video(place / name, {"mpeg4", 30, 12, 2});
+    const std::string whole = bytes_of(place / name);
+    for (std::uint64_t k = 0; k < 60; ++k) {
+      CAPTURE(name, k);
+      std::string damaged = whole;
+      if (k % 3 == 0) damaged.resize(random_bits(1, k) % whole.size());
+      for (std::uint64_t flip = 0; k % 3 != 0 && flip < 4; ++flip) {
+        // Half of them in the header, where sizes are.
+        const std::uint64_t bits = random_bits(k, flip);
+        const std::size_t within =
+            k % 3 == 1 ? std::min<std::size_t>(600, whole.size()) : whole.size();
+        damaged[bits % within] ^= static_cast<char>(1 << (bits >> 60 & 7));
+      }
+      write_bytes(place / "damaged", damaged);
+      readable += survives(place / "damaged");
+    }
+  }
+  CHECK(readable > 0);
+  CHECK(readable < 180);
+}
+
+TEST_CASE("a written video has the pictures, the rate and the size that it was given",
+          "[video-file]") {
+  const TemporaryDirectory place;
+  FrameEncoder encoder(64, 48);
+  for (const char* name : {"v.avi", "v.mkv", "v.mov", "v.mp4"}) {
+    CAPTURE(name);
+    VideoWriter writer(place / name, container_of(name), 64, 48, 12.5);
+    for (int i = 0; i < 20; ++i) {
+      Picture picture(64, 48);
+      for (int y = 0; y < 48; ++y)
+        std::fill_n(picture.luma_row(y), 64, static_cast<std::uint8_t>(grey_of(i)));
+      writer.add(encoder.encode(picture.view()));
+    }
+    writer.finish();
+    VideoReader reader(place / name);
+    CHECK(reader.information().frames == 20);
+    CHECK(reader.information().frames_per_second == Approx(12.5).epsilon(1e-3));
+    CHECK(reader.information().width == 64);
+    for (int i = 0; i < 20; ++i) CHECK(frame_of(centre(reader.frame(i))) == i);
+  }
+  CHECK(container_of("v.txt").empty());
+  CHECK_THROWS_AS(VideoWriter("/nowhere/v.avi", "avi", 64, 48, 25), VideoError);
+}

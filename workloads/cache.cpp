@@ -1,0 +1,72 @@
+#include "workloads/cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "workloads/mapping.h"
+
+namespace doetune::workloads {
+namespace {
+
+namespace fs = std::filesystem;
+using Valid = std::function<bool(const std::string&)>;
+
+std::optional<std::string> read_valid(const fs::path& path, const Valid& valid) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf()) || !valid(text.str())) return std::nullopt;
+  return text.str();
+}
+
+/// Whether the file is there now, whole.
+bool write_by_rename(const fs::path& path, const std::string& text) {
+  const fs::path partial = fmt::format("{}.{}.partial", path.string(), getpid());
+  std::ofstream out(partial, std::ios::binary);
+  out << text;
+  out.close();
+  std::error_code failed;
+  if (out) fs::rename(partial, path, failed);
+  if (out && !failed) return true;
+  fs::remove(partial, failed);
+  return false;
+}
+
+}  // namespace
+
+fs::path cache_directory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+    return fs::path(cache) / "doetune";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+    return fs::path(home) / ".cache" / "doetune";
+  return {};
+}
+
+std::string kept_text(const fs::path& directory, const std::string& name, const Valid& valid,
+                      const std::function<std::string()>& make, Renewal renewal) {
+  if (directory.empty()) return make();
+  const fs::path path = directory / name;
+  const auto kept = [&] {
+    return renewal == Renewal::always ? std::nullopt : read_valid(path, valid);
+  };
+  if (const auto text = kept()) return *text;
+  std::error_code ignored;
+  fs::create_directories(directory, ignored);
+  const FileDescriptor lock(
+      open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (lock && flock(lock.get(), LOCK_EX) == 0)
+    if (const auto text = kept()) return *text;  // made by another program in the meantime
+  std::string text = make();
+  if (!lock || !write_by_rename(path, text))
+    std::cerr << "cannot keep " << path.string() << ": it is made for this run alone" << std::endl;
+  return text;
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,108 @@
+#include "workloads/ceilings/ceilings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "workloads/ceilings/operation.h"
+
+namespace doetune::workloads {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+constexpr int kSmallestGemm = 256;
+constexpr double kSlice_s = 0.01;    // runs that are timed together
+constexpr double kMeasure_s = 0.15;  // of each size and kernel
+constexpr double kLongRun_s = 0.1;   // larger matrices would take too long
+constexpr std::int64_t kLeastBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;  // touching more takes seconds
+
+/// Seconds of the fastest run.
+double best_seconds(Operation& operation) {
+  operation.seconds(1);  // first touches, lazily loaded code
+  double best = operation.seconds(1);
+  double total = best;
+  while (total < kMeasure_s) {
+    const int repetitions = std::max(1, static_cast<int>(kSlice_s / best));
+    const double taken = operation.seconds(repetitions);
+    total += taken;
+    best = std::min(best, taken / repetitions);
+  }
+  return best;
+}
+
+double best_operations_per_s(Device& device, Precision precision) {
+  double best = 0;
+  for (int size = kSmallestGemm; size <= device.largest_gemm(); size *= 2) {
+    const Gemm gemm{size, size, size, precision};
+    const double seconds = best_seconds(*device.prepare(gemm));
+    best = std::max(best, gemm.operations() / seconds);
+    if (seconds > kLongRun_s) break;
+  }
+  return best;
+}
+
+/// Arrays of four times the cache where that is not too much, as STREAM's rules ask. The other two
+/// kernels move as the same numbers of arrays do.
+double best_bytes_per_s(Device& device) {
+  const std::int64_t bytes = std::clamp(4 * device.cache_bytes(), kLeastBytes, kMostBytes);
+  double best = 0;
+  for (const CopyKind kind : {CopyKind::copy, CopyKind::triad}) {
+    const Copy copy{kind, bytes / 64 * 64};
+    best = std::max(best, copy.bytes_moved() / best_seconds(*device.prepare(copy)));
+  }
+  return best;
+}
+
+std::string measured(Device& device, Precision precision, const std::string& key) {
+  const double operations = best_operations_per_s(device, precision);
+  return Json{{"doetune_ceilings", kFormat},
+              {"key", key},
+              {"operations_per_s", operations},
+              {"bytes_per_s", best_bytes_per_s(device)}}
+             .dump(2) +
+         '\n';
+}
+
+/// By FNV-1a, 64 bits. Two keys of one name would only be measured in turns.
+std::string file_name(const std::string& key) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  return fmt::format("ceilings-{:016x}.json", hash);
+}
+
+}  // namespace
+
+std::optional<Ceilings> kept_ceilings(const std::string& text, const std::string& key) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("doetune_ceilings", Json()) != kFormat ||
+      json.value("key", Json()) != key)
+    return std::nullopt;
+  const Json operations = json.value("operations_per_s", Json());
+  const Json bytes = json.value("bytes_per_s", Json());
+  if (!operations.is_number() || !bytes.is_number()) return std::nullopt;
+  const Ceilings ceilings{operations, bytes};
+  if (!(ceilings.operations_per_s > 0 && ceilings.bytes_per_s > 0)) return std::nullopt;
+  return ceilings;
+}
+
+Ceilings ceilings_of(std::string_view device_name, Precision precision, int threads,
+                     const std::filesystem::path& directory, Renewal renewal) {
+  const auto device = open_device(device_name, threads);
+  const std::string key = fmt::format("{}, {}", device->description(), name_of(precision));
+  const std::string text = kept_text(
+      directory, file_name(key),
+      [&](const std::string& kept) { return kept_ceilings(kept, key).has_value(); },
+      [&] { return measured(*device, precision, key); }, renewal);
+  return *kept_ceilings(text, key);
+}
+
+double roofline_fraction(const Network& network, int batch, Precision precision,
+                         double images_per_s, const Ceilings& ceilings) {
+  return images_per_s * roofline_seconds(network, batch, bytes_of(precision), ceilings);
+}
+
+}  // namespace doetune::workloads

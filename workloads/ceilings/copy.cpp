@@ -1,0 +1,80 @@
+#include "workloads/ceilings/copy.h"
+
+#include "workloads/ceilings/operation.h"
+#include "workloads/timing/inputs.h"
+#include "workloads/timing/timed_runs.h"
+
+namespace doetune::workloads {
+namespace {
+
+constexpr double kSlice_s = 0.02;  // long against the clock's steps and what a slice costs itself
+constexpr double kGiga = 1e9;
+constexpr int kLine = 64;  // bytes
+
+std::vector<Input> inputs() {
+  using enum CopyKind;
+  std::vector<std::string> kinds;
+  for (const CopyKind kind : {copy, scale, add, triad, host_to_device, device_to_host})
+    kinds.emplace_back(name_of(kind));
+  return with_timing_inputs({
+      categories("kind", kinds, "a kernel of STREAM, or a copy between host and device"),
+      {"size", InputKind::continuous, 128.0, "of one array", "MiB", 0.001, 65536},
+      categories("host_memory", {"pinned", "pageable"}, "of copies between host and device"),
+  });
+}
+
+std::vector<Response> responses() {
+  return {
+      {"bandwidth", "GB/s", "arrays read and written, each once, over time (as STREAM counts)"},
+      {"time", "s", "mean time of a run over the arrays"},
+      {"roofline_fraction", "1", "bandwidth over the best of the device's memory"},
+  };
+}
+
+Copy copy_of(const Inputs& in) {
+  constexpr double kMebi = 1 << 20;
+  const auto lines = static_cast<std::int64_t>(in.number("size") * kMebi / kLine);
+  return {copy_kind_named(in.text("kind")), lines * kLine, in.text("host_memory") == "pinned"};
+}
+
+bool within_device(CopyKind kind) {
+  return kind != CopyKind::host_to_device && kind != CopyKind::device_to_host;
+}
+
+Result run(const Request& request) {
+  const TimingOptions start = timing_options(request, std::chrono::steady_clock::now());
+  const Copy copy = copy_of(request.inputs);
+  const auto device = open_device(request.inputs.text("device"), threads_of(request));
+  const auto operation = device->prepare(copy);
+  const auto ceilings =
+      within_device(copy.kind) ? ceilings_for(request, Precision::fp32) : std::optional<Ceilings>();
+  TimingOptions options = start;
+  options.slice_s = kSlice_s;
+  std::vector<Derived> derived{
+      {"bandwidth", [&](double seconds) { return copy.bytes_moved() / seconds / kGiga; }},
+      {"time", [](double seconds) { return seconds; }}};
+  add_roofline(ceilings, ceilings ? copy.bytes_moved() / ceilings->bytes_per_s : 0, derived);
+  const auto measured =
+      time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
+  Result result = timed_result(measured, request.repeats, derived);
+  add_ceiling_notes(ceilings, result);
+  if (!within_device(copy.kind))
+    result.notes["roofline_fraction"] = "the link between host and device has no ceiling here";
+  result.notes["device"] = device->description();
+  return result;
+}
+
+}  // namespace
+
+const Workload& copy_workload() {
+  static const Workload workload{
+      "copy",
+      "arrays copied, scaled and added over and over: what a device's memory moves at best",
+      "copy --kind triad --size 256 --threads 2",
+      inputs(),
+      responses(),
+      run};
+  return workload;
+}
+
+}  // namespace doetune::workloads

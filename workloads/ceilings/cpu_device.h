@@ -1,0 +1,12 @@
+// Matrix products by oneDNN and copies by threads.
+#pragma once
+
+#include <memory>
+
+#include "workloads/ceilings/operation.h"
+
+namespace doetune::workloads {
+
+std::unique_ptr<Device> open_cpu_device(int threads);
+
+}  // namespace doetune::workloads

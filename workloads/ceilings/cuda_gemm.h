@@ -1,0 +1,17 @@
+// Matrix products by cublasLt.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "workloads/ceilings/operation.h"
+
+namespace doetune::workloads::cuda {
+
+/// Throws CannotRun.
+std::unique_ptr<Operation> make_gemm(const Gemm& gemm);
+
+/// Of cublasLt.
+std::size_t gemm_library_version();
+
+}  // namespace doetune::workloads::cuda

@@ -1,0 +1,84 @@
+#include "workloads/ceilings/gemm.h"
+
+#include <algorithm>
+
+#include "workloads/timing/inputs.h"
+#include "workloads/timing/timed_runs.h"
+
+namespace doetune::workloads {
+namespace {
+
+constexpr double kSlice_s = 0.02;  // long against the clock's steps and what a slice costs itself
+constexpr double kTera = 1e12;
+
+constexpr int kLargest = 65536;
+
+std::vector<Input> inputs() {
+  const auto edge = [](const char* name, const char* description) {
+    return Input{name, InputKind::integer, nullptr, description, "", 1, kLargest};
+  };
+  return with_timing_inputs({
+      {"size", InputKind::integer, 1024, "of m, n and k where they are not given", "", 1, kLargest},
+      edge("m", "rows of the first matrix and of the product"),
+      edge("n", "columns of the second matrix and of the product"),
+      edge("k", "columns of the first matrix, rows of the second"),
+      precision_input(),
+      categories("transpose_b", {"no", "yes"}, "whether the second matrix lies in memory as n x k"),
+  });
+}
+
+std::vector<Response> responses() {
+  return {
+      {"rate", "TFLOP/s", "operations over time; a multiply-accumulate is two"},
+      {"time", "s", "mean time of a product"},
+      {"intensity", "FLOP/B", "operations over bytes: both matrices read, the product written"},
+      {"roofline_fraction", "1", "time at the device's ceilings over time"},
+  };
+}
+
+Gemm gemm_of(const Inputs& in) {
+  const auto edge = [&](const char* name) { return in.integer(in.has(name) ? name : "size"); };
+  return {edge("m"), edge("n"), edge("k"), precision_named(in.text("precision")),
+          in.text("transpose_b") == "yes"};
+}
+
+Result run(const Request& request) {
+  const TimingOptions start = timing_options(request, std::chrono::steady_clock::now());
+  const Gemm gemm = gemm_of(request.inputs);
+  const auto ceilings = ceilings_for(request, gemm.precision);
+  const auto device = open_device(request.inputs.text("device"), threads_of(request));
+  const auto operation = device->prepare(gemm);
+  TimingOptions options = start;
+  options.slice_s = kSlice_s;
+  std::vector<Derived> derived{
+      {"rate", [&](double seconds) { return gemm.operations() / seconds / kTera; }},
+      {"time", [](double seconds) { return seconds; }}};
+  add_roofline(ceilings, ceilings ? roofline_seconds(gemm, *ceilings) : 0, derived);
+  const auto measured =
+      time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
+  Result result = timed_result(measured, request.repeats, derived);
+  result.responses["intensity"] = gemm.operations() / gemm.bytes();
+  add_ceiling_notes(ceilings, result);
+  result.notes["device"] = device->description();
+  return result;
+}
+
+}  // namespace
+
+double roofline_seconds(const Gemm& gemm, const Ceilings& ceilings) {
+  return std::max(gemm.operations() / ceilings.operations_per_s,
+                  gemm.bytes() / ceilings.bytes_per_s);
+}
+
+const Workload& gemm_workload() {
+  static const Workload workload{
+      "gemm",
+      "one matrix product, over and over: what a device computes at best",
+      "gemm --size 1024 --precision bf16",
+      inputs(),
+      responses(),
+      run};
+  return workload;
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,10 @@
+// The one function that libdoetune_cuda.so is entered by.
+#include "workloads/ceilings/cuda_device.h"
+#include "workloads/cuda/cuda_library.h"
+#include "workloads/engines/cudnn/cudnn_engine.h"
+
+extern "C" const doetune::workloads::CudaLibrary* doetune_cuda_library() {
+  using namespace doetune::workloads;
+  static constexpr CudaLibrary kLibrary{cudnn_devices, make_cudnn_engine, open_cuda_device};
+  return &kLibrary;
+}

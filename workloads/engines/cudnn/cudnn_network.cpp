@@ -1,0 +1,280 @@
+#include "workloads/engines/cudnn/cudnn_network.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "workloads/video/clip.h"
+
+namespace doetune::workloads::cudnn {
+namespace {
+
+std::int64_t float_bytes(const Shape& shape, int images) {
+  return shape.elements() * images * static_cast<std::int64_t>(sizeof(float));
+}
+
+void copy_async(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind kind,
+                cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream), "a copy");
+}
+
+Target target_of(const Gpu& gpu, cudnnHandle_t handle) {
+  return {handle, nullptr, gpu.multiprocessors->count()};
+}
+
+}  // namespace
+
+Handle::Handle(cudaStream_t stream) {
+  check(cudnnCreate(&handle_), "starting cuDNN");
+  check(cudnnSetStream(handle_, stream), "giving cuDNN a stream");
+}
+
+CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<const float> weights,
+                           const CompileOptions& options)
+    : gpu_(gpu),
+      network_(network),
+      options_(options),
+      plan_(plan_tensors(network_, channel_multiple(options.precision))),
+      uploads_(*gpu.multiprocessors),
+      compute_(*gpu.multiprocessors),
+      downloads_(*gpu.multiprocessors),
+      handle_(compute_),
+      weights_(network_, plan_, weights, options.precision),
+      cache_(cache_directory(), gpu.name, cudnnGetVersion()),
+      chooser_(target_of(gpu, handle_), compute_, cache_, proposals_to_time()),
+      pictures_(uploads_) {
+  if (const DetectionHead* head = boxes()) {
+    anchors_ = DeviceBuffer(static_cast<std::int64_t>(head->anchors.size()) * 2 * sizeof(float),
+                            "anchors");
+    std::vector<float> sizes;
+    for (const auto& [width, height] : head->anchors) sizes.insert(sizes.end(), {width, height});
+    check(cudaMemcpy(anchors_.data(), sizes.data(), sizes.size() * sizeof(float),
+                     cudaMemcpyHostToDevice),
+          "uploading anchors");
+  }
+  for (Slot& slot : slots_) make_slot(slot);
+  // What was copied and cleared so far is in no order with the streams.
+  check(cudaDeviceSynchronize(), "uploading the network");
+  prepared(options.batch);
+}
+
+CudnnNetwork::~CudnnNetwork() {
+  cudaSetDevice(gpu_.index);
+  cudaStreamSynchronize(uploads_);
+  cudaStreamSynchronize(compute_);
+  cudaStreamSynchronize(downloads_);
+}
+
+void CudnnNetwork::enter() const { check(cudaSetDevice(gpu_.index), "choosing the GPU"); }
+
+BoxGrid CudnnNetwork::grid() const {
+  const Shape& shape = network_.output();
+  return {shape.height, shape.width, static_cast<int>(boxes()->anchors.size()), boxes()->classes,
+          options_.confidence_threshold};
+}
+
+void CudnnNetwork::make_slot(Slot& slot) {
+  const Shape& in = network_.input;
+  const std::int64_t image_bytes = std::int64_t{options_.batch} * in.height * in.width *
+                                   plan_.image.pitch * bytes_of(options_.precision);
+  slot.image = DeviceBuffer(image_bytes, "input");
+  // The channels beyond the image's own stay zero.
+  check(cudaMemset(slot.image.data(), 0, static_cast<std::size_t>(image_bytes)), "clearing input");
+  slot.output = DeviceBuffer(float_bytes(network_.output(), options_.batch), "output");
+  slot.host_output = PinnedBuffer(slot.output.bytes());
+  if (boxes() == nullptr) return;
+  const BoxGrid sizes = grid();
+  const std::int64_t most = std::int64_t{sizes.rows} * sizes.columns * sizes.anchors;
+  slot.boxes = DeviceBuffer(most * options_.batch * static_cast<std::int64_t>(sizeof(CandidateBox)),
+                            "boxes");
+  slot.box_counts = DeviceBuffer(options_.batch * static_cast<std::int64_t>(sizeof(int)), "boxes");
+  slot.host_boxes = PinnedBuffer(slot.boxes.bytes());
+  slot.host_box_counts = PinnedBuffer(slot.box_counts.bytes());
+}
+
+View CudnnNetwork::image_view(const Slot& slot) const {
+  const Shape& in = network_.input;
+  return {slot.image.data(), plan_.image.channels, in.height, in.width, plan_.image.pitch};
+}
+
+// -- input ----------------------------------------------------------------------------------------
+
+std::span<float> CudnnNetwork::input() {
+  enter();
+  Slot& slot = slots_[next_];
+  if (slot.host_input.bytes() == 0) {
+    const std::int64_t bytes = float_bytes(network_.input, options_.batch);
+    slot.host_input = PinnedBuffer(bytes);
+    slot.staging = DeviceBuffer(bytes, "input");
+  }
+  slot.host_filled = true;
+  return slot.host_input.as<float>();
+}
+
+void CudnnNetwork::load(int image, const PictureView& picture, int frame) {
+  if (image < 0 || image >= options_.batch || frame < 0 || frame >= network_.pictures())
+    throw std::invalid_argument("load: no such image or frame");
+  enter();
+  View to = image_view(slots_[next_]);
+  const std::int64_t first = pixel_at(to, image, 0, 0) + 3 * frame;
+  to.data = static_cast<std::byte*>(to.data) + first * bytes_of(options_.precision);
+  pictures_.load(picture, options_.precision, to);
+}
+
+void CudnnNetwork::upload(Slot& slot, int images) {
+  if (slot.host_filled) {
+    copy_async(slot.host_input.data(), slot.staging.data(), float_bytes(network_.input, images),
+               cudaMemcpyHostToDevice, uploads_);
+    write_input({options_.precision, images, uploads_},
+                static_cast<const float*>(slot.staging.data()), network_.input.channels,
+                image_view(slot));
+    slot.host_filled = false;
+  }
+  slot.uploaded.record(uploads_);
+}
+
+// -- computation ----------------------------------------------------------------------------------
+
+/// Passes run one after another, so those that fit share an arena. One that has been captured in a
+/// graph must stay where it is; a pass that needs more gets another.
+void* CudnnNetwork::arena_for(std::int64_t bytes) {
+  const auto fits = std::ranges::find_if(
+      arenas_, [&](const DeviceBuffer& arena) { return arena.bytes() >= bytes; });
+  if (fits != arenas_.end()) return fits->data();
+  return arenas_.emplace_back(bytes, "activations").data();
+}
+
+CudnnNetwork::Prepared& CudnnNetwork::prepared(int images) {
+  const auto found = prepared_.find(images);
+  if (found != prepared_.end()) return found->second;
+  Prepared made;
+  made.pass = std::make_unique<ForwardPass>(
+      CompiledLayers{network_, plan_, weights_, options_.precision}, images, chooser_);
+  cache_.save();
+  void* arena = arena_for(made.pass->arena_bytes());
+  // A first run outside of a graph loads the kernels, which a capture must not, and shows errors
+  // where they arise. Results that are still to be read lie in other slots.
+  run_pass(*made.pass, slots_[next_], arena);
+  compute_.wait();
+  for (int slot = 0; slot < kSlots; ++slot)
+    made.graphs[slot] = capture(*made.pass, slots_[slot], arena);
+  return prepared_.emplace(images, std::move(made)).first->second;
+}
+
+void CudnnNetwork::run_pass(const ForwardPass& pass, const Slot& slot, void* arena) {
+  auto* output = static_cast<float*>(slot.output.data());
+  pass.run({slot.image.data(), arena, output}, handle_, compute_);
+  if (boxes() != nullptr)
+    find_boxes({options_.precision, pass.images(), compute_}, grid(), output,
+               static_cast<const float*>(anchors_.data()),
+               static_cast<CandidateBox*>(slot.boxes.data()),
+               static_cast<int*>(slot.box_counts.data()));
+}
+
+CudnnNetwork::Graph CudnnNetwork::capture(const ForwardPass& pass, const Slot& slot, void* arena) {
+  struct GraphGuard {
+    cudaGraph_t graph = nullptr;
+    ~GraphGuard() {
+      if (graph != nullptr) cudaGraphDestroy(graph);
+    }
+  } captured;
+  check(cudaStreamBeginCapture(compute_, cudaStreamCaptureModeThreadLocal), "recording a graph");
+  try {
+    run_pass(pass, slot, arena);
+  } catch (...) {
+    cudaStreamEndCapture(compute_, &captured.graph);
+    cudaGetLastError();
+    throw;
+  }
+  check(cudaStreamEndCapture(compute_, &captured.graph), "recording a graph");
+  cudaGraphExec_t graph = nullptr;
+  check(cudaGraphInstantiate(&graph, captured.graph, 0), "making a graph");
+  Graph owned(graph);
+  check(cudaGraphUpload(graph, compute_), "uploading a graph");
+  return owned;
+}
+
+void CudnnNetwork::submit(int images) {
+  if (images < 1 || images > options_.batch)
+    throw std::invalid_argument("submit: images outside 1..batch");
+  if (under_way_ == kLanes) throw std::logic_error("submit: wait for the oldest batch first");
+  enter();
+  Slot& slot = slots_[next_];
+  const Prepared& ready = prepared(images);
+  upload(slot, images);
+  slot.uploaded.hold(compute_);
+  check(cudaGraphLaunch(ready.graphs[next_].get(), compute_), "starting a graph");
+  slot.computed.record(compute_);
+  slot.images = images;
+  download(slot);
+  next_ = (next_ + 1) % kSlots;
+  ++under_way_;
+}
+
+// -- results --------------------------------------------------------------------------------------
+
+void CudnnNetwork::copy_output(Slot& slot, cudaStream_t stream) {
+  copy_async(slot.output.data(), slot.host_output.data(),
+             float_bytes(network_.output(), slot.images), cudaMemcpyDeviceToHost, stream);
+  slot.output_copied = true;
+}
+
+/// Of a detector only the boxes; output() fetches the rest where it is asked for.
+void CudnnNetwork::download(Slot& slot) {
+  slot.computed.hold(downloads_);
+  slot.output_copied = false;
+  if (boxes() == nullptr) {
+    copy_output(slot, downloads_);
+  } else {
+    const std::int64_t each = slot.boxes.bytes() / options_.batch;
+    copy_async(slot.box_counts.data(), slot.host_box_counts.data(),
+               slot.images * static_cast<std::int64_t>(sizeof(int)), cudaMemcpyDeviceToHost,
+               downloads_);
+    copy_async(slot.boxes.data(), slot.host_boxes.data(), each * slot.images,
+               cudaMemcpyDeviceToHost, downloads_);
+  }
+  slot.done.record(downloads_);
+}
+
+void CudnnNetwork::wait() {
+  if (under_way_ == 0) throw std::logic_error("wait: no batch was submitted");
+  enter();
+  current_ = (next_ + kSlots - under_way_) % kSlots;
+  slots_[current_].done.wait();
+  --under_way_;
+}
+
+std::span<const float> CudnnNetwork::output() {
+  Slot& slot = slots_[current_];
+  if (!slot.output_copied && slot.images > 0) {
+    enter();
+    copy_output(slot, downloads_);
+    downloads_.wait();
+  }
+  return slot.host_output.as<const float>();
+}
+
+std::vector<Detection> CudnnNetwork::detections(int image) {
+  const Slot& slot = slots_[current_];
+  if (boxes() == nullptr) throw std::logic_error("detections: the network is no detector");
+  if (image < 0 || image >= slot.images)
+    throw std::invalid_argument("detections: no such image in the batch");
+  const auto all = slot.host_boxes.as<CandidateBox>();
+  const std::size_t each = all.size() / static_cast<std::size_t>(options_.batch);
+  const auto count = static_cast<std::size_t>(slot.host_box_counts.as<int>()[image]);
+  const auto its = all.subspan(each * image, count);
+  std::ranges::sort(its, {}, &CandidateBox::index);  // threads found them in any order
+  std::vector<Detection> found;
+  for (const CandidateBox& candidate : its) found.push_back(candidate.box);
+  return suppress_overlaps(std::move(found), options_.overlap_threshold);
+}
+
+std::int64_t CudnnNetwork::device_bytes() const {
+  std::int64_t bytes = weights_.bytes() + anchors_.bytes() + pictures_.device_bytes();
+  for (const Slot& slot : slots_)
+    bytes += slot.image.bytes() + slot.staging.bytes() + slot.output.bytes() + slot.boxes.bytes() +
+             slot.box_counts.bytes();
+  for (const DeviceBuffer& arena : arenas_) bytes += arena.bytes();
+  return bytes;
+}
+
+}  // namespace doetune::workloads::cudnn

@@ -1,0 +1,110 @@
+// A network on the GPU: its buffers, streams and graphs. Used by cudnn_engine.cpp alone.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "workloads/engines/cudnn/forward_pass.h"
+#include "workloads/engines/cudnn/picture_loader.h"
+
+namespace doetune::workloads::cudnn {
+
+/// The GPU that an engine stands for.
+struct Gpu {
+  int index = 0;
+  std::string name;
+  std::shared_ptr<const Multiprocessors> multiprocessors;
+};
+
+/// Owns a handle of cuDNN, whose work goes to one stream.
+class Handle {
+ public:
+  explicit Handle(cudaStream_t stream);
+  ~Handle() { cudnnDestroy(handle_); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator cudnnHandle_t() const { return handle_; }
+
+ private:
+  cudnnHandle_t handle_ = nullptr;
+};
+
+class CudnnNetwork final : public CompiledNetwork {
+ public:
+  CudnnNetwork(const Gpu& gpu, const Network& network, std::span<const float> weights,
+               const CompileOptions& options);
+  ~CudnnNetwork() override;
+
+  int lanes() const override { return kLanes; }
+  std::span<float> input() override;
+  void load(int image, const PictureView& picture, int frame) override;
+  void submit(int images) override;
+  void wait() override;
+  std::span<const float> output() override;
+  std::vector<Detection> detections(int image) override;
+  std::int64_t device_bytes() const override;
+
+ private:
+  static constexpr int kLanes = 2;
+  // Two batches under way, and a third whose results are still read or whose input is being filled.
+  static constexpr int kSlots = kLanes + 1;
+
+  struct Slot {
+    DeviceBuffer image;
+    PinnedBuffer host_input;  // made when input() is first called
+    DeviceBuffer staging;     // the same on the device
+    DeviceBuffer output;
+    PinnedBuffer host_output;
+    DeviceBuffer boxes;
+    DeviceBuffer box_counts;
+    PinnedBuffer host_boxes;
+    PinnedBuffer host_box_counts;
+    Event uploaded, computed, done;
+    int images = 0;            // of the batch that was submitted last
+    bool host_filled = false;  // host_input is to be uploaded
+    bool output_copied = false;
+  };
+  struct GraphDeleter {
+    void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+  };
+  using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, GraphDeleter>;
+  struct Prepared {
+    std::unique_ptr<ForwardPass> pass;
+    std::array<Graph, kSlots> graphs;
+  };
+
+  void enter() const;  // makes the GPU the calling thread's
+  const DetectionHead* boxes() const { return std::get_if<DetectionHead>(&network_.head); }
+  BoxGrid grid() const;
+  void make_slot(Slot& slot);
+  View image_view(const Slot& slot) const;
+  Prepared& prepared(int images);
+  void* arena_for(std::int64_t bytes);
+  void run_pass(const ForwardPass& pass, const Slot& slot, void* arena);
+  Graph capture(const ForwardPass& pass, const Slot& slot, void* arena);
+  void upload(Slot& slot, int images);
+  void download(Slot& slot);
+  void copy_output(Slot& slot, cudaStream_t stream);
+
+  Gpu gpu_;
+  Network network_;
+  CompileOptions options_;
+  TensorPlan plan_;
+  Stream uploads_, compute_, downloads_;
+  Handle handle_;
+  PackedWeights weights_;
+  DeviceBuffer anchors_;
+  PlanCache cache_;
+  PlanChooser chooser_;
+  PictureLoader pictures_;
+  std::array<Slot, kSlots> slots_;
+  std::vector<DeviceBuffer> arenas_;
+  std::map<int, Prepared> prepared_;
+  int next_ = 0;              // slot of the batch to be submitted next
+  int under_way_ = 0;         // batches submitted and not yet waited for
+  int current_ = kSlots - 1;  // slot whose results are read
+};
+
+}  // namespace doetune::workloads::cudnn

@@ -1,0 +1,190 @@
+#include "workloads/engines/cudnn/device.h"
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace doetune::workloads::cudnn {
+namespace {
+
+std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
+bool driver_library_is_there() {
+  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library != nullptr) dlclose(library);
+  return library != nullptr;
+}
+
+std::string reason_for_none(cudaError_t result) {
+  if (!driver_library_is_there())
+    return "there is no NVIDIA driver here (libcuda.so.1 was not found)";
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  if (result == cudaErrorInsufficientDriver && driver > 0)
+    return fmt::format("the NVIDIA driver here serves CUDA {}, but this build needs CUDA {}",
+                       version(driver), version(CUDART_VERSION));
+  if (result == cudaSuccess || result == cudaErrorNoDevice) {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    return visible == nullptr
+               ? "there is an NVIDIA driver, but no GPU"
+               : fmt::format("no GPU is visible (CUDA_VISIBLE_DEVICES is '{}')", visible);
+  }
+  return fmt::format("CUDA: {}", cudaGetErrorString(result));
+}
+
+CannotRun out_of_memory(std::int64_t bytes, const std::string& purpose) {
+  cudaGetLastError();  // it would come back at the next kernel
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cudaMemGetInfo(&free, &total);
+  return CannotRun(fmt::format(
+      "not enough GPU memory: {} needs {} bytes ({:.2f} GiB), of {:.2f} GiB {} bytes ({:.2f} GiB) "
+      "are free",
+      purpose, bytes, static_cast<double>(bytes) / 0x1p30, static_cast<double>(total) / 0x1p30,
+      free, static_cast<double>(free) / 0x1p30));
+}
+
+template <class Function>
+Function driver_function(const char* name, unsigned int since) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+  if (cudaGetDriverEntryPointByVersion(name, &found, since, cudaEnableDefault, &result) !=
+          cudaSuccess ||
+      result != cudaDriverEntryPointSuccess) {
+    cudaGetLastError();
+    throw CannotRun(
+        fmt::format("a part of the multiprocessors: the NVIDIA driver here has no {} (CUDA {})",
+                    name, version(static_cast<int>(since))));
+  }
+  return reinterpret_cast<Function>(found);
+}
+
+void check(CUresult result, const char* what) {
+  if (result != CUDA_SUCCESS)
+    throw CannotRun(fmt::format("a part of the multiprocessors: {} failed with driver error {}",
+                                what, static_cast<int>(result)));
+}
+
+}  // namespace
+
+void check(cudaError_t result, const char* what) {
+  if (result == cudaSuccess) return;
+  cudaGetLastError();
+  throw std::runtime_error(fmt::format("CUDA: {}: {}", what, cudaGetErrorString(result)));
+}
+
+int visible_gpus(std::string* why_none) {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result == cudaSuccess && count > 0) return count;
+  cudaGetLastError();
+  *why_none = reason_for_none(result);
+  return 0;
+}
+
+DeviceBuffer::DeviceBuffer(std::int64_t bytes, const char* purpose) : bytes_(bytes) {
+  void* data = nullptr;
+  const cudaError_t result =
+      cudaMalloc(&data, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
+  if (result == cudaErrorMemoryAllocation) throw out_of_memory(bytes, purpose);
+  check(result, "allocating GPU memory");
+  data_.reset(data);
+}
+
+PinnedBuffer::PinnedBuffer(std::int64_t bytes) : bytes_(bytes) {
+  void* data = nullptr;
+  const cudaError_t result =
+      cudaMallocHost(&data, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
+  if (result == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw CannotRun(fmt::format("not enough host memory to lock {} bytes for copies", bytes));
+  }
+  check(result, "locking host memory");
+  data_.reset(data);
+  std::ranges::fill(as<std::byte>(), std::byte{});
+}
+
+// -- multiprocessors ------------------------------------------------------------------------------
+
+Multiprocessors::Multiprocessors(int gpu, double share) {
+  if (!(share > 0 && share <= 1))
+    throw std::invalid_argument("the share of multiprocessors must be above 0 and at most 1");
+  if (share < 1) set_apart(gpu, share);
+}
+
+void Multiprocessors::set_apart(int gpu, double share) {
+  const auto resource_of =
+      driver_function<PFN_cuDeviceGetDevResource_v12040>("cuDeviceGetDevResource", 12040);
+  const auto split =
+      driver_function<PFN_cuDevSmResourceSplitByCount_v12040>("cuDevSmResourceSplitByCount", 12040);
+  const auto describe =
+      driver_function<PFN_cuDevResourceGenerateDesc_v12040>("cuDevResourceGenerateDesc", 12040);
+  const auto create = driver_function<PFN_cuGreenCtxCreate_v12040>("cuGreenCtxCreate", 12040);
+  CUdevResource all{};
+  check(resource_of(gpu, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
+  const auto wanted = std::max(1U, static_cast<unsigned int>(std::lround(share * all.sm.smCount)));
+  CUdevResource part{};
+  unsigned int groups = 1;
+  check(split(&part, &groups, &all, nullptr, 0, wanted), "cuDevSmResourceSplitByCount");
+  CUdevResourceDesc description = nullptr;
+  check(describe(&description, &part, 1), "cuDevResourceGenerateDesc");
+  CUgreenCtx context = nullptr;
+  check(create(&context, description, gpu, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
+  green_context_ = context;
+  count_ = static_cast<int>(part.sm.smCount);
+}
+
+Multiprocessors::~Multiprocessors() {
+  if (green_context_ == nullptr) return;
+  try {
+    driver_function<PFN_cuGreenCtxDestroy_v12040>("cuGreenCtxDestroy",
+                                                  12040)(static_cast<CUgreenCtx>(green_context_));
+  } catch (const CannotRun&) {  // it goes with the process
+  }
+}
+
+cudaStream_t Multiprocessors::new_stream() const {
+  if (green_context_ == nullptr) {
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+    return stream;
+  }
+  const auto create =
+      driver_function<PFN_cuGreenCtxStreamCreate_v12050>("cuGreenCtxStreamCreate", 12050);
+  CUstream stream = nullptr;
+  check(create(&stream, static_cast<CUgreenCtx>(green_context_), CU_STREAM_NON_BLOCKING, 0),
+        "cuGreenCtxStreamCreate");
+  return stream;
+}
+
+// -- streams and events ---------------------------------------------------------------------------
+
+void Stream::wait() const { check(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+
+Event::Event(Kind kind) {
+  const unsigned int flags =
+      kind == Kind::timing ? cudaEventDefault : cudaEventDisableTiming | cudaEventBlockingSync;
+  check(cudaEventCreateWithFlags(&event_, flags), "making an event");
+}
+
+void Event::record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "an event"); }
+
+void Event::hold(cudaStream_t stream) const {
+  check(cudaStreamWaitEvent(stream, event_, cudaEventWaitDefault), "an event");
+}
+
+void Event::wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }
+
+double Event::seconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "reading a time");
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+}  // namespace doetune::workloads::cudnn

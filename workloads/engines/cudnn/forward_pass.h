@@ -1,0 +1,73 @@
+// All work of a network for one number of images, in order, and the memory between it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "workloads/engines/cudnn/kernels.h"
+#include "workloads/engines/cudnn/packed_weights.h"
+#include "workloads/engines/cudnn/plan_chooser.h"
+#include "workloads/engines/tensor_plan.h"
+
+namespace doetune::workloads::cudnn {
+
+/// Everything that is the same for every number of images. The forward pass keeps a reference.
+struct CompiledLayers {
+  const Network& network;
+  const TensorPlan& plan;
+  const PackedWeights& weights;
+  Precision precision;
+};
+
+class ForwardPass {
+ public:
+  /// Chooses a plan for each convolution. Throws CannotRun.
+  ForwardPass(const CompiledLayers& layers, int images, PlanChooser& chooser);
+
+  int images() const { return images_; }
+  std::int64_t arena_bytes() const { return memory_.bytes; }
+
+  /// Where one run reads and writes, on the device.
+  struct Buffers {
+    void* image;    // the network's input, channels rounded up
+    void* arena;    // arena_bytes()
+    float* output;  // dense
+  };
+  /// Puts all work on the stream, which must be the handle's.
+  void run(const Buffers& buffers, cudnnHandle_t handle, cudaStream_t stream) const;
+
+ private:
+  struct Run {
+    const Buffers& buffers;
+    cudnnHandle_t handle;
+    Launch launch;
+  };
+  void plan_arena();
+  std::byte* place(const Run& run, int use) const {
+    return static_cast<std::byte*>(run.buffers.arena) + memory_.offsets[use];
+  }
+  View view(const Run& run, int layer) const;
+  View input(const Run& run, int layer) const {
+    return view(run, layers_.network.layers[layer].inputs[0]);
+  }
+  View output(const Run& run, int layer) const { return view(run, layer); }
+
+  void apply(const Convolution& conv, const Run& run, int layer) const;
+  void apply(const MaxPool& pool, const Run& run, int layer) const;
+  void apply(const AveragePool& pool, const Run& run, int layer) const;
+  void apply(const LocalResponseNorm& norm, const Run& run, int layer) const;
+  void apply(const Sum& sum, const Run& run, int layer) const;
+  void apply(const Upsample& op, const Run& run, int layer) const;
+  void apply(const ChannelArgMax& op, const Run& run, int layer) const;
+  void apply(const Reorg& op, const Run& run, int layer) const;
+  void apply(const Route& op, const Run& run, int layer) const;
+
+  CompiledLayers layers_;
+  int images_;
+  std::vector<std::shared_ptr<const ChosenPlan>> chosen_;  // by layer; null but for convolutions
+  std::vector<int> workspace_use_;                         // by layer; index into memory_
+  MemoryPlan memory_;                                      // tensors, then workspaces
+};
+
+}  // namespace doetune::workloads::cudnn

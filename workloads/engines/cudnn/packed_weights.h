@@ -1,0 +1,51 @@
+// A network's weights as the GPU reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workloads/engines/cudnn/device.h"
+#include "workloads/engines/engine.h"
+#include "workloads/engines/tensor_plan.h"
+#include "workloads/networks/network.h"
+
+namespace doetune::workloads::cudnn {
+
+/// The numbers rounded to nearest even in the type of the precision, one after another.
+std::vector<std::byte> rounded(std::span<const float> numbers, Precision precision);
+
+/// Sizes of a convolution's filters; `padded` counts what is stored, the rest are zeros.
+struct FilterSizes {
+  int filters;
+  int padded_filters;
+  int inputs;
+  int padded_inputs;
+  Extent kernel;
+};
+
+/// From filters x inputs x height x width to padded filters x height x width x padded inputs.
+std::vector<float> channels_last(std::span<const float> weights, const FilterSizes& sizes);
+
+/// Weights and biases of all convolutions, converted once, in one block on the GPU.
+class PackedWeights {
+ public:
+  /// `block` as in weights.h. Throws CannotRun.
+  PackedWeights(const Network& network, const TensorPlan& plan, std::span<const float> block,
+                Precision precision);
+
+  void* weights(int layer) const { return storage_.at(places_[layer].weights); }
+  void* bias(int layer) const { return storage_.at(places_[layer].bias); }
+  std::int64_t bytes() const { return storage_.bytes(); }
+
+ private:
+  struct Place {
+    std::int64_t weights = 0;
+    std::int64_t bias = 0;
+  };
+  std::vector<Place> places_;  // by layer
+  DeviceBuffer storage_;
+};
+
+}  // namespace doetune::workloads::cudnn

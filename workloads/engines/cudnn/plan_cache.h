@@ -1,0 +1,43 @@
+// Which engine was chosen for which convolution, kept on disk: choosing by timing takes seconds.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "workloads/engines/cudnn/engines.h"
+
+namespace doetune::workloads::cudnn {
+
+/// The engine for a case, and how much of the case it does.
+struct Choice {
+  Fusion fusion = Fusion::everything;
+  EngineConfiguration configuration;
+  bool operator==(const Choice&) const = default;
+};
+
+/// One JSON file for each GPU model and version of cuDNN:
+///   {"<key of the case>": {"fusion": "everything", "engine": 41, "knobs": {"2": 5}}, ...}
+/// A file that cannot be read as that counts as empty, an entry that cannot as absent: what is lost
+/// is chosen again. Programs may share the file; each replaces it whole.
+class PlanCache {
+ public:
+  /// With an empty directory nothing is kept on disk.
+  PlanCache(const std::filesystem::path& directory, std::string_view gpu, std::size_t version);
+
+  std::optional<Choice> find(const std::string& key) const;
+  void add(const std::string& key, const Choice& choice);
+  /// Writes what was added, with what others have written meanwhile. Failing to is no error.
+  void save();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::map<std::string, Choice> choices_;
+  bool changed_ = false;
+};
+
+}  // namespace doetune::workloads::cudnn

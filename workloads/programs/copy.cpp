@@ -1,0 +1,5 @@
+#include "workloads/ceilings/copy.h"
+
+int main(int argc, char** argv) {
+  return doetune::workloads::run_program(doetune::workloads::copy_workload(), argc, argv);
+}

@@ -1,0 +1,5 @@
+#include "workloads/ceilings/gemm.h"
+
+int main(int argc, char** argv) {
+  return doetune::workloads::run_program(doetune::workloads::gemm_workload(), argc, argv);
+}

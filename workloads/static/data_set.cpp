@@ -1,0 +1,167 @@
+#include "workloads/static/data_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "workloads/video/clip.h"
+#include "workloads/video/image_file.h"
+#include "workloads/video/video_file.h"
+
+namespace doetune::workloads {
+namespace {
+
+namespace fs = std::filesystem;
+
+class GeneratedPictures : public PictureSource {
+ public:
+  explicit GeneratedPictures(int clip_file) : clip_(Clip::read(clip_file, false).value()) {}
+
+  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
+    StageClock clock;
+    DecodedPicture picture =
+        decoder_.decode(clip_.packet(static_cast<int>(number % clip_.frames())));
+    clock.lap(times[Stage::decode]);
+    return picture;
+  }
+
+ private:
+  Clip clip_;
+  ImageDecoder decoder_;
+};
+
+class DirectoryPictures : public PictureSource {
+ public:
+  explicit DirectoryPictures(int list) : list_(list, Access::read_only) {
+    const std::string_view text(reinterpret_cast<const char*>(list_.bytes().data()),
+                                list_.bytes().size());
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\0', begin);
+      files_.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+
+  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
+    const std::string_view file = files_[static_cast<std::size_t>(number)];
+    try {
+      StageClock clock;
+      const std::vector<std::byte> bytes = read_file(file);
+      clock.lap(times[Stage::read]);
+      DecodedPicture picture = decoder_.decode(bytes);
+      clock.lap(times[Stage::decode]);
+      return picture;
+    } catch (const VideoError& error) {
+      throw VideoError(fmt::format("the picture {}: {}", file, error.what()));
+    }
+  }
+
+ private:
+  Mapping list_;
+  std::vector<std::string_view> files_;
+  ImageDecoder decoder_;
+};
+
+class VideoPictures : public PictureSource {
+ public:
+  explicit VideoPictures(const std::string& file) : reader_(file) {}
+
+  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
+    StageClock clock;
+    DecodedPicture picture = reader_.frame(number);
+    clock.lap(times[Stage::decode]);
+    return picture;
+  }
+
+  std::int64_t undecodable() const override { return reader_.undecodable(); }
+
+ private:
+  VideoReader reader_;
+};
+
+std::int64_t limited(std::int64_t there, const std::optional<std::int64_t>& most) {
+  return std::min(there, most.value_or(there));
+}
+
+OpenDataSet generate(const DataSetRequest& request) {
+  OpenDataSet open;
+  open.data.kind = DataSet::Kind::generated;
+  open.data.images = request.images.value_or(kGeneratedImages);
+  open.data.frames_per_second = request.frames_per_second;
+  const auto distinct = static_cast<int>(std::min<std::int64_t>(open.data.images, kDistinctImages));
+  open.file = open_clip({request.width, request.height, distinct, 1}, cache_directory());
+  open.data.file = open.file.get();
+  return open;
+}
+
+OpenDataSet open_directory(const DataSetRequest& request) {
+  OpenDataSet open;
+  std::vector<fs::path> files = pictures_in(fs::absolute(request.source));
+  if (files.empty())
+    throw UsageError(
+        fmt::format("the directory {} and those below it have no pictures (.jpg .png .bmp .ppm "
+                    ".pgm .webp)",
+                    request.source));
+  open.data.kind = DataSet::Kind::directory;
+  open.data.images = limited(static_cast<std::int64_t>(files.size()), request.images);
+  open.data.frames_per_second = request.frames_per_second;
+  files.resize(static_cast<std::size_t>(open.data.images));
+  std::string list;
+  for (const fs::path& file : files) list += file.native() + '\0';
+  open.file = make_memory_file("doetune-pictures", list.size());
+  const Mapping mapping(open.file.get(), Access::read_write);
+  std::memcpy(mapping.bytes().data(), list.data(), list.size());
+  open.data.file = open.file.get();
+  return open;
+}
+
+OpenDataSet open_video(const DataSetRequest& request) {
+  OpenDataSet open;
+  open.data.path = fs::absolute(request.source).string();
+  open.data.kind = DataSet::Kind::video;
+  try {
+    const VideoInformation video = VideoReader(open.data.path).information();
+    open.data.images = limited(video.frames, request.images);
+    open.data.frames_per_second = video.frames_per_second;
+    open.notes["video"] = fmt::format("{} x {} pixels, {:g} frames/s", video.width, video.height,
+                                      video.frames_per_second);
+    // A frame more or less is how containers round.
+    if (video.frames + 1 < video.expected)
+      open.notes["video_ends_early"] = fmt::format(
+          "{} of the {} frames that the file tells of are there", video.frames, video.expected);
+  } catch (const VideoError& error) {
+    throw VideoError(fmt::format("the video {}: {}", request.source, error.what()));
+  }
+  return open;
+}
+
+}  // namespace
+
+OpenDataSet open_data_set(const DataSetRequest& request) {
+  if (request.source == "generated") return generate(request);
+  std::error_code none;
+  const fs::file_status status = fs::status(request.source, none);
+  if (fs::is_directory(status)) return open_directory(request);
+  if (fs::is_regular_file(status)) return open_video(request);
+  throw UsageError(fmt::format(
+      "source is 'generated', a directory of pictures or a video file; there is no '{}'",
+      request.source));
+}
+
+std::unique_ptr<PictureSource> open_source(const DataSet& data) {
+  switch (data.kind) {
+    case DataSet::Kind::generated:
+      return std::make_unique<GeneratedPictures>(data.file);
+    case DataSet::Kind::directory:
+      return std::make_unique<DirectoryPictures>(data.file);
+    case DataSet::Kind::video:
+      break;
+  }
+  return std::make_unique<VideoPictures>(data.path);
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,33 @@
+// One executor of a static run: a process with one network that works on batch after batch.
+#pragma once
+
+#include <string>
+
+#include "workloads/engines/engine.h"
+#include "workloads/static/data_set.h"
+
+namespace doetune::workloads {
+
+/// Everything that an executor is told when it starts. Files are open descriptors.
+struct StaticExecutorConfig {
+  int index = 0;
+  std::string model;
+  int input_size = 416;
+  std::string device = "cpu";
+  int gpu = 0;
+  CompileOptions compile;
+  DataSet data;
+  bool skip_broken = false;  ///< leave broken pictures out instead of ending
+  int weights_file = -1;
+  int coded_file = -1;  ///< gets the coded frames; -1: nothing is drawn
+};
+
+std::string to_text(const StaticExecutorConfig& config);
+StaticExecutorConfig static_config_from_text(const std::string& text);
+
+/// Serves one pool over the socket until it hangs up: sends ExecutorReady, then a BatchReport for
+/// each Batch, in their order. Returns the process's exit code, after a message on standard error
+/// if it is not 0.
+int run_static_executor(int socket);
+
+}  // namespace doetune::workloads

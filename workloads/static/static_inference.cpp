@@ -1,0 +1,220 @@
+#include "workloads/static/static_inference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "workloads/engines/engine.h"
+#include "workloads/networks/weights.h"
+#include "workloads/processes/worker_pool.h"
+#include "workloads/static/static_executor.h"
+#include "workloads/static/static_job.h"
+#include "workloads/static/static_result.h"
+#include "workloads/stream/executor_pool.h"
+#include "workloads/video/video_writer.h"
+
+namespace doetune::workloads {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const NetworkType& type : network_types()) names.emplace_back(type.name);
+  return names;
+}
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> names{"auto"};
+  for (const EngineType& type : engine_types()) names.emplace_back(type.device);
+  return names;
+}
+
+std::vector<Input> inputs() {
+  using enum InputKind;
+  const auto categories = [](std::string name, std::vector<std::string> levels,
+                             std::string description) {
+    return Input{name, categorical, levels.front(), std::move(description), "", 0, 0, levels};
+  };
+  return {
+      categories("model", model_names(), "the network"),
+      {"source", text, "generated",
+       "'generated', a directory of pictures (those below it too), or a video file"},
+      {"images", integer, nullptr,
+       "pictures to generate (default 256), or at most so many of the source", "", 1, 100000000},
+      {"executors_per_gpu", integer, 1, "executors on each device; on a CPU, the cores", "", 1, 16},
+      {"batch_size", integer, 8, "images that an executor gets, and runs, at a time", "", 1, 256},
+      categories("schedule", {"dynamic", "static"},
+                 "an executor gets its next batch when it is done, or has a fixed share"),
+      categories("precision", {"fp32", "tf32", "bf16", "fp16"}, "of weights and activations"),
+      categories("device", device_names(), "where the network runs"),
+      {"input_size", integer, nullptr, "height of the network's input; default: its own", "pixels",
+       32, 1216},
+      {"threads", integer, nullptr,
+       "CPU threads for inference of all executors; default: one a core", "", 1, 1024},
+      {"source_fps", continuous, 30.0, "pictures a second, where the source is no video file", "Hz",
+       0.1, 1000},
+      {"frame_width", integer, 1280, "of generated pictures", "pixels", 64, 7680, {}, 2},
+      {"frame_height", integer, 720, "of generated pictures", "pixels", 64, 4320, {}, 2},
+      categories("skip_broken", {"false", "true"},
+                 "leave broken pictures out, and count them, instead of ending"),
+      {"output", text, nullptr,
+       "the video that tracknet writes (.avi .mkv .mov .mp4); default: one that is not kept"},
+      {"weights", text, nullptr, "a Darknet .weights file; default: drawn from the seed"},
+      {"warmup", continuous, 0.5, "time to work before the measurement", "s", 0, 3600},
+      {"baseline", continuous, 1.0,
+       "least time to measure one executor alone, for speed_up; 0: do not", "s", 0, 3600},
+      {"duration", continuous, 0.0, "least time to measure, in whole passes", "s", 0, 86400},
+      {"passes", integer, 1, "least number of passes over the data set", "", 1, 1000000},
+      {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
+      {"overlap_threshold", continuous, 0.45,
+       "overlap above which the lesser of two boxes is dropped", "", 0, 1},
+  };
+}
+
+DataSetRequest data_set_request(const Inputs& in) {
+  DataSetRequest request{in.text("source"), std::nullopt, in.integer("frame_width"),
+                         in.integer("frame_height"), in.number("source_fps")};
+  if (in.has("images")) request.images = in.integer("images");
+  return request;
+}
+
+Network network_of(const Inputs& in) {
+  const std::string model = in.text("model");
+  try {
+    return make_network(model, in.has("input_size") ? in.integer("input_size")
+                                                    : network_type(model).default_height);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(std::string("input_size: ") + error.what());
+  }
+}
+
+FileDescriptor shared_weights(const Request& request, const Network& network) {
+  FileDescriptor file = make_memory_file("doetune-weights", weight_count(network) * sizeof(float));
+  const Mapping mapping(file.get(), Access::read_write);
+  if (request.inputs.has("weights"))
+    load_darknet_weights(network, request.inputs.text("weights"), mapping.floats());
+  else
+    random_weights(network, request.seed, mapping.floats());
+  return file;
+}
+
+void check_output(const Inputs& in, const Network& network) {
+  if (!in.has("output")) return;
+  if (!std::holds_alternative<HeatMapHead>(network.head))
+    throw UsageError(fmt::format(
+        "output: a video is written of networks with a heat map, such as tracknet, not of {}",
+        network.name));
+  if (container_of(in.text("output")).empty())
+    throw UsageError(
+        fmt::format("output = {} must end in .avi, .mkv, .mov or .mp4", in.text("output")));
+}
+
+/// What every executor is told, but for its index and its GPU.
+StaticExecutorConfig executor_config(const Inputs& in, const Network& network, const DataSet& data,
+                                     int threads) {
+  StaticExecutorConfig config;
+  config.model = network.name;
+  config.input_size = network.input.height;
+  config.device = resolve_device(in.text("device"));
+  config.compile = {in.integer("batch_size"), precision_named(in.text("precision")), threads,
+                    static_cast<float>(in.number("confidence_threshold")),
+                    static_cast<float>(in.number("overlap_threshold"))};
+  config.data = data;
+  config.skip_broken = in.text("skip_broken") == "true";
+  return config;
+}
+
+/// What the request asks of each measurement.
+measurement::StoppingRule stopping_rule(const Request& request) {
+  measurement::StoppingRule rule;
+  rule.precision = request.precision;
+  rule.least_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
+  rule.least_count = static_cast<std::size_t>(request.inputs.integer("passes"));
+  rule.most_s = request.max_time_s;
+  return rule;
+}
+
+/// A file of each executor's own for the frames that it codes, where the network has any to draw.
+std::vector<FileDescriptor> coded_files(const Network& network, int executors) {
+  std::vector<FileDescriptor> files;
+  if (std::holds_alternative<HeatMapHead>(network.head))
+    for (int e = 0; e < executors; ++e) files.push_back(make_memory_file("doetune-frames", 0));
+  return files;
+}
+
+std::vector<WorkerStart> worker_starts(StaticExecutorConfig config, int executors, int devices,
+                                       const std::vector<int>& cpus,
+                                       const std::vector<FileDescriptor>& coded) {
+  std::vector<WorkerStart> starts;
+  for (int e = 0; e < executors; ++e) {
+    config.index = e;
+    config.gpu = e % devices;
+    std::vector<int> files{config.weights_file};
+    if (config.data.file >= 0) files.push_back(config.data.file);
+    if (!coded.empty()) files.push_back(config.coded_file = coded[e].get());
+    starts.push_back(
+        {to_text(config), std::move(files), cpus_of(cpus, e, executors), config.compile.threads});
+  }
+  return starts;
+}
+
+JobPlan job_plan(const Inputs& in, const DataSet& data, const std::vector<FileDescriptor>& coded) {
+  JobPlan plan{data.images, in.integer("batch_size"), data.frames_per_second,
+               in.text("schedule") == "dynamic"};
+  for (const FileDescriptor& file : coded) plan.coded_files.push_back(file.get());
+  if (in.has("output")) plan.output = in.text("output");
+  return plan;
+}
+
+Result run(const Request& request) {
+  const Inputs& in = request.inputs;
+  const Clock::time_point start = Clock::now();
+  constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
+  const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
+  const auto deadline =
+      start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
+  const Network network = network_of(in);
+  check_output(in, network);
+  const int devices = device_count(in.text("device"));
+  const std::string engine = make_engine(in.text("device"))->description();
+  const int executors = devices * in.integer("executors_per_gpu");
+  const auto cpus = usable_cpus(request.cpus);
+  const int threads = in.has("threads") ? in.integer("threads") : static_cast<int>(cpus.size());
+  const OpenDataSet open = open_data_set(data_set_request(in));
+  const FileDescriptor weights = shared_weights(request, network);
+  const auto coded = coded_files(network, executors);
+  StaticExecutorConfig config =
+      executor_config(in, network, open.data, std::max(1, threads / executors));
+  config.weights_file = weights.get();
+  WorkerPool pool(worker_starts(config, executors, devices, cpus, coded));
+  ResultContext context{network.head, job_plan(in, open.data, coded), pool.size(), std::nullopt,
+                        request.repeats};
+  StaticJob job(pool, context.plan);
+  job.warm_up(in.number("warmup"));
+  if (executors > 1 && in.number("baseline") > 0)
+    context.throughput_alone = job.throughput_alone(in.number("baseline"));
+  Result result = static_result(
+      measure_repeats(job, stopping_rule(request), request.repeats, deadline), context);
+  result.notes.update(open.notes);
+  result.notes["engine"] = engine;
+  result.notes["threads_per_executor"] = config.compile.threads;
+  return result;
+}
+
+}  // namespace
+
+const Workload& static_inference() {
+  static const Workload workload{
+      "static-inference",
+      "a directory of pictures, a video file or drawn pictures through a network, by executors on "
+      "all devices",
+      "static-inference --model tiny-yolov2 --source photos/ --executors_per_gpu 2 --batch_size 8",
+      inputs(),
+      static_responses(),
+      run};
+  return workload;
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,96 @@
+// From the frames that an executor is to analyse to their pictures.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "workloads/stream/stream_plan.h"
+#include "workloads/video/clip.h"
+
+namespace doetune::workloads {
+
+/// Decodes what a stream picks out of its cameras' video. Where each frame is coded by itself, that
+/// alone; else everything that the camera sent since the last frame picked, with a decoder for each
+/// camera that keeps its state. Used by one thread.
+class CameraDecoder {
+ public:
+  explicit CameraDecoder(const Clip& clip) : clip_(clip) {}
+
+  /// A camera's frames come in their order. Valid until the next call.
+  PictureView decode(const Frame& frame);
+  /// Keeps the last picture's memory, as FrameDecoder does.
+  std::shared_ptr<const void> hold() const { return last_->hold(); }
+  /// Frames were left out: each camera goes on at the key frame before the next one picked.
+  void skip();
+
+ private:
+  struct Camera {
+    FrameDecoder decoder;
+    std::int64_t next = -1;  // of the camera's frames; -1: at a key frame
+    PictureView picture = {};
+  };
+  PictureView decode_in_order(const Frame& frame, Camera& camera);
+
+  const Clip& clip_;
+  std::map<int, Camera> cameras_;
+  FrameDecoder* last_ = nullptr;
+};
+
+/// An executor's decoders: threads that decode ahead into a ring of a bounded number of pictures,
+/// or none, where the executor decodes by itself.
+///
+/// Threads and a ring inside the executor, not processes and shared memory: an executor is the only
+/// reader of its pictures, so that they need not be copied, and nothing outlives it.
+class Decoders {
+ public:
+  /// `ahead`: pictures in the ring.
+  Decoders(const Clip& clip, int threads, int ahead);
+  ~Decoders();
+  Decoders(const Decoders&) = delete;
+  Decoders& operator=(const Decoders&) = delete;
+
+  /// Begins to decode a share, after the one before was taken whole. `skipped`: not the next one.
+  void begin(std::vector<Frame> share, bool skipped);
+  /// The next picture of the share, valid until the next call. Throws what its decoding threw.
+  PictureView next();
+  /// Seconds that all decoders together spent decoding, since the last call.
+  double take_busy_s();
+
+ private:
+  struct Slot {
+    PictureView picture = {};
+    std::shared_ptr<const void> owner = {};
+    bool ready = false;
+  };
+
+  void work(int thread);
+  bool belongs_to(const Frame& frame, std::size_t item, int thread) const;
+  void decode_into_ring(CameraDecoder& decoder, std::size_t item,
+                        std::unique_lock<std::mutex>& lock);
+
+  const Clip& clip_;
+  const int thread_count_;
+  CameraDecoder own_;  // without threads
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable work_to_do_;
+  std::condition_variable picture_ready_;
+  std::vector<Slot> ring_;  // item i of the share is in slot i modulo the size
+  std::vector<Frame> share_;
+  std::int64_t share_number_ = 0;
+  std::int64_t skips_ = 0;
+  std::size_t taken_ = 0;
+  Slot current_;
+  double busy_s_ = 0;
+  std::exception_ptr error_;
+  bool stop_ = false;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace doetune::workloads

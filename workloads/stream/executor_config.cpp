@@ -1,0 +1,52 @@
+#include "workloads/stream/executor_config.h"
+
+#include "workloads/protocol/protocol.h"
+
+namespace doetune::workloads {
+
+std::string to_text(const ExecutorConfig& c) {
+  const Json json = {{"index", c.index},
+                     {"executors", c.executors},
+                     {"model", c.model},
+                     {"input_size", c.input_size},
+                     {"device", c.device},
+                     {"gpu", c.engine.gpu},
+                     {"sm_share", c.engine.sm_share},
+                     {"batch", c.compile.batch},
+                     {"precision", name_of(c.compile.precision)},
+                     {"threads", c.compile.threads},
+                     {"confidence_threshold", c.compile.confidence_threshold},
+                     {"overlap_threshold", c.compile.overlap_threshold},
+                     {"decoders", c.decoders},
+                     {"cpus", c.cpus},
+                     {"channels", c.plan.channels},
+                     {"decode_rate", c.plan.decode_rate},
+                     {"interval", c.plan.interval},
+                     {"source_fps", c.plan.source_fps},
+                     {"clip_frames", c.plan.clip_frames},
+                     {"weights_fd", c.weights_fd},
+                     {"clip_fd", c.clip_fd}};
+  return json.dump();
+}
+
+ExecutorConfig config_from_text(const std::string& text) {
+  const Json json = Json::parse(text);
+  ExecutorConfig c;
+  c.index = json.at("index");
+  c.executors = json.at("executors");
+  c.model = json.at("model");
+  c.input_size = json.at("input_size");
+  c.device = json.at("device");
+  c.engine = {json.at("gpu"), json.at("sm_share")};
+  c.compile = {json.at("batch"), precision_named(json.at("precision").get<std::string>()),
+               json.at("threads"), json.at("confidence_threshold"), json.at("overlap_threshold")};
+  c.decoders = json.at("decoders");
+  c.cpus = json.at("cpus").get<std::vector<int>>();
+  c.plan = {json.at("channels"), json.at("decode_rate"), json.at("interval"), json.at("source_fps"),
+            json.at("clip_frames")};
+  c.weights_fd = json.at("weights_fd");
+  c.clip_fd = json.at("clip_fd");
+  return c;
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,100 @@
+#include "workloads/stream/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace doetune::workloads {
+namespace {
+
+/// Adds the time between its calls to one stage after another.
+class StageClock {
+ public:
+  void lap(double& stage_s) {
+    const auto now = std::chrono::steady_clock::now();
+    stage_s += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+ShareReport& ShareReport::operator+=(const ShareReport& other) {
+  images += other.images;
+  detections += other.detections;
+  decode_s += other.decode_s;
+  resize_s += other.resize_s;
+  infer_s += other.infer_s;
+  boxes_s += other.boxes_s;
+  elapsed_s += other.elapsed_s;
+  return *this;
+}
+
+Pipeline::Pipeline(CompiledNetwork& network, Decoders& decoders, int batch)
+    : network_(network), decoders_(decoders), batch_(batch) {}
+
+void Pipeline::prepare_for(std::size_t images) {
+  const auto batch = static_cast<std::size_t>(batch_);
+  for (const std::size_t size : {std::min(images, batch), images % batch}) {
+    const int count = static_cast<int>(size);
+    if (count == 0 || alone_s_.contains(count)) continue;
+    network_.infer(count);
+    StageClock clock;
+    if (network_.lanes() > 1) network_.infer(count);
+    clock.lap(alone_s_[count]);
+  }
+}
+
+ShareReport Pipeline::process(std::vector<Frame> share, bool skipped) {
+  StageClock clock;
+  report_ = {};
+  report_.images = static_cast<std::int64_t>(share.size());
+  prepare_for(share.size());
+  decoders_.begin(std::move(share), skipped);
+  for (std::int64_t left = report_.images; left > 0;) {
+    const auto images = static_cast<int>(std::min<std::int64_t>(left, batch_));
+    fill(images);
+    if (static_cast<int>(under_way_.size()) == network_.lanes()) collect();
+    submit(images);
+    if (network_.lanes() == 1) collect();
+    left -= images;
+  }
+  while (!under_way_.empty()) collect();
+  report_.decode_s = decoders_.take_busy_s();
+  clock.lap(report_.elapsed_s);
+  return report_;
+}
+
+void Pipeline::fill(int images) {
+  for (int image = 0; image < images; ++image) {
+    const PictureView picture = decoders_.next();
+    StageClock clock;
+    network_.load(image, picture);
+    clock.lap(report_.resize_s);
+  }
+}
+
+void Pipeline::submit(int images) {
+  StageClock clock;
+  network_.submit(images);
+  under_way_.push_back(images);
+  if (network_.lanes() == 1)
+    clock.lap(report_.infer_s);
+  else
+    report_.infer_s += alone_s_.at(images);
+}
+
+void Pipeline::collect() {
+  network_.wait();
+  const int images = under_way_.front();
+  under_way_.pop_front();
+  StageClock clock;
+  for (int image = 0; image < images; ++image)
+    report_.detections += static_cast<std::int64_t>(network_.detections(image).size());
+  clock.lap(report_.boxes_s);
+}
+
+}  // namespace doetune::workloads

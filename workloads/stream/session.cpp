@@ -1,0 +1,95 @@
+#include "workloads/stream/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/networks/weights.h"
+
+namespace doetune::workloads {
+namespace {
+
+FileDescriptor shared_weights(const Request& request) {
+  const Network network =
+      make_network(request.inputs.text("model"), request.inputs.integer("input_size"));
+  FileDescriptor file = make_memory_file("doetune-weights", weight_count(network) * sizeof(float));
+  const Mapping mapping(file.get(), Access::read_write);
+  if (request.inputs.has("weights"))
+    load_darknet_weights(network, request.inputs.text("weights"), mapping.floats());
+  else
+    random_weights(network, request.seed, mapping.floats());
+  return file;
+}
+
+/// What every executor is told, but for its index, its GPU and its CPUs.
+ExecutorConfig executor_config(const Request& request, const Placement& placed, int cpus) {
+  const Inputs& in = request.inputs;
+  ExecutorConfig config;
+  config.executors = placed.executors();
+  config.model = in.text("model");
+  config.input_size = in.integer("input_size");
+  config.device = placed.device;
+  if (placed.sharing == "green") config.engine.sm_share = 1.0 / placed.executors_per_gpu;
+  const int threads = in.has("threads") ? in.integer("threads") : cpus;
+  config.compile = {in.integer("batch_size"), precision_named(in.text("precision")),
+                    std::max(1, threads / config.executors),
+                    static_cast<float>(in.number("confidence_threshold")),
+                    static_cast<float>(in.number("overlap_threshold"))};
+  config.decoders = in.integer("decoders");
+  return config;
+}
+
+}  // namespace
+
+Placement placement(const Request& request) {
+  const Inputs& in = request.inputs;
+  Placement placed{std::string(resolve_device(in.text("device"))), 1,
+                   in.integer("executors_per_gpu"), in.text("sharing")};
+  const int present = device_count(placed.device);
+  if (placed.device == "cpu") {
+    if (placed.sharing == "mps" || placed.sharing == "green")
+      throw UsageError(fmt::format(
+          "sharing {} is of GPUs; on a CPU executors are processes (process) or threads of one "
+          "(stream)",
+          placed.sharing));
+    return placed;
+  }
+  placed.gpus = request.gpus.empty() ? present : static_cast<int>(request.gpus.size());
+  if (placed.gpus > present)
+    throw NoDevice(
+        fmt::format("{} GPUs are assigned to the run, and {} can be seen", placed.gpus, present));
+  return placed;
+}
+
+Session::Session(const Request& request, const Placement& placed, const StreamPlan& plan,
+                 const ClipSpec& spec)
+    : weights_(shared_weights(request)), clip_(open_clip(spec, cache_directory())) {
+  const auto cpus = usable_cpus(request.cpus);
+  config_ = executor_config(request, placed, static_cast<int>(cpus.size()));
+  config_.plan = plan;
+  config_.weights_fd = weights_.get();
+  config_.clip_fd = clip_.get();
+  PoolLayout layout{placed.executors(), placed.threads() ? placed.executors_per_gpu : 1};
+  if (placed.sharing == "mps") {
+    mps_.emplace();
+    layout.environment = mps_->client_environment(placed.gpus);
+  }
+  pool_.emplace(layout, [&](int executor) {
+    ExecutorConfig config = config_;
+    config.index = executor;
+    config.engine.gpu = executor / placed.executors_per_gpu;
+    config.cpus = cpus_of(cpus, executor, placed.executors());
+    return config;
+  });
+  if (mps_) mps_->verify_attached(pool_->processes());
+}
+
+void Session::add_notes(Result& result) const {
+  result.notes["engine"] = pool_->engine();
+  result.notes["executors"] = config_.executors;
+  result.notes["threads_per_executor"] = config_.compile.threads;
+  if (pool_->device_bytes() > 0) result.notes["device_bytes"] = pool_->device_bytes();
+  if (mps_) result.notes["sharing_verified"] = true;
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,15 @@
+// What stream-inference can be asked, and what it answers.
+#pragma once
+
+#include <vector>
+
+#include "workloads/protocol/protocol.h"
+
+namespace doetune::workloads {
+
+inline constexpr int kMostChannels = 100'000;
+
+std::vector<Input> stream_inputs();
+std::vector<Response> stream_responses();
+
+}  // namespace doetune::workloads

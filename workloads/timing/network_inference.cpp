@@ -1,0 +1,167 @@
+#include "workloads/timing/network_inference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "runner/measurement/quantile.h"
+#include "workloads/ceilings/ceilings.h"
+#include "workloads/networks/network_json.h"
+#include "workloads/networks/weights.h"
+#include "workloads/random.h"
+#include "workloads/timing/inputs.h"
+#include "workloads/timing/timed_runs.h"
+
+namespace doetune::workloads {
+namespace {
+
+constexpr double kTail = 0.99;
+
+std::vector<Input> inputs() {
+  using enum InputKind;
+  std::vector<std::string> models;
+  for (const NetworkType& type : network_types()) models.emplace_back(type.name);
+  return with_timing_inputs({
+      categories("model", models, "the network"),
+      {"batch_size", integer, 1, "images that go through the network at a time", "", 1, 1024},
+      {"input_size", integer, nullptr, "height of the input; default: the network's own", "pixels",
+       32, 1216},
+      precision_input(),
+      {"weights", text, nullptr, "a Darknet .weights file; default: drawn from the seed"},
+      {"dump", text, nullptr,
+       "a directory that gets network.json, and weights, input and output of a batch as floats"},
+  });
+}
+
+std::vector<Response> responses() {
+  return {
+      {"throughput", "images/s", "images of a batch over its mean time"},
+      {"latency", "s", "mean time of a batch, from host memory to host memory"},
+      {"latency_p99", "s", "99 % quantile of the times of batches, from 662 batches on"},
+      {"roofline_fraction", "1", "images/s over those of the device's ceilings, layer by layer"},
+  };
+}
+
+Network network_of(const Inputs& in) {
+  const NetworkType& type = network_type(in.text("model"));
+  const int size = in.has("input_size") ? in.integer("input_size") : type.default_height;
+  try {
+    return make_network(type.name, size);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::vector<float> weights_of(const Request& request, const Network& network) {
+  std::vector<float> weights(static_cast<std::size_t>(weight_count(network)));
+  if (request.inputs.has("weights"))
+    load_darknet_weights(network, request.inputs.text("weights"), weights);
+  else
+    random_weights(network, request.seed, weights);
+  return weights;
+}
+
+void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + path.string());
+}
+
+std::string_view bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+void dump(const std::filesystem::path& directory, const Network& network,
+          std::span<const float> weights, CompiledNetwork& compiled, int batch) {
+  compiled.infer(batch);
+  std::filesystem::create_directories(directory);
+  write_bytes(directory / "network.json", to_json(network).dump(2) + '\n');
+  write_bytes(directory / "weights.f32", bytes_of(weights));
+  write_bytes(directory / "input.f32", bytes_of(compiled.input()));
+  write_bytes(directory / "output.f32", bytes_of(compiled.output()));
+}
+
+void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
+  const std::size_t needed = measurement::least_count(kTail);
+  const auto fewest = std::ranges::min(measured, {}, [](const TimedMeasurement& one) {
+                        return one.seconds.size();
+                      }).seconds.size();
+  if (fewest < needed) {
+    result.notes["latency_p99"] =
+        fmt::format("a 99 % quantile needs {} batches, measured were {}", needed, fewest);
+    return;
+  }
+  double sum = 0;
+  for (const TimedMeasurement& one : measured) {
+    const auto interval = *measurement::quantile_interval(one.seconds, kTail);
+    sum += interval.value;
+    if (measured.size() > 1) result.repeats["latency_p99"].push_back(interval.value);
+    result.precision["latency_p99"] =
+        std::max(interval.high - interval.value, interval.value - interval.low) / interval.value;
+  }
+  result.responses["latency_p99"] = sum / static_cast<double>(measured.size());
+}
+
+std::vector<double> quantiles_of(const Request& request) {
+  const bool asked = std::ranges::find(request.responses, "latency_p99") != request.responses.end();
+  return asked ? std::vector<double>{kTail} : std::vector<double>{};
+}
+
+Result measured_result(const Request& request, const TimingOptions& options, const Network& network,
+                       const std::optional<Ceilings>& ceilings) {
+  const Inputs& in = request.inputs;
+  const int batch = in.integer("batch_size");
+  const Precision precision = precision_named(in.text("precision"));
+  const std::vector<float> weights = weights_of(request, network);
+  const auto engine = make_engine(in.text("device"));
+  const auto compiled = engine->compile(network, weights, {batch, precision, threads_of(request)});
+  const std::span<float> input = compiled->input();
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = random_unit(request.seed, i);
+  if (in.has("dump")) dump(in.text("dump"), network, weights, *compiled, batch);
+
+  const auto run = [&](int repetitions) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < repetitions; ++i) compiled->infer(batch);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  std::vector<Derived> derived{{"throughput", [&](double seconds) { return batch / seconds; }},
+                               {"latency", [](double seconds) { return seconds; }}};
+  if (ceilings)
+    derived.push_back({"roofline_fraction", [&](double seconds) {
+                         return roofline_fraction(network, batch, precision, batch / seconds,
+                                                  *ceilings);
+                       }});
+  const auto measured = time_runs(run, options);
+  Result result = timed_result(measured, request.repeats, derived);
+  add_tail(measured, result);
+  result.notes["engine"] = engine->description();
+  return result;
+}
+
+Result run(const Request& request) {
+  TimingOptions options = timing_options(request, std::chrono::steady_clock::now());
+  options.rule.quantiles = quantiles_of(request);
+  const Network network = network_of(request.inputs);
+  const auto ceilings = ceilings_for(request, precision_named(request.inputs.text("precision")));
+  Result result = measured_result(request, options, network, ceilings);
+  add_ceiling_notes(ceilings, result);
+  return result;
+}
+
+}  // namespace
+
+const Workload& network_inference() {
+  static const Workload workload{
+      "network-inference",
+      "one network, one batch after another: what an engine makes of the device",
+      "network-inference --model resnet-50 --batch_size 8 --threads 2",
+      inputs(),
+      responses(),
+      run};
+  return workload;
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,41 @@
+// Pictures in files: JPEG, PNG, BMP, PPM, PGM and WebP, decoded by FFmpeg's libavcodec.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "workloads/video/decoded_picture.h"
+#include "workloads/video/video.h"
+
+namespace doetune::workloads {
+
+/// The pictures of a directory and those below it, told by the names' endings (.jpg .jpeg .png .bmp
+/// .ppm .pgm .pnm .webp, in any case), sorted by path. Links to files count, links to
+/// directories are not followed. Throws std::filesystem::filesystem_error.
+std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& directory);
+
+/// No picture file may be larger.
+inline constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 28;
+
+/// A whole file. Throws VideoError.
+std::vector<std::byte> read_file(const std::filesystem::path& file);
+
+/// Decodes whole picture files, whose first bytes say what they are, on the calling thread.
+class ImageDecoder {
+ public:
+  ImageDecoder();
+  ~ImageDecoder();
+
+  /// Transparency is left out. Throws VideoError, with the reason, for a broken or unknown picture;
+  /// the next one decodes all the same.
+  DecodedPicture decode(std::span<const std::byte> file);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace doetune::workloads
