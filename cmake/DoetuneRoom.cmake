@@ -22,11 +22,12 @@ function(doetune_room name)
   target_link_libraries(doetune_${name} PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES})
 endfunction()
 
-# doetune_test(<name> SOURCES a.cpp ... LIBRARIES ...): one Catch2 program, one ctest entry a case.
+# doetune_test(<name> SOURCES a.cpp ... LIBRARIES ... [PROPERTIES ...]): one Catch2 program, one ctest
+# entry a case.
 function(doetune_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;PROPERTIES" ${ARGN})
   add_executable(test_${name} ${TEST_SOURCES})
   doetune_compile_settings(test_${name})
   target_link_libraries(test_${name} PRIVATE doetune_test_main ${TEST_LIBRARIES})
-  catch_discover_tests(test_${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 600)
+  catch_discover_tests(test_${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT 600 ${TEST_PROPERTIES})
 endfunction()

@@ -5,6 +5,7 @@ All stay loaded and take turns (A B C A B C ...), so a change in the machine's l
 Needs `pip install numpy onnx onnxruntime`; see README.md.
 """
 import argparse
+import itertools
 import os
 import platform
 import statistics
@@ -100,13 +101,14 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", help="path of bench_inference")
     parser.add_argument("--all", action="store_true", help="all networks, batches 1, 8 and 32, 1 and 2 threads, "
-                        "fp32 and bf16: the table of results.md, about 20 minutes on two quiet cores")
+                        "fp32 and bf16: the table of results.md")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=["tiny-yolov2"])
     parser.add_argument("--height", type=int, help="input rows; else the network's own, and 72 for tracknet")
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--precisions", nargs="+", choices=["fp32", "bf16"], default=["fp32", "bf16"])
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=22, help="begin no further setting after this")
     options = parser.parse_args()
     if options.all:
         options.networks, options.batches, options.threads = list(NETWORKS), [1, 8, 32], [1, 2]
@@ -117,18 +119,22 @@ def main():
     options = arguments()
     print(f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}; ONNX Runtime {onnxruntime.__version__} (fp32), "
           f"onnx {onnx.__version__}; {options.rounds} rounds; load average at the start {os.getloadavg()[0]:.1f}\n")
-    print("| network | threads | batch | ours | ours, images/s: best (median) | ONNX Runtime: best (median) "
+    print("| batch | threads | network | ours | ours, images/s: best (median) | ONNX Runtime: best (median) "
           "| ratio of best | median ratio | difference |")
     print("|-|-|-|-|-|-|-|-|-|")
-    for network in options.networks:
+    end = time.monotonic() + 60 * options.minutes
+    left_out = []
+    for batch, threads, network in itertools.product(options.batches, options.threads, options.networks):
+        if time.monotonic() > end:
+            left_out.append(f"{network} (batch {batch}, threads {threads})")
+            continue
         height = NETWORKS[network] if options.height is None else options.height
-        for threads in options.threads:
-            for batch in options.batches:
-                for row in compare(options.program, network, height, batch, options.precisions, threads,
-                                   options.rounds):
-                    print("| {network} | {threads} | {batch} | {precision} | {ours[0]:.1f} ({ours[1]:.1f}) "
-                          "| {peer[0]:.1f} ({peer[1]:.1f}) | {best:.2f} | {ratio:.2f} | {difference:.0e} |"
-                          .format(**row), flush=True)
+        for row in compare(options.program, network, height, batch, options.precisions, threads, options.rounds):
+            print("| {batch} | {threads} | {network} | {precision} | {ours[0]:.1f} ({ours[1]:.1f}) "
+                  "| {peer[0]:.1f} ({peer[1]:.1f}) | {best:.2f} | {ratio:.2f} | {difference:.0e} |".format(**row),
+                  flush=True)
+    if left_out:
+        print(f"\nLeft out after {options.minutes:g} minutes: {', '.join(left_out)}.")
     print(f"\nLoad average at the end {os.getloadavg()[0]:.1f}.")
 
 

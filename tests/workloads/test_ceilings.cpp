@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "workloads/ceilings/ceilings.h"
+#include "workloads/timing/roofline.h"
 
 using namespace doetune::workloads;
 namespace fs = std::filesystem;
@@ -151,4 +152,24 @@ TEST_CASE("a network at its roofline has the fraction 1, at half the rate 0.5", 
   CHECK(roofline_fraction(network, 8, Precision::fp32, best / 2, ceilings) == Approx(0.5));
   // bf16 moves half the bytes, so the same rate is a smaller part of what could be.
   CHECK(roofline_fraction(network, 8, Precision::bf16, best, ceilings) < 1);
+}
+
+TEST_CASE("the fraction of a result follows its throughput, over all devices", "[ceilings]") {
+  const Ceilings ceilings{1e12, 5e10};
+  const Network network = make_network("alexnet", 224);
+  const double best = 1 / roofline_seconds(network, 4, 4, ceilings);
+  Result result;
+  result.responses["throughput"] = best;
+  result.repeats["throughput"] = {best / 2, 3 * best / 2};
+  result.precision["throughput"] = 0.03;
+  add_roofline_fraction(ceilings, network, 4, Precision::fp32, 2, result);
+  CHECK(result.responses["roofline_fraction"] == Approx(0.5));
+  CHECK(result.repeats["roofline_fraction"][0] == Approx(0.25));
+  CHECK(result.repeats["roofline_fraction"][1] == Approx(0.75));
+  CHECK(result.precision["roofline_fraction"] == 0.03);
+
+  Result without;
+  add_roofline_fraction(std::nullopt, network, 4, Precision::fp32, 1, without);
+  CHECK(without.responses.empty());
+  CHECK(without.notes.contains("roofline_fraction"));
 }

@@ -48,22 +48,63 @@ ConvolutionCase small_case() {
 
 }  // namespace
 
-TEST_CASE("cuDNN has compiled engines for every convolution of every network", "[cuda]") {
+/// Whether the first that cuDNN proposes is there without being compiled first.
+bool has_compiled_engine(const ConvolutionCase& problem, const Target& target) {
+  const auto found = candidates(problem, target);
+  return !found.empty() && !found.front().compiled_at_run_time;
+}
+
+void every_convolution_has_an_engine(Precision precision) {
   const Descriptor h200 = device_properties(kH200);
-  const Target target{nullptr, &h200, 0};
-  for (const Precision precision : {Precision::bf16, Precision::fp16, Precision::fp32})
-    for (const int images : {1, 32})
-      for (const auto& [key, each] : all_cases(precision, images)) {
-        INFO(key);
-        const auto found = candidates(always_there(each), target);
-        REQUIRE_FALSE(found.empty());
-        CHECK_FALSE(found.front().compiled_at_run_time);
-      }
+  const Target target{nullptr, &h200};
+  for (const int images : {1, 32})
+    for (const auto& [key, each] : all_cases(precision, images)) {
+      INFO(key);
+      CHECK(has_compiled_engine(always_there(each), target));
+    }
+}
+
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in bf16", "[cuda]") {
+  every_convolution_has_an_engine(Precision::bf16);
+}
+
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp16", "[cuda]") {
+  every_convolution_has_an_engine(Precision::fp16);
+}
+
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp32", "[cuda]") {
+  every_convolution_has_an_engine(Precision::fp32);
+}
+
+TEST_CASE("tf32 may use what fp32 may not: tensor cores", "[cuda]") {
+  const Descriptor h200 = device_properties(kH200);
+  const Target target{nullptr, &h200};
+  ConvolutionCase problem = small_case();
+  problem.precision = Precision::fp32;
+  const auto exact = candidates(problem, target);
+  problem.precision = Precision::tf32;
+  CHECK(candidates(problem, target).size() > exact.size());
+  CHECK_FALSE(exact.empty());
+}
+
+TEST_CASE("equal layers share a case, and what differs has another", "[cuda]") {
+  const ConvolutionCase first = small_case();
+  for (int change = 0; change < 6; ++change) {
+    ConvolutionCase other = first;
+    if (change == 0) other.images = 9;
+    if (change == 1) other.stride = 2;
+    if (change == 2) other.activation = Activation::relu;
+    if (change == 3) other.residual_pitch = 64;
+    if (change == 4) other.output_pitch = 128;
+    if (change == 5) other.fusion = Fusion::bias;
+    CHECK(other.key() != first.key());
+  }
+  CHECK(all_cases(Precision::bf16, 1).size() < 200);  // of more than 500 convolutions
 }
 
 TEST_CASE("the favourite engine of a convolution becomes a plan", "[cuda]") {
   const Descriptor h200 = device_properties(kH200);
-  const Target target{nullptr, &h200, 0};
+  const Target target{nullptr, &h200};
   for (const auto& [key, each] : all_cases(Precision::bf16, 32)) {
     INFO(key);
     const ConvolutionCase problem = always_there(each);
@@ -72,13 +113,16 @@ TEST_CASE("the favourite engine of a convolution becomes a plan", "[cuda]") {
   }
 }
 
-TEST_CASE("cuDNN has no engine for a convolution that cannot be", "[cuda]") {
+TEST_CASE("a convolution that cannot be has no engine", "[cuda]") {
   const Descriptor h200 = device_properties(kH200);
-  const Target target{nullptr, &h200, 0};
-  ConvolutionCase odd = small_case();
-  CHECK_FALSE(candidates(odd, target).empty());
-  odd.output_pitch = odd.output.channels - 1;  // pixels that overlap
-  CHECK_THROWS_AS(candidates(odd, target).empty(), Error);
+  const Target target{nullptr, &h200};
+  CHECK(has_compiled_engine(small_case(), target));
+  ConvolutionCase overlapping = small_case();
+  overlapping.output_pitch = overlapping.output.channels - 4;  // pixels that share channels
+  CHECK_FALSE(has_compiled_engine(overlapping, target));
+  ConvolutionCase too_high = small_case();
+  ++too_high.output.height;
+  CHECK_THROWS_WITH(candidates(too_high, target), Catch::Contains("BAD_PARAM"));
 }
 
 TEST_CASE("a device that is described in part is refused", "[cuda]") {

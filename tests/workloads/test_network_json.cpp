@@ -35,8 +35,8 @@ TEST_CASE("multiply-accumulates and weights follow from the JSON of every networ
       if (layer["op"] != "convolution") continue;
       const Json in = shape_of(json, layer["inputs"][0].get<int>());
       const double filters = layer["filters"];
-      const double kernel = filters * in[0].get<double>() *
-                            layer["kernel"][0].get<double>() * layer["kernel"][1].get<double>();
+      const double kernel = filters * in[0].get<double>() * layer["kernel"][0].get<double>() *
+                            layer["kernel"][1].get<double>();
       multiply_accumulates_there += kernel * elements(layer["output"]) / filters;
       weights += kernel + filters;
     }

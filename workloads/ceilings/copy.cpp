@@ -2,6 +2,7 @@
 
 #include "workloads/ceilings/operation.h"
 #include "workloads/timing/inputs.h"
+#include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {

@@ -91,6 +91,8 @@ class CudaTransfer final : public Operation {
   std::vector<float> pageable_;
 };
 
+/// Makes no context of the GPU before an operation is prepared: asking for ceilings that are kept
+/// shall cost none of its memory.
 class CudaDevice final : public Device {
  public:
   CudaDevice() {
@@ -99,7 +101,6 @@ class CudaDevice final : public Device {
     if (status != cudaSuccess || count == 0)
       throw NoDevice(status == cudaSuccess ? "this process sees no GPU"
                                            : std::string("CUDA: ") + cudaGetErrorString(status));
-    check(cudaSetDevice(0));
     check(cudaGetDeviceProperties(&properties_, 0));
   }
 

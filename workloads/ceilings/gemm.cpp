@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/timing/inputs.h"
+#include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {

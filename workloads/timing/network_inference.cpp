@@ -7,11 +7,12 @@
 #include <fstream>
 
 #include "runner/measurement/quantile.h"
-#include "workloads/ceilings/ceilings.h"
+#include "workloads/engines/engine.h"
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
 #include "workloads/random.h"
 #include "workloads/timing/inputs.h"
+#include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {
@@ -127,16 +128,13 @@ Result measured_result(const Request& request, const TimingOptions& options, con
     for (int i = 0; i < repetitions; ++i) compiled->infer(batch);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  std::vector<Derived> derived{{"throughput", [&](double seconds) { return batch / seconds; }},
-                               {"latency", [](double seconds) { return seconds; }}};
-  if (ceilings)
-    derived.push_back({"roofline_fraction", [&](double seconds) {
-                         return roofline_fraction(network, batch, precision, batch / seconds,
-                                                  *ceilings);
-                       }});
+  const std::vector<Derived> derived{
+      {"throughput", [&](double seconds) { return batch / seconds; }},
+      {"latency", [](double seconds) { return seconds; }}};
   const auto measured = time_runs(run, options);
   Result result = timed_result(measured, request.repeats, derived);
   add_tail(measured, result);
+  add_roofline_fraction(ceilings, network, batch, precision, 1, result);
   result.notes["engine"] = engine->description();
   return result;
 }
@@ -146,9 +144,7 @@ Result run(const Request& request) {
   options.rule.quantiles = quantiles_of(request);
   const Network network = network_of(request.inputs);
   const auto ceilings = ceilings_for(request, precision_named(request.inputs.text("precision")));
-  Result result = measured_result(request, options, network, ceilings);
-  add_ceiling_notes(ceilings, result);
-  return result;
+  return measured_result(request, options, network, ceilings);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "workloads/video/clip.h"
+#include "workloads/cache.h"
 
 namespace doetune::workloads::cudnn {
 namespace {
@@ -15,10 +15,6 @@ std::int64_t float_bytes(const Shape& shape, int images) {
 void copy_async(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind kind,
                 cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream), "a copy");
-}
-
-Target target_of(const Gpu& gpu, cudnnHandle_t handle) {
-  return {handle, nullptr, gpu.multiprocessors->count()};
 }
 
 }  // namespace
@@ -40,7 +36,8 @@ CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<con
       handle_(compute_),
       weights_(network_, plan_, weights, options.precision),
       cache_(cache_directory(), gpu.name, cudnnGetVersion()),
-      chooser_(target_of(gpu, handle_), compute_, cache_, proposals_to_time()),
+      chooser_({handle_, nullptr}, {compute_, gpu.multiprocessors->count()}, cache_,
+               proposals_to_time()),
       pictures_(uploads_) {
   if (const DetectionHead* head = boxes()) {
     anchors_ = DeviceBuffer(static_cast<std::int64_t>(head->anchors.size()) * 2 * sizeof(float),
@@ -65,6 +62,13 @@ CudnnNetwork::~CudnnNetwork() {
 }
 
 void CudnnNetwork::enter() const { check(cudaSetDevice(gpu_.index), "choosing the GPU"); }
+
+const DetectionHead* CudnnNetwork::boxes() const {
+  const auto* head = std::get_if<DetectionHead>(&network_.head);
+  if (head == nullptr) return nullptr;
+  const auto channels = head->anchors.size() * static_cast<std::size_t>(5 + head->classes);
+  return channels == static_cast<std::size_t>(network_.output().channels) ? head : nullptr;
+}
 
 BoxGrid CudnnNetwork::grid() const {
   const Shape& shape = network_.output();

@@ -76,7 +76,9 @@ class CudnnNetwork final : public CompiledNetwork {
   };
 
   void enter() const;  // makes the GPU the calling thread's
-  const DetectionHead* boxes() const { return std::get_if<DetectionHead>(&network_.head); }
+  /// What finds boxes in the output; null for another head, and for a network that is cut off
+  /// before its head's layer.
+  const DetectionHead* boxes() const;
   BoxGrid grid() const;
   void make_slot(Slot& slot);
   View image_view(const Slot& slot) const;

@@ -45,8 +45,6 @@ std::vector<Descriptor> proposals(const ConvolutionGraph& graph, cudnnBackendHeu
     Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph.graph())
         .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-    if (target.multiprocessors > 0)
-      heuristics.set(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET, target.multiprocessors);
     if (target.properties != nullptr)
       heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target.properties);
     heuristics.finalize();
@@ -120,8 +118,6 @@ Plan::Plan(const ConvolutionCase& problem, const EngineConfiguration& configurat
       has_residual_(problem.residual_pitch > 0) {
   engine_.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph_.graph())
       .set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, configuration.engine);
-  if (target.multiprocessors > 0)
-    engine_.set(CUDNN_ATTR_ENGINE_SM_COUNT_TARGET, target.multiprocessors);
   if (target.properties != nullptr) engine_.set(CUDNN_ATTR_ENGINE_DEVICEPROP, *target.properties);
   engine_.finalize();
   configuration_.set(CUDNN_ATTR_ENGINECFG_ENGINE, engine_);

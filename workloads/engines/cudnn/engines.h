@@ -16,7 +16,6 @@ namespace doetune::workloads::cudnn {
 struct Target {
   cudnnHandle_t handle = nullptr;
   const Descriptor* properties = nullptr;  // finalised CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR
-  std::int32_t multiprocessors = 0;        // how many kernels may use; 0: all
 };
 
 /// The descriptor of a GPU's properties from the JSON that cuDNN writes of one.

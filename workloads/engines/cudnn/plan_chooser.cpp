@@ -116,9 +116,9 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const ConvolutionCase& pro
 }
 
 std::string PlanChooser::cache_key(const ConvolutionCase& problem) const {
-  return target_.multiprocessors == 0
+  return stream_.multiprocessors == 0
              ? problem.key()
-             : fmt::format("{} on {}", problem.key(), target_.multiprocessors);
+             : fmt::format("{} on {}", problem.key(), stream_.multiprocessors);
 }
 
 std::shared_ptr<const ChosenPlan> PlanChooser::from_cache(const ConvolutionCase& problem) const {
@@ -166,7 +166,7 @@ std::shared_ptr<const ChosenPlan> PlanChooser::first_usable(const ConvolutionCas
 std::shared_ptr<const ChosenPlan> PlanChooser::fastest(const ConvolutionCase& problem,
                                                        const std::vector<Choice>& choices,
                                                        Choice& best) {
-  Bench bench(problem, target_.handle, stream_);
+  Bench bench(problem, target_.handle, stream_.stream);
   std::shared_ptr<const ChosenPlan> winner;
   double least = std::numeric_limits<double>::infinity();
   for (const Choice& choice : choices) {

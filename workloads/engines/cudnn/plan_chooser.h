@@ -25,10 +25,18 @@ struct ChosenPlan {
 /// takes the heuristics' favourite.
 int proposals_to_time();
 
+/// Where plans run: a stream, and how many multiprocessors it has to itself (0: all). cuDNN can be
+/// told that number too (CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET), but for most numbers it then has
+/// no compiled engine at all (9.19, H200); timing on the stream itself says which is best there.
+struct PlanStream {
+  cudaStream_t stream = nullptr;
+  int multiprocessors = 0;
+};
+
 /// Equal cases share a plan.
 class PlanChooser {
  public:
-  PlanChooser(const Target& target, cudaStream_t stream, PlanCache& cache, int timed)
+  PlanChooser(const Target& target, const PlanStream& stream, PlanCache& cache, int timed)
       : target_(target), stream_(stream), cache_(cache), timed_(timed) {}
 
   /// Compiled engines that do everything are preferred; where cuDNN has none (leaky ReLU), one that
@@ -48,7 +56,7 @@ class PlanChooser {
   std::string cache_key(const ConvolutionCase& problem) const;
 
   Target target_;
-  cudaStream_t stream_;
+  PlanStream stream_;
   PlanCache& cache_;
   int timed_;
   std::map<std::string, std::shared_ptr<const ChosenPlan>> chosen_;

@@ -62,41 +62,44 @@ bool is_dense(const Convolution& conv, const Shape& in) {
 }
 
 void Plan::add(const Convolution& conv, int layer) {
-  if (is_dense(conv, network_.shape_of(network_.layers[layer].inputs[0]))) {
+  const Shape& in = network_.shape_of(network_.layers[layer].inputs[0]);
+  if (is_dense(conv, in)) {
     add_dense(conv, layer);
     return;
   }
   const auto [chosen, images, activation_fused] = choose(conv, layer);
-  add_weighted<dnnl::convolution_forward>(chosen, images, conv, layer);
+  const Tensor& input = tensor_of(network_.layers[layer].inputs[0]);
+  const memory::dims weights{conv.filters, in.channels, conv.kernel.height, conv.kernel.width};
+  const memory::desc layout =
+      images == images_ ? chosen.src_desc() : memory::desc(nchw(images_, in), type_, kBlocked);
+  add_weighted<dnnl::convolution_forward>(chosen, images, in_layout(input, layout), weights, layer);
   if (!activation_fused) add_activation(tensors_[layer], conv.activation);
 }
 
-/// An inner product, which oneDNN runs as one matrix product over all images.
+/// An inner product, which oneDNN runs as one matrix product over all images. The input is handed
+/// over as one row of numbers: its fast kernels want no picture.
 void Plan::add_dense(const Convolution& conv, int layer) {
-  const Shape& in = network_.shape_of(network_.layers[layer].inputs[0]);
+  const int input = network_.layers[layer].inputs[0];
+  const Shape& in = network_.shape_of(input);
+  const Shape row{static_cast<int>(in.elements()), 1, 1};
   const dnnl::inner_product_forward::desc desc(
-      dnnl::prop_kind::forward_inference, any(in),
-      {{conv.filters, in.channels, in.height, in.width}, type_, Tag::any},
-      {{conv.filters}, Type::f32, Tag::x}, {{images_, conv.filters}, type_, Tag::nc});
+      dnnl::prop_kind::forward_inference, {nchw(images_, row), type_, Tag::nchw},
+      {{conv.filters, row.channels, 1, 1}, type_, Tag::any}, {{conv.filters}, Type::f32, Tag::x},
+      {{images_, conv.filters}, type_, Tag::nc});
+  Tensor source = in_layout(tensor_of(input), {nchw(images_, in), type_, Tag::nchw});
+  source.desc = source.desc.reshape(nchw(images_, row));
   add_weighted<dnnl::inner_product_forward>({desc, fused_steps(conv, layer), engine_}, images_,
-                                            conv, layer);
+                                            source, {conv.filters, row.channels, 1, 1}, layer);
 }
 
 /// The primitive takes `images` at once, and runs as often as the plan's images need.
 template <class Primitive>
 void Plan::add_weighted(const typename Primitive::primitive_desc& chosen, int images,
-                        const Convolution& conv, int layer) {
-  const Layer& node = network_.layers[layer];
-  const Shape& in = network_.shape_of(node.inputs[0]);
-  const PackedWeights packed =
-      weights_.packed(layer, chosen.weights_desc(),
-                      {conv.filters, in.channels, conv.kernel.height, conv.kernel.width});
-  const auto of_all = [&](const memory::desc& desc, const Shape& shape) -> memory::desc {
-    if (images == images_) return desc.reshape(nchw(images_, shape));
-    return {nchw(images_, shape), type_, kBlocked};
-  };
-  const Tensor source = in_layout(tensor_of(node.inputs[0]), of_all(chosen.src_desc(), in));
-  const memory::desc result = of_all(chosen.dst_desc(), node.output);
+                        const Tensor& source, const memory::dims& weights, int layer) {
+  const PackedWeights packed = weights_.packed(layer, chosen.weights_desc(), weights);
+  const memory::dims dims = nchw(images_, network_.layers[layer].output);
+  const memory::desc result =
+      images == images_ ? chosen.dst_desc().reshape(dims) : memory::desc(dims, type_, kBlocked);
   tensors_[layer] = fused_sums_[layer] >= 0 ? residual(layer, result) : new_tensor(result);
   const Primitive primitive(chosen);
   for (int image = 0; image < images_; image += images)

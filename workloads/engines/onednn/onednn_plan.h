@@ -84,7 +84,7 @@ class Plan {
   void add_dense(const Convolution& conv, int layer);
   template <class Primitive>
   void add_weighted(const typename Primitive::primitive_desc& chosen, int images,
-                    const Convolution& conv, int layer);
+                    const Tensor& source, const dnnl::memory::dims& weights, int layer);
   Tensor residual(int layer, const dnnl::memory::desc& wanted);
   Activation activation_after(const Convolution& conv, int layer) const;
   dnnl::primitive_attr fused_steps(const Convolution& conv, int layer) const;
