@@ -55,12 +55,11 @@ int winograd_images(const Convolution& conv, const Layer& node, int in_channels,
   return images == 1 || pixels * images >= kWinogradPixels ? images : 0;
 }
 
-/// Whether each output sees the whole input.
+}  // namespace
+
 bool is_dense(const Convolution& conv, const Shape& in) {
   return conv.kernel == Extent{in.height, in.width} && conv.pad == Extent{0, 0};
 }
-
-}  // namespace
 
 void Plan::add(const Convolution& conv, int layer) {
   const Shape& in = network_.shape_of(network_.layers[layer].inputs[0]);

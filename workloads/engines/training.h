@@ -1,0 +1,70 @@
+// Trains a classifier on a device; the second product of an Engine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "workloads/engines/engine.h"
+#include "workloads/networks/parameters.h"
+
+namespace doetune::workloads {
+
+struct TrainingOptions {
+  int batch = 1;                          // most images in a step
+  Precision precision = Precision::fp32;  // of weights and activations; parameters stay fp32
+  int threads = 1;                        // CPU threads that a step may use
+  float momentum = 0.9F;
+  float weight_decay = 0.0F;  // of weights alone, not of biases, scales and shifts
+  // Of the running mean and variance: r = r + momentum (batch's - r); the batch's variance with
+  // n - 1 in the denominator.
+  float statistics_momentum = 0.1F;
+};
+
+/// What a batch told.
+struct BatchScore {
+  double loss = 0;  // mean of the images' softmax cross-entropy, -log p(label)
+  int correct = 0;  // images whose label has the largest logit
+};
+
+/// A network under training on one device. Used by one thread at a time.
+///
+/// A step: fill input() and labels(), then gradients(images), then update(learning_rate). Between
+/// the two, processes that train together replace the gradients by their mean.
+class TrainableNetwork {
+ public:
+  virtual ~TrainableNetwork() = default;
+
+  /// Host buffers of batch x height x width x channels floats and of batch labels.
+  virtual std::span<float> input() = 0;
+  virtual std::span<std::int32_t> labels() = 0;
+
+  /// Called when the part of the gradient block from `offset` to its end is final, while the rest
+  /// is still being worked out; the last call has offset 0.
+  using GradientsReady = std::function<void(std::int64_t offset)>;
+
+  /// Forward and backward pass over the first `images`, batch statistics in batch normalisation;
+  /// the gradient is that of the mean loss. Throws std::invalid_argument for a label that is no
+  /// class.
+  virtual BatchScore gradients(int images, const GradientsReady& ready = {}) = 0;
+
+  /// v = momentum v + gradient + weight_decay w;  w = w - learning_rate v.
+  /// Source: Sutskever et al. (2013), in PyTorch's form.
+  virtual void update(float learning_rate) = 0;
+
+  /// Forward pass with the running statistics, nothing learned. Logits of image i are
+  /// logits()[i classes ...].
+  virtual BatchScore evaluate(int images) = 0;
+  virtual std::span<const float> logits() = 0;
+
+  /// The learned state, on the host. The non-const spans may be written between steps (checkpoints,
+  /// sums over processes); the device sees what was written after `changed`.
+  virtual std::span<float> parameters() = 0;
+  virtual std::span<float> gradients_block() = 0;
+  virtual std::span<float> momentum_block() = 0;
+  virtual std::span<float> statistics() = 0;
+  virtual void changed() = 0;
+};
+
+}  // namespace doetune::workloads

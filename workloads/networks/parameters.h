@@ -1,0 +1,49 @@
+// What a network learns, as one block of floats: the same for every engine, for checkpoints and for
+// the sums of gradients between processes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workloads/networks/network.h"
+
+namespace doetune::workloads {
+
+enum class ParameterKind { weights, bias, scale, shift };
+
+/// One learned tensor. Weights are filters x inputs x kernel height x kernel width; the others have
+/// one number a filter.
+struct ParameterTensor {
+  int layer;  // the convolution
+  ParameterKind kind;
+  std::int64_t offset;  // into the block
+  std::int64_t count;
+};
+
+/// All learned tensors in layer order, without gaps: a convolution's weights, then its bias, or the
+/// scale and shift of its batch normalisation. Gradients and momentum have the same layout; the
+/// backward pass finishes it from the back to the front.
+std::vector<ParameterTensor> parameter_layout(const Network& network);
+
+/// Floats of the running statistics: for each batch-normalised convolution in layer order its
+/// means, then its variances.
+std::int64_t statistics_count(const Network& network);
+
+/// Draws weights as random_weights does; biases and shifts 0, scales 1 (0 for the batch
+/// normalisation that ends a residual branch, so that a block begins as its shortcut). Source: He
+/// et al. (2015); Goyal et al. (2017), section 5.1. `parameters` has parameters(network) floats.
+void initial_parameters(const Network& network, std::uint64_t seed, std::span<float> parameters);
+
+/// Means 0, variances 1.
+void initial_statistics(const Network& network, std::span<float> statistics);
+
+inline constexpr float kBatchNormEpsilon = 1e-5F;
+
+/// The block of weights.h for inference: w scale / sqrt(variance + epsilon) and
+/// shift - mean scale / sqrt(variance + epsilon).
+std::vector<float> folded_weights(const Network& network, std::span<const float> parameters,
+                                  std::span<const float> statistics);
+
+}  // namespace doetune::workloads
