@@ -13,6 +13,7 @@ Network googlenet(int input_size);
 Network inception_v3(int input_size);
 Network resnet_50(int input_size);
 Network resnet_152(int input_size);
+Network small_cnn(int input_size);
 Network tracknet(int input_height);
 
 }  // namespace doetune::workloads::networks

@@ -1,0 +1,42 @@
+#include "workloads/data/data_set.h"
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "workloads/random.h"
+
+namespace doetune::workloads {
+
+ResidentImages::ResidentImages(const DataSet& source, std::span<const std::int64_t> indices,
+                               int threads)
+    : classes_(source.classes()),
+      shape_(source.shape()),
+      images_(indices.size() * static_cast<std::size_t>(source.shape().elements())),
+      labels_(indices.size()) {
+  const auto size = static_cast<std::size_t>(shape_.elements());
+  const auto fill_every = [&](std::size_t first) {
+    for (std::size_t i = first; i < indices.size(); i += static_cast<std::size_t>(threads))
+      labels_[i] = source.fill(indices[i], std::span(images_).subspan(i * size, size));
+  };
+  std::vector<std::jthread> workers;
+  for (int t = 1; t < threads; ++t) workers.emplace_back(fill_every, static_cast<std::size_t>(t));
+  fill_every(0);
+}
+
+int ResidentImages::fill(std::int64_t index, std::span<float> image) const {
+  const auto size = static_cast<std::size_t>(shape_.elements());
+  const auto from = std::span(images_).subspan(static_cast<std::size_t>(index) * size, size);
+  std::ranges::copy(from, image.begin());
+  return labels_[static_cast<std::size_t>(index)];
+}
+
+std::vector<std::int64_t> random_order(std::int64_t count, std::uint64_t key) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  for (std::size_t i = 0; i + 1 < order.size(); ++i)
+    std::swap(order[i], order[i + random_below(key, i, order.size() - i)]);
+  return order;
+}
+
+}  // namespace doetune::workloads
