@@ -107,6 +107,9 @@ class OnednnEngine final : public Engine {
  public:
   std::unique_ptr<CompiledNetwork> compile(const Network& network, std::span<const float> weights,
                                            const CompileOptions& options) override {
+    if (options.precision != Precision::fp32 && options.precision != Precision::bf16)
+      throw CannotRun("the CPU engine has no " + std::string(name_of(options.precision)) +
+                      "; it runs fp32 and bf16");
     return translated([&]() -> std::unique_ptr<CompiledNetwork> {
       return std::make_unique<OnednnNetwork>(engine_, network, weights, options);
     });
