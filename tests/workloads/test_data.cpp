@@ -83,8 +83,8 @@ TEST_CASE("generated pictures are what they were", "[data]") {
 TEST_CASE("a memory-resident set has the pictures of its indices, whatever made it", "[data]") {
   const GeneratedImages source(100, 3, 0, 500);
   const std::vector<std::int64_t> indices{499, 0, 17, 17, 250};
-  const ResidentImages one(source, indices, 1);
-  const ResidentImages four(source, indices, 4);
+  const ResidentImages one(Subset(source, indices), 1);
+  const ResidentImages four(Subset(source, indices), 4);
   REQUIRE(one.count() == 5);
   for (std::int64_t i = 0; i < one.count(); ++i) {
     int expected = 0, label_one = 0, label_four = 0;

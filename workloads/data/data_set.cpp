@@ -8,19 +8,20 @@
 
 namespace doetune::workloads {
 
-ResidentImages::ResidentImages(const DataSet& source, std::span<const std::int64_t> indices,
-                               int threads)
+ResidentImages::ResidentImages(const DataSet& source, int threads)
     : classes_(source.classes()),
       shape_(source.shape()),
-      images_(indices.size() * static_cast<std::size_t>(source.shape().elements())),
-      labels_(indices.size()) {
+      images_(static_cast<std::size_t>(source.count() * source.shape().elements())),
+      labels_(static_cast<std::size_t>(source.count())) {
   const auto size = static_cast<std::size_t>(shape_.elements());
-  const auto fill_every = [&](std::size_t first) {
-    for (std::size_t i = first; i < indices.size(); i += static_cast<std::size_t>(threads))
-      labels_[i] = source.fill(indices[i], std::span(images_).subspan(i * size, size));
+  const auto fill_every = [&](int first) {
+    for (std::int64_t i = first; i < source.count(); i += threads) {
+      const auto at = static_cast<std::size_t>(i);
+      labels_[at] = source.fill(i, std::span(images_).subspan(at * size, size));
+    }
   };
   std::vector<std::jthread> workers;
-  for (int t = 1; t < threads; ++t) workers.emplace_back(fill_every, static_cast<std::size_t>(t));
+  for (int t = 1; t < threads; ++t) workers.emplace_back(fill_every, t);
   fill_every(0);
 }
 

@@ -27,11 +27,29 @@ class DataSet {
 /// What all data sets do to levels 0..255, so that their mean is near 0 and their spread near 1.
 constexpr float standardised(int level) { return (static_cast<float>(level) - 128.0F) / 64.0F; }
 
-/// The pictures of `indices` from another data set, in that order, held in memory as floats.
+/// The pictures of `indices` from another data set, in that order. Both must outlive it.
+class Subset : public DataSet {
+ public:
+  Subset(const DataSet& source, std::span<const std::int64_t> indices)
+      : source_(source), indices_(indices) {}
+
+  std::int64_t count() const override { return static_cast<std::int64_t>(indices_.size()); }
+  int classes() const override { return source_.classes(); }
+  Shape shape() const override { return source_.shape(); }
+  int fill(std::int64_t index, std::span<float> image) const override {
+    return source_.fill(indices_[static_cast<std::size_t>(index)], image);
+  }
+
+ private:
+  const DataSet& source_;
+  std::span<const std::int64_t> indices_;
+};
+
+/// Another data set's pictures, held in memory as floats.
 class ResidentImages : public DataSet {
  public:
   /// Made by that many threads. Throws std::bad_alloc.
-  ResidentImages(const DataSet& source, std::span<const std::int64_t> indices, int threads);
+  ResidentImages(const DataSet& source, int threads);
 
   std::int64_t count() const override { return static_cast<std::int64_t>(labels_.size()); }
   int classes() const override { return classes_; }
