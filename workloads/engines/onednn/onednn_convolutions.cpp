@@ -22,12 +22,11 @@ bool winograd_pays(const Convolution& conv, const Layer& node, int in_channels, 
          pixels >= (images == 1 ? kWinogradPixelsOfOneImage : kWinogradPixels);
 }
 
-/// Whether each output sees the whole input.
+}  // namespace
+
 bool is_dense(const Convolution& conv, const Shape& in) {
   return conv.kernel == Extent{in.height, in.width} && conv.pad == Extent{0, 0};
 }
-
-}  // namespace
 
 void Plan::add(const Convolution& conv, int layer) {
   if (is_dense(conv, network_.shape_of(network_.layers[layer].inputs[0]))) {

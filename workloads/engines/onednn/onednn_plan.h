@@ -117,6 +117,9 @@ dnnl::memory::dims nchw(int images, const Shape& shape);
 /// Padding that a window needs at the end to reach the last output.
 dnnl::memory::dim pad_end(int in, int out, int kernel, int stride, int pad);
 
+/// Whether each output sees the whole input.
+bool is_dense(const Convolution& conv, const Shape& in);
+
 /// The activation as a post-operation; none for a linear one.
 void append_activation(dnnl::post_ops& operations, Activation activation);
 
