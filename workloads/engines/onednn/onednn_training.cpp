@@ -75,10 +75,11 @@ class OnednnTrainable final : public TrainableNetwork {
 
   BatchScore evaluate(int images) override {
     check(images);
-    if (evaluator_ == nullptr)
-      evaluator_ = inference_->compile(
-          network_, folded_weights(network_, parameters_.span(), statistics_.span()),
-          {options_.batch, options_.precision, options_.threads});
+    if (evaluator_ == nullptr) {
+      folded_ = folded_weights(network_, parameters_.span(), statistics_.span());
+      evaluator_ = inference_->compile(network_, folded_,
+                                       {options_.batch, options_.precision, options_.threads});
+    }
     std::ranges::copy(input_.span().first(images * network_.input.elements()),
                       evaluator_->input().begin());
     evaluator_->infer(images);
@@ -148,6 +149,7 @@ class OnednnTrainable final : public TrainableNetwork {
   std::unique_ptr<Buffer> arena_;
   std::map<int, std::unique_ptr<TrainingPlan>> plans_;
   std::unique_ptr<Engine> inference_ = make_onednn_engine({});
+  std::vector<float> folded_;                   // read by the evaluator for each new batch size
   std::unique_ptr<CompiledNetwork> evaluator_;  // of the current parameters and statistics
 };
 
