@@ -1,24 +1,76 @@
 // Times inference of one network on the CPU engine, at the request of compare.py.
 //
-//   bench_inference MODEL INPUT_SIZE BATCH PRECISION THREADS DUMP_DIR
+//   bench_inference MODEL INPUT_HEIGHT BATCH PRECISION THREADS DUMP_DIR
 //
-// Writes weights.f32, input.f32 and output.f32 (raw floats) to DUMP_DIR, so that a peer can run the
-// same numbers, then answers each line "N" on standard input with the seconds that N batches took.
+// Writes network.json (its layers), weights.f32, input.f32 and output.f32 (raw floats) to DUMP_DIR,
+// so that a peer can run the same network on the same numbers, then answers each line "N" on
+// standard input with the seconds that N batches took. An INPUT_HEIGHT of 0 is the network's own.
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "workloads/engines/engine.h"
-#include "workloads/random.h"
 #include "workloads/networks/weights.h"
+#include "workloads/random.h"
 
 namespace {
 
 using namespace doetune::workloads;
+using Json = nlohmann::json;
+
+Json size(const Extent& extent) { return {extent.height, extent.width}; }
+Json size(const Shape& shape) { return {shape.channels, shape.height, shape.width}; }
+
+Json described(const Convolution& conv) {
+  return {{"op", "convolution"},         {"filters", conv.filters},
+          {"kernel", size(conv.kernel)}, {"stride", conv.stride},
+          {"pad", size(conv.pad)},       {"slope", negative_slope(conv.activation)}};
+}
+Json described(const MaxPool& pool) {
+  return {{"op", "max_pool"},
+          {"kernel", pool.kernel},
+          {"stride", pool.stride},
+          {"pad_before", pool.pad_before},
+          {"pad_after", pool.pad_after}};
+}
+Json described(const AveragePool& pool) {
+  return {{"op", "average_pool"},
+          {"kernel", size(pool.kernel)},
+          {"stride", pool.stride},
+          {"pad", pool.pad}};
+}
+Json described(const LocalResponseNorm& norm) {
+  return {{"op", "local_response_norm"},
+          {"size", norm.size},
+          {"alpha", norm.alpha},
+          {"beta", norm.beta},
+          {"bias", norm.bias}};
+}
+Json described(const Sum& sum) {
+  return {{"op", "sum"}, {"slope", negative_slope(sum.activation)}};
+}
+Json described(const Upsample& upsample) {
+  return {{"op", "upsample"}, {"factor", upsample.factor}};
+}
+Json described(const ChannelArgMax&) { return {{"op", "channel_arg_max"}}; }
+Json described(const Reorg& reorg) { return {{"op", "reorg"}, {"stride", reorg.stride}}; }
+Json described(const Route&) { return {{"op", "route"}}; }
+
+Json described(const Network& network) {
+  Json layers = Json::array();
+  for (const Layer& layer : network.layers) {
+    Json each = std::visit([](const auto& op) { return described(op); }, layer.op);
+    each["inputs"] = layer.inputs;
+    each["output"] = size(layer.output);
+    layers.push_back(std::move(each));
+  }
+  return {{"name", network.name}, {"input", size(network.input)}, {"layers", layers}};
+}
 
 void write_floats(const std::string& path, std::span<const float> values) {
   std::ofstream out(path, std::ios::binary);
@@ -34,9 +86,11 @@ double seconds_for(CompiledNetwork& network, int batch, int repetitions) {
 }
 
 void serve(const std::vector<std::string>& arguments) {
-  const Network network = make_network(arguments.at(0), std::stoi(arguments.at(1)));
+  const int height = std::stoi(arguments.at(1));
+  const Network network = make_network(
+      arguments.at(0), height != 0 ? height : network_type(arguments.at(0)).default_height);
   const int batch = std::stoi(arguments.at(2));
-  const Precision precision = arguments.at(3) == "bf16" ? Precision::bf16 : Precision::fp32;
+  const Precision precision = precision_named(arguments.at(3));
   const int threads = std::stoi(arguments.at(4));
   const std::string& dump = arguments.at(5);
 
@@ -46,6 +100,7 @@ void serve(const std::vector<std::string>& arguments) {
   const auto input = compiled->input();
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = random_unit(2, i);
   compiled->infer(batch);
+  std::ofstream(dump + "/network.json") << described(network).dump(1) << "\n";
   write_floats(dump + "/weights.f32", weights);
   write_floats(dump + "/input.f32", input);
   write_floats(dump + "/output.f32", compiled->output());
@@ -60,7 +115,7 @@ void serve(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   if (argc != 7) {
     std::fprintf(stderr,
-                 "usage: bench_inference MODEL INPUT_SIZE BATCH fp32|bf16 THREADS DUMP_DIR\n");
+                 "usage: bench_inference MODEL INPUT_HEIGHT BATCH fp32|bf16 THREADS DUMP_DIR\n");
     return 2;
   }
   try {

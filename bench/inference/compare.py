@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Images per second of our CPU engine and of ONNX Runtime on the same network, weights, input and threads.
+"""Images per second of our CPU engine and of ONNX Runtime on the same networks, weights, input and threads.
 
-Both stay loaded and take turns (A B A B ...), so a change in the machine's load meets both alike.
+All stay loaded and take turns (A B C A B C ...), so a change in the machine's load meets all alike.
 Needs `pip install numpy onnx onnxruntime`; see README.md.
 """
 import argparse
@@ -16,50 +16,24 @@ import time
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
 
-# (filters, kernel, pooling stride or 0) of tiny-yolov2; all but the last layer are leaky.
-TINY_YOLOV2 = [(16, 3, 2), (32, 3, 2), (64, 3, 2), (128, 3, 2), (256, 3, 2), (512, 3, 1),
-               (1024, 3, 0), (1024, 3, 0), (125, 1, 0)]
+from onnx_network import onnx_model
 
-
-def onnx_model(weights, size, batch):
-    """The network as ONNX, with the weights that our program wrote, in its order."""
-    nodes, initializers, at, channels, last = [], [], 0, 3, "input"
-    for i, (filters, kernel, pool) in enumerate(TINY_YOLOV2):
-        count = filters * channels * kernel * kernel
-        w = weights[at:at + count].reshape(filters, channels, kernel, kernel)
-        b = weights[at + count:at + count + filters]
-        at += count + filters
-        initializers += [numpy_helper.from_array(w, f"w{i}"), numpy_helper.from_array(b, f"b{i}")]
-        nodes.append(helper.make_node("Conv", [last, f"w{i}", f"b{i}"], [f"conv{i}"], kernel_shape=[kernel] * 2,
-                                      pads=[kernel // 2] * 4))
-        last, channels = f"conv{i}", filters
-        if i + 1 < len(TINY_YOLOV2):
-            nodes.append(helper.make_node("LeakyRelu", [last], [f"leaky{i}"], alpha=0.1))
-            last = f"leaky{i}"
-        if pool:
-            pads = [0, 0, 0, 0] if pool == 2 else [0, 0, 1, 1]
-            nodes.append(helper.make_node("MaxPool", [last], [f"pool{i}"], kernel_shape=[2, 2],
-                                          strides=[pool, pool], pads=pads))
-            last = f"pool{i}"
-    assert at == weights.size
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, "tiny-yolov2", [value("input", TensorProto.FLOAT, [batch, 3, size, size])],
-                              [value(last, TensorProto.FLOAT, [batch, 125, size // 32, size // 32])], initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-    model.ir_version = 8
-    return model.SerializeToString()
+# Input heights: the networks' own (0) but for tracknet, whose 360 rows cost 90 times a ResNet-50.
+NETWORKS = {"tiny-yolov2": 0, "yolov2": 0, "darknet-19": 0, "alexnet": 0, "googlenet": 0, "inception-v3": 0,
+            "resnet-50": 0, "resnet-152": 0, "tracknet": 72}
+SECONDS_A_TURN = 0.2  # at least; a batch that takes longer is one turn
 
 
 class Ours:
-    def __init__(self, program, size, batch, precision, threads, folder):
+    def __init__(self, program, network, height, batch, precision, threads, folder):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), GOMP_SPINCOUNT="1000")  # as executors have it
-        command = [program, "tiny-yolov2", str(size), str(batch), precision, str(threads), folder]
+        command = [program, network, str(height), str(batch), precision, str(threads), folder]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=environment)
         if self.process.stdout.readline().strip() != "ready":
             sys.exit("bench_inference did not start")
+        self.output = np.fromfile(f"{folder}/output.f32", np.float32)
 
     def seconds(self, repetitions):
         self.process.stdin.write(f"{repetitions}\n")
@@ -72,18 +46,16 @@ class Ours:
 
 
 class OnnxRuntime:
-    def __init__(self, folder, size, batch, threads):
-        weights = np.fromfile(f"{folder}/weights.f32", np.float32)
-        nhwc = np.fromfile(f"{folder}/input.f32", np.float32).reshape(batch, size, size, 3)
+    def __init__(self, folder, batch, threads):
+        model, (_, channels, height, width) = onnx_model(folder, batch)
+        nhwc = np.fromfile(f"{folder}/input.f32", np.float32).reshape(batch, height, width, channels)
         self.input = {"input": np.ascontiguousarray(nhwc.transpose(0, 3, 1, 2))}
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(onnx_model(weights, size, batch), options,
-                                                    providers=["CPUExecutionProvider"])
-
-    def output_nhwc(self):
-        return self.session.run(None, self.input)[0].transpose(0, 2, 3, 1)
+        options.add_session_config_entry("session.force_spinning_stop", "1")  # or its threads would slow down ours
+        self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self.output = self.session.run(None, self.input)[0].transpose(0, 2, 3, 1).ravel()
 
     def seconds(self, repetitions):
         start = time.perf_counter()
@@ -92,24 +64,31 @@ class OnnxRuntime:
         return time.perf_counter() - start
 
 
-def compare(program, size, batch, precision, threads, rounds):
-    """One row: images/s of both (best and median round) and their ratio (of the best, and median of the pairs)."""
+def difference(ours, theirs):
+    """Largest difference as a part of the largest output; of grey levels, the share of pixels that differ."""
+    if np.array_equal(theirs, np.rint(theirs)):
+        return float(np.mean(ours != theirs))
+    return float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+
+
+def compare(program, network, height, batch, precisions, threads, rounds):
+    """A row for each of our precisions: images/s of both (best and median round) and the median ratio of the pairs."""
     with tempfile.TemporaryDirectory() as folder:
-        ours = Ours(program, size, batch, precision, threads, folder)
-        peer = OnnxRuntime(folder, size, batch, threads)
-        mine = np.fromfile(f"{folder}/output.f32", np.float32)
-        theirs = peer.output_nhwc().ravel()
-        difference = float(np.abs(mine - theirs).max() / np.abs(theirs).max())
-        repetitions = max(1, round(0.25 / max(peer.seconds(1), ours.seconds(1))))
-        pairs = [(ours.seconds(repetitions), peer.seconds(repetitions)) for _ in range(rounds)]
-        ours.close()
-    images = repetitions * batch
-    return {"precision": precision, "threads": threads, "batch": batch,
-            "ours": [images / pick(a for a, _ in pairs) for pick in (min, statistics.median)],
-            "onnxruntime": [images / pick(b for _, b in pairs) for pick in (min, statistics.median)],
-            "ratio_of_best": min(b for _, b in pairs) / min(a for a, _ in pairs),
-            "ratio": statistics.median(b / a for a, b in pairs),
-            "difference": difference}
+        ours = [Ours(program, network, height, batch, precision, threads, folder) for precision in precisions]
+        peer = OnnxRuntime(folder, batch, threads)
+    turns = [(each, max(1, round(SECONDS_A_TURN / each.seconds(1)))) for each in [peer, *ours]]
+    seconds = [[each.seconds(count) / count for each, count in turns] for _ in range(rounds)]
+    for each in ours:
+        each.close()
+    theirs = [row[0] for row in seconds]
+    for index, (precision, each) in enumerate(zip(precisions, ours), start=1):
+        mine = [row[index] for row in seconds]
+        yield {"network": network, "threads": threads, "batch": batch, "precision": precision,
+               "ours": [batch / pick(mine) for pick in (min, statistics.median)],
+               "peer": [batch / pick(theirs) for pick in (min, statistics.median)],
+               "best": min(theirs) / min(mine),
+               "ratio": statistics.median(b / a for a, b in zip(mine, theirs)),
+               "difference": difference(each.output, peer.output)}
 
 
 def cpu_name():
@@ -117,27 +96,40 @@ def cpu_name():
         return next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), "unknown")
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", help="path of bench_inference")
-    parser.add_argument("--size", type=int, default=416, help="input pixels")
+    parser.add_argument("--all", action="store_true", help="all networks, batches 1, 8 and 32, 1 and 2 threads, "
+                        "fp32 and bf16: the table of results.md, about 20 minutes on two quiet cores")
+    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=["tiny-yolov2"])
+    parser.add_argument("--height", type=int, help="input rows; else the network's own, and 72 for tracknet")
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
-    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--precisions", nargs="+", choices=["fp32", "bf16"], default=["fp32", "bf16"])
+    parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
-    print(f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}; ONNX Runtime {onnxruntime.__version__}, "
-          f"onnx {onnx.__version__}; tiny-yolov2 at {options.size} pixels, {options.rounds} rounds\n")
-    print("| precision (ours) | threads | batch | ours, images/s: best (median) "
-          "| ONNX Runtime fp32, images/s: best (median) | ratio of best | median ratio of pairs | largest difference |")
-    print("|-|-|-|-|-|-|-|-|")
-    for precision in options.precisions:
+    if options.all:
+        options.networks, options.batches, options.threads = list(NETWORKS), [1, 8, 32], [1, 2]
+    return options
+
+
+def main():
+    options = arguments()
+    print(f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}; ONNX Runtime {onnxruntime.__version__} (fp32), "
+          f"onnx {onnx.__version__}; {options.rounds} rounds; load average at the start {os.getloadavg()[0]:.1f}\n")
+    print("| network | threads | batch | ours | ours, images/s: best (median) | ONNX Runtime: best (median) "
+          "| ratio of best | median ratio | difference |")
+    print("|-|-|-|-|-|-|-|-|-|")
+    for network in options.networks:
+        height = NETWORKS[network] if options.height is None else options.height
         for threads in options.threads:
             for batch in options.batches:
-                row = compare(options.program, options.size, batch, precision, threads, options.rounds)
-                print("| {precision} | {threads} | {batch} | {ours[0]:.1f} ({ours[1]:.1f}) "
-                      "| {onnxruntime[0]:.1f} ({onnxruntime[1]:.1f}) | {ratio_of_best:.2f} | {ratio:.2f} "
-                      "| {difference:.1e} |".format(**row), flush=True)
+                for row in compare(options.program, network, height, batch, options.precisions, threads,
+                                   options.rounds):
+                    print("| {network} | {threads} | {batch} | {precision} | {ours[0]:.1f} ({ours[1]:.1f}) "
+                          "| {peer[0]:.1f} ({peer[1]:.1f}) | {best:.2f} | {ratio:.2f} | {difference:.0e} |"
+                          .format(**row), flush=True)
+    print(f"\nLoad average at the end {os.getloadavg()[0]:.1f}.")
 
 
 if __name__ == "__main__":

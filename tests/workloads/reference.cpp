@@ -37,11 +37,11 @@ double activated(Activation activation, double x) {
 
 /// Weights as kernel height x kernel width x inputs x filters: the innermost loop below then runs
 /// over neighbours in memory.
-std::vector<double> filters_innermost(const Convolution& conv, int channels,
-                                      std::span<const float> weights) {
+std::vector<float> filters_innermost(const Convolution& conv, int channels,
+                                     std::span<const float> weights) {
   const int fan_in = channels * conv.kernel.height * conv.kernel.width;
   const int area = conv.kernel.height * conv.kernel.width;
-  std::vector<double> result(weights.size());
+  std::vector<float> result(weights.size());
   for (int f = 0; f < conv.filters; ++f)
     for (int c = 0; c < channels; ++c)
       for (int tap = 0; tap < area; ++tap)
@@ -52,7 +52,7 @@ std::vector<double> filters_innermost(const Convolution& conv, int channels,
 
 void apply(const Convolution& conv, const Tensor& in, const ConvolutionWeights& w, Tensor& out) {
   const auto [rows, columns] = conv.kernel;
-  const std::vector<double> weights = filters_innermost(conv, in.shape.channels, w.weights);
+  const std::vector<float> weights = filters_innermost(conv, in.shape.channels, w.weights);
   std::vector<double> sums(conv.filters);
   for (int y = 0; y < out.shape.height; ++y)
     for (int x = 0; x < out.shape.width; ++x) {
@@ -62,11 +62,11 @@ void apply(const Convolution& conv, const Tensor& in, const ConvolutionWeights& 
           const int from_y = y * conv.stride + v - conv.pad.height;
           const int from_x = x * conv.stride + u - conv.pad.width;
           if (!in.inside(from_y, from_x)) continue;
-          const double* row =
+          const float* row =
               &weights[std::size_t(v * columns + u) * in.shape.channels * conv.filters];
           for (int c = 0; c < in.shape.channels; ++c, row += conv.filters) {
             const double value = in.at(c, from_y, from_x);
-            for (int f = 0; f < conv.filters; ++f) sums[f] += value * row[f];
+            for (int f = 0; f < conv.filters; ++f) sums[f] += value * double{row[f]};
           }
         }
       for (int f = 0; f < conv.filters; ++f) out.at(f, y, x) = activated(conv.activation, sums[f]);

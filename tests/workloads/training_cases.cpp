@@ -37,6 +37,9 @@ std::vector<TrainingCase> training_cases() {
   NetworkBuilder biased_leaky = stem(8);
   biased_leaky.conv({24, {5, 5}, 1, {2, 2}, leaky, /*batch_norm=*/false});
   all.add("bias and leaky ReLU", biased_leaky);
+  NetworkBuilder wide = stem(32);
+  wide.conv({48, {3, 3}, 1, {1, 1}, relu, /*batch_norm=*/false}).conv(32, 3, leaky);
+  all.add("channels enough for a Winograd transform", wide);
   NetworkBuilder max = stem(20);
   all.add("max pool over the edges", max.max_pool({3, 2, 1, 1}).linear_conv(16, 1));
   NetworkBuilder darknet = stem(16);

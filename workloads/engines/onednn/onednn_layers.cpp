@@ -158,7 +158,11 @@ void Plan::add(const Route&, int layer) {
     parts.push_back(typed(input));
     descs.push_back(parts.back().desc);
   }
-  const dnnl::concat::primitive_desc chosen(1, descs, engine_);
+  // Where the parts differ in layout, the first one's: a branch of one 1 x 1 convolution, whose
+  // layout is what the next ones will want.
+  const bool as_first = descs[0] == nhwc(network_.shape_of(node.inputs[0]));
+  const memory::desc wanted = as_first ? nhwc(node.output) : any(node.output);
+  const dnnl::concat::primitive_desc chosen(wanted, 1, descs, engine_);
   tensors_[layer] = new_tensor(chosen.dst_desc());
   Arguments arguments{{DNNL_ARG_DST, memory_of(tensors_[layer])}};
   for (std::size_t part = 0; part < parts.size(); ++part)

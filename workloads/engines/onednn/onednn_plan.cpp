@@ -97,9 +97,11 @@ memory::desc Plan::nhwc(const Shape& shape) const {
   return {nchw(images_, shape), type_, Tag::nhwc};
 }
 
-memory Plan::memory_of(const Tensor& tensor) {
-  memory result(tensor.desc, engine_, DNNL_MEMORY_NONE);
-  unbound_.push_back({result, tensor.slot.get()});
+memory Plan::memory_of(const Tensor& tensor) { return part_of(tensor, tensor.desc, 0); }
+
+memory Plan::part_of(const Tensor& tensor, const memory::desc& part, int image) {
+  memory result(part, engine_, DNNL_MEMORY_NONE);
+  unbound_.push_back({result, tensor.slot.get(), tensor.desc.get_size() / images_ * image});
   return result;
 }
 
@@ -125,7 +127,8 @@ void Plan::bind() {
     slot->data = arena_->at(offset);
     offset += rounded(slot->bytes);
   }
-  for (auto& [object, slot] : unbound_) object.set_data_handle(slot->data);
+  for (auto& [object, slot, start] : unbound_)
+    object.set_data_handle(static_cast<char*>(slot->data) + start);
   unbound_.clear();
 }
 

@@ -23,8 +23,9 @@ namespace doetune::workloads::onednn {
 /// Activations are fused into convolutions, and so are the sums that fused_sums names: such a
 /// convolution adds its result to the other input, in that input's memory where nothing else reads
 /// it any more. In fp32 a 3 x 3 convolution runs as a Winograd transform where oneDNN has one and
-/// each weight meets enough pixels to pay for it (constants in onednn_convolutions.cpp, with their
-/// measurement). A join copies its inputs: oneDNN's fast kernels write no parts of a tensor.
+/// it pays (rules in onednn_convolutions.cpp, with their measurement), one image after the other
+/// where that keeps numbers in the caches. A join copies its inputs: oneDNN's fast kernels write no
+/// parts of a tensor.
 class Plan {
  public:
   Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights,
@@ -47,7 +48,13 @@ class Plan {
   };
   struct ChosenConvolution {
     dnnl::convolution_forward::primitive_desc desc;
+    int images;  // in one call
     bool activation_fused;
+  };
+  struct Unbound {
+    dnnl::memory object;
+    const Slot* slot;
+    std::size_t offset;
   };
   using Arguments = std::unordered_map<int, dnnl::memory>;
   using Step = std::function<void(dnnl::stream&)>;
@@ -62,10 +69,12 @@ class Plan {
   Tensor typed(int layer);
   /// The tensor in the wanted layout and type: itself, or a copy.
   Tensor in_layout(const Tensor& tensor, const dnnl::memory::desc& wanted);
-  dnnl::memory::desc any(const Shape& shape) const;
+  dnnl::memory::desc any(const Shape& shape) const;  // layout
   dnnl::memory::desc nhwc(const Shape& shape) const;
   /// Memory objects get their addresses in bind(), once the size of every slot is known.
   dnnl::memory memory_of(const Tensor& tensor);
+  /// The part of the tensor, in which images follow each other, that begins with this image.
+  dnnl::memory part_of(const Tensor& tensor, const dnnl::memory::desc& part, int image);
   void add_primitive(dnnl::primitive primitive, Arguments arguments);
   void add_reorder(const Tensor& from, const Tensor& to);
   void bind();
@@ -74,8 +83,8 @@ class Plan {
   void add(const Convolution& conv, int layer);
   void add_dense(const Convolution& conv, int layer);
   template <class Primitive>
-  void add_weighted(const typename Primitive::primitive_desc& chosen, const Convolution& conv,
-                    int layer);
+  void add_weighted(const typename Primitive::primitive_desc& chosen, int images,
+                    const Convolution& conv, int layer);
   Tensor residual(int layer, const dnnl::memory::desc& wanted);
   Activation activation_after(const Convolution& conv, int layer) const;
   dnnl::primitive_attr fused_steps(const Convolution& conv, int layer) const;
@@ -83,6 +92,7 @@ class Plan {
   /// Empty if oneDNN has no such convolution.
   dnnl::convolution_forward::primitive_desc describe(const Convolution& conv, const Layer& node,
                                                      dnnl::algorithm algorithm,
+                                                     dnnl::memory::format_tag layout, int images,
                                                      const dnnl::primitive_attr& attributes) const;
   ChosenConvolution choose(const Convolution& conv, int layer) const;
 
@@ -107,7 +117,7 @@ class Plan {
   Tensor image_;
   std::vector<Tensor> tensors_;  // of layers; emptied after their last use
   std::vector<std::shared_ptr<Slot>> slots_;
-  std::vector<std::pair<dnnl::memory, const Slot*>> unbound_;
+  std::vector<Unbound> unbound_;
   std::vector<Step> steps_;
   std::unique_ptr<Buffer> arena_;
 };

@@ -68,9 +68,20 @@ class OnednnTrainable final : public TrainableNetwork {
   void update(float learning_rate) override {
     use_threads(options_.threads);
     changed();
-    for (const ParameterTensor& tensor : layout_)
-      update(tensor, learning_rate,
-             tensor.kind == ParameterKind::weights ? options_.weight_decay : 0.0F);
+    // In one pass over memory, and all tensors in one parallel region: most of them are small.
+#pragma omp parallel
+    for (const ParameterTensor& tensor : layout_) {
+      const float decay = tensor.kind == ParameterKind::weights ? options_.weight_decay : 0.0F;
+      const float momentum = options_.momentum;
+      float* w = parameters_.data() + tensor.offset;
+      float* v = momentum_.data() + tensor.offset;
+      const float* g = gradients_.data() + tensor.offset;
+#pragma omp for simd nowait
+      for (std::int64_t i = 0; i < tensor.count; ++i) {
+        v[i] = momentum * v[i] + (g[i] + decay * w[i]);
+        w[i] -= learning_rate * v[i];
+      }
+    }
   }
 
   BatchScore evaluate(int images) override {
@@ -120,19 +131,6 @@ class OnednnTrainable final : public TrainableNetwork {
     return *plan;
   }
 
-  /// In one pass over memory.
-  void update(const ParameterTensor& tensor, float learning_rate, float weight_decay) {
-    const float momentum = options_.momentum;
-    float* w = parameters_.data() + tensor.offset;
-    float* v = momentum_.data() + tensor.offset;
-    const float* g = gradients_.data() + tensor.offset;
-#pragma omp parallel for simd
-    for (std::int64_t i = 0; i < tensor.count; ++i) {
-      v[i] = momentum * v[i] + (g[i] + weight_decay * w[i]);
-      w[i] -= learning_rate * v[i];
-    }
-  }
-
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   Network network_;
@@ -149,7 +147,7 @@ class OnednnTrainable final : public TrainableNetwork {
   std::unique_ptr<Buffer> arena_;
   std::map<int, std::unique_ptr<TrainingPlan>> plans_;
   std::unique_ptr<Engine> inference_ = make_onednn_engine({});
-  std::vector<float> folded_;                   // read by the evaluator for each new batch size
+  std::vector<float> folded_;  // the evaluator reads them at each new number of images
   std::unique_ptr<CompiledNetwork> evaluator_;  // of the current parameters and statistics
 };
 

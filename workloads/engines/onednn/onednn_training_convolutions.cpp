@@ -10,6 +10,18 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Type = memory::data_type;
 
+// A Winograd transform needs fewer multiplications, but pays only where channels fill its matrix
+// products. Measured on a Zen 5 core, batch 32, 3 x 3 in fp32: 0.6 to 0.75 times the speed of the
+// direct convolution at 16 channels, 1.4 at 32, 1.7 at 64 (8 x 8 pixels), 2 to 4 above.
+constexpr int kWinogradChannels = 32;
+
+/// `convolution_auto` is Winograd where oneDNN has one.
+dnnl::algorithm algorithm_for(const Convolution& conv, const Shape& in) {
+  return std::min(in.channels, conv.filters) >= kWinogradChannels
+             ? dnnl::algorithm::convolution_auto
+             : dnnl::algorithm::convolution_direct;
+}
+
 memory::desc vector_of(std::int64_t count) { return {{count}, Type::f32, Tag::x}; }
 
 memory::desc bias_of(const Convolution& conv) {
@@ -56,7 +68,7 @@ TrainingPlan::WeightedPasses TrainingPlan::convolution(const Convolution& conv, 
   const Layer& node = network_.layers[layer];
   const Shape& in = network_.shape_of(node.inputs[0]);
   const Shape& out = node.output;
-  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  const dnnl::algorithm algorithm = algorithm_for(conv, in);
   const memory::dims dims = weight_dims(conv, in);
   const memory::desc weights(dims, type_, Tag::any);
   const memory::dims strides{conv.stride, conv.stride};
@@ -65,14 +77,20 @@ TrainingPlan::WeightedPasses TrainingPlan::convolution(const Convolution& conv, 
       pad_end(in.height, out.height, conv.kernel.height, conv.stride, conv.pad.height),
       pad_end(in.width, out.width, conv.kernel.width, conv.stride, conv.pad.width)};
   const dnnl::convolution_forward::primitive_desc forward(
-      {dnnl::prop_kind::forward_training, kDirect, any(in), weights, bias_of(conv), any(out),
+      {dnnl::prop_kind::forward_training, algorithm, any(in), weights, bias_of(conv), any(out),
        strides, begin, end},
       fused_activation(conv), engine_);
   const dnnl::convolution_backward_data::primitive_desc data(
-      {kDirect, any(in), weights, any(out), strides, begin, end}, engine_, forward);
-  const dnnl::convolution_backward_weights::primitive_desc learning(
-      {kDirect, any(in), {dims, Type::f32, Tag::any}, bias_of(conv), any(out), strides, begin, end},
-      engine_, forward);
+      {algorithm, any(in), weights, any(out), strides, begin, end}, engine_, forward);
+  const dnnl::convolution_backward_weights::primitive_desc learning({algorithm,
+                                                                     any(in),
+                                                                     {dims, Type::f32, Tag::any},
+                                                                     bias_of(conv),
+                                                                     any(out),
+                                                                     strides,
+                                                                     begin,
+                                                                     end},
+                                                                    engine_, forward);
   return {{dnnl::convolution_forward(forward), forward.src_desc(), forward.weights_desc(),
            forward.dst_desc()},
           {dnnl::convolution_backward_data(data), data.diff_src_desc(), data.weights_desc(),
