@@ -34,6 +34,8 @@ std::span<const NetworkType> network_types() {
        32, kLargest},
       {"resnet-152", "He et al. (2015), stride in the 3 x 3 convolutions (v1.5)", resnet_152, 224,
        32, 32, kLargest},
+      {"small-cnn", "three convolutions of 32, 64 and 128 filters, for CIFAR-100", small_cnn, 32, 4,
+       4, 224},
       {"tracknet", "Huang et al. (2019), three frames to a heat map", tracknet, 360, 72, 72, 1080},
   };
   return kTypes;

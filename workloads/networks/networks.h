@@ -15,6 +15,7 @@ Network resnet_18(int input_size);
 Network resnet_20(int input_size);
 Network resnet_50(int input_size);
 Network resnet_152(int input_size);
+Network small_cnn(int input_size);
 Network tracknet(int input_height);
 
 }  // namespace doetune::workloads::networks

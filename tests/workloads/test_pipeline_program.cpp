@@ -1,0 +1,57 @@
+// The program input-pipeline from outside.
+#include <catch2/catch.hpp>
+
+#include "tests/workloads/program.h"
+
+namespace {
+
+using namespace doetune::workloads::test;
+using Catch::Contains;
+
+const Arguments kSmall{"--images", "10",         "--image_size", "64",       "--batch_size",
+                       "4",        "--duration", "0.1",          "--warmup", "0.05",
+                       "--device", "cpu",        "--threads",    "1"};
+
+Program program(const Workplace& place, const Arguments& arguments) {
+  return {DOETUNE_INPUT_PIPELINE, place, with(kSmall, arguments)};
+}
+
+}  // namespace
+
+TEST_CASE("a pipeline answers with rates and shares of its time", "[pipeline]") {
+  const Workplace place;
+  for (const Arguments& each : {Arguments{"--readers", "2"},
+                                {"--format", "loose"},
+                                {"--step", "none"},
+                                {"--readers", "0", "--augment_in", "step"},
+                                {"--memory", "resident"}}) {
+    INFO(each.front() << ' ' << each[1]);
+    REQUIRE(program(place, each).exit_code() == 0);
+    const Json result = Json::parse(place.read("out"));
+    const auto response = [&](const char* name) { return result["responses"][name].get<double>(); };
+    CHECK(response("images_per_second") > 0);
+    CHECK(response("idle_share") >= 0);
+    CHECK(response("idle_share") <= 1);
+    CHECK(response("read_share") + response("decode_share") + response("augment_share") ==
+          Approx(1));
+    // Images over time is batch over (step + waiting).
+    CHECK(response("images_per_second") * response("step_time") / (1 - response("idle_share")) ==
+          Approx(4).epsilon(1e-6));
+    CHECK(result["notes"]["steps"] >= 8);
+  }
+}
+
+TEST_CASE("a pipeline without a step is idle, held up by decoding", "[pipeline]") {
+  const Workplace place;
+  REQUIRE(program(place, {"--step", "none", "--image_size", "512"}).exit_code() == 0);
+  const Json result = Json::parse(place.read("out"));
+  CHECK(result["responses"]["idle_share"] > 0.5);
+  CHECK(result["notes"]["bottleneck"] == "decode");
+}
+
+TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
+  const Workplace place;
+  CHECK(program(place, {"--memory", "pinned"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Contains("pageable, resident"));
+  CHECK(program(place, {"--precision", "fp16"}).exit_code() == 77);
+}

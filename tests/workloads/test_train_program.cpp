@@ -1,0 +1,143 @@
+// The program train-classifier from outside: what it answers, what it refuses, how it goes on.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "tests/workloads/program.h"
+
+namespace {
+
+using namespace doetune::workloads::test;
+namespace fs = std::filesystem;
+using Catch::Contains;
+
+/// A second or so.
+const Arguments kSmall{"--network",       "small-cnn", "--epochs",    "2",  "--data_size", "120",
+                       "--batch_size",    "20",        "--test_size", "40", "--device",    "cpu",
+                       "--learning_rate", "0.01",      "--threads",   "1"};
+
+struct Answer {
+  int code;
+  Json result;
+  std::string messages;
+};
+
+Answer ask(const Arguments& arguments, rlim_t memory_limit = RLIM_INFINITY) {
+  const Workplace place;
+  Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(kSmall, arguments), {}, "", memory_limit);
+  const int code = program.exit_code();
+  const std::string out = place.read("out");
+  return {code, out.empty() ? Json() : Json::parse(out), place.read("err")};
+}
+
+std::size_t files_in(const fs::path& directory) {
+  return fs::exists(directory)
+             ? static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), {}))
+             : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a training answers with accuracy, losses and time, the same for a seed", "[train]") {
+  const Answer first = ask({});
+  INFO(first.messages);
+  REQUIRE(first.code == 0);
+  const Json& responses = first.result["responses"];
+  CHECK(responses["epochs_done"] == 2);
+  CHECK(responses["accuracy"] >= 0);
+  CHECK(responses["accuracy"] <= 100);
+  CHECK(responses["loss"].get<double>() == Approx(3).margin(1.5));  // near log(20): little learnt
+  CHECK(responses["time"] > 0);
+  CHECK(first.result["notes"]["steps"] == 12);
+  CHECK(first.result["series"]["accuracy"].size() == 2);
+  CHECK(first.result["notes"]["epochs_to_target"] == "no target_accuracy was set");
+  CHECK(ask({}).result["responses"]["loss"] == responses["loss"]);
+  CHECK(ask({"--seed", "2"}).result["responses"]["loss"] != responses["loss"]);
+}
+
+TEST_CASE("every choice of data and network trains", "[train]") {
+  for (const Arguments& each : {Arguments{"--classes", "100"},
+                                {"--selection", "uncertainty", "--rounds", "1"},
+                                {"--augmentation", "crop"},
+                                {"--precision", "bf16"},
+                                {"--warmup_epochs", "1"},
+                                {"--network", "resnet-20", "--data_size", "40"},
+                                {"--target_accuracy", "0"}}) {
+    const Answer answer = ask(each);
+    INFO(each.front() << ' ' << each[1] << ": " << answer.messages);
+    CHECK(answer.code == 0);
+  }
+}
+
+TEST_CASE("a loss that diverges is a result: the accuracy of guessing, no loss", "[train]") {
+  const Answer answer = ask({"--learning_rate", "1e5"});
+  INFO(answer.messages);
+  REQUIRE(answer.code == 0);
+  CHECK(answer.result["responses"]["accuracy"] == 5);
+  CHECK_FALSE(answer.result["responses"].contains("loss"));
+  CHECK(answer.result["notes"]["diverged_at_step"] >= 1);
+  CHECK(answer.result["notes"]["loss"].get<std::string>().find("diverged") != std::string::npos);
+}
+
+TEST_CASE("wrong inputs end with 2 and say what was expected", "[train]") {
+  const auto refused = [](const Arguments& arguments, const std::string& because) {
+    const Answer answer = ask(arguments);
+    CHECK(answer.code == 2);
+    CHECK_THAT(answer.messages, Contains(because));
+  };
+  refused({"--network", "resnet-21"}, "did you mean 'resnet-20'");
+  refused({"--batch_size", "121"}, "above the 120 images");
+  refused({"--batch_size", "50", "--selection", "uncertainty", "--rounds", "2", "--epochs", "3"},
+          "above the 40 images");
+  refused({"--selection", "uncertainty", "--rounds", "2"}, "at least 3 epochs");
+  refused({"--data", "/nowhere"}, "/nowhere/train.bin");
+  refused({"--data_size", "50001"}, "1 to 50000");
+  const Workplace place;
+  std::ofstream(place.path / "train.bin") << "short";
+  refused({"--data", place.path}, "has 5 bytes");
+  std::ofstream(place.path / "file");
+  refused({"--checkpoint", place.path / "file"}, "cannot make the directory");
+}
+
+TEST_CASE("settings that the machine cannot run end with 77", "[train]") {
+  const Answer answer = ask({"--precision", "fp16"});
+  CHECK(answer.code == 77);
+  CHECK_THAT(answer.messages, Contains("fp16"));
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+  const Answer large = ask({"--data_size", "50000"}, rlim_t{500} << 20);  // 614 MB of images
+  CHECK(large.code == 77);
+  CHECK_THAT(large.messages, Contains("memory"));
+#endif
+}
+
+TEST_CASE("a training that was killed goes on and ends as if nothing had happened", "[train]") {
+  const Workplace place;
+  const fs::path kept = place.path / "kept";
+  const Arguments longer = with(kSmall, {"--epochs", "6"});
+  const Answer whole = ask({"--epochs", "6"});
+  REQUIRE(whole.code == 0);
+  {
+    Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(longer, {"--checkpoint", kept}));
+    while (files_in(kept) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    kill(program.pid(), SIGKILL);
+    program.exit_code();
+  }
+  const auto is_checkpoint = [](const fs::directory_entry& entry) {
+    return entry.path().extension() == ".checkpoint";
+  };
+  const bool saved = std::ranges::any_of(fs::directory_iterator(kept), is_checkpoint);
+  Program again(DOETUNE_TRAIN_CLASSIFIER, place, with(longer, {"--checkpoint", kept}));
+  REQUIRE(again.exit_code() == 0);
+  CHECK((!saved || place.read("err").find("going on after epoch") != std::string::npos));
+  const Json result = Json::parse(place.read("out"));
+  for (const char* name : {"accuracy", "loss", "train_loss"}) {
+    CHECK(result["responses"][name] == whole.result["responses"][name]);
+    CHECK(result["series"][name] == whole.result["series"][name]);
+  }
+  CHECK_FALSE(std::ranges::any_of(fs::directory_iterator(kept), is_checkpoint));
+}

@@ -1,0 +1,60 @@
+// From trainings to responses, by hand.
+#include <catch2/catch.hpp>
+
+#include "workloads/training/training_result.h"
+
+namespace {
+
+using namespace doetune::workloads;
+
+/// Two epochs of 100 images in 1 s each, after 0.5 s of choosing data in the second.
+TrainingState training(double first_accuracy, double last_accuracy) {
+  TrainingState state;
+  state.chosen = {1, 2, 3};
+  state.epochs = {{first_accuracy, 2.0, 2.1, 1.0}, {last_accuracy, 1.0, 1.1, 2.5}};
+  state.steps = 20;
+  state.images = 200;
+  state.time_s = 2.5;
+  state.selection_s = 0.5;
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("responses are those of the last epoch, rates those of the steps", "[training]") {
+  const Result result = training_result({training(40, 60)}, 20, 50.0);
+  CHECK(result.responses.at("accuracy") == 60);
+  CHECK(result.responses.at("loss") == 1.0);
+  CHECK(result.responses.at("train_loss") == 1.1);
+  CHECK(result.responses.at("time") == 2.5);
+  CHECK(result.responses.at("images_per_second") == Approx(100));
+  CHECK(result.responses.at("epochs_to_target") == 2);
+  CHECK(result.responses.at("time_to_target") == 2.5);
+  CHECK(result.series.at("accuracy") == std::vector<double>{40, 60});
+  CHECK(result.repeats.empty());
+}
+
+TEST_CASE("repeats are averaged, and what one of them lacks is left out with a note",
+          "[training]") {
+  TrainingState diverged;
+  diverged.steps = 7;
+  diverged.images = 70;
+  diverged.time_s = 0.7;
+  diverged.diverged_at_step = 7;
+  const Result result = training_result({training(40, 60), diverged}, 20, 70.0);
+  CHECK(result.responses.at("accuracy") == Approx((60 + 5) / 2.0));  // 5 %: guessing among 20
+  CHECK(result.repeats.at("accuracy") == std::vector<double>{60, 5});
+  CHECK(result.notes["diverged_at_step"] == 7);
+  for (const char* missing : {"loss", "train_loss", "epochs_to_target", "time_to_target"}) {
+    CHECK(result.responses.count(missing) == 0);
+    CHECK(result.repeats.count(missing) == 0);
+    CHECK(result.notes.contains(missing));
+  }
+}
+
+TEST_CASE("a target that was not reached or not set is said", "[training]") {
+  CHECK(training_result({training(40, 60)}, 20, 61.0).notes["time_to_target"] ==
+        "the target was not reached");
+  CHECK(training_result({training(40, 60)}, 20, std::nullopt).notes["time_to_target"] ==
+        "no target_accuracy was set");
+}

@@ -1,0 +1,107 @@
+#include "workloads/pipeline/feed.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "workloads/random.h"
+
+namespace doetune::workloads {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+StageSeconds StageClock::seconds() const {
+  StageSeconds seconds{};
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    seconds[i] = std::chrono::duration<double>(Clock::duration(times_[i].load())).count();
+  return seconds;
+}
+
+Feed::Feed(const ImageStore& store, const FeedOptions& options, StageClock& clock)
+    : store_(store), options_(options), clock_(clock) {
+  for (int i = 0; i < std::max(1, options.readers); ++i)
+    workers_.push_back(std::make_unique<Worker>(options.size));
+  if (options.resident) {
+    const auto size = static_cast<std::size_t>(shape().elements());
+    std::vector<float> all(size * static_cast<std::size_t>(store.count()));
+    for (int i = 0; i < store.count(); ++i)
+      load(*workers_[0], i, std::span(all).subspan(static_cast<std::size_t>(i) * size, size));
+    resident_ = std::move(all);
+  }
+  loader_ = std::make_unique<BatchLoader>(
+      std::numeric_limits<std::int64_t>::max(), options.readers, options.depth,
+      [this](int reader, std::int64_t number, Batch& batch) {
+        make(*workers_[static_cast<std::size_t>(reader)], number, batch);
+      });
+}
+
+std::int64_t Feed::picture(std::int64_t position) const {
+  return static_cast<std::int64_t>(random_below(options_.seed, static_cast<std::uint64_t>(position),
+                                                static_cast<std::uint64_t>(store_.count())));
+}
+
+std::uint64_t Feed::augmentation_key(std::int64_t position) const {
+  return random_bits(~options_.seed, static_cast<std::uint64_t>(position));
+}
+
+/// A picture as the network takes it, from the store.
+void Feed::load(Worker& worker, int index, std::span<float> image) {
+  const Clock::time_point start = Clock::now();
+  store_.read(index, worker.bytes);
+  const Clock::time_point read = Clock::now();
+  worker.resizer(worker.decoder.decode(worker.bytes), image);
+  clock_.add(Stage::read, read - start);
+  clock_.add(Stage::decode, Clock::now() - read);
+}
+
+bool Feed::augments_in_step() const {
+  return !options_.augment_in_readers && options_.augmentation != Augmentation::none;
+}
+
+/// Augments; what costs nothing is not timed.
+void Feed::change(std::int64_t position, std::span<const float> from, std::span<float> to) {
+  const Clock::time_point start = Clock::now();
+  augment(options_.augmentation, shape(), augmentation_key(position), from, to);
+  if (options_.augmentation != Augmentation::none) clock_.add(Stage::augment, Clock::now() - start);
+}
+
+void Feed::make(Worker& worker, std::int64_t number, Batch& batch) {
+  const auto size = static_cast<std::size_t>(shape().elements());
+  batch.images.resize(static_cast<std::size_t>(options_.batch) * size);
+  worker.image.resize(size);
+  for (int i = 0; i < options_.batch; ++i) {
+    const std::int64_t position = number * options_.batch + i;
+    const std::int64_t index = picture(position);
+    std::span<const float> plain = worker.image;
+    if (resident_.empty())
+      load(worker, static_cast<int>(index), worker.image);
+    else
+      plain = std::span(resident_).subspan(static_cast<std::size_t>(index) * size, size);
+    const auto to = std::span(batch.images).subspan(static_cast<std::size_t>(i) * size, size);
+    if (augments_in_step())
+      std::ranges::copy(plain, to.begin());
+    else
+      change(position, plain, to);
+  }
+}
+
+double Feed::next(std::span<float> images) {
+  const Clock::time_point start = Clock::now();
+  const Batch& batch = loader_->next();
+  const double waited = std::chrono::duration<double>(Clock::now() - start).count();
+  const std::int64_t first = delivered_++ * options_.batch;
+  if (!augments_in_step()) {
+    std::ranges::copy(batch.images, images.begin());
+    return waited;
+  }
+  const auto size = static_cast<std::size_t>(shape().elements());
+  for (int i = 0; i < options_.batch; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * size;
+    change(first + i, std::span(batch.images).subspan(at, size), images.subspan(at, size));
+  }
+  return waited;
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,85 @@
+// From coded pictures to batches that a network can learn from, with the time of each stage.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/data/augmentation.h"
+#include "workloads/data/batch_loader.h"
+#include "workloads/data/data_set.h"
+#include "workloads/pipeline/image_store.h"
+#include "workloads/video/picture.h"
+#include "workloads/video/video.h"
+
+namespace doetune::workloads {
+
+/// What is done to a picture before the step; `decode` includes scaling.
+enum class Stage { read, decode, augment };
+inline constexpr int kStages = 3;
+using StageSeconds = std::array<double, kStages>;
+
+/// The time that threads spent in each stage, together.
+class StageClock {
+ public:
+  void add(Stage stage, std::chrono::steady_clock::duration time) {
+    times_[static_cast<std::size_t>(stage)] += time.count();
+  }
+  StageSeconds seconds() const;
+
+ private:
+  std::array<std::atomic<std::chrono::steady_clock::rep>, kStages> times_{};
+};
+
+struct FeedOptions {
+  int batch = 1;
+  int size = 32;    // of the network's square input
+  int readers = 1;  // threads; 0: the step makes its own batches
+  int depth = 2;    // batches ahead
+  Augmentation augmentation = Augmentation::none;
+  bool augment_in_readers = true;
+  bool resident = false;  // read and decoded once, kept in memory
+  std::uint64_t seed = 1;
+};
+
+/// Endless batches of a store's pictures, drawn at random with replacement.
+class Feed {
+ public:
+  /// The store must outlive it. Throws what reading and decoding throw.
+  Feed(const ImageStore& store, const FeedOptions& options, StageClock& clock);
+
+  /// The next batch, copied to `images` (and changed on the way where readers do not do it). Gives
+  /// the seconds that it had to be waited for.
+  double next(std::span<float> images);
+  /// Augmentation takes the step's time.
+  bool augments_in_step() const;
+
+ private:
+  struct Worker {
+    explicit Worker(int size) : resizer({size, size}) {}
+    FrameDecoder decoder;
+    Resizer resizer;
+    std::vector<std::byte> bytes;
+    std::vector<float> image;
+  };
+  Shape shape() const { return {3, options_.size, options_.size}; }
+  std::int64_t picture(std::int64_t position) const;
+  std::uint64_t augmentation_key(std::int64_t position) const;
+  void make(Worker& worker, std::int64_t number, Batch& batch);
+  void load(Worker& worker, int index, std::span<float> image);
+  void change(std::int64_t position, std::span<const float> from, std::span<float> to);
+
+  const ImageStore& store_;
+  const FeedOptions options_;
+  StageClock& clock_;
+  std::vector<float> resident_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::int64_t delivered_ = 0;
+  std::unique_ptr<BatchLoader> loader_;  // last: its threads use the rest
+};
+
+}  // namespace doetune::workloads

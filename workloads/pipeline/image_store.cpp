@@ -1,0 +1,96 @@
+#include "workloads/pipeline/image_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+
+namespace doetune::workloads {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Records : public ImageStore {
+ public:
+  explicit Records(Clip clip) : clip_(std::move(clip)) {}
+  int count() const override { return clip_.frames(); }
+  void read(int index, std::vector<std::byte>& bytes) const override {
+    const auto packet = clip_.packet(index);
+    bytes.assign(packet.begin(), packet.end());
+  }
+
+ private:
+  Clip clip_;
+};
+
+fs::path picture_file(const fs::path& folder, int index) {
+  return folder / fmt::format("{:06}.jpg", index);
+}
+
+class Loose : public ImageStore {
+ public:
+  Loose(fs::path folder, int count) : folder_(std::move(folder)), count_(count) {}
+  int count() const override { return count_; }
+  void read(int index, std::vector<std::byte>& bytes) const override {
+    const fs::path path = picture_file(folder_, index);
+    const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (!file || fstat(file.get(), &status) != 0)
+      throw std::runtime_error("cannot read " + path.string());
+    bytes.resize(static_cast<std::size_t>(status.st_size));
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+      if (got <= 0) throw std::runtime_error("cannot read " + path.string());
+      done += static_cast<std::size_t>(got);
+    }
+  }
+
+ private:
+  fs::path folder_;
+  int count_;
+};
+
+Clip open_whole_clip(const ClipSpec& spec, const fs::path& directory) {
+  const FileDescriptor file = open_clip(spec, directory);
+  return std::move(*Clip::read(file.get(), false));
+}
+
+/// Programs that make it at the same time each make their own; the first to rename it wins.
+void make_folder(const ClipSpec& spec, const fs::path& directory, const fs::path& folder) {
+  const Clip clip = open_whole_clip(spec, directory);
+  const fs::path partial = fmt::format("{}.{}.partial", folder.string(), getpid());
+  std::cerr << "making the pictures " << folder.string() << " (once)" << std::endl;
+  std::error_code error;
+  fs::create_directories(partial, error);
+  for (int i = 0; i < clip.frames(); ++i) {
+    const auto packet = clip.packet(i);
+    std::ofstream out(picture_file(partial, i), std::ios::binary);
+    out.write(reinterpret_cast<const char*>(packet.data()),
+              static_cast<std::streamsize>(packet.size()));
+    out.close();
+    if (out) continue;
+    fs::remove_all(partial, error);
+    throw std::runtime_error("cannot write pictures to " + directory.string() +
+                             "; set XDG_CACHE_HOME to a directory that can be written");
+  }
+  fs::rename(partial, folder, error);
+  if (error) fs::remove_all(partial, error);
+}
+
+}  // namespace
+
+std::unique_ptr<ImageStore> open_records(const ClipSpec& spec, const fs::path& directory) {
+  return std::make_unique<Records>(open_whole_clip(spec, directory));
+}
+
+std::unique_ptr<ImageStore> open_loose(const ClipSpec& spec, const fs::path& directory) {
+  const fs::path folder = directory / fs::path(spec.file_name()).stem().concat("-loose");
+  if (!fs::is_directory(folder)) make_folder(spec, directory, folder);
+  return std::make_unique<Loose>(folder, spec.frames);
+}
+
+}  // namespace doetune::workloads
