@@ -53,6 +53,11 @@ std::vector<float> Communicator::gather(float mine) {
   return all;
 }
 
+Values Communicator::allocate(std::size_t count) {
+  const auto values = std::make_shared<std::vector<float>>(count);
+  return {*values, values};
+}
+
 std::span<const TransportType> transport_types() { return kTransportTypes; }
 
 std::unique_ptr<Communicator> make_communicator(std::string_view transport, Group& group,

@@ -18,6 +18,12 @@ enum class CommunicationType { fp32, bf16 };
 CommunicationType communication_type_named(std::string_view name);
 int bytes_of(CommunicationType type);
 
+/// Floats where a transport reads them best.
+struct Values {
+  std::span<float> span;
+  std::shared_ptr<void> owner;
+};
+
 /// Used by one thread. All ranks start the same operations in the same order.
 ///
 /// Sums are worked out in the same order on every run with the same ranks and sizes, and are
@@ -54,6 +60,9 @@ class Communicator {
 
   /// Each rank's number, by rank.
   std::vector<float> gather(float mine);
+
+  /// Zeros; for nccl they are in the GPU's memory, and the CPU must not touch them.
+  virtual Values allocate(std::size_t count);
 
   /// The transport in words, for the notes of a run.
   virtual std::string_view name() const = 0;

@@ -30,15 +30,6 @@ cpu_set_t to_set(const std::vector<int>& cpus) {
   return set;
 }
 
-/// How often the kernel has killed a process for want of memory; 0 where it does not say.
-std::int64_t out_of_memory_kills() {
-  std::ifstream counters("/proc/vmstat");
-  std::string name;
-  for (std::int64_t value = 0; counters >> name >> value;)
-    if (name == "oom_kill") return value;
-  return 0;
-}
-
 /// In the new process: tie its life to the coordinator's, take its CPUs, become the executor.
 [[noreturn]] void become_executor(pid_t coordinator, int socket, const std::vector<int>& kept,
                                   const cpu_set_t& cpus, int threads) {
@@ -57,6 +48,14 @@ std::int64_t out_of_memory_kills() {
 }
 
 }  // namespace
+
+std::int64_t out_of_memory_kills() {
+  std::ifstream counters("/proc/vmstat");
+  std::string name;
+  for (std::int64_t value = 0; counters >> name >> value;)
+    if (name == "oom_kill") return value;
+  return 0;
+}
 
 std::vector<int> usable_cpus(const std::vector<int>& assigned) {
   cpu_set_t allowed;
