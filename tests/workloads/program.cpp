@@ -1,0 +1,100 @@
+#include "tests/workloads/program.h"
+
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <sstream>
+#include <thread>
+
+namespace doetune::workloads::test {
+namespace fs = std::filesystem;
+
+Workplace::Workplace() {
+  static int count = 0;
+  path = fs::temp_directory_path() /
+         ("doetune-program-" + std::to_string(getpid()) + "-" + std::to_string(++count));
+  fs::create_directories(path);
+}
+
+Workplace::~Workplace() { fs::remove_all(path); }
+
+std::string Workplace::read(const std::string& name) const {
+  std::ostringstream text;
+  text << std::ifstream(path / name).rdbuf();
+  return text.str();
+}
+
+Program::Program(const char* program, const Workplace& place, const Arguments& arguments,
+                 const Variables& environment, const std::string& name, rlim_t memory_limit) {
+  pid_ = fork();
+  REQUIRE(pid_ >= 0);
+  if (pid_ > 0) return;
+  setenv("XDG_CACHE_HOME", place.path.c_str(), 1);
+  for (const auto& [variable, value] : environment) setenv(variable.c_str(), value.c_str(), 1);
+  const rlimit limit{memory_limit, memory_limit};
+  setrlimit(RLIMIT_AS, &limit);
+  const auto redirect = [&](const char* file, int to) {
+    const fs::path path = place.path / (name.empty() ? file : name + "." + file);
+    dup2(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), to);
+  };
+  redirect("out", STDOUT_FILENO);
+  redirect("err", STDERR_FILENO);
+  std::vector<char*> argv{const_cast<char*>(program)};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  _exit(127);
+}
+
+Program::~Program() {
+  if (ended_) return;
+  kill(pid_, SIGKILL);
+  exit_code();
+}
+
+int Program::exit_code() {
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  ended_ = true;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::vector<pid_t> Program::children() const {
+  const std::string pid = std::to_string(pid_);
+  std::ifstream in("/proc/" + pid + "/task/" + pid + "/children");
+  std::vector<pid_t> pids;
+  for (pid_t child = 0; in >> child;) pids.push_back(child);
+  return pids;
+}
+
+std::vector<pid_t> Program::wait_for_children(std::size_t count) const {
+  while (children().size() < count) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return children();
+}
+
+bool gone(pid_t pid) {
+  for (int attempt = 0; attempt < 500; ++attempt) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, state;
+    if (!(status >> number >> name >> state) || state == "Z" || state == "X") return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+Arguments with(Arguments arguments, const Arguments& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+Variables by_files(const Workplace& place) {
+  return {{"DOETUNE_REQUEST", place.path / "request.json"},
+          {"DOETUNE_RESULT", place.path / "result.json"}};
+}
+
+}  // namespace doetune::workloads::test

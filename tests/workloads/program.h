@@ -1,0 +1,58 @@
+// A workload's program as a running process.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace doetune::workloads::test {
+
+using Json = nlohmann::json;
+using Arguments = std::vector<std::string>;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// A directory for one test: the program's cache, output and messages.
+struct Workplace {
+  std::filesystem::path path;
+  Workplace();
+  ~Workplace();
+  std::string read(const std::string& name) const;
+};
+
+/// Standard output and error go to files `out` and `err` of the workplace, or `name.out` and
+/// `name.err`. Ended with the object.
+class Program {
+ public:
+  Program(const char* program, const Workplace& place, const Arguments& arguments,
+          const Variables& environment = {}, const std::string& name = "",
+          rlim_t memory_limit = RLIM_INFINITY);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Waits for its end; 128 and the signal where one ended it.
+  int exit_code();
+  std::vector<pid_t> wait_for_children(std::size_t count) const;
+
+ private:
+  std::vector<pid_t> children() const;
+  pid_t pid_ = -1;
+  bool ended_ = false;
+};
+
+/// True once no such process is left, or it is a zombie that waits for the system to collect it.
+bool gone(pid_t pid);
+
+Arguments with(Arguments arguments, const Arguments& more);
+
+/// The environment of a run that is asked and answered through request.json and result.json.
+Variables by_files(const Workplace& place);
+
+}  // namespace doetune::workloads::test
