@@ -19,4 +19,9 @@ constexpr float random_unit(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(random_bits(seed, index) >> 40) * 0x1p-24F;
 }
 
+/// Uniform in 0 .. count - 1 (to within count / 2^32).
+constexpr std::uint64_t random_below(std::uint64_t seed, std::uint64_t index, std::uint64_t count) {
+  return ((random_bits(seed, index) >> 32) * count) >> 32;
+}
+
 }  // namespace doetune::workloads

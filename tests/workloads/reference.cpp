@@ -35,22 +35,42 @@ double activated(Activation activation, double x) {
   return x < 0 ? static_cast<double>(negative_slope(activation)) * x : x;
 }
 
+/// Weights as kernel height x kernel width x inputs x filters: the innermost loop below then runs
+/// over neighbours in memory.
+std::vector<double> filters_innermost(const Convolution& conv, int channels,
+                                      std::span<const float> weights) {
+  const int fan_in = channels * conv.kernel.height * conv.kernel.width;
+  const int area = conv.kernel.height * conv.kernel.width;
+  std::vector<double> result(weights.size());
+  for (int f = 0; f < conv.filters; ++f)
+    for (int c = 0; c < channels; ++c)
+      for (int tap = 0; tap < area; ++tap)
+        result[(std::size_t(tap) * channels + c) * conv.filters + f] =
+            weights[std::size_t(f) * fan_in + c * area + tap];
+  return result;
+}
+
 void apply(const Convolution& conv, const Tensor& in, const ConvolutionWeights& w, Tensor& out) {
   const auto [rows, columns] = conv.kernel;
-  fill(out, [&](int f, int y, int x) {
-    double sum = w.bias[f];
-    for (int v = 0; v < rows; ++v)
-      for (int u = 0; u < columns; ++u) {
-        const int from_y = y * conv.stride + v - conv.pad.height;
-        const int from_x = x * conv.stride + u - conv.pad.width;
-        if (!in.inside(from_y, from_x)) continue;
-        for (int c = 0; c < in.shape.channels; ++c)
-          sum += static_cast<double>(
-                     w.weights[((f * in.shape.channels + c) * rows + v) * columns + u]) *
-                 in.at(c, from_y, from_x);
-      }
-    return activated(conv.activation, sum);
-  });
+  const std::vector<double> weights = filters_innermost(conv, in.shape.channels, w.weights);
+  std::vector<double> sums(conv.filters);
+  for (int y = 0; y < out.shape.height; ++y)
+    for (int x = 0; x < out.shape.width; ++x) {
+      std::ranges::copy(w.bias, sums.begin());
+      for (int v = 0; v < rows; ++v)
+        for (int u = 0; u < columns; ++u) {
+          const int from_y = y * conv.stride + v - conv.pad.height;
+          const int from_x = x * conv.stride + u - conv.pad.width;
+          if (!in.inside(from_y, from_x)) continue;
+          const double* row =
+              &weights[std::size_t(v * columns + u) * in.shape.channels * conv.filters];
+          for (int c = 0; c < in.shape.channels; ++c, row += conv.filters) {
+            const double value = in.at(c, from_y, from_x);
+            for (int f = 0; f < conv.filters; ++f) sums[f] += value * row[f];
+          }
+        }
+      for (int f = 0; f < conv.filters; ++f) out.at(f, y, x) = activated(conv.activation, sums[f]);
+    }
 }
 
 void apply(const MaxPool& pool, const Tensor& in, Tensor& out) {
@@ -134,8 +154,9 @@ void join(const std::vector<const Tensor*>& inputs, Tensor& out) {
 
 }  // namespace
 
-std::vector<double> reference_infer(const Network& network, std::span<const float> weights,
-                                    std::span<const float> image) {
+std::vector<std::vector<double>> reference_layers(const Network& network,
+                                                  std::span<const float> weights,
+                                                  std::span<const float> image) {
   Tensor input(network.input);
   std::ranges::copy(image, input.values.begin());
   std::vector<Tensor> outputs;
@@ -160,7 +181,14 @@ std::vector<double> reference_infer(const Network& network, std::span<const floa
         layer.op);
     outputs.push_back(std::move(out));
   }
-  return outputs.back().values;
+  std::vector<std::vector<double>> values;
+  for (Tensor& output : outputs) values.push_back(std::move(output.values));
+  return values;
+}
+
+std::vector<double> reference_infer(const Network& network, std::span<const float> weights,
+                                    std::span<const float> image) {
+  return reference_layers(network, weights, image).back();
 }
 
 }  // namespace doetune::workloads

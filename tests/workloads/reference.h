@@ -8,8 +8,13 @@
 
 namespace doetune::workloads {
 
-/// The last layer's output for one image (height x width x channels), by the definitions in
+/// The output of each layer for one image (height x width x channels), by the definitions in
 /// network.h. `weights` is the block of weights.h.
+std::vector<std::vector<double>> reference_layers(const Network& network,
+                                                  std::span<const float> weights,
+                                                  std::span<const float> image);
+
+/// The last layer's alone.
 std::vector<double> reference_infer(const Network& network, std::span<const float> weights,
                                     std::span<const float> image);
 

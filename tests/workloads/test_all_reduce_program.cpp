@@ -154,6 +154,14 @@ TEST_CASE("ranks end with the program that started them, however it ends", "[pro
   }
 }
 
+TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with code 77",
+          "[program]") {
+  const Workplace place;
+  if (std::filesystem::exists("/dev/nvidiactl")) return;
+  CHECK(all_reduce(place, with(kSmall, {"--transport", "nccl"})).exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("transport nccl"));
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)  // they need the address space themselves
 TEST_CASE("a message that does not fit the memory ends with code 77", "[program]") {

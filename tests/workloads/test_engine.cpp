@@ -1,10 +1,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cmath>
 
-#include "reference.h"
-#include "workloads/engines/engine.h"
+#include "judged_network.h"
+#include "layer_cases.h"
 #include "workloads/networks/weights.h"
 #include "workloads/random.h"
 
@@ -13,77 +12,15 @@ using namespace doetune::workloads;
 namespace {
 
 // Largest difference from the double-precision reference, as a part of the largest output. fp32
-// keeps 24 bits and sums a few thousand terms; tf32, bf16 and fp16 keep 11, 8 and 11 bits of every
-// activation and weight.
-constexpr double kTolerance[] = {1e-5, 1e-2, 3e-2, 4e-3};
-
-struct Case {
-  std::string name;
-  Network network;
-};
-
-DetectionHead one_anchor(int channels) { return {{{1.0F, 1.0F}}, channels - 5}; }
-
-/// Every kind of layer after a convolution, at sizes that are odd and channels that fill no vector.
-std::vector<Case> layer_cases() {
-  std::vector<Case> cases;
-  const auto add = [&](std::string name, NetworkBuilder& net, int channels) {
-    cases.push_back({std::move(name), net.build(one_anchor(channels))});
-  };
-  NetworkBuilder leaky("leaky", {3, 13, 11});
-  add("3x3 convolution, leaky", leaky.conv(20, 3), 20);
-  NetworkBuilder linear("linear", {3, 13, 11});
-  add("1x1 convolution, linear", linear.conv(16, 3).linear_conv(25, 1), 25);
-  NetworkBuilder halved("halved", {3, 13, 11});
-  add("pooling 2/2 of an odd size", halved.conv(20, 3).max_pool(2, 2), 20);
-  NetworkBuilder kept("kept", {3, 13, 11});
-  add("pooling 2/1", kept.conv(16, 3).max_pool(2, 1), 16);
-  NetworkBuilder reorg("reorg", {3, 12, 8});
-  add("reorg", reorg.conv(12, 3).reorg(2), 48);
-  NetworkBuilder branch("branch", {3, 12, 8});
-  branch.conv(16, 3).max_pool(2, 2).conv(24, 3).route({0}).conv(8, 1).reorg(2);
-  add("branches that join", branch.route({branch.last(), 2}).conv(20, 3).linear_conv(30, 1), 30);
-  return cases;
-}
-
-std::vector<float> random_block(const Network& network) {
-  std::vector<float> block(weight_count(network));
-  random_weights(network, 3, block);
-  return block;
-}
-
-void fill_random(std::span<float> values) {
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = random_unit(5, i);
-}
-
-/// Largest difference of all images from the reference, as a part of the largest output.
-double difference(const Network& network, const CompileOptions& options, int images) {
-  const auto block = random_block(network);
-  const auto compiled = make_engine("cpu")->compile(network, block, options);
-  fill_random(compiled->input());
-  compiled->infer(images);
-  double largest = 0;
-  double worst = 0;
-  for (int image = 0; image < images; ++image) {
-    const auto in =
-        compiled->input().subspan(image * network.input.elements(), network.input.elements());
-    const auto out = compiled->output().subspan(image * network.output().elements(),
-                                                network.output().elements());
-    const auto expected = reference_infer(network, block, in);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      largest = std::max(largest, std::abs(expected[i]));
-      worst = std::max(worst, std::abs(out[i] - expected[i]));
-    }
-  }
-  return worst / largest;
-}
+// keeps 24 bits and sums a few thousand terms; bf16 keeps 8 bits of every activation and weight.
+double tolerance(Precision precision) { return precision == Precision::fp32 ? 1e-5 : 3e-2; }
 
 /// Those that this CPU has: oneDNN needs AVX-512 for bf16.
 std::vector<Precision> precisions() {
   const Network network = layer_cases()[0].network;
-  const auto block = random_block(network);
+  const std::vector<float> weights(weight_count(network));
   try {
-    make_engine("cpu")->compile(network, block, {1, Precision::bf16, 1});
+    make_engine("cpu")->compile(network, weights, {1, Precision::bf16, 1});
     return {Precision::fp32, Precision::bf16};
   } catch (const CannotRun&) {
     WARN("bf16 is not tested: this CPU lacks it");
@@ -91,60 +28,132 @@ std::vector<Precision> precisions() {
   }
 }
 
+std::string repeat_with() {
+  return "; repeat with DOETUNE_TEST_SEED=" + std::to_string(test_seed());
+}
+
 }  // namespace
 
-TEST_CASE("every layer kind agrees with the reference", "[engine]") {
-  for (const auto precision : precisions())
-    for (const Case& each : layer_cases()) {
-      INFO(each.name << ", precision " << static_cast<int>(precision));
-      CHECK(difference(each.network, {3, precision, 1}, 3) <
-            kTolerance[static_cast<int>(precision)]);
+TEST_CASE("every kind of layer agrees with the reference", "[engine]") {
+  const auto engine = make_engine("cpu");
+  for (const LayerCase& each : layer_cases())
+    for (const int images : {1, 4}) {
+      const JudgedNetwork judged(each.network, images, test_seed());
+      for (const auto precision : precisions()) {
+        INFO(each.name << ", " << name_of(precision) << ", images: " << images << repeat_with());
+        CHECK(judged.difference(*engine, {4, precision, 2}) < tolerance(precision));
+      }
     }
 }
 
-TEST_CASE("whole networks agree with the reference", "[engine]") {
-  for (const auto precision : precisions())
-    for (const NetworkType& type : network_types().first(2)) {
-      INFO(type.name << ", precision " << static_cast<int>(precision));
-      CHECK(difference(make_network(type.name, 64), {2, precision, 2}, 2) <
-            kTolerance[static_cast<int>(precision)]);
+TEST_CASE("every network agrees with the reference, after any layer and at its end", "[engine]") {
+  const auto engine = make_engine("cpu");
+  for (const NetworkType& type : network_types()) {
+    const JudgedNetwork judged(make_network(type.name, type.least), 1, test_seed());
+    const auto layers = judged.network().layers.size();
+    for (const auto precision : precisions()) {
+      INFO(type.name << ", " << name_of(precision) << repeat_with());
+      CHECK(judged.difference(*engine, {1, precision, 2}) < tolerance(precision));
+      for (std::uint64_t i = 0; i < 4; ++i) {  // a few at random; runs differ in which
+        const int last = static_cast<int>(random_bits(test_seed(), i) % layers);
+        INFO("after layer " << last);
+        CHECK(judged.difference(*engine, {1, precision, 2}, last) < tolerance(precision));
+      }
     }
-}
-
-TEST_CASE("large convolutions, which take oneDNN's Winograd path, agree with the reference",
-          "[engine]") {
-  NetworkBuilder builder("large",
-                         {3, 33, 34});  // odd: the transform's tiles of 2 or 4 pixels do not fit
-  const Network network =
-      builder.conv(32, 3).conv(48, 3).max_pool(2, 2).conv(64, 3).build(one_anchor(64));
-  for (const int images : {1, 4})
-    CHECK(difference(network, {4, Precision::fp32, 2}, images) < kTolerance[0]);
+  }
 }
 
 TEST_CASE("fewer images than the batch give the same results", "[engine]") {
-  const Network network = make_network("tiny-yolov2", 32);
-  for (const int images : {1, 2, 5})
-    CHECK(difference(network, {5, Precision::fp32, 1}, images) < kTolerance[0]);
+  const auto engine = make_engine("cpu");
+  for (const int images : {1, 2, 5}) {
+    INFO(images << " images" << repeat_with());
+    const JudgedNetwork judged(make_network("tiny-yolov2", 32), images, test_seed());
+    CHECK(judged.difference(*engine, {5, Precision::fp32, 1}) < tolerance(Precision::fp32));
+  }
 }
 
 TEST_CASE("an image's result depends on no other image in the batch", "[engine]") {
-  const Network network = make_network("tiny-yolov2", 64);
-  const auto block = random_block(network);
-  const auto compiled = make_engine("cpu")->compile(network, block, {2, Precision::fp32, 1});
-  const auto first = network.output().elements();
-  fill_random(compiled->input());
-  compiled->infer(2);
-  const std::vector<float> before(compiled->output().begin(), compiled->output().begin() + first);
-  std::ranges::fill(compiled->input().subspan(network.input.elements()), 1.0F);
-  compiled->infer(2);
-  CHECK(std::equal(before.begin(), before.end(), compiled->output().begin()));
+  for (const auto name : {"tiny-yolov2", "googlenet", "resnet-50"}) {
+    const JudgedNetwork judged(make_network(name, 32), 1, test_seed());
+    const Network& network = judged.network();
+    const auto compiled =
+        make_engine("cpu")->compile(network, judged.weights(), {2, Precision::fp32, 1});
+    const auto first = network.output().elements();
+    for (std::size_t i = 0; i < compiled->input().size(); ++i)
+      compiled->input()[i] = random_unit(test_seed(), i);
+    compiled->infer(2);
+    const std::vector<float> before(compiled->output().begin(), compiled->output().begin() + first);
+    std::ranges::fill(compiled->input().subspan(network.input.elements()), 1.0F);
+    compiled->infer(2);
+    INFO(name << repeat_with());
+    CHECK(std::equal(before.begin(), before.end(), compiled->output().begin()));
+  }
+}
+
+TEST_CASE("the largest channel is the first of equals, and exact in any precision", "[engine]") {
+  constexpr int kChannels = 400;  // more than bf16 can count one by one
+  NetworkBuilder net("arg max", {3, 3, 5});
+  const Network network =
+      net.conv(kChannels, 1, Activation::linear).channel_arg_max().build(HeatMapHead{kChannels});
+  std::vector<float> weights(weight_count(network), 0.0F);
+  const auto bias = std::span(weights).last(kChannels);
+  const auto chosen = [&](Precision precision) {
+    const auto compiled = make_engine("cpu")->compile(network, weights, {2, precision, 1});
+    std::ranges::fill(compiled->input(), 1.0F);
+    compiled->infer(2);
+    return std::vector<float>(compiled->output().begin(), compiled->output().end());
+  };
+  for (const auto precision : precisions()) {
+    std::ranges::fill(bias, -1.0F);
+    CHECK(chosen(precision) == std::vector<float>(2 * 3 * 5, 0.0F));
+    bias[387] = bias[391] = -0.5F;
+    CHECK(chosen(precision) == std::vector<float>(2 * 3 * 5, 387.0F));
+    bias[399] = 0.5F;
+    CHECK(chosen(precision) == std::vector<float>(2 * 3 * 5, 399.0F));
+  }
+}
+
+TEST_CASE("a picture that is loaded fills the input as Resizer does, each frame its channels",
+          "[engine]") {
+  Picture first(40, 30), second(64, 48);
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 40; ++x) first.luma_row(y)[x] = static_cast<std::uint8_t>(6 * x + y);
+  for (int y = 0; y < 48; ++y)
+    for (int x = 0; x < 64; ++x) second.luma_row(y)[x] = static_cast<std::uint8_t>(255 - 5 * y);
+  NetworkBuilder net("two frames", {6, 16, 20});
+  const Network network = net.conv(6, 1).build(DetectionHead{{{1.0F, 1.0F}}, 1});
+  const std::vector<float> weights(weight_count(network));
+  const auto compiled = make_engine("cpu")->compile(network, weights, {3, Precision::fp32, 1});
+  std::ranges::fill(compiled->input(), -1.0F);
+  compiled->load(1, first.view(), 0);
+  compiled->load(1, second.view(), 1);
+
+  const auto elements = static_cast<std::size_t>(network.input.elements());
+  std::vector<float> expected(3 * elements, -1.0F);
+  Resizer resize({16, 20});
+  const auto image = std::span(expected).subspan(elements, elements);
+  resize(first.view(), image, 6, 0);
+  resize(second.view(), image, 6, 3);
+  CHECK(std::equal(expected.begin(), expected.end(), compiled->input().begin()));
+  CHECK(std::ranges::count(image, -1.0F) == 0);
 }
 
 TEST_CASE("an engine refuses what it cannot do", "[engine]") {
   CHECK_THROWS_WITH(make_engine("abacus"), Catch::Contains("abacus"));
   const Network network = make_network("tiny-yolov2", 32);
-  const auto block = random_block(network);
-  const auto compiled = make_engine("auto")->compile(network, block, {2, Precision::fp32, 1});
+  const std::vector<float> weights(weight_count(network));
+  const auto compiled = make_engine("cpu")->compile(network, weights, {2, Precision::fp32, 1});
   CHECK_THROWS_AS(compiled->infer(3), std::invalid_argument);
   CHECK_THROWS_AS(compiled->infer(0), std::invalid_argument);
+}
+
+TEST_CASE("the CPU engine says which precisions it has", "[engine]") {
+  const Network network = make_network("tiny-yolov2", 32);
+  const std::vector<float> weights(weight_count(network));
+  for (const auto precision : {Precision::tf32, Precision::fp16}) {
+    CHECK_THROWS_AS(make_engine("cpu")->compile(network, weights, {1, precision, 1}), CannotRun);
+    CHECK_THROWS_WITH(
+        make_engine("cpu")->compile(network, weights, {1, precision, 1}),
+        Catch::Contains(std::string(name_of(precision))) && Catch::Contains("fp32 and bf16"));
+  }
 }

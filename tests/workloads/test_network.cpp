@@ -46,6 +46,7 @@ TEST_CASE("networks have the sizes of their publications", "[network]") {
       {"darknet-19", 224, 20.84, 2.791}, {"alexnet", 224, 61.10, 0.714},
       {"googlenet", 224, 7.00, 1.583},   {"inception-v3", 299, 23.83, 5.713},
       {"resnet-50", 224, 25.56, 4.089},  {"resnet-152", 224, 60.19, 11.51},
+      {"resnet-20", 32, 0.278, 0.041},   {"resnet-18", 32, 11.22, 0.555},
   };
   for (const Published& each : kPublished) {
     INFO(each.name);
@@ -56,6 +57,18 @@ TEST_CASE("networks have the sizes of their publications", "[network]") {
   CHECK(parameters(make_network("alexnet", 224)) == 61'100'840);
   CHECK(parameters(make_network("resnet-50", 224)) == 25'557'032);
   CHECK(parameters(make_network("resnet-152", 224)) == 60'192'808);
+}
+
+TEST_CASE("a classifier can have another number of classes", "[network]") {
+  // He et al. (2015), table 6, give 0.27 million for 10 classes. Each class is 64 weights and a
+  // bias.
+  const Network ten = with_classes(make_network("resnet-20", 32), 10);
+  CHECK(ten.output() == Shape{10, 1, 1});
+  CHECK(std::get<ClassificationHead>(ten.head).classes == 10);
+  CHECK(parameters(ten) == parameters(make_network("resnet-20", 32)) - 90 * 65);
+  CHECK(parameters(ten) == 272'474);
+  CHECK_THROWS_WITH(with_classes(make_network("yolov2", 32), 10), Catch::Contains("no classifier"));
+  CHECK_THROWS_WITH(with_classes(make_network("resnet-20", 32), 1), Catch::Contains("2 classes"));
 }
 
 TEST_CASE("tracknet maps three frames to a heat map of their size", "[network]") {

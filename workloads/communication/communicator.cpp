@@ -6,6 +6,9 @@
 #include <array>
 
 #include "workloads/communication/ring.h"
+#ifdef DOETUNE_WITH_NCCL
+#include "workloads/communication/nccl/nccl_communicator.h"
+#endif
 
 namespace doetune::workloads {
 namespace {
@@ -18,7 +21,13 @@ std::unique_ptr<Communicator> tcp_ring(Group& group) {
   return make_ring(group, tcp_link(group), "tcp");
 }
 
-constexpr TransportType kTransportTypes[] = {{"shm", shared_memory_ring}, {"tcp", tcp_ring}};
+constexpr TransportType kTransportTypes[] = {
+    {"shm", shared_memory_ring},
+    {"tcp", tcp_ring},
+#ifdef DOETUNE_WITH_NCCL
+    {"nccl", make_nccl_communicator},
+#endif
+};
 
 bool on_one_machine(Group& group) {
   const auto hosts = group.gather(group.host());

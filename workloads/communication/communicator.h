@@ -35,6 +35,7 @@ class Communicator {
 
   int rank() const { return group_.rank(); }
   int size() const { return group_.size(); }
+  int local_rank() const { return group_.local_rank(); }
 
   using Ticket = std::int64_t;
 

@@ -20,6 +20,8 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+const double kStart_s = now_s();  // of this process
+
 std::optional<Place> place() {
   try {
     return place_from_environment();
@@ -39,13 +41,13 @@ Result silent() {
   return result;
 }
 
-measurement::StoppingRule stopping_rule(const Request& request, double start_s) {
+measurement::StoppingRule stopping_rule(const Request& request) {
   measurement::StoppingRule rule;
   rule.precision = request.precision;
   rule.least_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
   rule.least_count = static_cast<std::size_t>(request.inputs.integer("values"));
   rule.most_s = request.max_time_s;
-  if (request.time_limit_s) rule.deadline_s = start_s + kReserve * *request.time_limit_s;
+  if (request.time_limit_s) rule.deadline_s = kStart_s + kReserve * *request.time_limit_s;
   return rule;
 }
 
@@ -157,7 +159,7 @@ std::vector<RankedMeasurement> measure_together(Communicator& communicator, cons
   const double warmup_s = request.inputs.number("warmup");
   once();  // what is prepared at the first time never counts
   while (communicator.agree(now_s() < start_s + warmup_s)) once();
-  const auto rule = stopping_rule(request, start_s);
+  const auto rule = stopping_rule(request);
   std::vector<RankedMeasurement> all;
   for (double took_s = 0; communicator.agree(
            static_cast<int>(all.size()) < request.repeats &&

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "workloads/engines/onednn/onednn_engine.h"
+#include "workloads/engines/training.h"
 
 namespace doetune::workloads {
 namespace {
@@ -37,6 +38,11 @@ const EngineType& engine_type(std::string_view device) {
 }
 
 }  // namespace
+
+std::unique_ptr<TrainableNetwork> Engine::train(const Network&, std::span<const float>,
+                                                std::span<const float>, const TrainingOptions&) {
+  throw CannotRun("this engine does not train");
+}
 
 std::string_view name_of(Precision precision) {
   return kPrecisions[static_cast<std::size_t>(precision)].second;

@@ -2,8 +2,7 @@
 // alike.
 //
 // A network carries what training needs too (which convolutions have a batch normalisation, what
-// the head is); an engine compiles it for inference here, and a training step is to be a second
-// product of the same Engine.
+// the head is); a network that learns is the second product of the same Engine.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +81,9 @@ class CompiledNetwork {
   virtual std::int64_t device_bytes() const = 0;
 };
 
+class TrainableNetwork;  // in training.h
+struct TrainingOptions;
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -91,6 +93,13 @@ class Engine {
   virtual std::unique_ptr<CompiledNetwork> compile(const Network& network,
                                                    std::span<const float> weights,
                                                    const CompileOptions& options) = 0;
+
+  /// A classifier that learns on from this state, in the blocks of parameters.h; see training.h.
+  /// Throws CannotRun.
+  virtual std::unique_ptr<TrainableNetwork> train(const Network& network,
+                                                  std::span<const float> parameters,
+                                                  std::span<const float> statistics,
+                                                  const TrainingOptions& options);
 
   /// Library and device in words, for the notes of a run.
   virtual std::string description() const = 0;

@@ -16,8 +16,10 @@ struct TrainingOptions {
   Precision precision = Precision::fp32;  // of weights and activations; parameters stay fp32
   int threads = 1;                        // CPU threads that a step may use
   float momentum = 0.9F;
-  float weight_decay = 0.0F;         // of weights alone, not of biases, scales and shifts
-  float statistics_momentum = 0.1F;  // of the running mean and variance
+  float weight_decay = 0.0F;  // of weights alone, not of biases, scales and shifts
+  // Of the running mean and variance: r = r + momentum (batch's - r); the batch's variance with
+  // n - 1 in the denominator.
+  float statistics_momentum = 0.1F;
 };
 
 /// What a batch told.
@@ -43,7 +45,8 @@ class TrainableNetwork {
   using GradientsReady = std::function<void(std::int64_t offset)>;
 
   /// Forward and backward pass over the first `images`, batch statistics in batch normalisation;
-  /// the gradient is that of the mean loss. Throws CannotRun.
+  /// the gradient is that of the mean loss. Throws std::invalid_argument for a label that is no
+  /// class.
   virtual BatchScore gradients(int images, const GradientsReady& ready = {}) = 0;
 
   /// v = momentum v + gradient + weight_decay w;  w = w - learning_rate v.

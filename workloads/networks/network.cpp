@@ -170,6 +170,18 @@ Network NetworkBuilder::build(Head head) {
   return std::move(network_);
 }
 
+Network with_classes(Network network, int classes) {
+  auto* head = std::get_if<ClassificationHead>(&network.head);
+  auto* last = std::get_if<Convolution>(&network.layers.back().op);
+  if (head == nullptr || last == nullptr)
+    throw std::invalid_argument(network.name + " is no classifier");
+  if (classes < 2) throw std::invalid_argument("a classifier needs at least 2 classes");
+  head->classes = classes;
+  last->filters = classes;
+  network.layers.back().output.channels = classes;
+  return network;
+}
+
 // -- what can be read off a network ---------------------------------------------------------------
 
 namespace {

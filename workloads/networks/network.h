@@ -158,6 +158,10 @@ class NetworkBuilder {
   int from_ = kNetworkInput;
 };
 
+/// The classifier with another number of classes in its head and last layer. Throws
+/// std::invalid_argument for a network that is no classifier, or for fewer than 2 classes.
+Network with_classes(Network network, int classes);
+
 /// Learned numbers: convolution weights, and one scale and one bias per batch-normalised filter
 /// (one bias per filter otherwise); the two running statistics are not learned and not counted.
 std::int64_t parameters(const Network& network);

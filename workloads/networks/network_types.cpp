@@ -26,10 +26,16 @@ std::span<const NetworkType> network_types() {
        kLargest},
       {"inception-v3", "Szegedy et al. (2015), without the auxiliary classifier", inception_v3, 299,
        1, 75, kLargest},
+      {"resnet-18", "He et al. (2015), 3 x 3 stem without pooling, for CIFAR-100", resnet_18, 32, 8,
+       8, 224},
+      {"resnet-20", "He et al. (2015), section 4.2, projections (B), for CIFAR-100", resnet_20, 32,
+       4, 4, 224},
       {"resnet-50", "He et al. (2015), stride in the 3 x 3 convolutions (v1.5)", resnet_50, 224, 32,
        32, kLargest},
       {"resnet-152", "He et al. (2015), stride in the 3 x 3 convolutions (v1.5)", resnet_152, 224,
        32, 32, kLargest},
+      {"small-cnn", "three convolutions of 32, 64 and 128 filters, for CIFAR-100", small_cnn, 32, 4,
+       4, 224},
       {"tracknet", "Huang et al. (2019), three frames to a heat map", tracknet, 360, 72, 72, 1080},
   };
   return kTypes;

@@ -11,8 +11,11 @@ Network darknet_19(int input_size);
 Network alexnet(int input_size);
 Network googlenet(int input_size);
 Network inception_v3(int input_size);
+Network resnet_18(int input_size);
+Network resnet_20(int input_size);
 Network resnet_50(int input_size);
 Network resnet_152(int input_size);
+Network small_cnn(int input_size);
 Network tracknet(int input_height);
 
 }  // namespace doetune::workloads::networks

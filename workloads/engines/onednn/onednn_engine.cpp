@@ -1,33 +1,18 @@
 #include "workloads/engines/onednn/onednn_engine.h"
 
-#include <omp.h>
-#include <xmmintrin.h>
-
 #include <map>
-#include <new>
 
+#include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_plan.h"
+#include "workloads/engines/onednn/onednn_training.h"
 
 namespace doetune::workloads {
 namespace {
 
 using onednn::Buffer;
 using onednn::Plan;
+using onednn::translated;
 using onednn::WeightStore;
-
-/// Turns oneDNN's errors into the engine's.
-template <class Work>
-auto translated(Work work) {
-  try {
-    return work();
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory)
-      throw CannotRun(std::string("not enough memory: oneDNN ") + error.what());
-    throw std::runtime_error(std::string("oneDNN: ") + error.what());
-  } catch (const std::bad_alloc&) {
-    throw CannotRun("not enough memory for the network at this batch size");
-  }
-}
 
 class OnednnNetwork final : public CompiledNetwork {
  public:
@@ -81,8 +66,7 @@ class OnednnNetwork final : public CompiledNetwork {
 
  private:
   Plan& plan_for(int images) {
-    omp_set_num_threads(options_.threads);
-    _mm_setcsr(_mm_getcsr() | 0x8040);  // flush denormals to zero; OpenMP's threads inherit it
+    onednn::use_threads(options_.threads);
     auto& plan = plans_[images];
     if (plan == nullptr) {
       auto made = std::make_unique<Plan>(engine_, network_, weights_, options_.precision, images);
@@ -107,9 +91,18 @@ class OnednnEngine final : public Engine {
  public:
   std::unique_ptr<CompiledNetwork> compile(const Network& network, std::span<const float> weights,
                                            const CompileOptions& options) override {
+    if (options.precision != Precision::fp32 && options.precision != Precision::bf16)
+      throw CannotRun("the CPU engine has no " + std::string(name_of(options.precision)) +
+                      "; it runs fp32 and bf16");
     return translated([&]() -> std::unique_ptr<CompiledNetwork> {
       return std::make_unique<OnednnNetwork>(engine_, network, weights, options);
     });
+  }
+
+  std::unique_ptr<TrainableNetwork> train(const Network& network, std::span<const float> parameters,
+                                          std::span<const float> statistics,
+                                          const TrainingOptions& options) override {
+    return make_onednn_trainable(network, parameters, statistics, options);
   }
 
   std::string description() const override {

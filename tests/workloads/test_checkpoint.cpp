@@ -1,0 +1,142 @@
+// A training that is stopped and goes on ends as one that never stopped; damage is refused.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "reference_trainable.h"
+#include "two_gaussians.h"
+#include "workloads/training/checkpoint.h"
+
+namespace {
+
+using namespace doetune::workloads;
+namespace fs = std::filesystem;
+using Catch::Contains;
+
+const TwoGaussians kData(1.0, 0, 1000);
+const TwoGaussians kHeldOut(1.0, 1000, 200);
+const Json kSettings{{"network", "linear"}, {"learning_rate", 0.05}};
+
+struct Workplace {
+  fs::path path = fs::temp_directory_path() / ("doetune-checkpoint-" + std::to_string(getpid()));
+  fs::path file = checkpoint_file(path, kSettings);
+  Workplace() { fs::create_directories(path); }
+  ~Workplace() { fs::remove_all(path); }
+};
+
+TrainingPlan plan() {
+  TrainingPlan plan;
+  plan.epochs = 6;
+  plan.batch = 32;
+  plan.data_size = 300;
+  plan.rounds = 2;
+  plan.augmentation = Augmentation::crop_flip;
+  plan.learning_rate = {0.05, 4, 1};
+  return plan;
+}
+
+/// With batch normalisation, so that there are running statistics.
+Network network() {
+  return NetworkBuilder("small", {3, 4, 4})
+      .conv({2, {3, 3}, 1, {1, 1}, Activation::relu, true})
+      .dense(2, Activation::linear)
+      .build(ClassificationHead{2});
+}
+
+ReferenceTrainable fresh() { return {network(), {.batch = 32, .weight_decay = 1e-3F}, 9}; }
+
+std::vector<float> blocks(ReferenceTrainable& network) {
+  std::vector<float> all;
+  for (const auto block : {network.parameters(), network.momentum_block(), network.statistics()})
+    all.insert(all.end(), block.begin(), block.end());
+  return all;
+}
+
+std::string read(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void write(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a training that went on is the training that never stopped", "[training]") {
+  const Workplace place;
+  ReferenceTrainable whole = fresh();
+  Trainer uninterrupted(whole, kData, kHeldOut, plan());
+  while (!uninterrupted.finished()) uninterrupted.run_epoch();
+
+  TrainingState state;
+  for (int epoch = 0; epoch < plan().epochs; ++epoch) {  // a new process for each epoch
+    ReferenceTrainable part = fresh();
+    const auto saved = load_checkpoint(place.file, kSettings, part);
+    CHECK(saved.has_value() == (epoch > 0));
+    Trainer trainer(part, kData, kHeldOut, plan(), saved.value_or(TrainingState{}));
+    trainer.run_epoch();
+    save_checkpoint(place.file, kSettings, trainer.state(), part);
+    state = trainer.state();
+    if (trainer.finished()) CHECK(blocks(part) == blocks(whole));
+  }
+  REQUIRE(state.epochs.size() == 6);
+  CHECK(state.chosen == uninterrupted.state().chosen);
+  CHECK(state.steps == uninterrupted.state().steps);
+  CHECK(state.images == uninterrupted.state().images);
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(state.epochs[i].accuracy == uninterrupted.state().epochs[i].accuracy);
+    CHECK(state.epochs[i].loss == uninterrupted.state().epochs[i].loss);
+    CHECK(state.epochs[i].train_loss == uninterrupted.state().epochs[i].train_loss);
+  }
+  CHECK(std::distance(fs::directory_iterator(place.path), {}) == 1);
+}
+
+TEST_CASE("a checkpoint that is not whole is refused, by its name", "[training]") {
+  const Workplace place;
+  ReferenceTrainable trainable = fresh();
+  Trainer trainer(trainable, kData, kHeldOut, plan());
+  trainer.run_epoch();
+  save_checkpoint(place.file, kSettings, trainer.state(), trainable);
+  const std::string whole = read(place.file);
+  const auto load = [&] { load_checkpoint(place.file, kSettings, trainable); };
+  load();
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{23}, whole.size() / 2, whole.size() - 1}) {
+    INFO(length);
+    write(place.file, whole.substr(0, length));
+    CHECK_THROWS_AS(load(), UsageError);
+  }
+  CHECK_THROWS_WITH(load(), Contains("cut short") && Contains(place.file.string()));
+  for (std::size_t at = 0; at < whole.size(); at += 97) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    write(place.file, damaged);
+    CHECK_THROWS_AS(load(), UsageError);
+  }
+}
+
+TEST_CASE("other settings have another checkpoint, and a foreign one is refused", "[training]") {
+  const Workplace place;
+  Json other = kSettings;
+  other["learning_rate"] = 0.06;
+  CHECK(checkpoint_file(place.path, other) != place.file);
+  ReferenceTrainable trainable = fresh();
+  save_checkpoint(place.file, other, {}, trainable);
+  CHECK_THROWS_WITH(load_checkpoint(place.file, kSettings, trainable), Contains("other settings"));
+  ReferenceTrainable linear(linear_classifier(), {.batch = 32}, 1);
+  CHECK_THROWS_WITH(load_checkpoint(place.file, other, linear), Contains("other settings"));
+  CHECK_THROWS_WITH(save_checkpoint(place.path / "none" / "x", other, {}, trainable),
+                    Contains("cannot write"));
+}
+
+TEST_CASE("a checkpoint of other data is refused", "[training]") {
+  ReferenceTrainable trainable = fresh();
+  TrainingState state;
+  state.chosen = {0, 1, 1000};
+  CHECK_THROWS_AS(Trainer(trainable, kData, kHeldOut, plan(), state), std::invalid_argument);
+}

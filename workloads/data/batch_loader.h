@@ -1,0 +1,62 @@
+// Batches made ahead of their use by threads of their own.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace doetune::workloads {
+
+struct Batch {
+  std::vector<float> images;  // one after another, each height x width x channels
+  std::vector<std::int32_t> labels;
+};
+
+/// Delivers batches 0, 1, ... in order. Each reader makes whole batches, and they keep at most
+/// `depth` of them ready or under way beside the one in use; with no readers, next() makes its
+/// batch itself. What is delivered does not depend on either number.
+class BatchLoader {
+ public:
+  /// Fills a batch by its number; called by reader 0 .. readers - 1, each on its own thread (0 with
+  /// no readers).
+  using Make = std::function<void(int reader, std::int64_t number, Batch& batch)>;
+
+  /// depth >= 1.
+  BatchLoader(std::int64_t batches, int readers, int depth, Make make);
+  ~BatchLoader();
+  BatchLoader(const BatchLoader&) = delete;
+  BatchLoader& operator=(const BatchLoader&) = delete;
+
+  /// Waits for the next batch, at most `batches` times; it is valid until the call after. Throws
+  /// what `make` threw.
+  const Batch& next();
+
+ private:
+  struct Slot {
+    Batch batch;
+    bool ready = false;
+    std::exception_ptr error;
+  };
+  Slot& slot_of(std::int64_t number) {
+    return slots_[static_cast<std::size_t>(number) % slots_.size()];
+  }
+  bool may_begin() const;
+  void fill(int reader, std::int64_t number);
+  void read(int reader);
+
+  const std::int64_t batches_;
+  const Make make_;
+  std::vector<Slot> slots_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t begun_ = 0;      // batches that readers took on
+  std::int64_t delivered_ = 0;  // batches that next() returned
+  bool stopped_ = false;
+  std::vector<std::jthread> readers_;  // last: joined before the rest goes
+};
+
+}  // namespace doetune::workloads

@@ -1,0 +1,38 @@
+// What every call into oneDNN needs around it.
+#pragma once
+
+#include <omp.h>
+#include <xmmintrin.h>
+
+#include <new>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "workloads/engines/engine.h"
+
+namespace doetune::workloads::onednn {
+
+/// Turns oneDNN's errors into the engine's.
+template <class Work>
+auto translated(Work work) {
+  try {
+    return work();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory)
+      throw CannotRun(std::string("not enough memory: oneDNN ") + error.what());
+    if (error.status == dnnl_unimplemented)
+      throw CannotRun(std::string("oneDNN lacks this on this CPU: ") + error.what());
+    throw std::runtime_error(std::string("oneDNN: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    throw CannotRun("not enough memory for the network at this batch size");
+  }
+}
+
+/// The calling thread's next primitives run on this many threads.
+inline void use_threads(int threads) {
+  omp_set_num_threads(threads);
+  _mm_setcsr(_mm_getcsr() | 0x8040);  // flush denormals to zero; OpenMP's threads inherit it
+}
+
+}  // namespace doetune::workloads::onednn

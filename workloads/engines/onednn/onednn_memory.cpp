@@ -1,0 +1,41 @@
+#include "workloads/engines/onednn/onednn_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "workloads/networks/weights.h"
+
+namespace doetune::workloads::onednn {
+
+using dnnl::memory;
+
+Buffer::Buffer(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
+  data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data_ == MAP_FAILED) throw std::bad_alloc();
+  madvise(data_, bytes_, MADV_HUGEPAGE);
+}
+
+Buffer::~Buffer() { munmap(data_, bytes_); }
+
+PackedWeights WeightStore::packed(int layer, const memory::desc& wanted, const memory::dims& dims) {
+  auto& kept = kept_[layer];
+  for (const PackedWeights& each : kept)
+    if (each.weights.get_desc() == wanted) return each;
+  const ConvolutionWeights plain = convolution_weights(network_, block_, layer);
+  PackedWeights packed;
+  packed.storage = std::make_shared<Buffer>(wanted.get_size());
+  packed.weights = memory(wanted, engine_, packed.storage->at(0));
+  packed.bias = memory({{dims[0]}, memory::data_type::f32, memory::format_tag::x}, engine_,
+                       const_cast<float*>(plain.bias.data()));
+  memory source({dims, memory::data_type::f32, memory::format_tag::oihw}, engine_,
+                const_cast<float*>(plain.weights.data()));
+  dnnl::stream stream(engine_);
+  dnnl::reorder(source, packed.weights).execute(stream, source, packed.weights);
+  stream.wait();
+  kept.push_back(packed);
+  return packed;
+}
+
+}  // namespace doetune::workloads::onednn

@@ -1,0 +1,55 @@
+// Memory of a network on oneDNN: pages, and weights in the layouts that primitives ask for.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <span>
+#include <vector>
+
+#include "workloads/networks/network.h"
+
+namespace doetune::workloads::onednn {
+
+/// Page-aligned memory in large pages where the system has them: weights and activations are read
+/// in long strides. Throws std::bad_alloc.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  char* at(std::size_t offset) const { return static_cast<char*>(data_) + offset; }
+  float* floats() const { return static_cast<float*>(data_); }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// A convolution's weights in the layout that a primitive asked for.
+struct PackedWeights {
+  dnnl::memory weights;
+  dnnl::memory bias;
+  std::shared_ptr<Buffer> storage;
+};
+
+/// Packs each layer's weights once for each layout that is asked for; batch sizes share layouts.
+class WeightStore {
+ public:
+  WeightStore(const dnnl::engine& engine, const Network& network, std::span<const float> block)
+      : engine_(engine), network_(network), block_(block) {}
+
+  /// `dims`: filters x inputs x kernel height x kernel width.
+  PackedWeights packed(int layer, const dnnl::memory::desc& wanted, const dnnl::memory::dims& dims);
+
+ private:
+  dnnl::engine engine_;
+  const Network& network_;
+  std::span<const float> block_;
+  std::map<int, std::vector<PackedWeights>> kept_;
+};
+
+}  // namespace doetune::workloads::onednn

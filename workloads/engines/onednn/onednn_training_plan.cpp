@@ -1,0 +1,149 @@
+#include "workloads/engines/onednn/onednn_training_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "workloads/engines/onednn/cross_entropy.h"
+#include "workloads/engines/onednn/onednn_plan.h"
+
+namespace doetune::workloads::onednn {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+using Type = memory::data_type;
+
+TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
+                           const TrainingOptions& options, int images,
+                           const TrainingBuffers& buffers)
+    : engine_(engine),
+      network_(network),
+      type_(options.precision == Precision::bf16 ? Type::bf16 : Type::f32),
+      statistics_momentum_(options.statistics_momentum),
+      images_(images),
+      buffers_(buffers),
+      learned_(places(network)),
+      image_{{nchw(images, network.input), Type::f32, Tag::nhwc}, -1, buffers.input},
+      contributions_(network.layers.size()) {
+  for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer)
+    std::visit([&](const auto& op) { add(op, layer); }, network.layers[layer].op);
+  add_loss();
+  for (auto add = add_backward_.rbegin(); add != add_backward_.rend(); ++add) (*add)();
+  place_rooms();
+}
+
+BatchScore TrainingPlan::run(dnnl::stream& stream, const TrainableNetwork::GradientsReady& ready) {
+  ready_ = &ready;
+  for (const Step& step : steps_) step(stream);
+  stream.wait();
+  return score_;
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+
+TrainingPlan::Tensor TrainingPlan::new_tensor(const memory::desc& desc) {
+  rooms_.push_back({desc.get_size(), steps_.size(), steps_.size()});
+  return {desc, static_cast<int>(rooms_.size()) - 1};
+}
+
+memory TrainingPlan::memory_of(const Tensor& tensor) {
+  if (tensor.room < 0) return {tensor.desc, engine_, tensor.host};
+  memory result(tensor.desc, engine_, DNNL_MEMORY_NONE);
+  rooms_[tensor.room].last_step = steps_.size();
+  unbound_.push_back({result, tensor.room});
+  return result;
+}
+
+/// The largest first, each at the lowest place that is free for as long as it lives.
+void TrainingPlan::place_rooms() {
+  constexpr std::size_t kAlign = 4096;
+  std::vector<std::size_t> order(rooms_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](std::size_t room) { return rooms_[room].bytes; });
+  std::vector<const Room*> placed;  // by offset
+  for (const std::size_t each : order) {
+    Room& room = rooms_[each];
+    for (const Room* other : placed) {
+      if (other->first_step > room.last_step || other->last_step < room.first_step) continue;
+      if (other->offset >= room.offset + room.bytes) break;
+      const std::size_t end = other->offset + (other->bytes + kAlign - 1) / kAlign * kAlign;
+      room.offset = std::max(room.offset, end);
+    }
+    bytes_ = std::max(bytes_, room.offset + room.bytes);
+    placed.insert(std::ranges::upper_bound(placed, room.offset, {}, &Room::offset), &room);
+  }
+}
+
+void TrainingPlan::bind(char* arena) {
+  for (auto& [object, room] : unbound_) object.set_data_handle(arena + rooms_[room].offset);
+}
+
+// -- steps ----------------------------------------------------------------------------------------
+
+void TrainingPlan::add_primitive(const dnnl::primitive& primitive, const Arguments& arguments) {
+  std::unordered_map<int, memory> memories;
+  for (const auto& [argument, tensor] : arguments) memories[argument] = memory_of(tensor);
+  steps_.push_back([primitive, memories = std::move(memories)](dnnl::stream& stream) {
+    primitive.execute(stream, memories);
+  });
+}
+
+void TrainingPlan::add_reorder(const Tensor& from, const Tensor& to) {
+  const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc);
+  add_primitive(dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+TrainingPlan::Tensor TrainingPlan::in_layout(const Tensor& tensor, const memory::desc& wanted) {
+  if (tensor.desc == wanted) return tensor;
+  const Tensor copy = new_tensor(wanted);
+  add_reorder(tensor, copy);
+  return copy;
+}
+
+TrainingPlan::Tensor TrainingPlan::typed(int layer) {
+  if (layer != kNetworkInput) return tensors_[layer];
+  return in_layout(image_, {nchw(images_, network_.input), type_, Tag::nhwc});
+}
+
+memory::desc TrainingPlan::any(const Shape& shape) const {
+  return {nchw(images_, shape), type_, Tag::any};
+}
+
+void TrainingPlan::add_loss() {
+  const memory::desc desc(nchw(images_, network_.output()), Type::f32, Tag::nhwc);
+  const Tensor logits{desc, -1, buffers_.logits};
+  add_reorder(tensors_.back(), logits);
+  const Tensor gradient = new_tensor(desc);
+  const auto count = static_cast<std::size_t>(images_ * network_.output().elements());
+  steps_.push_back([this, count, out = memory_of(gradient)](dnnl::stream& stream) {
+    stream.wait();
+    score_ = softmax_cross_entropy({buffers_.logits, count},
+                                   {buffers_.labels, static_cast<std::size_t>(images_)},
+                                   {static_cast<float*>(out.get_data_handle()), count});
+  });
+  contribute(static_cast<int>(network_.layers.size()) - 1, gradient);
+}
+
+void TrainingPlan::contribute(int layer, const Tensor& gradient) {
+  if (layer != kNetworkInput) contributions_[layer].push_back(gradient);
+}
+
+TrainingPlan::Tensor TrainingPlan::gradient_of(int layer) {
+  const std::vector<Tensor>& parts = contributions_[layer];
+  const memory::desc& wanted = tensors_[layer].desc;
+  if (parts.size() == 1) return in_layout(parts[0], wanted);
+  std::vector<memory::desc> descs;
+  Arguments arguments;
+  for (const Tensor& part : parts) {
+    arguments[DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descs.size())] = part;
+    descs.push_back(part.desc);
+  }
+  const dnnl::sum::primitive_desc desc(wanted, std::vector<float>(parts.size(), 1.0F), descs,
+                                       engine_);
+  const Tensor sum = new_tensor(wanted);
+  arguments[DNNL_ARG_DST] = sum;
+  add_primitive(dnnl::sum(desc), arguments);
+  return sum;
+}
+
+}  // namespace doetune::workloads::onednn

@@ -1,0 +1,153 @@
+// The primitives of a training step on oneDNN and the memory between them. Used by
+// onednn_training.cpp alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "workloads/engines/training.h"
+
+namespace doetune::workloads::onednn {
+
+/// What steps of all sizes share: host buffers, and blocks as in parameters.h.
+struct TrainingBuffers {
+  float* input;
+  const std::int32_t* labels;
+  float* logits;
+  float* parameters;
+  float* gradients;
+  float* statistics;
+};
+
+/// Forward and backward pass for one number of images, in order. Layouts are oneDNN's choice, and a
+/// reorder stands only where two choices differ. Each weight is put into the layout and precision
+/// of a primitive just before it, since every step changes it. What a tensor's last reader frees,
+/// later tensors reuse: activations live until their backward step, gradients briefly.
+class TrainingPlan {
+ public:
+  TrainingPlan(const dnnl::engine& engine, const Network& network, const TrainingOptions& options,
+               int images, const TrainingBuffers& buffers);
+
+  /// Memory that the tensors between the steps take, and where it is: page-aligned.
+  std::size_t bytes() const { return bytes_; }
+  void bind(char* arena);
+
+  BatchScore run(dnnl::stream& stream, const TrainableNetwork::GradientsReady& ready);
+
+ private:
+  /// A tensor that lives from the step that makes it to its last reader, or one on the host.
+  struct Tensor {
+    dnnl::memory::desc desc;
+    int room = -1;          // index into rooms_
+    float* host = nullptr;  // where it has no room
+  };
+  struct Room {
+    std::size_t bytes = 0;
+    std::size_t first_step = 0;
+    std::size_t last_step = 0;
+    std::size_t offset = 0;
+  };
+  using Arguments = std::unordered_map<int, Tensor>;
+  using Step = std::function<void(dnnl::stream&)>;
+
+  // onednn_training_plan.cpp: memory and steps
+  Tensor new_tensor(const dnnl::memory::desc& desc);
+  /// A memory object for the step that is added next; it gets its address in bind().
+  dnnl::memory memory_of(const Tensor& tensor);
+  void place_rooms();
+  void add_primitive(const dnnl::primitive& primitive, const Arguments& arguments);
+  void add_reorder(const Tensor& from, const Tensor& to);
+  /// The tensor in the wanted layout and type: itself, or a copy.
+  Tensor in_layout(const Tensor& tensor, const dnnl::memory::desc& wanted);
+  /// The layer's result in the precision of this plan.
+  Tensor typed(int layer);
+  dnnl::memory::desc any(const Shape& shape) const;
+  void add_loss();
+  /// Adds to what the gradient by a layer's result is the sum of.
+  void contribute(int layer, const Tensor& gradient);
+  /// That sum, in the layout of the result.
+  Tensor gradient_of(int layer);
+
+  // onednn_training_convolutions.cpp
+  /// Where a convolution's numbers lie in the blocks.
+  struct Learned {
+    std::int64_t weights = 0;
+    std::int64_t others = 0;  // scale and shift, or bias
+    std::int64_t statistics = 0;
+  };
+  /// A primitive that reads or makes weights; in a backward pass the descriptors are those of
+  /// gradients.
+  struct WeightedPass {
+    dnnl::primitive primitive;
+    dnnl::memory::desc source;
+    dnnl::memory::desc weights;
+    dnnl::memory::desc result;
+  };
+  struct WeightedPasses {
+    WeightedPass forward;
+    WeightedPass backward_data;
+    WeightedPass backward_weights;
+  };
+  struct Normalisation {
+    dnnl::batch_normalization_forward::primitive_desc desc;
+    Tensor x;
+    Tensor mean;
+    Tensor variance;
+    Tensor workspace;
+    Tensor result;
+  };
+  static std::vector<Learned> places(const Network& network);
+  WeightedPasses convolution(const Convolution& conv, int layer) const;
+  WeightedPasses inner_product(const Convolution& conv, int layer) const;
+  Tensor weights_of(const Convolution& conv, int layer, float* block) const;
+  Tensor others_of(const Convolution& conv, int layer, float* block) const;
+  void add(const Convolution& conv, int layer);
+  void add_weights_gradient(const Convolution& conv, int layer, const WeightedPass& pass,
+                            const Tensor& source, const Tensor& gradient);
+  void add_source_gradient(const Convolution& conv, int layer, const WeightedPass& pass,
+                           const Tensor& gradient);
+  Normalisation add_normalisation(const Convolution& conv, int layer, const Tensor& x);
+  Tensor normalisation_back(const Convolution& conv, int layer, const Normalisation& normalisation,
+                            const Tensor& gradient);
+  void add_running_statistics(int layer, const Normalisation& normalisation);
+
+  // onednn_training_layers.cpp
+  void add(const MaxPool& pool, int layer);
+  void add(const AveragePool& pool, int layer);
+  void add(const LocalResponseNorm& norm, int layer);
+  void add(const Sum& sum, int layer);
+  void add(const Route& route, int layer);
+  template <class Op>
+  void add(const Op&, int) {
+    throw CannotRun("the oneDNN engine does not train a layer of this network");
+  }
+  void split_gradient(int layer);
+  void add_pool(dnnl::algorithm algorithm, int layer, Extent kernel, int stride, int pad);
+  Tensor activation_back(Activation activation, const Tensor& result, const Tensor& gradient);
+
+  dnnl::engine engine_;
+  const Network& network_;
+  dnnl::memory::data_type type_;
+  float statistics_momentum_;
+  int images_;
+  TrainingBuffers buffers_;
+  std::vector<Learned> learned_;  // of each layer
+  Tensor image_;
+  std::vector<Tensor> tensors_;                      // results of the layers
+  std::vector<std::vector<Tensor>> contributions_;   // to the gradients by them
+  std::vector<std::function<void()>> add_backward_;  // of each layer, called in reverse
+  std::vector<Room> rooms_;
+  std::size_t bytes_ = 0;
+  std::vector<std::pair<dnnl::memory, int>> unbound_;
+  std::vector<Step> steps_;
+  const TrainableNetwork::GradientsReady* ready_ = nullptr;
+  BatchScore score_;
+};
+
+}  // namespace doetune::workloads::onednn

@@ -1,0 +1,133 @@
+#include "workloads/training/checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "workloads/mapping.h"
+
+namespace doetune::workloads {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMagic = 0x3150434E5254444F;  // "ODTRNCP1"; changes with the format
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+std::uint64_t checksum(std::string_view bytes) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3ULL;
+  return hash;
+}
+
+void append_word(std::string& to, std::uint64_t word) {
+  to.append(reinterpret_cast<const char*>(&word), kWord);
+}
+
+std::uint64_t word_at(std::string_view bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + at, kWord);
+  return word;
+}
+
+std::array<std::span<float>, 3> blocks_of(TrainableNetwork& network) {
+  return {network.parameters(), network.momentum_block(), network.statistics()};
+}
+
+Json json_of(const TrainingState& state) {
+  Json epochs = Json::array();
+  for (const Epoch& epoch : state.epochs)
+    epochs.push_back({epoch.accuracy, epoch.loss, epoch.train_loss, epoch.time_s});
+  return {{"chosen", state.chosen}, {"epochs", epochs},       {"steps", state.steps},
+          {"images", state.images}, {"time_s", state.time_s}, {"selection_s", state.selection_s}};
+}
+
+TrainingState state_of(const Json& json) {
+  TrainingState state;
+  state.chosen = json.at("chosen").get<std::vector<std::int64_t>>();
+  for (const Json& epoch : json.at("epochs"))
+    state.epochs.push_back({epoch.at(0), epoch.at(1), epoch.at(2), epoch.at(3)});
+  state.steps = json.at("steps");
+  state.images = json.at("images");
+  state.time_s = json.at("time_s");
+  state.selection_s = json.at("selection_s");
+  return state;
+}
+
+/// On the disk before it has its name.
+void write_by_rename(const fs::path& file, std::string_view bytes) {
+  const fs::path partial = fmt::format("{}.{}.partial", file.string(), getpid());
+  std::ofstream out(partial, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  const FileDescriptor written(open(partial.c_str(), O_RDONLY | O_CLOEXEC));
+  std::error_code error;
+  if (out && written && fsync(written.get()) == 0) fs::rename(partial, file, error);
+  if (!out || !written || error) {
+    fs::remove(partial, error);
+    throw std::runtime_error("cannot write the checkpoint " + file.string());
+  }
+}
+
+std::string read_whole(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw UsageError("cannot read the checkpoint " + file.string());
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Splits a file into its JSON text and its floats.
+std::pair<Json, std::string_view> parts_of(std::string_view bytes, const fs::path& file) {
+  const auto refuse = [&](const char* why) -> std::pair<Json, std::string_view> {
+    throw UsageError(fmt::format("the checkpoint {} {}; delete it, and the training begins anew",
+                                 file.string(), why));
+  };
+  if (bytes.size() < 3 * kWord || word_at(bytes, 0) != kMagic) return refuse("is not one");
+  const std::string_view body = bytes.substr(0, bytes.size() - kWord);
+  if (checksum(body) != word_at(bytes, body.size())) return refuse("is cut short or damaged");
+  const std::uint64_t length = word_at(bytes, kWord);
+  if (length > body.size() - 2 * kWord) return refuse("is damaged");
+  return {Json::parse(body.substr(2 * kWord, length)), body.substr(2 * kWord + length)};
+}
+
+}  // namespace
+
+fs::path checkpoint_file(const fs::path& directory, const Json& settings) {
+  return directory / fmt::format("{:016x}.checkpoint", checksum(settings.dump()));
+}
+
+void save_checkpoint(const fs::path& file, const Json& settings, const TrainingState& state,
+                     TrainableNetwork& network) {
+  const std::string text = Json{{"settings", settings}, {"state", json_of(state)}}.dump();
+  std::string bytes;
+  append_word(bytes, kMagic);
+  append_word(bytes, text.size());
+  bytes += text;
+  for (const std::span<const float> block : blocks_of(network))
+    bytes.append(reinterpret_cast<const char*>(block.data()), block.size_bytes());
+  append_word(bytes, checksum(bytes));
+  write_by_rename(file, bytes);
+}
+
+std::optional<TrainingState> load_checkpoint(const fs::path& file, const Json& settings,
+                                             TrainableNetwork& network) {
+  if (!fs::exists(file)) return std::nullopt;
+  const std::string bytes = read_whole(file);
+  auto [json, floats] = parts_of(bytes, file);
+  std::size_t expected = 0;
+  for (const auto block : blocks_of(network)) expected += block.size_bytes();
+  if (json.at("settings") != settings || floats.size() != expected)
+    throw UsageError("the checkpoint " + file.string() + " is of a training by other settings");
+  for (const auto block : blocks_of(network)) {
+    std::memcpy(block.data(), floats.data(), block.size_bytes());
+    floats.remove_prefix(block.size_bytes());
+  }
+  network.changed();
+  return state_of(json.at("state"));
+}
+
+}  // namespace doetune::workloads

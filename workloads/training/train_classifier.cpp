@@ -1,0 +1,247 @@
+#include "workloads/training/train_classifier.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+
+#include "workloads/data/cifar100.h"
+#include "workloads/data/generated_images.h"
+#include "workloads/random.h"
+#include "workloads/stream/executor_pool.h"
+#include "workloads/training/checkpoint.h"
+#include "workloads/training/training_result.h"
+
+namespace doetune::workloads {
+namespace {
+
+constexpr std::int64_t kTrainImages = 50'000;
+constexpr std::int64_t kTestImages = 10'000;
+constexpr std::uint64_t kDataSeed = 1;
+
+Input category(std::string name, std::vector<std::string> levels, std::string description) {
+  return {std::move(name), InputKind::categorical, levels.front(), std::move(description), "", 0, 0,
+          levels};
+}
+
+std::vector<Input> learning_inputs() {
+  using enum InputKind;
+  return {
+      {"epochs", integer, 10, "passes over the data", "", 1, 10000},
+      {"batch_size", integer, 64, "images in a step", "", 1, 8192},
+      {"learning_rate", continuous, 0.05, "of stochastic gradient descent", "", 1e-8, 1e6},
+      {"lr_step", integer, nullptr,
+       "epochs after which the learning rate is divided by 10; default: never", "", 1, 10000},
+      {"warmup_epochs", continuous, 0.0, "over which the learning rate rises from 0", "", 0, 10000},
+      {"momentum", continuous, 0.9, "part of the last step that is made again", "", 0, 0.9999},
+      {"weight_decay", continuous, 1e-4, "of weights, not of biases and normalisations", "", 0, 1},
+      {"target_accuracy", continuous, nullptr, "training ends where it is reached; default: none",
+       "%", 0, 100},
+  };
+}
+
+std::vector<Input> data_inputs() {
+  using enum InputKind;
+  return {
+      {"data", text, "generated", "'generated', or the directory of CIFAR-100's binary files"},
+      category("classes", {"20", "100"}, "superclasses, or fine classes"),
+      {"data_size", integer, 10000, "images to learn from, of 50,000", "", 1, 50000},
+      category("selection", {"random", "uncertainty"},
+               "which images: drawn at random, or grown by what the network is least sure of"),
+      {"rounds", integer, 4, "of growth, with selection uncertainty", "", 1, 1000},
+      category("augmentation", {"none", "crop", "crop-flip"},
+               "of the images learnt from: shifts by up to 4 pixels; and mirror images"),
+      {"test_size", integer, 2000, "held-out images, of 10,000", "", 1, 10000},
+  };
+}
+
+std::vector<Input> inputs() {
+  using enum InputKind;
+  std::vector<Input> all{
+      category("network", {"small-cnn", "resnet-20", "resnet-18"}, "what learns")};
+  std::ranges::move(learning_inputs(), std::back_inserter(all));
+  std::ranges::move(data_inputs(), std::back_inserter(all));
+  std::vector<std::string> devices{"auto"};
+  for (const EngineType& type : engine_types()) devices.emplace_back(type.device);
+  all.push_back(category("precision", {"fp32", "tf32", "bf16", "fp16"},
+                         "of weights and activations in a step"));
+  all.push_back(category("device", devices, "where the network learns"));
+  all.push_back({"threads", integer, nullptr, "CPU threads; default: one a core", "", 1, 1024});
+  all.push_back({"checkpoint", text, nullptr,
+                 "a directory where each run keeps where it is, to go on after an interruption"});
+  return all;
+}
+
+struct Data {
+  std::unique_ptr<DataSet> train;
+  std::unique_ptr<DataSet> held_out;
+};
+
+Data data_of(const Inputs& in, int threads) {
+  const int classes = std::stoi(in.text("classes"));
+  const std::string name = in.text("data");
+  Data data;
+  std::unique_ptr<DataSet> test;
+  if (name == "generated") {
+    data.train = std::make_unique<GeneratedImages>(classes, kDataSeed, 0, kTrainImages);
+    test = std::make_unique<GeneratedImages>(classes, kDataSeed, kTrainImages, kTestImages);
+  } else {
+    data.train = std::make_unique<Cifar100>(name, Cifar100::Part::train, classes);
+    test = std::make_unique<Cifar100>(name, Cifar100::Part::test, classes);
+  }
+  // The same for all seeds, so that all runs are judged alike.
+  auto judged = random_order(test->count(), kDataSeed);
+  judged.resize(static_cast<std::size_t>(in.integer("test_size")));
+  data.held_out = std::make_unique<ResidentImages>(Subset(*test, judged), threads);
+  return data;
+}
+
+TrainingPlan plan_of(const Inputs& in, int threads) {
+  TrainingPlan plan;
+  plan.epochs = in.integer("epochs");
+  plan.batch = in.integer("batch_size");
+  plan.data_size = in.integer("data_size");
+  plan.learning_rate.base = in.number("learning_rate");
+  if (in.has("lr_step")) plan.learning_rate.lr_step = in.integer("lr_step");
+  plan.learning_rate.warmup_epochs = in.number("warmup_epochs");
+  plan.augmentation = augmentation_named(in.text("augmentation"));
+  if (in.text("selection") == "uncertainty") plan.rounds = in.integer("rounds");
+  if (in.has("target_accuracy")) plan.target_accuracy = in.number("target_accuracy");
+  plan.threads = threads;
+  return plan;
+}
+
+void check(const TrainingPlan& plan) {
+  if (plan.rounds >= plan.epochs)
+    throw UsageError(fmt::format("{} rounds of growth need at least {} epochs, not {}", plan.rounds,
+                                 plan.rounds + 1, plan.epochs));
+  if (data_size_at(plan, 0) < plan.batch)
+    throw UsageError(fmt::format(
+        "batch_size = {} is above the {} images that training begins with (data_size{})",
+        plan.batch, data_size_at(plan, 0), plan.rounds > 0 ? " / (rounds + 1)" : ""));
+}
+
+/// All that decides what is learnt, and how it is timed.
+Json settings_of(const Inputs& in, std::uint64_t seed, std::string_view device) {
+  Json settings{{"seed", seed}, {"device", device}};
+  for (const Input& input : inputs())
+    if (input.name != "checkpoint" && input.name != "device" && in.has(input.name))
+      settings[input.name] = input.kind == InputKind::integer || input.kind == InputKind::continuous
+                                 ? Json(in.number(input.name))
+                                 : Json(in.text(input.name));
+  return settings;
+}
+
+/// A network that has learnt nothing yet.
+std::unique_ptr<TrainableNetwork> network_of(const Inputs& in, const TrainingPlan& plan,
+                                             Engine& engine) {
+  const Network network =
+      with_classes(make_network(in.text("network"), 32), std::stoi(in.text("classes")));
+  std::vector<float> start(static_cast<std::size_t>(parameters(network)));
+  std::vector<float> statistics(static_cast<std::size_t>(statistics_count(network)));
+  initial_parameters(network, plan.seed, start);
+  initial_statistics(network, statistics);
+  TrainingOptions options;
+  options.batch = plan.batch;
+  options.precision = precision_named(in.text("precision"));
+  options.threads = plan.threads;
+  options.momentum = static_cast<float>(in.number("momentum"));
+  options.weight_decay = static_cast<float>(in.number("weight_decay"));
+  return engine.train(network, start, statistics, options);
+}
+
+/// Where a training keeps what it has reached.
+class Keeper {
+ public:
+  Keeper(const Inputs& in, std::uint64_t seed, std::string_view device) {
+    if (!in.has("checkpoint")) return;
+    const std::filesystem::path directory = in.text("checkpoint");
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (!std::filesystem::is_directory(directory))
+      throw UsageError("checkpoint: cannot make the directory " + directory.string());
+    settings_ = settings_of(in, seed, device);
+    file_ = checkpoint_file(directory, settings_);
+  }
+
+  TrainingState load(TrainableNetwork& network) const {
+    if (file_.empty()) return {};
+    const auto state = load_checkpoint(file_, settings_, network);
+    if (state)
+      std::cerr << "going on after epoch " << state->epochs.size() << " from " << file_.string()
+                << std::endl;
+    return state.value_or(TrainingState{});
+  }
+  void save(const TrainingState& state, TrainableNetwork& network) const {
+    if (!file_.empty()) save_checkpoint(file_, settings_, state, network);
+  }
+  /// A run that is made again is a new run.
+  void forget() const {
+    std::error_code ignored;
+    if (!file_.empty()) std::filesystem::remove(file_, ignored);
+  }
+
+ private:
+  std::filesystem::path file_;
+  Json settings_;
+};
+
+TrainingState train(const Inputs& in, const TrainingPlan& plan, const Data& data, Engine& engine,
+                    std::string_view device) {
+  const auto network = network_of(in, plan, engine);
+  const Keeper keeper(in, plan.seed, device);
+  Trainer trainer(*network, *data.train, *data.held_out, plan, keeper.load(*network));
+  while (!trainer.finished()) {
+    trainer.run_epoch();
+    if (!trainer.finished()) keeper.save(trainer.state(), *network);
+  }
+  keeper.forget();
+  return trainer.state();
+}
+
+Result run(const Request& request) try {
+  const Inputs& in = request.inputs;
+  const int threads = in.has("threads") ? in.integer("threads")
+                                        : static_cast<int>(usable_cpus(request.cpus).size());
+  TrainingPlan plan = plan_of(in, threads);
+  check(plan);
+  const std::string_view device = resolve_device(in.text("device"));
+  const auto engine = make_engine(device);
+  const Data data = data_of(in, threads);
+  std::vector<TrainingState> trainings;
+  const auto start = std::chrono::steady_clock::now();
+  for (int repeat = 0; repeat < request.repeats; ++repeat) {
+    plan.seed =
+        repeat == 0 ? request.seed : random_bits(request.seed, static_cast<std::uint64_t>(repeat));
+    trainings.push_back(train(in, plan, data, *engine, device));
+  }
+  Result result = training_result(trainings, std::stoi(in.text("classes")), plan.target_accuracy);
+  const auto seconds = [](auto time) {
+    return std::chrono::duration<double>(time.time_since_epoch()).count();
+  };
+  result.window = {seconds(start), seconds(std::chrono::steady_clock::now())};
+  result.notes["engine"] = engine->description();
+  result.notes["threads"] = threads;
+  return result;
+} catch (const CannotRun& error) {
+  throw Infeasible(error.what());
+} catch (const NoDevice& error) {
+  throw Infeasible(error.what());
+}
+
+}  // namespace
+
+const Workload& train_classifier() {
+  static const Workload workload{
+      "train-classifier",
+      "a network learns classes of pictures: accuracy and time against what it is given",
+      "train-classifier --epochs 3 --data_size 2000 --batch_size 32 --learning_rate 0.05",
+      inputs(),
+      training_responses(),
+      run};
+  return workload;
+}
+
+}  // namespace doetune::workloads

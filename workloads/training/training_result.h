@@ -1,0 +1,21 @@
+// What trainings were worth, as responses.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "workloads/protocol/protocol.h"
+#include "workloads/training/trainer.h"
+
+namespace doetune::workloads {
+
+/// The responses that training gives.
+std::vector<Response> training_responses();
+
+/// The mean over repeats of one training each (at least one), single values beside it, the series
+/// of the last. A training that diverged counts with the accuracy of guessing and has no loss. A
+/// response that a repeat lacks is left out, with a note.
+Result training_result(const std::vector<TrainingState>& trainings, int classes,
+                       std::optional<double> target_accuracy);
+
+}  // namespace doetune::workloads
