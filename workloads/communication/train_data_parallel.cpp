@@ -147,21 +147,20 @@ double mean_step_s(const std::vector<RankedMeasurement>& measurements) {
   return sum / count;
 }
 
-/// Seconds of a step on rank 0 with the whole batch, while the others wait. For rank 0.
-double baseline_step_s(Communicator& communicator, const Request& request) {
-  double step_s = 0;
-  if (communicator.rank() == 0) {
-    Request alone = request;
-    alone.repeats = 1;
-    if (alone.time_limit_s) *alone.time_limit_s *= kBaselineShare;
-    Place place;
-    place.local_rank = communicator.local_rank();
-    Group group(place, Json::object(), std::chrono::seconds(1));
-    const auto itself = make_communicator("shm", group);
-    step_s = mean_step_s(learn(*itself, alone).measurements);
-  }
-  communicator.barrier();
-  return step_s;
+/// Seconds of a step of this rank with the whole batch.
+double step_alone_s(const Communicator& communicator, Request request) try {
+  request.repeats = 1;
+  if (request.time_limit_s) *request.time_limit_s *= kBaselineShare;
+  Place place;
+  place.local_rank = communicator.local_rank();
+  Group group(place, Json::object(), std::chrono::seconds(1));
+  const auto itself = make_communicator("shm", group);
+  return mean_step_s(learn(*itself, request).measurements);
+} catch (const CannotRun& error) {
+  throw Infeasible(
+      fmt::format("one rank alone cannot run the whole batch (baseline: false leaves "
+                  "that out): {}",
+                  error.what()));
 }
 
 Result answer(const Measured& measured, const Request& request, int ranks,
@@ -197,7 +196,10 @@ Result measure(Communicator& communicator, const Request& request) try {
     throw UsageError(fmt::format("batch_size = {} is less than one image for each of {} ranks",
                                  in.integer("batch_size"), ranks));
   std::optional<double> baseline_s;
-  if (in.text("baseline") == "true") baseline_s = baseline_step_s(communicator, request);
+  if (in.text("baseline") == "true") {
+    if (communicator.rank() == 0) baseline_s = step_alone_s(communicator, request);
+    communicator.barrier();
+  }
   const Measured measured = learn(communicator, request);
   if (communicator.rank() != 0) return {};
   Result result = answer(measured, request, ranks, baseline_s);
