@@ -211,7 +211,7 @@ void Group::set_failure(Failure failure) {
 }
 
 void Group::watch() {
-  watcher_ = std::thread([this] { listen(); });
+  if (!watcher_.joinable()) watcher_ = std::thread([this] { listen(); });
 }
 
 void Group::listen() {

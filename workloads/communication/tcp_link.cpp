@@ -10,6 +10,8 @@
 namespace doetune::workloads {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr auto kConnectTime = std::chrono::seconds(30);
 constexpr int kNap_ms = 50;  // between looks at the other ranks
 
@@ -19,11 +21,13 @@ class TcpLink final : public RingLink {
     if (group.size() == 1) return;
     const FileDescriptor listener = listen_at({group.local_host(), 0});
     const auto all = group.gather(to_text(local_address(listener.get())));
-    const Deadline deadline = std::chrono::steady_clock::now() + kConnectTime;
-    to_next_ = connect_to(address_named(all[next()]), deadline);
+    group.watch();
+    to_next_ = patiently(
+        next(), [&](Deadline until) { return connect_to(address_named(all[next()]), until); });
     send_text(to_next_.get(), hello(group.rank()));
     while (!from_previous_) {
-      FileDescriptor socket = accept_at(listener.get(), deadline);
+      FileDescriptor socket =
+          patiently(previous(), [&](Deadline until) { return accept_at(listener.get(), until); });
       if (is_previous(socket.get())) from_previous_ = std::move(socket);
     }
   }
@@ -31,9 +35,22 @@ class TcpLink final : public RingLink {
  private:
   std::string hello(int rank) const { return fmt::format("{} {}", group_.token(), rank); }
 
+  /// Tries again, and looks at the other ranks in between.
+  template <class Attempt>
+  FileDescriptor patiently(int other, Attempt attempt) const {
+    const Deadline last = Clock::now() + kConnectTime;
+    for (;;) try {
+        return attempt(Clock::now() + std::chrono::milliseconds(kNap_ms));
+      } catch (const TimedOut& error) {
+        group_.check();
+        if (Clock::now() > last)
+          throw std::runtime_error(fmt::format("no connection with {}: {}",
+                                               rank_name(other, group_.size()), error.what()));
+      }
+  }
+
   bool is_previous(int socket) const try {
-    return receive_text(socket, std::chrono::steady_clock::now() + std::chrono::seconds(5)) ==
-           hello(previous());
+    return receive_text(socket, Clock::now() + std::chrono::seconds(5)) == hello(previous());
   } catch (const std::runtime_error&) {
     return false;  // a stranger
   }
