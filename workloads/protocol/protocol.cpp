@@ -79,10 +79,12 @@ void answer(const Workload& workload, const std::vector<std::string>& arguments)
     if (result_path == nullptr)
       throw UsageError("DOETUNE_REQUEST is set, but DOETUNE_RESULT is not");
     const Request request = parse_request(workload, read_json(request_path));
-    write_result(result_path, to_json(workload, workload.run(request)));
+    const Result result = workload.run(request);
+    if (!result.silent) write_result(result_path, to_json(workload, result));
   } else {
     const Request request = parse_command_line(workload, arguments);
-    std::cout << to_json(workload, workload.run(request)).dump() << std::endl;
+    const Result result = workload.run(request);
+    if (!result.silent) std::cout << to_json(workload, result).dump() << std::endl;
   }
 }
 

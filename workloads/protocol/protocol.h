@@ -83,6 +83,9 @@ class Inputs {
   int integer(const std::string& name) const { return values_.at(name).get<int>(); }
   std::string text(const std::string& name) const { return values_.at(name).get<std::string>(); }
 
+  /// All of them, for processes that compare what they were asked.
+  Json json() const { return values_; }
+
  private:
   std::map<std::string, Json> values_;
 };
@@ -110,6 +113,7 @@ struct Result {
   std::map<std::string, double> precision = {};  // relative half-widths of 95 % intervals
   std::string stopped_by = {};
   Json notes = Json::object();
+  bool silent = false;  // another process of the same run answers
 };
 
 struct Workload {

@@ -24,15 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How often the kernel has killed a process for want of memory; 0 where it does not say.
-std::int64_t out_of_memory_kills() {
-  std::ifstream counters("/proc/vmstat");
-  std::string name;
-  for (std::int64_t value = 0; counters >> name >> value;)
-    if (name == "oom_kill") return value;
-  return 0;
-}
-
 /// In the new process: tie its life to the coordinator's, become the executors. `kept` are the
 /// descriptors that they need.
 [[noreturn]] void become_executors(pid_t coordinator, std::vector<char*> arguments,
@@ -61,6 +52,14 @@ std::pair<FileDescriptor, FileDescriptor> connect_ends() {
 }
 
 }  // namespace
+
+std::int64_t out_of_memory_kills() {
+  std::ifstream counters("/proc/vmstat");
+  std::string name;
+  for (std::int64_t value = 0; counters >> name >> value;)
+    if (name == "oom_kill") return value;
+  return 0;
+}
 
 std::vector<int> usable_cpus(const std::vector<int>& assigned) {
   cpu_set_t allowed;

@@ -20,6 +20,9 @@ std::vector<int> usable_cpus(const std::vector<int>& assigned);
 /// The CPUs of executor `index`: a part of its own where there is at least one for each, else all.
 std::vector<int> cpus_of(const std::vector<int>& cpus, int index, int executors);
 
+/// How often the kernel has killed a process for want of memory; 0 where it does not say.
+std::int64_t out_of_memory_kills();
+
 /// How many executors there are and where they live.
 struct PoolLayout {
   int executors = 1;

@@ -1,0 +1,174 @@
+// The program all-reduce from outside: how its ranks are started, what they answer, and what is
+// left when one of them dies.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "tests/workloads/program.h"
+
+using namespace doetune::workloads::test;
+using Catch::Contains;
+
+namespace {
+
+const Arguments kSmall{"--message_bytes", "4096", "--warmup", "0", "--duration", "0.05"};
+const Arguments kEndless{"--message_bytes", "4096", "--duration", "600", "--ranks", "3"};
+
+Program all_reduce(const Workplace& place, const Arguments& arguments,
+                   const Variables& environment = {}, const std::string& name = "") {
+  return Program(DOETUNE_ALL_REDUCE, place, arguments, environment, name);
+}
+
+/// Started as a launcher on several machines would.
+Variables rank_of(int rank, int ranks, const std::string& rendezvous) {
+  return {{"DOETUNE_RANK", std::to_string(rank)},
+          {"DOETUNE_RANKS", std::to_string(ranks)},
+          {"DOETUNE_RENDEZVOUS", rendezvous}};
+}
+
+/// A port that is free now, from a place of the test's own.
+std::string rendezvous() { return "127.0.0.1:" + std::to_string(10000 + getpid() % 10000); }
+
+}  // namespace
+
+TEST_CASE("bandwidths follow from the time by nccl-tests' formula", "[program]") {
+  const Workplace place;
+  for (const std::string transport : {"shm", "tcp"})
+    for (const int ranks : {1, 2, 3}) {
+      CAPTURE(transport, ranks);
+      REQUIRE(all_reduce(place, with(kSmall, {"--ranks", std::to_string(ranks), "--transport",
+                                              transport, "--communication_type", "bf16"}))
+                  .exit_code() == 0);
+      const Json result = Json::parse(place.read("out"));
+      const double time_s = result["responses"]["latency"];
+      CHECK(result["responses"]["algorithm_bandwidth"].get<double>() ==
+            Approx(4096 / 1e9 / time_s));
+      CHECK(result["responses"]["bus_bandwidth"].get<double>() ==
+            Approx(4096 / 1e9 / time_s * 2 * (ranks - 1) / ranks));
+      CHECK(result["notes"]["ranks"] == ranks);
+      CHECK(result["notes"]["transport"] == transport);
+      CHECK(result["series"]["latency"].size() >= 10);
+    }
+}
+
+TEST_CASE("a request file is answered once, by rank 0", "[program]") {
+  const Workplace place;
+  std::ofstream(place.path / "request.json")
+      << R"({"factors": {"ranks": 3}, "settings": {"message_bytes": 4096, "duration": 0.05},
+             "repeats": 2, "warmup_s": 0, "cpus": [0], "time_limit_s": 60})";
+  REQUIRE(all_reduce(place, {}, by_files(place)).exit_code() == 0);
+  const Json result = Json::parse(place.read("result.json"));
+  CHECK(result["repeats"]["latency"].size() == 2);
+  CHECK(place.read("out").empty());
+}
+
+TEST_CASE("ranks that a launcher started meet, and one answers", "[program]") {
+  const Workplace place;
+  const std::string where = rendezvous();
+  Program second = all_reduce(place, kSmall, rank_of(1, 2, where), "second");
+  Program first = all_reduce(place, kSmall, rank_of(0, 2, where), "first");
+  CHECK(first.exit_code() == 0);
+  CHECK(second.exit_code() == 0);
+  CHECK(Json::parse(place.read("first.out"))["notes"]["ranks"] == 2);
+  CHECK(place.read("second.out").empty());
+}
+
+TEST_CASE("a rank with other settings ends all with code 2", "[program]") {
+  const Workplace place;
+  const std::string where = rendezvous();
+  Program second =
+      all_reduce(place, with(kSmall, {"--iterations", "7"}), rank_of(1, 2, where), "second");
+  Program first = all_reduce(place, kSmall, rank_of(0, 2, where), "first");
+  CHECK(first.exit_code() == 2);
+  CHECK(second.exit_code() == 2);
+  for (const char* err : {"first.err", "second.err"})
+    CHECK_THAT(place.read(err), Contains("rank 1") && Contains("iterations is 7, not 20"));
+}
+
+TEST_CASE("a rank that never comes is named", "[program]") {
+  const Workplace place;
+  Program first =
+      all_reduce(place, with(kSmall, {"--arrival_timeout", "0.3"}), rank_of(0, 3, rendezvous()));
+  CHECK(first.exit_code() == 1);
+  CHECK_THAT(place.read("err"), Contains("rank 1, 2 of 3 did not come"));
+}
+
+TEST_CASE("wrong inputs end with code 2 before any rank is started", "[program]") {
+  const Workplace place;
+  CHECK(all_reduce(place, {"--message_bytes", "6"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Contains("multiple of 4"));
+  CHECK(all_reduce(place, {"--transport", "shn"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Contains("did you mean 'shm'"));
+  CHECK(all_reduce(place, {"--ranks", "2"}, rank_of(0, 3, rendezvous())).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Contains("3 processes were started"));
+}
+
+TEST_CASE("the death of any rank ends the run, named, with nothing left", "[program]") {
+  const Workplace place;
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const auto victim = GENERATE(0, 1, 2);
+  const int pause_ms = victim == 1 ? 0 : 800;  // while the ranks meet, and while they measure
+  CAPTURE(transport, victim);
+  Program program = all_reduce(place, with(kEndless, {"--transport", transport}));
+  const auto ranks = program.wait_for_children(3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+  const auto start = std::chrono::steady_clock::now();
+  kill(ranks[victim], SIGKILL);
+  CHECK(program.exit_code() == 1);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));  // no hang
+  CHECK_THAT(place.read("err"),
+             Contains("rank " + std::to_string(victim) + " of 3 was ended by signal 9"));
+  for (const pid_t rank : ranks) CHECK(gone(rank));
+}
+
+TEST_CASE("ranks of a launcher tell which rank died", "[program]") {
+  const Workplace place;
+  const std::string where = rendezvous();
+  const Arguments endless{"--message_bytes", "4096", "--duration", "600"};
+  for (const std::string transport : {"shm", "tcp"}) {
+    const Arguments arguments = with(endless, {"--transport", transport});
+    Program first = all_reduce(place, arguments, rank_of(0, 3, where), "first");
+    Program second = all_reduce(place, arguments, rank_of(1, 3, where), "second");
+    Program third = all_reduce(place, arguments, rank_of(2, 3, where), "third");
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    kill(second.pid(), SIGKILL);
+    CHECK(first.exit_code() == 1);
+    CHECK(third.exit_code() == 1);
+    second.exit_code();
+    for (const char* err : {"first.err", "third.err"})
+      CHECK_THAT(place.read(err), Contains("rank 1 of 3 died"));
+  }
+}
+
+TEST_CASE("ranks end with the program that started them, however it ends", "[program]") {
+  const Workplace place;
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    Program program = all_reduce(place, kEndless);
+    const auto ranks = program.wait_for_children(3);
+    kill(program.pid(), signal);
+    CHECK(program.exit_code() == 128 + signal);
+    for (const pid_t rank : ranks) CHECK(gone(rank));
+  }
+}
+
+TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with code 77",
+          "[program]") {
+  const Workplace place;
+  if (std::filesystem::exists("/dev/nvidiactl")) return;
+  CHECK(all_reduce(place, with(kSmall, {"--transport", "nccl"})).exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("transport nccl"));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+TEST_CASE("a message that does not fit the memory ends with code 77", "[program]") {
+  const Workplace place;
+  Program program(DOETUNE_ALL_REDUCE, place, {"--message_bytes", "4294967296"}, {}, "",
+                  rlim_t{1} << 30);
+  CHECK(program.exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("memory"));
+}
+#endif

@@ -1,0 +1,170 @@
+// Sums over processes: what they must be, by arithmetic, and what they must be the same as.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "tests/workloads/ranks.h"
+#include "workloads/communication/bfloat16.h"
+#include "workloads/random.h"
+
+using namespace doetune::workloads;
+using test::run_ranks;
+
+namespace {
+
+/// What each rank brings.
+std::vector<float> values_of(int rank, std::size_t count, std::uint64_t seed = 7) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = random_unit(seed + static_cast<std::uint64_t>(rank), i) - 0.5F;
+  return values;
+}
+
+std::vector<double> exact_sum(int ranks, std::size_t count) {
+  std::vector<double> sum(count, 0);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto values = values_of(rank, count);
+    for (std::size_t i = 0; i < count; ++i) sum[i] += static_cast<double>(values[i]);
+  }
+  return sum;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// All ranks' results of one all-reduce.
+std::vector<std::vector<float>> all_reduced(int ranks, std::string_view transport,
+                                            std::size_t count, CommunicationType type) {
+  std::vector<std::vector<float>> results(ranks);
+  const auto thrown = run_ranks(ranks, transport, [&](Communicator& communicator) {
+    auto values = values_of(communicator.rank(), count);
+    communicator.all_reduce(values, type);
+    results[communicator.rank()] = values;
+  });
+  for (const std::string& what : thrown) CHECK(what.empty());
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("bfloat16 is the upper half of a float, rounded to nearest even", "[communication]") {
+  CHECK(to_bfloat16(1.0F) == 0x3F80);
+  CHECK(to_bfloat16(1.0F + 0x1p-8F) == 0x3F80);             // half way, to even
+  CHECK(to_bfloat16(1.0F + 0x1p-8F + 0x1p-20F) == 0x3F81);  // above half way
+  CHECK(to_bfloat16(1.0F + 0x1.8p-7F) == 0x3F82);           // half way, to even, up
+  CHECK(to_bfloat16(-INFINITY) == 0xFF80);
+  CHECK(std::isnan(from_bfloat16(to_bfloat16(NAN))));
+  CHECK(from_bfloat16(to_bfloat16(-0.0F)) == 0.0F);
+  for (std::uint32_t bits = 0; bits < 0x7F80; ++bits)  // every finite one keeps its bits
+    REQUIRE(to_bfloat16(from_bfloat16(static_cast<std::uint16_t>(bits))) == bits);
+}
+
+TEST_CASE("an all-reduce is the sum to rounding, bitwise the same on all ranks and runs",
+          "[communication]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const auto ranks = GENERATE(1, 2, 3, 4);
+  const auto count =
+      GENERATE(std::size_t{1}, std::size_t{5}, std::size_t{1000}, std::size_t{300'001});
+  CAPTURE(transport, ranks, count);
+  const auto results = all_reduced(ranks, transport, count, CommunicationType::fp32);
+  const auto exact = exact_sum(ranks, count);
+  double error = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    error = std::max(error, std::abs(static_cast<double>(results[0][i]) - exact[i]));
+  CHECK(error <= (ranks - 1) * 0x1p-24 * ranks / 2);  // each addition rounds a sum below ranks / 2
+  for (const auto& result : results) CHECK(same_bits(result, results[0]));
+  CHECK(same_bits(all_reduced(ranks, transport, count, CommunicationType::fp32)[0], results[0]));
+}
+
+TEST_CASE("transports give the same bits", "[communication]") {
+  for (const auto type : {CommunicationType::fp32, CommunicationType::bf16})
+    CHECK(same_bits(all_reduced(3, "shm", 100'003, type)[0],
+                    all_reduced(3, "tcp", 100'003, type)[0]));
+}
+
+TEST_CASE("bf16 sums are as near as one rounding a hop allows", "[communication]") {
+  const auto ranks = GENERATE(1, 2, 4);
+  const std::size_t count = 10'000;
+  const auto results = all_reduced(ranks, "shm", count, CommunicationType::bf16);
+  const auto exact = exact_sum(ranks, count);
+  for (std::size_t i = 0; i < count; ++i)  // every rounding is of a number below ranks / 2
+    REQUIRE(std::abs(static_cast<double>(results[0][i]) - exact[i]) <=
+            ranks * 0x1p-9 * ranks / 2 + 1e-6);
+  for (const auto& result : results) CHECK(same_bits(result, results[0]));
+  for (const float value : results[0]) REQUIRE(from_bfloat16(to_bfloat16(value)) == value);
+}
+
+TEST_CASE("several sums under way are each their own", "[communication]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const auto thrown = run_ranks(3, transport, [](Communicator& communicator) {
+    std::vector<std::vector<float>> all;
+    std::vector<Communicator::Ticket> tickets;
+    for (int k = 0; k < 20; ++k)
+      all.emplace_back(std::size_t{1} << (k % 14), static_cast<float>(k + communicator.rank()));
+    for (auto& values : all)
+      tickets.push_back(communicator.start_all_reduce(values, CommunicationType::fp32, 2.0F));
+    for (int k = 19; k >= 0; --k) {
+      communicator.wait(tickets[k]);
+      for (const float value : all[k])
+        if (value != 2.0F * static_cast<float>(3 * k + 3)) throw std::runtime_error("wrong sum");
+    }
+  });
+  for (const std::string& what : thrown) CHECK(what.empty());
+}
+
+TEST_CASE("broadcast, gather and agreement are of all ranks", "[communication]") {
+  const auto thrown = run_ranks(4, "shm", [](Communicator& communicator) {
+    const auto rank = static_cast<float>(communicator.rank());
+    std::vector<float> values{rank, -rank};
+    communicator.broadcast(values, 2);
+    if (values != std::vector<float>{2, -2}) throw std::runtime_error("broadcast");
+    if (communicator.gather(10 + rank) != std::vector<float>{10, 11, 12, 13})
+      throw std::runtime_error("gather");
+    if (!communicator.agree(communicator.rank() == 0)) throw std::runtime_error("yes");
+    if (communicator.agree(communicator.rank() != 0)) throw std::runtime_error("no");
+  });
+  for (const std::string& what : thrown) CHECK(what.empty());
+}
+
+TEST_CASE("nobody passes a barrier before all are there", "[communication]") {
+  std::atomic<int> there = 0;
+  const auto thrown = run_ranks(3, "shm", [&](Communicator& communicator) {
+    for (int round = 1; round <= 50; ++round) {
+      ++there;
+      communicator.barrier();
+      if (there < 3 * round) throw std::runtime_error("passed too early");
+      communicator.barrier();
+    }
+  });
+  for (const std::string& what : thrown) CHECK(what.empty());
+}
+
+TEST_CASE("what one rank throws ends the others with its name and words", "[communication]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  for (int guilty = 0; guilty < 3; ++guilty) {
+    const auto thrown = run_ranks(3, transport, [&](Communicator& communicator) {
+      communicator.barrier();
+      if (communicator.rank() == guilty) throw Infeasible("no memory left");
+      communicator.barrier();
+    });
+    const std::string expected = rank_name(guilty, 3) + ": no memory left";
+    for (int rank = 0; rank < 3; ++rank)
+      CHECK(thrown[rank] == (rank == guilty ? "no memory left" : expected));
+  }
+}
+
+TEST_CASE("ranks out of step are told, not summed", "[communication]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const auto thrown = run_ranks(2, transport, [&](Communicator& communicator) {
+    std::vector<float> values(communicator.rank() == 0 ? 100 : 50, 1.0F);
+    communicator.all_reduce(values);
+  });
+  CHECK_THAT(thrown[0] + thrown[1], Catch::Contains("out of step"));
+  CHECK_FALSE(thrown[0].empty());
+  CHECK_FALSE(thrown[1].empty());
+}

@@ -1,0 +1,89 @@
+// Data-parallel training on the CPU engine against one process on the joined batch.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "tests/workloads/ranks.h"
+#include "workloads/communication/data_parallel.h"
+#include "workloads/random.h"
+
+using namespace doetune::workloads;
+
+namespace {
+
+constexpr int kBatch = 6;
+constexpr int kSteps = 4;
+
+/// Without batch normalisation, whose statistics would be those of each rank's images.
+const Network& network() {
+  static const Network made = make_network("small-cnn", 32);
+  return made;
+}
+
+void fill(TrainableNetwork& trainable, int step, BatchShare share) {
+  const auto elements = static_cast<std::size_t>(network().input.elements());
+  for (int i = 0; i < share.count; ++i) {
+    const auto image = static_cast<std::size_t>(step * kBatch + share.first + i);
+    for (std::size_t e = 0; e < elements; ++e)
+      trainable.input()[static_cast<std::size_t>(i) * elements + e] =
+          4 * random_unit(5, image * elements + e) - 2;
+    trainable.labels()[i] = static_cast<std::int32_t>(random_bits(6, image) % 100);
+  }
+}
+
+/// Each rank's parameters after the steps.
+std::vector<std::vector<float>> train(int ranks, Precision precision = Precision::fp32) {
+  std::vector<std::vector<float>> results(ranks);
+  const auto thrown = test::run_ranks(ranks, "shm", [&](Communicator& communicator) {
+    std::vector<float> start(static_cast<std::size_t>(parameters(network())));
+    initial_parameters(network(), 3, start);
+    const auto trainable =
+        make_engine("cpu")->train(network(), start, {}, {.batch = kBatch, .precision = precision});
+    DataParallel parallel(communicator, *trainable, {.bucket = 5000});
+    for (int step = 0; step < kSteps; ++step) {
+      fill(*trainable, step, batch_share(kBatch, communicator.rank(), ranks));
+      parallel.step(kBatch, 0.05F);
+    }
+    results[communicator.rank()].assign(trainable->parameters().begin(),
+                                        trainable->parameters().end());
+  });
+  for (const std::string& what : thrown) CHECK(what.empty());
+  return results;
+}
+
+double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+}  // namespace
+
+TEST_CASE("on the CPU engine ranks learn what one process learns from the joined batch",
+          "[data_parallel]") {
+  const auto alone = train(1)[0];
+  for (const int ranks : {2, 4}) {
+    CAPTURE(ranks);
+    const auto together = train(ranks);
+    CHECK(relative_difference(together[0], alone) < 1e-6);  // fp32 rounds by 6e-8
+    for (const auto& parameters : together) CHECK(parameters == together[0]);
+  }
+}
+
+TEST_CASE("buckets on the CPU engine begin before its backward pass ends", "[data_parallel]") {
+  const auto trainable = [&] {
+    std::vector<float> start(static_cast<std::size_t>(parameters(network())));
+    initial_parameters(network(), 3, start);
+    return make_engine("cpu")->train(network(), start, {}, {.batch = kBatch});
+  }();
+  fill(*trainable, 0, {0, kBatch});
+  std::vector<std::int64_t> offsets;
+  trainable->gradients(kBatch, [&](std::int64_t offset) { offsets.push_back(offset); });
+  REQUIRE(offsets.size() > 1);
+  CHECK(std::ranges::is_sorted(offsets, std::greater()));
+  CHECK(offsets.front() < parameters(network()));
+  CHECK(offsets.back() == 0);
+}

@@ -1,0 +1,88 @@
+// The program train-data-parallel from outside.
+#include <catch2/catch.hpp>
+
+#include <signal.h>
+
+#include <thread>
+
+#include "tests/workloads/program.h"
+
+using namespace doetune::workloads::test;
+using Catch::Contains;
+
+namespace {
+
+const Arguments kSmall{"--network",  "small-cnn", "--batch_size", "8", "--warmup", "0",
+                       "--duration", "0.1",       "--values",     "3", "--ranks",  "2"};
+
+Program train(const Workplace& place, const Arguments& arguments,
+              const Variables& environment = {}) {
+  return Program(DOETUNE_TRAIN_DATA_PARALLEL, place, arguments, environment);
+}
+
+Json answer(const Workplace& place, const Arguments& arguments) {
+  REQUIRE(train(place, arguments).exit_code() == 0);
+  return Json::parse(place.read("out"));
+}
+
+}  // namespace
+
+TEST_CASE("throughput, speed-up and efficiency follow from the times of steps", "[program]") {
+  const Workplace place;
+  const Json result = answer(place, kSmall);
+  const Json& responses = result["responses"];
+  const double throughput = responses["throughput"];
+  CHECK(throughput == Approx(8 / responses["step_time"].get<double>()));
+  const double alone = result["notes"]["baseline_throughput"];
+  CHECK(responses["speed_up"].get<double>() == Approx(throughput / alone));
+  CHECK(responses["efficiency"].get<double>() == Approx(throughput / alone / 2));
+  CHECK(responses["communication_share"] >= 0);
+  CHECK(responses["communication_share"] <= 1);
+  CHECK(result["notes"]["ranks"] == 2);
+}
+
+TEST_CASE("one, two and four ranks begin at the same loss and learn", "[program]") {
+  const Workplace place;
+  const Arguments steps = with(kSmall, {"--baseline", "false", "--learning_rate", "0.02"});
+  const Json one = answer(place, with(steps, {"--ranks", "1"}))["notes"];
+  CHECK(one["last_loss"] < one["first_loss"]);
+  for (const char* ranks : {"2", "4"}) {
+    const Json result = answer(place, with(steps, {"--ranks", ranks, "--transport", "tcp",
+                                                   "--communication_type", "bf16"}));
+    CHECK(result["notes"]["first_loss"].get<double>() ==
+          Approx(one["first_loss"].get<double>()).epsilon(1e-5));
+    CHECK(result["notes"]["last_loss"] < result["notes"]["first_loss"]);
+    CHECK_THAT(result["notes"]["speed_up"].get<std::string>(), Contains("baseline"));
+  }
+}
+
+TEST_CASE("more ranks than images are refused", "[program]") {
+  const Workplace place;
+  CHECK(train(place, with(kSmall, {"--batch_size", "1"})).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Contains("batch_size = 1") && Contains("2 ranks"));
+}
+
+TEST_CASE("a diverging loss is told, and the times are still measured", "[program]") {
+  const Workplace place;
+  const Json result = answer(place, with(kSmall, {"--learning_rate", "1e6", "--values", "8"}));
+  CHECK_THAT(result["notes"]["diverged"].dump(), Contains("loss"));
+  CHECK(result["responses"]["throughput"] > 0);
+}
+
+TEST_CASE("a precision that the CPU lacks ends all ranks with code 77", "[program]") {
+  const Workplace place;
+  CHECK(train(place, with(kSmall, {"--precision", "bf16"}), {{"ONEDNN_MAX_CPU_ISA", "AVX2"}})
+            .exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("rank 0 of 2") && Contains("lacks"));
+}
+
+TEST_CASE("the death of a rank in training ends the run, named, with nothing left", "[program]") {
+  const Workplace place;
+  Program program = train(place, with(kSmall, {"--duration", "600", "--baseline", "false"}));
+  const auto ranks = program.wait_for_children(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  kill(ranks[1], SIGKILL);
+  CHECK(program.exit_code() == 1);
+  CHECK_THAT(place.read("err"), Contains("rank 1 of 2 was ended by signal 9"));
+  for (const pid_t rank : ranks) CHECK(gone(rank));
+}

@@ -1,0 +1,170 @@
+// How ranks meet, and what they say when they cannot.
+#include <catch2/catch.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "tests/workloads/ranks.h"
+
+using namespace doetune::workloads;
+using Catch::Contains;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::places;
+using test::run_threads;
+
+namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// Sets variables for one test.
+class Environment {
+ public:
+  explicit Environment(Variables variables) : variables_(std::move(variables)) {
+    for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Environment() {
+    for (const auto& [name, value] : variables_) unsetenv(name.c_str());
+  }
+
+ private:
+  Variables variables_;
+};
+
+}  // namespace
+
+TEST_CASE("addresses are host and port", "[group]") {
+  CHECK(address_named("node7:4000").host == "node7");
+  CHECK(address_named("node7:4000").port == 4000);
+  CHECK(address_named("[::1]:22").host == "::1");
+  CHECK(to_text(Address{"::1", 22}) == "[::1]:22");
+  for (const char* wrong : {"", "node7", ":1", "node7:", "node7:0", "node7:65536", "node7:1x"})
+    CHECK_THROWS_AS(address_named(wrong), std::invalid_argument);
+}
+
+TEST_CASE("a place comes from the launcher's variables", "[group]") {
+  CHECK_FALSE(place_from_environment());
+  SECTION("doetune's own") {
+    const Environment set(
+        {{"DOETUNE_RANK", "2"}, {"DOETUNE_RANKS", "4"}, {"DOETUNE_RENDEZVOUS", "head:5000"}});
+    const auto place = place_from_environment();
+    CHECK(place->rank == 2);
+    CHECK(place->ranks == 4);
+    CHECK(to_text(place->rendezvous) == "head:5000");
+  }
+  SECTION("srun, from the list of nodes") {
+    const Environment set(Variables{{"SLURM_PROCID", "5"},
+                                    {"SLURM_STEP_NUM_TASKS", "8"},
+                                    {"SLURM_LOCALID", "1"},
+                                    {"SLURM_JOB_ID", "77"},
+                                    {"SLURM_STEP_NODELIST", "gpu[03-05,09],x1"}});
+    const auto place = place_from_environment();
+    CHECK(place->rank == 5);
+    CHECK(place->local_rank == 1);
+    CHECK(place->rendezvous.host == "gpu03");
+    CHECK(place->rendezvous.port >= 20000);
+    CHECK(place->rendezvous.port < 30000);
+  }
+  SECTION("one task of a job is no group") {
+    const Environment set(Variables{{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}});
+    CHECK_FALSE(place_from_environment());
+  }
+  SECTION("mpirun on one machine, and on several") {
+    const Environment set(Variables{{"OMPI_COMM_WORLD_RANK", "1"},
+                                    {"OMPI_COMM_WORLD_SIZE", "2"},
+                                    {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                                    {"PMIX_NAMESPACE", "1234"}});
+    CHECK(place_from_environment()->rendezvous.host == "127.0.0.1");
+    const Environment apart(Variables{{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}});
+    CHECK_THROWS_WITH(place_from_environment(), Contains("DOETUNE_RENDEZVOUS"));
+  }
+  SECTION("a wrong one is named") {
+    const Environment set(
+        {{"DOETUNE_RANK", "4"}, {"DOETUNE_RANKS", "4"}, {"DOETUNE_RENDEZVOUS", "head:5000"}});
+    CHECK_THROWS_WITH(place_from_environment(),
+                      Contains("DOETUNE_RANK must be") && Contains("'4'"));
+  }
+}
+
+TEST_CASE("a rank with other settings is told, and so are the others", "[group]") {
+  const auto all = places(3);
+  const auto thrown = run_threads(3, [&](int rank) {
+    const Json settings{{"batch_size", rank == 2 ? 64 : 32}, {"seed", 1}};
+    Group(all[rank], settings, seconds(20));
+  });
+  for (const std::string& what : thrown)
+    CHECK(what == "rank 2 was started with other settings than rank 0: batch_size is 64, not 32");
+}
+
+TEST_CASE("two processes with one rank are told", "[group]") {
+  auto all = places(3);
+  all[2].rank = 1;
+  const auto thrown =
+      run_threads(3, [&](int rank) { Group(all[rank], Json::object(), milliseconds(800)); });
+  for (const std::string& what : thrown)
+    CHECK(what == "two processes say that they are rank 1 of 3");
+}
+
+TEST_CASE("a rank that never comes is named when the time is over", "[group]") {
+  const auto all = places(4);
+  const auto thrown = run_threads(4, [&](int rank) {
+    if (rank != 2) Group(all[rank], Json::object(), milliseconds(500));
+  });
+  for (const int rank : {0, 1, 3}) CHECK_THAT(thrown[rank], Contains("rank 2 of 4 did not come"));
+}
+
+TEST_CASE("without rank 0 the others end when the time is over", "[group]") {
+  auto all = places(2);
+  close(all[0].listener);
+  CHECK_THROWS_WITH(Group(all[1], Json::object(), milliseconds(300)),
+                    Contains("rank 1 did not find all of 2 ranks"));
+}
+
+TEST_CASE("a port in use is told", "[group]") {
+  const FileDescriptor other = listen_at({"127.0.0.1", 0});
+  const Place place{0, 2, 0, local_address(other.get()), -1};
+  CHECK_THROWS_WITH(Group(place, Json::object(), seconds(1)),
+                    Contains("in use") && Contains(std::to_string(place.rendezvous.port)));
+}
+
+TEST_CASE("strangers and cut messages at the rendezvous change nothing", "[group]") {
+  const auto all = places(2);
+  const auto strange = [&](std::string_view bytes) {
+    const FileDescriptor socket =
+        connect_to(all[0].rendezvous, std::chrono::steady_clock::now() + seconds(5));
+    send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  };
+  strange("");
+  strange("GET / HTTP/1.1\r\n\r\n");                        // a length of 542,393,671 bytes
+  strange(std::string_view("\x40\0\0\0{\"doetune\"", 14));  // cut short
+  strange(std::string_view("\x03\0\0\0[1]", 7));            // not an object
+  strange(std::string_view("\x0f\0\0\0{\"rank\":\"first\"}", 19));
+  const auto thrown =
+      run_threads(2, [&](int rank) { Group(all[rank], Json::object(), seconds(20)); });
+  CHECK(thrown == std::vector<std::string>(2));
+}
+
+TEST_CASE("a server that is not doetune's is told", "[group]") {
+  const FileDescriptor listener = listen_at({"127.0.0.1", 0});
+  const Place place{1, 2, 1, local_address(listener.get()), -1};
+  const auto thrown = run_threads(2, [&](int rank) {
+    if (rank == 1) Group(place, Json::object(), seconds(5));
+    if (rank == 0) {
+      const auto deadline = std::chrono::steady_clock::now() + seconds(5);
+      const FileDescriptor socket = accept_at(listener.get(), deadline);
+      send_text(socket.get(), "SSH-2.0-OpenSSH");
+      receive_text(socket.get(), deadline);
+    }
+  });
+  CHECK_THAT(thrown[1], Contains("does not answer as doetune does"));
+}
+
+TEST_CASE("ranks may leave at different times", "[group]") {
+  const auto thrown = test::run_ranks(3, "tcp", [](Communicator& communicator) {
+    communicator.barrier();
+    usleep(communicator.rank() * 150'000);
+  });
+  CHECK(thrown == std::vector<std::string>(3));
+}

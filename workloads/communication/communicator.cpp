@@ -1,0 +1,111 @@
+#include "workloads/communication/communicator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "workloads/communication/ring.h"
+#ifdef DOETUNE_WITH_NCCL
+#include "workloads/communication/nccl/nccl_communicator.h"
+#endif
+
+namespace doetune::workloads {
+namespace {
+
+std::unique_ptr<Communicator> shared_memory_ring(Group& group) {
+  return make_ring(group, shared_memory_link(group), "shm");
+}
+
+std::unique_ptr<Communicator> tcp_ring(Group& group) {
+  return make_ring(group, tcp_link(group), "tcp");
+}
+
+constexpr TransportType kTransportTypes[] = {
+    {"shm", shared_memory_ring},
+    {"tcp", tcp_ring},
+#ifdef DOETUNE_WITH_NCCL
+    {"nccl", make_nccl_communicator},
+#endif
+};
+
+bool on_one_machine(Group& group) {
+  const auto hosts = group.gather(group.host());
+  return std::ranges::all_of(hosts, [&](const std::string& host) { return host == hosts[0]; });
+}
+
+}  // namespace
+
+CommunicationType communication_type_named(std::string_view name) {
+  if (name == "fp32") return CommunicationType::fp32;
+  if (name == "bf16") return CommunicationType::bf16;
+  throw std::invalid_argument(fmt::format("communication type fp32 or bf16, not '{}'", name));
+}
+
+int bytes_of(CommunicationType type) { return type == CommunicationType::fp32 ? 4 : 2; }
+
+void Communicator::broadcast(std::span<float> values, int root) {
+  if (rank() != root) std::ranges::fill(values, 0.0F);
+  all_reduce(values);
+}
+
+bool Communicator::agree(bool yes) {
+  std::array<float, 1> vote{rank() == 0 && yes ? 1.0F : 0.0F};
+  all_reduce(vote);
+  return vote[0] != 0;
+}
+
+std::vector<float> Communicator::gather(float mine) {
+  std::vector<float> all(size(), 0.0F);
+  all[rank()] = mine;
+  all_reduce(all);
+  return all;
+}
+
+Values Communicator::allocate(std::size_t count) {
+  const auto values = std::make_shared<std::vector<float>>(count);
+  return {*values, values};
+}
+
+std::span<const TransportType> transport_types() { return kTransportTypes; }
+
+std::unique_ptr<Communicator> make_communicator(std::string_view transport, Group& group,
+                                                bool gpus) {
+  const bool here = on_one_machine(group);
+  const auto names = [](std::string_view name) {
+    return std::ranges::find(transport_types(), name, &TransportType::name);
+  };
+  if (transport == "auto")
+    transport = gpus && names("nccl") != transport_types().end() ? "nccl" : here ? "shm" : "tcp";
+  const auto type = names(transport);
+  if (type == transport_types().end())
+    throw Infeasible(fmt::format("this build has no transport {}", transport));
+  auto communicator = type->make(group);
+  group.watch();
+  return communicator;
+}
+
+void in_group(Group& group, std::string_view transport, bool gpus,
+              const std::function<void(Communicator&)>& work) {
+  const auto communicator = make_communicator(transport, group, gpus);
+  const auto tell = [&](const std::exception& error, int code) {
+    group.fail(rank_name(group.rank(), group.size()) + ": " + error.what(), code);
+  };
+  try {
+    work(*communicator);
+  } catch (const UsageError& error) {
+    tell(error, kExitUsage);
+    throw;
+  } catch (const Infeasible& error) {
+    tell(error, kExitInfeasible);
+    throw;
+  } catch (const std::bad_alloc& error) {
+    tell(error, kExitInfeasible);
+    throw;
+  } catch (const std::exception& error) {
+    tell(error, kExitFailed);
+    throw;
+  }
+}
+
+}  // namespace doetune::workloads

@@ -1,0 +1,98 @@
+// Processes that work together: how they meet, agree and learn of each other's end.
+//
+// All ranks connect to rank 0. Each sends {"doetune", "rank", "ranks", "settings"}; when all are
+// there, rank 0 compares and answers {"token"} or {"error", "code"}. The connections stay open for
+// as long as the group lives: one that closes without a goodbye is a rank that died, and rank 0
+// tells the others.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "workloads/communication/place.h"
+#include "workloads/protocol/protocol.h"
+
+namespace doetune::workloads {
+
+/// "rank 1 of 4".
+std::string rank_name(int rank, int ranks);
+
+class Group {
+ public:
+  /// Returns when all ranks are there. `settings` (an object) must be the same on all. Throws
+  /// UsageError where they differ, with the first name that does; std::runtime_error naming the
+  /// ranks that did not come within the time, or the port that is in use.
+  Group(const Place& place, const Json& settings, std::chrono::duration<double> arrival_timeout);
+
+  /// Leaves when all others do. An exception under way is told to them as why this rank ended.
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.ranks; }
+  int local_rank() const { return place_.local_rank; }
+  /// The same for ranks that share a machine's memory and processes.
+  const std::string& host() const { return host_; }
+  std::uint64_t token() const { return token_; }
+  /// Where this rank can listen for others: the address by which it reaches them.
+  std::string local_host() const;
+
+  /// Every rank's text, by rank. All ranks call it, before watch().
+  std::vector<std::string> gather(const std::string& mine);
+
+  /// From now on the end of a rank is noticed.
+  void watch();
+
+  /// Throws what ended the group, naming the rank: Infeasible or UsageError where that rank threw
+  /// one, std::runtime_error otherwise. For waits: call it several times a second.
+  void check() const;
+
+  /// The same, but waits for a moment for the reason: for those who see a connection close.
+  [[noreturn]] void report_closed(int rank) const;
+
+  /// Tells the others why this rank ends, and that it is not their fault.
+  void fail(const std::string& why, int code);
+
+ private:
+  struct Failure {
+    std::string why;
+    int code;
+  };
+
+  void meet_as_root(const Json& settings, Deadline deadline);
+  void meet_root(const Json& settings, Deadline deadline);
+  std::string admit(FileDescriptor socket, const Json& hello, const Json& settings);
+  void answer_all(const Json& answer);
+  Json hear_of(int from, const char* what, Deadline deadline);
+  std::vector<int> missing() const;
+  void listen();
+  void hear(int from);
+  void set_failure(Failure failure);
+  void send_to(int rank, const Json& message);
+  void leave();
+
+  Place place_;
+  std::string host_;
+  std::uint64_t token_ = 0;
+  Deadline deadline_;
+  std::vector<FileDescriptor> peers_;  // rank 0: of each rank (its own empty); others: only [0]
+
+  std::mutex sending_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::optional<Failure> failure_;
+  std::vector<bool> gone_;  // said goodbye
+  std::atomic<bool> failed_ = false;
+  std::atomic<bool> stop_ = false;
+  int exceptions_ = std::uncaught_exceptions();
+  std::thread watcher_;
+};
+
+}  // namespace doetune::workloads

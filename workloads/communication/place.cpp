@@ -1,0 +1,98 @@
+#include "workloads/communication/place.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+
+namespace doetune::workloads {
+namespace {
+
+struct Launcher {
+  const char* rank;
+  const char* ranks;
+  const char* local_rank;
+  const char* job;  // what no two jobs of a machine have in common
+};
+
+constexpr Launcher kLaunchers[] = {
+    {"DOETUNE_RANK", "DOETUNE_RANKS", "DOETUNE_LOCAL_RANK", "DOETUNE_RENDEZVOUS"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "PMIX_NAMESPACE"},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID"}};
+
+constexpr int kMostRanks = 65536;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int number(const char* name, int low, int high) {
+  const std::string text = variable(name);
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high)
+    throw std::invalid_argument(
+        fmt::format("{} must be a whole number from {} to {}, not '{}'", name, low, high, text));
+  return value;
+}
+
+/// The first host of Slurm's list: "gpu[03-05,9],x" begins with gpu03.
+std::string first_host(const std::string& list) {
+  const std::size_t end = list.find_first_of(",[");
+  std::string host = list.substr(0, end);
+  if (end == std::string::npos || list[end] == ',') return host;
+  return host + list.substr(end + 1, list.find_first_of(",-]", end) - end - 1);
+}
+
+bool all_are_here() {
+  return variable("OMPI_COMM_WORLD_LOCAL_SIZE") == variable("OMPI_COMM_WORLD_SIZE") &&
+         !variable("OMPI_COMM_WORLD_SIZE").empty();
+}
+
+/// A port below those that the system gives away.
+int port_of(const std::string& job) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (const char letter : job) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
+  return 20000 + static_cast<int>(hash % 10000);
+}
+
+Address rendezvous(const Launcher& launcher) {
+  const std::string given = variable("DOETUNE_RENDEZVOUS");
+  try {
+    if (!given.empty()) return address_named(given);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("DOETUNE_RENDEZVOUS: ") + error.what());
+  }
+  const int port = port_of(variable(launcher.job) + variable("SLURM_STEP_ID"));
+  const std::string hosts = variable("SLURM_STEP_NODELIST");
+  if (all_are_here()) return {"127.0.0.1", port};
+  if (!hosts.empty()) return {first_host(hosts), port};
+  throw std::invalid_argument(
+      "DOETUNE_RENDEZVOUS=host:port must say where rank 0 listens: a host that all ranks reach, "
+      "and a free port of it");
+}
+
+}  // namespace
+
+std::optional<Place> place_from_environment() {
+  for (const Launcher& launcher : kLaunchers) {
+    if (variable(launcher.rank).empty() || variable(launcher.ranks).empty()) continue;
+    Place place;
+    place.ranks = number(launcher.ranks, 1, kMostRanks);
+    place.rank = number(launcher.rank, 0, place.ranks - 1);
+    place.local_rank = variable(launcher.local_rank).empty()
+                           ? place.rank
+                           : number(launcher.local_rank, 0, kMostRanks);
+    if (place.ranks == 1 && &launcher != kLaunchers) continue;  // one task of a job is no group
+    place.rendezvous = rendezvous(launcher);
+    if (!variable("DOETUNE_LISTENER").empty() && place.rank == 0)
+      place.listener = number("DOETUNE_LISTENER", 0, 1 << 20);
+    return place;
+  }
+  return std::nullopt;
+}
+
+}  // namespace doetune::workloads

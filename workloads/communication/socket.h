@@ -1,0 +1,57 @@
+// TCP connections that carry messages, and never wait without an end.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "workloads/mapping.h"
+
+namespace doetune::workloads {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+struct Address {
+  std::string host;
+  int port = 0;
+};
+
+/// "host:port", an IPv6 address in brackets. Throws std::invalid_argument.
+Address address_named(std::string_view text);
+std::string to_text(const Address& address);
+
+/// What was waited for did not come in time.
+struct TimedOut : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The other end has closed the connection.
+struct Closed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Listens at the address; port 0 lets the system choose one. Throws std::runtime_error, which says
+/// so where the port is in use.
+FileDescriptor listen_at(const Address& address);
+
+/// The address of this end of a connection or of a listening socket.
+Address local_address(int socket);
+
+/// Tries again until somebody listens there. Throws TimedOut.
+FileDescriptor connect_to(const Address& address, Deadline deadline);
+
+/// The next connection. Throws TimedOut.
+FileDescriptor accept_at(int listener, Deadline deadline);
+
+inline constexpr std::size_t kLongestText = 1 << 16;
+
+/// A message: its length in 4 bytes, least first, then its text. Throws Closed.
+void send_text(int socket, std::string_view text);
+
+/// Throws TimedOut; Closed, also where the message is cut short; and std::runtime_error where it
+/// says to be longer than kLongestText.
+std::string receive_text(int socket, Deadline deadline);
+
+}  // namespace doetune::workloads

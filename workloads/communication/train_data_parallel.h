@@ -1,0 +1,14 @@
+// The workload `train-data-parallel`: how fast ranks learn together, each from a part of the batch.
+//
+// The images are drawn at random and stay in place, so that nothing but learning and communication
+// is measured. speed_up is the throughput of all ranks over that of one rank that learns from the
+// whole batch alone, with the threads or the GPU of a rank; efficiency is speed_up / ranks.
+#pragma once
+
+#include "workloads/protocol/protocol.h"
+
+namespace doetune::workloads {
+
+const Workload& train_data_parallel();
+
+}  // namespace doetune::workloads
