@@ -20,6 +20,9 @@ struct TrainingOptions {
   // Of the running mean and variance: r = r + momentum (batch's - r); the batch's variance with
   // n - 1 in the denominator.
   float statistics_momentum = 0.1F;
+  // Leave gradients_block() in the device's memory, for a communicator between devices; the CPU
+  // must not touch it then. Means nothing where the device is the CPU.
+  bool gradients_on_device = false;
 };
 
 /// What a batch told.
