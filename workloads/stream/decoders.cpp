@@ -19,9 +19,10 @@ PictureView CameraDecoder::decode(const Frame& frame) {
   const bool by_itself = each_frame_by_itself(clip_.codec());
   const int key = by_itself ? 0 : frame.channel;
   const auto found = cameras_.find(key);
-  Camera& camera = found != cameras_.end()
-                       ? found->second
-                       : cameras_.emplace(key, Camera{FrameDecoder(clip_.codec())}).first->second;
+  Camera& camera =
+      found != cameras_.end()
+          ? found->second
+          : cameras_.emplace(key, Camera{FrameDecoder(clip_.codec(), gpu_)}).first->second;
   last_ = &camera.decoder;
   return by_itself ? camera.decoder.decode(clip_.packet(frame.clip_frame))
                    : decode_in_order(frame, camera);
@@ -40,8 +41,12 @@ void CameraDecoder::skip() {
   for (auto& [channel, camera] : cameras_) camera.next = -1;
 }
 
-Decoders::Decoders(const Clip& clip, int threads, int ahead)
-    : clip_(clip), thread_count_(threads), own_(clip), ring_(static_cast<std::size_t>(ahead)) {
+Decoders::Decoders(const Clip& clip, int threads, int ahead, std::optional<int> gpu)
+    : clip_(clip),
+      gpu_(gpu),
+      thread_count_(threads),
+      own_(clip, gpu),
+      ring_(static_cast<std::size_t>(ahead)) {
   for (int thread = 0; thread < threads; ++thread)
     threads_.emplace_back([this, thread] { work(thread); });
 }
@@ -97,7 +102,7 @@ bool Decoders::belongs_to(const Frame& frame, std::size_t item, int thread) cons
 }
 
 void Decoders::work(int thread) {
-  CameraDecoder decoder(clip_);
+  CameraDecoder decoder(clip_, gpu_);
   std::int64_t share_number = 0;
   std::int64_t skips = 0;
   std::size_t item = 0;

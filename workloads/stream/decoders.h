@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace doetune::workloads {
 /// camera that keeps its state. Used by one thread.
 class CameraDecoder {
  public:
-  explicit CameraDecoder(const Clip& clip) : clip_(clip) {}
+  explicit CameraDecoder(const Clip& clip, std::optional<int> gpu = {}) : clip_(clip), gpu_(gpu) {}
 
   /// A camera's frames come in their order. Valid until the next call.
   PictureView decode(const Frame& frame);
@@ -37,6 +38,7 @@ class CameraDecoder {
   PictureView decode_in_order(const Frame& frame, Camera& camera);
 
   const Clip& clip_;
+  const std::optional<int> gpu_;
   std::map<int, Camera> cameras_;
   FrameDecoder* last_ = nullptr;
 };
@@ -48,8 +50,8 @@ class CameraDecoder {
 /// reader of its pictures, so that they need not be copied, and nothing outlives it.
 class Decoders {
  public:
-  /// `ahead`: pictures in the ring.
-  Decoders(const Clip& clip, int threads, int ahead);
+  /// `ahead`: pictures in the ring; `gpu`: that decodes, see FrameDecoder.
+  Decoders(const Clip& clip, int threads, int ahead, std::optional<int> gpu = {});
   ~Decoders();
   Decoders(const Decoders&) = delete;
   Decoders& operator=(const Decoders&) = delete;
@@ -74,6 +76,7 @@ class Decoders {
                         std::unique_lock<std::mutex>& lock);
 
   const Clip& clip_;
+  const std::optional<int> gpu_;
   const int thread_count_;
   CameraDecoder own_;  // without threads
 

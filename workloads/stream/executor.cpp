@@ -1,6 +1,7 @@
 #include "workloads/stream/executor.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace doetune::workloads {
@@ -12,6 +13,10 @@ int pictures_ahead(const ExecutorConfig& config) {
   return std::max(2 * config.decoders, std::min(2 * config.compile.batch, kMost));
 }
 
+std::optional<int> decoding_gpu(const ExecutorConfig& config) {
+  return config.decode_on_gpu ? std::optional(config.engine.gpu) : std::nullopt;
+}
+
 }  // namespace
 
 Executor::Executor(const ExecutorConfig& config)
@@ -21,7 +26,7 @@ Executor::Executor(const ExecutorConfig& config)
       engine_(make_engine(config.device, config.engine)),
       network_(engine_->compile(make_network(config.model, config.input_size), weights_.floats(),
                                 config.compile)),
-      decoders_(clip_, config.decoders, pictures_ahead(config)),
+      decoders_(clip_, config.decoders, pictures_ahead(config), decoding_gpu(config)),
       pipeline_(*network_, decoders_, config.compile.batch) {
   for (std::int64_t k = 0; k < 16; ++k) pipeline_.prepare_for(share(k).size());
 }

@@ -18,6 +18,7 @@ std::string to_text(const ExecutorConfig& c) {
                      {"confidence_threshold", c.compile.confidence_threshold},
                      {"overlap_threshold", c.compile.overlap_threshold},
                      {"decoders", c.decoders},
+                     {"decode_on_gpu", c.decode_on_gpu},
                      {"cpus", c.cpus},
                      {"channels", c.plan.channels},
                      {"decode_rate", c.plan.decode_rate},
@@ -41,6 +42,7 @@ ExecutorConfig config_from_text(const std::string& text) {
   c.compile = {json.at("batch"), precision_named(json.at("precision").get<std::string>()),
                json.at("threads"), json.at("confidence_threshold"), json.at("overlap_threshold")};
   c.decoders = json.at("decoders");
+  c.decode_on_gpu = json.at("decode_on_gpu");
   c.cpus = json.at("cpus").get<std::vector<int>>();
   c.plan = {json.at("channels"), json.at("decode_rate"), json.at("interval"), json.at("source_fps"),
             json.at("clip_frames")};

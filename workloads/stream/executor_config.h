@@ -18,7 +18,8 @@ struct ExecutorConfig {
   std::string device = "cpu";
   EngineOptions engine;
   CompileOptions compile;
-  int decoders = 0;       // threads that decode; 0: the executor's own
+  int decoders = 0;  // threads that decode; 0: the executor's own
+  bool decode_on_gpu = false;
   std::vector<int> cpus;  // that the executor may use
   StreamPlan plan;
   int weights_fd = -1;

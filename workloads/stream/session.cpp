@@ -23,6 +23,7 @@ ExecutorConfig executor_config(const Request& request, const Placement& placed) 
                     static_cast<float>(in.number("confidence_threshold")),
                     static_cast<float>(in.number("overlap_threshold"))};
   config.decoders = in.integer("decoders");
+  config.decode_on_gpu = in.text("decode_on") == "gpu";
   return config;
 }
 

@@ -63,6 +63,8 @@ std::vector<Input> stream_inputs() {
                  "of the video; but for mjpeg every frame is decoded, those not analysed too"),
       {"decoders", integer, 0,
        "threads of each executor that decode ahead; 0: it decodes by itself", "", 0, 64},
+      categories("decode_on", {"cpu", "gpu"},
+                 "what decodes the video: the CPU, or the GPU's own decoder (NVDEC)"),
       {"source_fps", continuous, 30.0, "frames that a camera sends, at least decode_rate", "Hz",
        0.1, 120},
       {"frame_width", integer, 1280, "of the video", "pixels", 64, 7680, {}, 2},

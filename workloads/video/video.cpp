@@ -4,15 +4,15 @@
 #include <array>
 #include <string>
 
-extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavutil/dict.h>
-#include <libavutil/error.h>
-#include <libavutil/log.h>
-}
+#include "workloads/video/gpu_decoding.h"
+#include "workloads/video/libav.h"
 
 namespace doetune::workloads {
 namespace {
+
+using libav::check;
+using libav::owned;
+using libav::Owner;
 
 constexpr int kQuality = 5;  // libavcodec's quantiser scale, 2 (best) to 31
 
@@ -39,33 +39,15 @@ constexpr std::array<CodecType, 5> kCodecs{{
 
 const CodecType& type_of(VideoCodec codec) { return kCodecs[static_cast<std::size_t>(codec)]; }
 
-void check(int code, const char* what) {
-  if (code >= 0) return;
-  char reason[AV_ERROR_MAX_STRING_SIZE] = {};
-  av_strerror(code, reason, sizeof reason);
-  throw VideoError(std::string(what) + ": " + reason);
-}
-
-struct FreeContext {
-  void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
-};
-struct FreeFrame {
-  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
-};
-struct FreePacket {
-  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
-};
-
 /// What coding in either direction needs.
 struct Codec {
-  std::unique_ptr<AVCodecContext, FreeContext> context;
-  std::unique_ptr<AVFrame, FreeFrame> frame{av_frame_alloc()};
-  std::unique_ptr<AVPacket, FreePacket> packet{av_packet_alloc()};
+  Owner<AVCodecContext> context;
+  Owner<AVFrame> frame = owned(av_frame_alloc());
+  Owner<AVPacket> packet = owned(av_packet_alloc());
 
   Codec(const AVCodec* codec, std::string_view name) {
     if (codec == nullptr) throw VideoError("this libavcodec lacks " + std::string(name));
-    context.reset(avcodec_alloc_context3(codec));
-    if (!context || !frame || !packet) throw std::bad_alloc();
+    context = owned(avcodec_alloc_context3(codec));
     av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
     context->thread_count = 1;
   }
@@ -179,13 +161,20 @@ std::vector<std::byte> FrameEncoder::encode(const PictureView& picture) {
 }
 
 struct FrameDecoder::State : Codec {
-  explicit State(const CodecType& type) : Codec(avcodec_find_decoder(type.id), type.name) {}
+  State(const AVCodec* decoder, std::string_view name) : Codec(decoder, name) {}
 };
 
-FrameDecoder::FrameDecoder(VideoCodec codec) : state_(std::make_unique<State>(type_of(codec))) {
-  state_->context->err_recognition = AV_EF_EXPLODE;
-  state_->context->flags |= AV_CODEC_FLAG_LOW_DELAY;  // each packet gives its picture at once
-  check(avcodec_open2(state_->context.get(), nullptr, nullptr), "cannot start the video decoder");
+FrameDecoder::FrameDecoder(VideoCodec codec, std::optional<int> gpu) {
+  const CodecType& type = type_of(codec);
+  const AVCodec* decoder = gpu ? libav::gpu_decoder(type.id) : avcodec_find_decoder(type.id);
+  if (gpu && decoder == nullptr)
+    throw Infeasible("this libavcodec does not decode " + std::string(type.name) + " on a GPU");
+  state_ = std::make_unique<State>(decoder, type.name);
+  AVCodecContext& context = *state_->context;
+  context.err_recognition = AV_EF_EXPLODE;
+  context.flags |= AV_CODEC_FLAG_LOW_DELAY;  // each packet gives its picture at once
+  if (gpu) libav::decode_on_gpu(context, *gpu);
+  check(avcodec_open2(&context, nullptr, nullptr), "cannot start the video decoder");
 }
 
 FrameDecoder::~FrameDecoder() = default;
@@ -196,9 +185,14 @@ PictureView FrameDecoder::decode(std::span<const std::byte> bytes) {
   packet.data = reinterpret_cast<std::uint8_t*>(
       const_cast<std::byte*>(bytes.data()));  // copied by libavcodec
   packet.size = static_cast<int>(bytes.size());
-  check(avcodec_send_packet(state_->context.get(), &packet), "cannot decode a frame");
-  AVFrame& frame = *state_->frame;
-  check(avcodec_receive_frame(state_->context.get(), &frame), "cannot decode a frame");
+  AVCodecContext& context = *state_->context;
+  const int sent = avcodec_send_packet(&context, &packet);
+  const int code = sent < 0 ? sent : avcodec_receive_frame(&context, state_->frame.get());
+  if (code < 0 && libav::gpu_refused(context))
+    throw Infeasible("the GPU does not decode this video: " + libav::reason(code));
+  check(code, "cannot decode a frame");
+  if (state_->frame->format == AV_PIX_FMT_CUDA) state_->frame = libav::host_picture(*state_->frame);
+  const AVFrame& frame = *state_->frame;
   if (frame.format != AV_PIX_FMT_YUVJ420P && frame.format != AV_PIX_FMT_YUV420P)
     throw VideoError("the video's chroma is not at half size (4:2:0)");
   PictureView view{frame.width,       frame.height,          frame.data[0],

@@ -1,8 +1,9 @@
-// Video, coded and decoded by FFmpeg's libavcodec (of these sources only video.cpp knows it).
+// Video, coded and decoded by FFmpeg's libavcodec (see libav.h).
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -43,11 +44,12 @@ class FrameEncoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes one video's packets on the calling thread: from a key frame on, each in its turn.
-/// Throws VideoError for a broken packet.
+/// Decodes one video's packets, from a key frame on, each in its turn: on the calling thread, or on
+/// a GPU, numbered among those that this process sees. Throws VideoError for a broken packet,
+/// Infeasible where there is no such GPU or it does not decode this video.
 class FrameDecoder {
  public:
-  explicit FrameDecoder(VideoCodec codec = VideoCodec::mjpeg);
+  explicit FrameDecoder(VideoCodec codec = VideoCodec::mjpeg, std::optional<int> gpu = {});
   ~FrameDecoder();
   FrameDecoder(FrameDecoder&&) noexcept;
   /// The picture is valid until the next call.

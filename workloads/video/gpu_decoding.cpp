@@ -1,0 +1,82 @@
+#include "workloads/video/gpu_decoding.h"
+
+#include <fmt/format.h>
+
+extern "C" {
+#include <libavutil/hwcontext.h>
+#include <libavutil/hwcontext_cuda.h>
+#include <libavutil/imgutils.h>
+}
+
+namespace doetune::workloads::libav {
+namespace {
+
+bool hands_work_to_cuda(const AVCodec& decoder) {
+  for (int i = 0; const AVCodecHWConfig* way = avcodec_get_hw_config(&decoder, i); ++i)
+    if (way->device_type == AV_HWDEVICE_TYPE_CUDA &&
+        (way->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) != 0)
+      return true;
+  return false;
+}
+
+/// libavcodec offers what it can decode to, the best first, and again without the GPU where that
+/// could not begin.
+AVPixelFormat choose_gpu(AVCodecContext*, const AVPixelFormat* offered) {
+  while (*offered != AV_PIX_FMT_NONE && *offered != AV_PIX_FMT_CUDA) ++offered;
+  return *offered;
+}
+
+}  // namespace
+
+const AVCodec* gpu_decoder(AVCodecID codec) {
+  void* place = nullptr;
+  while (const AVCodec* decoder = av_codec_iterate(&place))
+    if (decoder->id == codec && av_codec_is_decoder(decoder) != 0 && hands_work_to_cuda(*decoder))
+      return decoder;
+  return nullptr;
+}
+
+void decode_on_gpu(AVCodecContext& context, int gpu) {
+  // The primary context is the one that an executor of this process computes in.
+  const int code =
+      av_hwdevice_ctx_create(&context.hw_device_ctx, AV_HWDEVICE_TYPE_CUDA,
+                             fmt::format("{}", gpu).c_str(), nullptr, AV_CUDA_USE_PRIMARY_CONTEXT);
+  if (code < 0)
+    throw Infeasible(
+        fmt::format("GPU {} cannot decode video: there is no such GPU, or no NVIDIA driver "
+                    "with its libnvcuvid ({})",
+                    gpu, reason(code)));
+  context.get_format = choose_gpu;
+}
+
+bool gpu_refused(const AVCodecContext& context) {
+  return context.get_format == choose_gpu && context.pix_fmt != AV_PIX_FMT_CUDA;
+}
+
+Owner<AVFrame> host_picture(const AVFrame& frame) {
+  const auto fetched = owned(av_frame_alloc());
+  fetched->format = AV_PIX_FMT_NV12;
+  check(av_hwframe_transfer_data(fetched.get(), &frame, 0), "cannot fetch a picture from the GPU");
+  auto planes = owned(av_frame_alloc());
+  planes->format = AV_PIX_FMT_YUV420P;
+  planes->width = frame.width;
+  planes->height = frame.height;
+  check(av_frame_get_buffer(planes.get(), 0), "cannot fetch a picture from the GPU");
+  check(av_frame_copy_props(planes.get(), &frame), "cannot fetch a picture from the GPU");
+  av_image_copy_plane(planes->data[0], planes->linesize[0], fetched->data[0], fetched->linesize[0],
+                      frame.width, frame.height);
+  split_chroma(fetched->data[1], fetched->linesize[1], planes->data[1], planes->data[2],
+               planes->linesize[1], (frame.width + 1) / 2, (frame.height + 1) / 2);
+  return planes;
+}
+
+void split_chroma(const std::uint8_t* pairs, std::ptrdiff_t pair_stride, std::uint8_t* blue,
+                  std::uint8_t* red, std::ptrdiff_t stride, int width, int height) {
+  for (int y = 0; y < height; ++y, pairs += pair_stride, blue += stride, red += stride)
+    for (int x = 0; x < width; ++x) {
+      blue[x] = pairs[2 * x];
+      red[x] = pairs[2 * x + 1];
+    }
+}
+
+}  // namespace doetune::workloads::libav
