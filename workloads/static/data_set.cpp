@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/timing/stage_clock.h"
 #include "workloads/video/clip.h"
 #include "workloads/video/image_file.h"
 #include "workloads/video/video_file.h"

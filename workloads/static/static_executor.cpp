@@ -12,6 +12,7 @@
 
 #include "workloads/networks/heat_map.h"
 #include "workloads/processes/worker_pool.h"
+#include "workloads/timing/stage_clock.h"
 #include "workloads/video/drawing.h"
 #include "workloads/video/video.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workloads/static/result_video.h"
+#include "workloads/timing/stage_clock.h"
 
 namespace doetune::workloads {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -30,19 +29,6 @@ struct StageTimes {
   double operator[](Stage stage) const { return seconds[static_cast<std::size_t>(stage)]; }
   double sum() const;
   StageTimes& operator+=(const StageTimes& other);
-};
-
-/// Adds the time between its calls to one stage after another.
-class StageClock {
- public:
-  void lap(double& stage_s) {
-    const auto now = std::chrono::steady_clock::now();
-    stage_s += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 /// The first packet of an executor: it is ready.
