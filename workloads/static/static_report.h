@@ -37,7 +37,7 @@ struct ExecutorReady {
 };
 
 /// Pictures to work on; to an executor.
-struct Batch {
+struct BatchOrder {
   std::int64_t number = 0;
   std::int64_t first = 0;  ///< picture
   std::int64_t count = 0;

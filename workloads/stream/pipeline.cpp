@@ -33,7 +33,7 @@ void Pipeline::prepare_for(std::size_t images) {
   }
 }
 
-ShareReport Pipeline::process(std::vector<Frame> share, bool skipped) {
+ShareReport Pipeline::process(std::vector<StreamFrame> share, bool skipped) {
   StageClock clock;
   report_ = {};
   report_.images = static_cast<std::int64_t>(share.size());
