@@ -6,8 +6,8 @@
 
 #include "runner/measurement/batch_means.h"
 #include "workloads/engines/training.h"
+#include "workloads/processes/cpus.h"
 #include "workloads/random.h"
-#include "workloads/stream/executor_pool.h"
 
 namespace doetune::workloads {
 namespace {

@@ -8,12 +8,12 @@
 #include <system_error>
 
 #include "workloads/engines/engine.h"
+#include "workloads/processes/cpus.h"
 #include "workloads/processes/worker_pool.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/static/static_executor.h"
 #include "workloads/static/static_job.h"
 #include "workloads/static/static_result.h"
-#include "workloads/stream/executor_pool.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/video/video_writer.h"
 
