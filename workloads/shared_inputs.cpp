@@ -2,7 +2,7 @@
 
 #include "workloads/engines/engine.h"
 #include "workloads/networks/weights.h"
-#include "workloads/stream/executor_pool.h"
+#include "workloads/processes/cpus.h"
 #include "workloads/timing/roofline.h"
 
 namespace doetune::workloads {

@@ -29,7 +29,7 @@ FeedOptions options() {
 }
 
 std::vector<float> three_batches(const ImageStore& store, const FeedOptions& options) {
-  StageClock clock;
+  FeedClock clock;
   Feed feed(store, options, clock);
   const std::size_t size = 5 * 3 * 32 * 32;
   std::vector<float> all(3 * size);
@@ -80,12 +80,12 @@ TEST_CASE("stages that do not run take no time", "[pipeline]") {
   FeedOptions resident = options();
   resident.resident = true;
   resident.augmentation = Augmentation::none;
-  StageClock clock;
+  FeedClock clock;
   Feed feed(*records, resident, clock);
   const StageSeconds made = clock.seconds();  // decoded once
   std::vector<float> batch(5 * 3 * 32 * 32);
   for (int i = 0; i < 3; ++i) feed.next(batch);
-  CHECK(made[static_cast<std::size_t>(Stage::decode)] > 0);
+  CHECK(made[static_cast<std::size_t>(FeedStage::decode)] > 0);
   CHECK(clock.seconds() == made);
 }
 

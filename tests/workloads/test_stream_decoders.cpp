@@ -47,7 +47,7 @@ std::vector<std::vector<std::uint8_t>> straight(const Clip& clip) {
   return all;
 }
 
-Frame frame_at(int channel, std::int64_t source_frame) {
+StreamFrame frame_at(int channel, std::int64_t source_frame) {
   return {channel, static_cast<int>(source_frame % kClipFrames), source_frame};
 }
 
@@ -64,14 +64,14 @@ TEST_CASE("frames picked from a camera are those of its video", "[decoders]") {
     std::int64_t at[2] = {17, 34};
     while (at[0] < 3 * kClipFrames) {
       const int channel = static_cast<int>(random() % 2);
-      const Frame frame = frame_at(channel, at[channel]);
+      const StreamFrame frame = frame_at(channel, at[channel]);
       CHECK(luma_of(decoder.decode(frame)) == expected[frame.clip_frame]);
       at[channel] += random() % 12;  // 0: the same frame again
     }
     // After a gap a camera goes on at a key frame.
     for (const std::int64_t later : {1000, 1500, 1501}) {
       if (later != 1501) decoder.skip();
-      const Frame frame = frame_at(0, later);
+      const StreamFrame frame = frame_at(0, later);
       CHECK(luma_of(decoder.decode(frame)) == expected[frame.clip_frame]);
     }
   }
@@ -90,7 +90,7 @@ TEST_CASE("threads that decode ahead give the same pictures in the same order", 
         for (const std::int64_t k : {0, 1, 2, 9, 10}) {
           const auto share = share_of(plan, frames_of(plan, k), by, 0, 1);
           decoders.begin(share, k == 9);
-          for (const Frame& frame : share)
+          for (const StreamFrame& frame : share)
             REQUIRE(luma_of(decoders.next()) == expected[frame.clip_frame]);
           CHECK(decoders.take_busy_s() > 0);
         }
@@ -110,7 +110,7 @@ TEST_CASE("decoders that are left with pictures not taken end all the same", "[d
 
 TEST_CASE("a packet that is broken is told to the one who wants its picture", "[decoders]") {
   const Clip clip = broken_clip(VideoCodec::mjpeg, 4);
-  std::vector<Frame> share;
+  std::vector<StreamFrame> share;
   for (int i = 0; i < 10; ++i) share.push_back({0, i, i});
   for (const int threads : {0, 2}) {
     Decoders decoders(clip, threads, 4);

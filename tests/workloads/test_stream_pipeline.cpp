@@ -65,7 +65,7 @@ class WatchfulNetwork final : public CompiledNetwork {
 TEST_CASE("each image of a share is analysed once, within the lanes that there are", "[pipeline]") {
   const FileDescriptor file = open_clip({64, 48, 40, 3}, {});
   const Clip clip = Clip::read(file.get(), true).value();
-  std::vector<Frame> frames;
+  std::vector<StreamFrame> frames;
   std::int64_t expected = 0;
   FrameDecoder decoder;
   for (int i = 0; i < 40; ++i) frames.push_back({0, i, i});

@@ -22,7 +22,7 @@ TEST_CASE("fractional rates are kept over time, evenly", "[stream]") {
   for (std::int64_t k = 0; k < 1000; ++k) {
     const auto frames = frames_of(plan, k);
     total += frames.size();
-    for (const Frame& frame : frames) ++per_channel[frame.channel];
+    for (const StreamFrame& frame : frames) ++per_channel[frame.channel];
     CHECK(std::abs(static_cast<double>(frames.size()) - 8 * 2.3 * 0.7) <=
           1.0);  // staggered channels
   }
@@ -33,7 +33,7 @@ TEST_CASE("fractional rates are kept over time, evenly", "[stream]") {
 TEST_CASE("frames come from the clip, each camera at its own place", "[stream]") {
   const StreamPlan plan{4, 30, 1, 30, 120};
   const auto frames = frames_of(plan, 2);
-  for (const Frame& frame : frames) CHECK((frame.clip_frame >= 0 && frame.clip_frame < 120));
+  for (const StreamFrame& frame : frames) CHECK((frame.clip_frame >= 0 && frame.clip_frame < 120));
   CHECK(frames[0].clip_frame != frames[30].clip_frame);
   // At the camera's own rate every frame is taken once.
   for (int i = 1; i < 30; ++i) CHECK(frames[i].clip_frame == (frames[i - 1].clip_frame + 1) % 120);
@@ -43,7 +43,7 @@ TEST_CASE("shares are disjoint, complete, and equal but for one image", "[stream
   const StreamPlan plan{7, 5, 1, 30, 120};
   const auto frames = frames_of(plan, 0);
   for (int executors = 1; executors <= 16; ++executors) {
-    std::vector<Frame> joined;
+    std::vector<StreamFrame> joined;
     for (int e = 0; e < executors; ++e) {
       const auto share = share_of(plan, frames, ShareBy::image, e, executors);
       CHECK(std::abs(static_cast<double>(share.size()) - 35.0 / executors) < 1);
@@ -64,7 +64,7 @@ TEST_CASE("shared out by channel, a camera stays with one executor, its frames i
       for (int e = 0; e < executors; ++e) {
         const auto share = share_of(plan, frames_of(plan, k), ShareBy::channel, e, executors);
         total += share.size();
-        for (const Frame& frame : share) {
+        for (const StreamFrame& frame : share) {
           CHECK(executor_of.emplace(frame.channel, e).first->second == e);
           CHECK(last.emplace(frame.channel, -1).first->second < frame.source_frame);
           last[frame.channel] = frame.source_frame;

@@ -13,10 +13,13 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <span>
 
+#include "workloads/engines/onednn/onednn_calls.h"
+
 namespace doetune::workloads {
 namespace {
 
 using dnnl::memory;
+using onednn::translated;
 
 /// Memory of zeros that no thread has touched yet, in large pages where the system has them.
 class Array {
@@ -53,18 +56,6 @@ double seconds_of(int repetitions, Run run) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < repetitions; ++i) run();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Errors of oneDNN as those of a device.
-template <class Work>
-auto translated(Work work) {
-  try {
-    return work();
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory)
-      throw CannotRun(std::string("not enough memory: oneDNN ") + error.what());
-    throw std::runtime_error(std::string("oneDNN: ") + error.what());
-  }
 }
 
 memory::data_type type_of(Precision precision) {

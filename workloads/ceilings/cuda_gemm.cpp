@@ -5,13 +5,14 @@
 
 #include <array>
 
-#include "workloads/ceilings/cuda_memory.h"
+#include "workloads/ceilings/cuda_arrays.h"
 
 namespace doetune::workloads::cuda {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
 constexpr int kCandidates = 8;                                  // algorithms that are timed
+constexpr const char* kMatrix = "a matrix of the product";
 
 void check(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS)
@@ -55,10 +56,10 @@ class CudaGemm final : public Operation {
  public:
   explicit CudaGemm(const Gemm& gemm)
       : gemm_(gemm),
-        a_(bytes(gemm.m * gemm.k)),
-        b_(bytes(gemm.k * gemm.n)),
-        c_(bytes(gemm.m * gemm.n)),
-        workspace_(kWorkspaceBytes) {
+        a_(bytes(gemm.m * gemm.k), kMatrix),
+        b_(bytes(gemm.k * gemm.n), kMatrix),
+        c_(bytes(gemm.m * gemm.n), kMatrix),
+        workspace_(kWorkspaceBytes, "the workspace of a product") {
     set(a_, gemm.m * gemm.k, gemm.precision, gemm_a);
     set(b_, gemm.k * gemm.n, gemm.precision, gemm_b);
     check(cublasLtCreate(library_.out()));
@@ -73,8 +74,8 @@ class CudaGemm final : public Operation {
   std::vector<float> result() override { return read(c_, gemm_.m * gemm_.n, gemm_.precision); }
 
  private:
-  std::size_t bytes(std::int64_t count) const {
-    return static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes_of(gemm_.precision));
+  std::int64_t bytes(std::int64_t count) const {
+    return count * static_cast<std::int64_t>(bytes_of(gemm_.precision));
   }
 
   void describe() {
@@ -132,10 +133,10 @@ class CudaGemm final : public Operation {
 
   Gemm gemm_;
   Timeline timeline_;
-  Memory a_;
-  Memory b_;
-  Memory c_;
-  Memory workspace_;
+  DeviceBuffer a_;
+  DeviceBuffer b_;
+  DeviceBuffer c_;
+  DeviceBuffer workspace_;
   Library library_;
   Product product_;
   Layout a_layout_;

@@ -8,7 +8,7 @@
 
 #include "runner/measurement/batch_means.h"
 #include "workloads/communication/launch.h"
-#include "workloads/stream/executor_pool.h"
+#include "workloads/processes/cpus.h"
 #include "workloads/stream/stream_result.h"
 
 namespace doetune::workloads {

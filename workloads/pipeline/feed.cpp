@@ -12,14 +12,14 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-StageSeconds StageClock::seconds() const {
+StageSeconds FeedClock::seconds() const {
   StageSeconds seconds{};
   for (std::size_t i = 0; i < seconds.size(); ++i)
     seconds[i] = std::chrono::duration<double>(Clock::duration(times_[i].load())).count();
   return seconds;
 }
 
-Feed::Feed(const ImageStore& store, const FeedOptions& options, StageClock& clock)
+Feed::Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock)
     : store_(store), options_(options), clock_(clock) {
   for (int i = 0; i < std::max(1, options.readers); ++i)
     workers_.push_back(std::make_unique<Worker>(options.size));
@@ -52,8 +52,8 @@ void Feed::load(Worker& worker, int index, std::span<float> image) {
   store_.read(index, worker.bytes);
   const Clock::time_point read = Clock::now();
   worker.resizer(worker.decoder.decode(worker.bytes), image);
-  clock_.add(Stage::read, read - start);
-  clock_.add(Stage::decode, Clock::now() - read);
+  clock_.add(FeedStage::read, read - start);
+  clock_.add(FeedStage::decode, Clock::now() - read);
 }
 
 bool Feed::augments_in_step() const {
@@ -64,7 +64,8 @@ bool Feed::augments_in_step() const {
 void Feed::change(std::int64_t position, std::span<const float> from, std::span<float> to) {
   const Clock::time_point start = Clock::now();
   augment(options_.augmentation, shape(), augmentation_key(position), from, to);
-  if (options_.augmentation != Augmentation::none) clock_.add(Stage::augment, Clock::now() - start);
+  if (options_.augmentation != Augmentation::none)
+    clock_.add(FeedStage::augment, Clock::now() - start);
 }
 
 void Feed::make(Worker& worker, std::int64_t number, Batch& batch) {

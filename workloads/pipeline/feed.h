@@ -19,20 +19,20 @@
 namespace doetune::workloads {
 
 /// What is done to a picture before the step; `decode` includes scaling.
-enum class Stage { read, decode, augment };
-inline constexpr int kStages = 3;
-using StageSeconds = std::array<double, kStages>;
+enum class FeedStage { read, decode, augment };
+inline constexpr int kFeedStages = 3;
+using StageSeconds = std::array<double, kFeedStages>;
 
 /// The time that threads spent in each stage, together.
-class StageClock {
+class FeedClock {
  public:
-  void add(Stage stage, std::chrono::steady_clock::duration time) {
+  void add(FeedStage stage, std::chrono::steady_clock::duration time) {
     times_[static_cast<std::size_t>(stage)] += time.count();
   }
   StageSeconds seconds() const;
 
  private:
-  std::array<std::atomic<std::chrono::steady_clock::rep>, kStages> times_{};
+  std::array<std::atomic<std::chrono::steady_clock::rep>, kFeedStages> times_{};
 };
 
 struct FeedOptions {
@@ -50,7 +50,7 @@ struct FeedOptions {
 class Feed {
  public:
   /// The store must outlive it. Throws what reading and decoding throw.
-  Feed(const ImageStore& store, const FeedOptions& options, StageClock& clock);
+  Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock);
 
   /// The next batch, copied to `images` (and changed on the way where readers do not do it). Gives
   /// the seconds that it had to be waited for.
@@ -75,7 +75,7 @@ class Feed {
 
   const ImageStore& store_;
   const FeedOptions options_;
-  StageClock& clock_;
+  FeedClock& clock_;
   std::vector<float> resident_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::int64_t delivered_ = 0;

@@ -6,15 +6,15 @@
 
 #include "runner/measurement/batch_means.h"
 #include "workloads/engines/training.h"
+#include "workloads/processes/cpus.h"
 #include "workloads/random.h"
-#include "workloads/stream/executor_pool.h"
 
 namespace doetune::workloads {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const char*, kStages> kStageNames{"read", "decode", "augment"};
+constexpr std::array<const char*, kFeedStages> kStageNames{"read", "decode", "augment"};
 constexpr int kClasses = 100;
 
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
@@ -136,7 +136,7 @@ struct Measurement {
   std::vector<double> step_s;  // from one batch to the next
 };
 
-Measurement measure(Feed& feed, Step& step, const StageClock& clock, double least_s, int least) {
+Measurement measure(Feed& feed, Step& step, const FeedClock& clock, double least_s, int least) {
   Measurement measured;
   const StageSeconds before = clock.seconds();
   const Clock::time_point start = Clock::now();
@@ -151,7 +151,7 @@ Measurement measure(Feed& feed, Step& step, const StageClock& clock, double leas
   measured.times.elapsed = seconds(last - start);
   measured.times.step = measured.times.elapsed - measured.times.idle;
   measured.times.stages = clock.seconds();
-  for (std::size_t i = 0; i < kStages; ++i) measured.times.stages[i] -= before[i];
+  for (std::size_t i = 0; i < kFeedStages; ++i) measured.times.stages[i] -= before[i];
   return measured;
 }
 
@@ -162,7 +162,7 @@ void add(const Measurement& measured, int batch, Result& result) {
   result.repeats["idle_share"].push_back(times.idle / times.elapsed);
   result.repeats["step_time"].push_back(times.step / steps);
   const double making = std::accumulate(times.stages.begin(), times.stages.end(), 0.0);
-  for (std::size_t i = 0; i < kStages; ++i)
+  for (std::size_t i = 0; i < kFeedStages; ++i)
     result.repeats[std::string(kStageNames[i]) + "_share"].push_back(
         making > 0 ? times.stages[i] / making : 0);
 }
@@ -193,7 +193,7 @@ Result run(const Request& request) try {
                                         : static_cast<int>(usable_cpus(request.cpus).size());
   const auto store = store_of(in);
   Step step(in, request.seed, threads);
-  StageClock clock;
+  FeedClock clock;
   const FeedOptions options = feed_options(request);
   Feed feed(*store, options, clock);
   measure(feed, step, clock, in.number("warmup"), 1);
@@ -217,7 +217,7 @@ Result run(const Request& request) try {
 }  // namespace
 
 std::string bottleneck(const PipelineTimes& times) {
-  const double augment = times.stages[static_cast<std::size_t>(Stage::augment)];
+  const double augment = times.stages[static_cast<std::size_t>(FeedStage::augment)];
   if (times.idle < kIdle * times.elapsed)
     return times.augments_in_step && augment > times.step / 2 ? "augment" : "step";
   const auto longest = std::ranges::max_element(times.stages);

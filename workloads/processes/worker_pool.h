@@ -1,8 +1,6 @@
 // Worker processes of this same program, and packets to and from them.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "workloads/mapping.h"
+#include "workloads/processes/child_process.h"
 
 namespace doetune::workloads {
 
@@ -56,7 +55,7 @@ class WorkerPool {
 
  private:
   struct Worker {
-    pid_t pid = -1;
+    ChildProcess process;
     FileDescriptor socket;
   };
 
@@ -64,11 +63,9 @@ class WorkerPool {
   void send_bytes(std::size_t worker, std::span<const std::byte> packet);
   std::size_t receive_bytes(std::span<std::byte> packet);
   [[noreturn]] void report_end(std::size_t worker);
-  void stop(int grace_ms);
 
   std::vector<Worker> workers_;
-  std::size_t served_ = 0;            ///< the worker whose packet was received last
-  std::int64_t out_of_memory_kills_;  ///< by the kernel, when the pool started
+  std::size_t served_ = 0;  ///< the worker whose packet was received last
 };
 
 /// A worker's end of the socket.

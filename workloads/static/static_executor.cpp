@@ -12,6 +12,7 @@
 
 #include "workloads/networks/heat_map.h"
 #include "workloads/processes/worker_pool.h"
+#include "workloads/timing/stage_clock.h"
 #include "workloads/video/drawing.h"
 #include "workloads/video/video.h"
 
@@ -79,7 +80,7 @@ class StaticExecutor {
     const int lanes = compiled_->lanes();
     // One more than the lanes hold is loaded while they are busy.
     socket.send(ExecutorReady{lanes > 1 ? lanes + 1 : 1});
-    Batch batch;
+    BatchOrder batch;
     while (true) {
       const auto received = socket.receive(batch, under_way_.empty());
       if (received == hung_up) return;
@@ -106,7 +107,7 @@ class StaticExecutor {
     return sizes;
   }
 
-  void begin(const Batch& batch) {
+  void begin(const BatchOrder& batch) {
     UnderWay work;
     work.report.number = batch.number;
     if (batch.first != next_) recent_.clear();  // each pass decodes anew, however few pictures
@@ -234,7 +235,7 @@ StaticExecutorConfig static_config_from_text(const std::string& text) {
   c.gpu = json.at("gpu");
   c.compile = {json.at("batch"), precision_named(json.at("precision").get<std::string>()),
                json.at("threads"), json.at("confidence_threshold"), json.at("overlap_threshold")};
-  c.data.kind = static_cast<DataSet::Kind>(json.at("source").get<int>());
+  c.data.kind = static_cast<PictureSet::Kind>(json.at("source").get<int>());
   const auto& path = json.at("path").get_binary();
   c.data.path.assign(path.begin(), path.end());
   c.data.images = json.at("images");

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "workloads/engines/engine.h"
-#include "workloads/static/data_set.h"
+#include "workloads/static/picture_source.h"
 
 namespace doetune::workloads {
 
@@ -16,7 +16,7 @@ struct StaticExecutorConfig {
   std::string device = "cpu";
   int gpu = 0;
   CompileOptions compile;
-  DataSet data;
+  PictureSet data;
   bool skip_broken = false;  ///< leave broken pictures out instead of ending
   int weights_file = -1;
   int coded_file = -1;  ///< gets the coded frames; -1: nothing is drawn
@@ -26,8 +26,8 @@ std::string to_text(const StaticExecutorConfig& config);
 StaticExecutorConfig static_config_from_text(const std::string& text);
 
 /// Serves one pool over the socket until it hangs up: sends ExecutorReady, then a BatchReport for
-/// each Batch, in their order. Returns the process's exit code, after a message on standard error
-/// if it is not 0.
+/// each BatchOrder, in their order. Returns the process's exit code, after a message on standard
+/// error if it is not 0.
 int run_static_executor(int socket);
 
 }  // namespace doetune::workloads

@@ -8,12 +8,12 @@
 #include <system_error>
 
 #include "workloads/engines/engine.h"
+#include "workloads/processes/cpus.h"
 #include "workloads/processes/worker_pool.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/static/static_executor.h"
 #include "workloads/static/static_job.h"
 #include "workloads/static/static_result.h"
-#include "workloads/stream/executor_pool.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/video/video_writer.h"
 
@@ -60,9 +60,9 @@ std::vector<Input> inputs() {
   };
 }
 
-DataSetRequest data_set_request(const Inputs& in) {
-  DataSetRequest request{in.text("source"), std::nullopt, in.integer("frame_width"),
-                         in.integer("frame_height"), in.number("source_fps")};
+PictureSetRequest picture_set_request(const Inputs& in) {
+  PictureSetRequest request{in.text("source"), std::nullopt, in.integer("frame_width"),
+                            in.integer("frame_height"), in.number("source_fps")};
   if (in.has("images")) request.images = in.integer("images");
   return request;
 }
@@ -82,8 +82,8 @@ void check_output(const Inputs& in, const Network& network) {
 }
 
 /// What every executor is told, but for its index and its GPU.
-StaticExecutorConfig executor_config(const Inputs& in, const Network& network, const DataSet& data,
-                                     int threads) {
+StaticExecutorConfig executor_config(const Inputs& in, const Network& network,
+                                     const PictureSet& data, int threads) {
   StaticExecutorConfig config;
   config.model = network.name;
   config.input_size = network.input.height;
@@ -130,7 +130,8 @@ std::vector<WorkerStart> worker_starts(StaticExecutorConfig config, int executor
   return starts;
 }
 
-JobPlan job_plan(const Inputs& in, const DataSet& data, const std::vector<FileDescriptor>& coded) {
+JobPlan job_plan(const Inputs& in, const PictureSet& data,
+                 const std::vector<FileDescriptor>& coded) {
   JobPlan plan{data.images, in.integer("batch_size"), data.frames_per_second,
                in.text("schedule") == "dynamic"};
   for (const FileDescriptor& file : coded) plan.coded_files.push_back(file.get());
@@ -151,7 +152,7 @@ Result run(const Request& request) {
   const std::string engine = make_engine(in.text("device"))->description();
   const int executors = devices * in.integer("executors_per_gpu");
   const auto cpus = usable_cpus(request.cpus);
-  const OpenDataSet open = open_data_set(data_set_request(in));
+  const OpenPictureSet open = open_picture_set(picture_set_request(in));
   const FileDescriptor weights = shared_weights(request, network);
   const auto coded = coded_files(network, executors);
   StaticExecutorConfig config =

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workloads/static/result_video.h"
+#include "workloads/timing/stage_clock.h"
 
 namespace doetune::workloads {
 namespace {
@@ -138,7 +139,7 @@ bool StaticJob::give(Dealer& dealer, std::size_t executor) {
   if (!number) return false;
   const std::int64_t first = *number * plan_.batch;
   pool_.send(executor,
-             Batch{*number, first, std::min<std::int64_t>(plan_.batch, plan_.images - first)});
+             BatchOrder{*number, first, std::min<std::int64_t>(plan_.batch, plan_.images - first)});
   return true;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -32,26 +31,13 @@ struct StageTimes {
   StageTimes& operator+=(const StageTimes& other);
 };
 
-/// Adds the time between its calls to one stage after another.
-class StageClock {
- public:
-  void lap(double& stage_s) {
-    const auto now = std::chrono::steady_clock::now();
-    stage_s += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 /// The first packet of an executor: it is ready.
 struct ExecutorReady {
   std::int64_t batches_ahead = 1;  ///< that it can have at once without waiting for the next one
 };
 
 /// Pictures to work on; to an executor.
-struct Batch {
+struct BatchOrder {
   std::int64_t number = 0;
   std::int64_t first = 0;  ///< picture
   std::int64_t count = 0;

@@ -15,7 +15,7 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-PictureView CameraDecoder::decode(const Frame& frame) {
+PictureView CameraDecoder::decode(const StreamFrame& frame) {
   const bool by_itself = each_frame_by_itself(clip_.codec());
   const int key = by_itself ? 0 : frame.channel;
   const auto found = cameras_.find(key);
@@ -28,7 +28,7 @@ PictureView CameraDecoder::decode(const Frame& frame) {
                    : decode_in_order(frame, camera);
 }
 
-PictureView CameraDecoder::decode_in_order(const Frame& frame, Camera& camera) {
+PictureView CameraDecoder::decode_in_order(const StreamFrame& frame, Camera& camera) {
   if (camera.next < 0)
     camera.next = frame.source_frame - (frame.clip_frame - clip_.key_frame(frame.clip_frame));
   for (; camera.next <= frame.source_frame; ++camera.next)
@@ -60,7 +60,7 @@ Decoders::~Decoders() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Decoders::begin(std::vector<Frame> share, bool skipped) {
+void Decoders::begin(std::vector<StreamFrame> share, bool skipped) {
   if (threads_.empty() && skipped) own_.skip();
   {
     const std::lock_guard lock(mutex_);
@@ -95,7 +95,7 @@ double Decoders::take_busy_s() {
   return std::exchange(busy_s_, 0);
 }
 
-bool Decoders::belongs_to(const Frame& frame, std::size_t item, int thread) const {
+bool Decoders::belongs_to(const StreamFrame& frame, std::size_t item, int thread) const {
   const std::size_t turn =
       each_frame_by_itself(clip_.codec()) ? item : static_cast<std::size_t>(frame.channel);
   return turn % static_cast<std::size_t>(thread_count_) == static_cast<std::size_t>(thread);
@@ -124,7 +124,7 @@ void Decoders::work(int thread) {
 
 void Decoders::decode_into_ring(CameraDecoder& decoder, std::size_t item,
                                 std::unique_lock<std::mutex>& lock) {
-  const Frame frame = share_[item];
+  const StreamFrame frame = share_[item];
   lock.unlock();
   Slot slot;
   std::exception_ptr error;

@@ -23,7 +23,7 @@ class CameraDecoder {
   explicit CameraDecoder(const Clip& clip, std::optional<int> gpu = {}) : clip_(clip), gpu_(gpu) {}
 
   /// A camera's frames come in their order. Valid until the next call.
-  PictureView decode(const Frame& frame);
+  PictureView decode(const StreamFrame& frame);
   /// Keeps the last picture's memory, as FrameDecoder does.
   std::shared_ptr<const void> hold() const { return last_->hold(); }
   /// Frames were left out: each camera goes on at the key frame before the next one picked.
@@ -35,7 +35,7 @@ class CameraDecoder {
     std::int64_t next = -1;  // of the camera's frames; -1: at a key frame
     PictureView picture = {};
   };
-  PictureView decode_in_order(const Frame& frame, Camera& camera);
+  PictureView decode_in_order(const StreamFrame& frame, Camera& camera);
 
   const Clip& clip_;
   const std::optional<int> gpu_;
@@ -57,7 +57,7 @@ class Decoders {
   Decoders& operator=(const Decoders&) = delete;
 
   /// Begins to decode a share, after the one before was taken whole. `skipped`: not the next one.
-  void begin(std::vector<Frame> share, bool skipped);
+  void begin(std::vector<StreamFrame> share, bool skipped);
   /// The next picture of the share, valid until the next call. Throws what its decoding threw.
   PictureView next();
   /// Seconds that all decoders together spent decoding, since the last call.
@@ -71,7 +71,7 @@ class Decoders {
   };
 
   void work(int thread);
-  bool belongs_to(const Frame& frame, std::size_t item, int thread) const;
+  bool belongs_to(const StreamFrame& frame, std::size_t item, int thread) const;
   void decode_into_ring(CameraDecoder& decoder, std::size_t item,
                         std::unique_lock<std::mutex>& lock);
 
@@ -84,7 +84,7 @@ class Decoders {
   std::condition_variable work_to_do_;
   std::condition_variable picture_ready_;
   std::vector<Slot> ring_;  // item i of the share is in slot i modulo the size
-  std::vector<Frame> share_;
+  std::vector<StreamFrame> share_;
   std::int64_t share_number_ = 0;
   std::int64_t skips_ = 0;
   std::size_t taken_ = 0;

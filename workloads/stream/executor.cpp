@@ -31,7 +31,7 @@ Executor::Executor(const ExecutorConfig& config)
   for (std::int64_t k = 0; k < 16; ++k) pipeline_.prepare_for(share(k).size());
 }
 
-std::vector<Frame> Executor::share(std::int64_t k) const {
+std::vector<StreamFrame> Executor::share(std::int64_t k) const {
   const ShareBy by = each_frame_by_itself(clip_.codec()) ? ShareBy::image : ShareBy::channel;
   return share_of(config_.plan, frames_of(config_.plan, k), by, config_.index, config_.executors);
 }

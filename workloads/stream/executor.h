@@ -25,7 +25,7 @@ class Executor {
   std::int64_t device_bytes() const { return network_->device_bytes(); }
 
  private:
-  std::vector<Frame> share(std::int64_t k) const;
+  std::vector<StreamFrame> share(std::int64_t k) const;
 
   ExecutorConfig config_;
   Mapping weights_;

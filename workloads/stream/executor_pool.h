@@ -1,8 +1,6 @@
 // The coordinator's side of the executors: starts them, shares out micro-batches, notices a death.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <functional>
 #include <string>
@@ -10,18 +8,10 @@
 #include <vector>
 
 #include "workloads/mapping.h"
+#include "workloads/processes/child_process.h"
 #include "workloads/stream/executor_process.h"
 
 namespace doetune::workloads {
-
-/// CPUs that this process may use, or those of `assigned` that it may.
-std::vector<int> usable_cpus(const std::vector<int>& assigned);
-
-/// The CPUs of executor `index`: a part of its own where there is at least one for each, else all.
-std::vector<int> cpus_of(const std::vector<int>& cpus, int index, int executors);
-
-/// How often the kernel has killed a process for want of memory; 0 where it does not say.
-std::int64_t out_of_memory_kills();
 
 /// How many executors there are and where they live.
 struct PoolLayout {
@@ -59,9 +49,9 @@ class ExecutorPool {
 
  private:
   struct Process {
-    pid_t pid = -1;
-    int first = 0;  // executor
-    int count = 1;
+    ChildProcess child;
+    int first;  // executor
+    int count;
   };
 
   void start(const PoolLayout& layout, int first, const std::function<ExecutorConfig(int)>& config);
@@ -69,11 +59,9 @@ class ExecutorPool {
   template <class T, class Take>
   void receive_all(Take take);
   [[noreturn]] void report_death(std::size_t executor);
-  void stop(std::chrono::milliseconds grace);
 
   std::vector<Process> processes_;
   std::vector<FileDescriptor> sockets_;  // by executor
-  std::int64_t out_of_memory_kills_;     // by the kernel, when the pool started
   std::string engine_;
   std::int64_t device_bytes_ = 0;
 };

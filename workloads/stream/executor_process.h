@@ -19,7 +19,6 @@ struct Order {
   std::int64_t micro_batch;
   std::int64_t channels;
 };
-inline constexpr std::size_t kLongestMessage = 1 << 16;
 
 /// Serves one coordinator over the sockets until it hangs up: one executor each, the first on this
 /// thread and further ones on threads of their own. Returns the process's exit code. An executor

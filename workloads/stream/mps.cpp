@@ -17,6 +17,8 @@
 #include <system_error>
 #include <thread>
 
+#include "workloads/processes/child_process.h"
+
 namespace doetune::workloads {
 namespace {
 
@@ -197,11 +199,8 @@ void stand_apart(int socket) {
 }  // namespace
 
 MpsDaemon::MpsDaemon(milliseconds patience) : patience_(patience) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot make a socket for MPS");
-  guard_socket_ = FileDescriptor(ends[0]);
-  FileDescriptor theirs(ends[1]);
+  auto [ours, theirs] = connected_sockets();
+  guard_socket_ = std::move(ours);
   guard_ = fork();
   if (guard_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start MPS");
   if (guard_ == 0) guard(theirs.get(), patience);

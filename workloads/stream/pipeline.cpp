@@ -1,26 +1,11 @@
 #include "workloads/stream/pipeline.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "workloads/timing/stage_clock.h"
+
 namespace doetune::workloads {
-namespace {
-
-/// Adds the time between its calls to one stage after another.
-class StageClock {
- public:
-  void lap(double& stage_s) {
-    const auto now = std::chrono::steady_clock::now();
-    stage_s += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-}  // namespace
 
 ShareReport& ShareReport::operator+=(const ShareReport& other) {
   images += other.images;
@@ -48,7 +33,7 @@ void Pipeline::prepare_for(std::size_t images) {
   }
 }
 
-ShareReport Pipeline::process(std::vector<Frame> share, bool skipped) {
+ShareReport Pipeline::process(std::vector<StreamFrame> share, bool skipped) {
   StageClock clock;
   report_ = {};
   report_.images = static_cast<std::int64_t>(share.size());

@@ -42,7 +42,7 @@ class Pipeline {
   void prepare_for(std::size_t images);
 
   /// `skipped`: the share does not follow the one before.
-  ShareReport process(std::vector<Frame> share, bool skipped);
+  ShareReport process(std::vector<StreamFrame> share, bool skipped);
 
  private:
   void fill(int images);

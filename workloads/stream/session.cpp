@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "workloads/processes/cpus.h"
 #include "workloads/shared_inputs.h"
 
 namespace doetune::workloads {

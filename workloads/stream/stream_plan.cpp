@@ -5,9 +5,9 @@
 
 namespace doetune::workloads {
 
-std::vector<Frame> frames_of(const StreamPlan& plan, std::int64_t k) {
+std::vector<StreamFrame> frames_of(const StreamPlan& plan, std::int64_t k) {
   constexpr std::int64_t kStagger = 17;  // clip frames between one camera and the next
-  std::vector<Frame> frames;
+  std::vector<StreamFrame> frames;
   const double per_interval = plan.decode_rate * plan.interval;
   for (int channel = 0; channel < plan.channels; ++channel) {
     const double phase = (channel + 0.5) / plan.channels;
@@ -24,8 +24,8 @@ std::vector<Frame> frames_of(const StreamPlan& plan, std::int64_t k) {
   return frames;
 }
 
-std::vector<Frame> share_of(const StreamPlan& plan, std::span<const Frame> frames, ShareBy by,
-                            int executor, int executors) {
+std::vector<StreamFrame> share_of(const StreamPlan& plan, std::span<const StreamFrame> frames,
+                                  ShareBy by, int executor, int executors) {
   const auto part = [&](std::int64_t of, int e) { return of * e / executors; };
   if (by == ShareBy::image) {
     const auto size = static_cast<std::int64_t>(frames.size());
@@ -33,10 +33,10 @@ std::vector<Frame> share_of(const StreamPlan& plan, std::span<const Frame> frame
   }
   struct Turn {
     int turn;
-    Frame frame;
+    StreamFrame frame;
   };
   std::vector<Turn> turns;
-  for (const Frame& frame : frames) {
+  for (const StreamFrame& frame : frames) {
     if (frame.channel < part(plan.channels, executor) ||
         frame.channel >= part(plan.channels, executor + 1))
       continue;
@@ -44,7 +44,7 @@ std::vector<Frame> share_of(const StreamPlan& plan, std::span<const Frame> frame
     turns.push_back({next ? turns.back().turn + 1 : 0, frame});
   }
   std::ranges::stable_sort(turns, {}, &Turn::turn);
-  std::vector<Frame> share;
+  std::vector<StreamFrame> share;
   for (const Turn& turn : turns) share.push_back(turn.frame);
   return share;
 }

@@ -9,8 +9,8 @@
 
 #include "workloads/data/cifar100.h"
 #include "workloads/data/generated_images.h"
+#include "workloads/processes/cpus.h"
 #include "workloads/random.h"
-#include "workloads/stream/executor_pool.h"
 #include "workloads/training/checkpoint.h"
 #include "workloads/training/training_result.h"
 

@@ -26,69 +26,39 @@ struct Error : std::runtime_error {
 /// Refuses unless the status is a success.
 void check(cudnnStatus_t status, const char* what);
 
-/// The attribute type that goes with a C++ type.
+/// The attribute type that goes with a C++ type; calls do not compile with one that has none.
 template <class T>
-struct AttributeType;
+inline constexpr auto kAttributeType = nullptr;
 template <>
-struct AttributeType<cudnnHandle_t> {
-  static constexpr auto value = CUDNN_TYPE_HANDLE;
-};
+inline constexpr auto kAttributeType<cudnnHandle_t> = CUDNN_TYPE_HANDLE;
 template <>
-struct AttributeType<cudnnDataType_t> {
-  static constexpr auto value = CUDNN_TYPE_DATA_TYPE;
-};
+inline constexpr auto kAttributeType<cudnnDataType_t> = CUDNN_TYPE_DATA_TYPE;
 template <>
-struct AttributeType<bool> {
-  static constexpr auto value = CUDNN_TYPE_BOOLEAN;
-};
+inline constexpr auto kAttributeType<bool> = CUDNN_TYPE_BOOLEAN;
 template <>
-struct AttributeType<std::int64_t> {
-  static constexpr auto value = CUDNN_TYPE_INT64;
-};
+inline constexpr auto kAttributeType<std::int64_t> = CUDNN_TYPE_INT64;
 template <>
-struct AttributeType<std::int32_t> {
-  static constexpr auto value = CUDNN_TYPE_INT32;
-};
+inline constexpr auto kAttributeType<std::int32_t> = CUDNN_TYPE_INT32;
 template <>
-struct AttributeType<float> {
-  static constexpr auto value = CUDNN_TYPE_FLOAT;
-};
+inline constexpr auto kAttributeType<float> = CUDNN_TYPE_FLOAT;
 template <>
-struct AttributeType<double> {
-  static constexpr auto value = CUDNN_TYPE_DOUBLE;
-};
+inline constexpr auto kAttributeType<double> = CUDNN_TYPE_DOUBLE;
 template <>
-struct AttributeType<void*> {
-  static constexpr auto value = CUDNN_TYPE_VOID_PTR;
-};
+inline constexpr auto kAttributeType<void*> = CUDNN_TYPE_VOID_PTR;
 template <>
-struct AttributeType<char> {
-  static constexpr auto value = CUDNN_TYPE_CHAR;
-};
+inline constexpr auto kAttributeType<char> = CUDNN_TYPE_CHAR;
 template <>
-struct AttributeType<cudnnConvolutionMode_t> {
-  static constexpr auto value = CUDNN_TYPE_CONVOLUTION_MODE;
-};
+inline constexpr auto kAttributeType<cudnnConvolutionMode_t> = CUDNN_TYPE_CONVOLUTION_MODE;
 template <>
-struct AttributeType<cudnnPointwiseMode_t> {
-  static constexpr auto value = CUDNN_TYPE_POINTWISE_MODE;
-};
+inline constexpr auto kAttributeType<cudnnPointwiseMode_t> = CUDNN_TYPE_POINTWISE_MODE;
 template <>
-struct AttributeType<cudnnBackendHeurMode_t> {
-  static constexpr auto value = CUDNN_TYPE_HEUR_MODE;
-};
+inline constexpr auto kAttributeType<cudnnBackendHeurMode_t> = CUDNN_TYPE_HEUR_MODE;
 template <>
-struct AttributeType<cudnnBackendKnobType_t> {
-  static constexpr auto value = CUDNN_TYPE_KNOB_TYPE;
-};
+inline constexpr auto kAttributeType<cudnnBackendKnobType_t> = CUDNN_TYPE_KNOB_TYPE;
 template <>
-struct AttributeType<cudnnBackendNumericalNote_t> {
-  static constexpr auto value = CUDNN_TYPE_NUMERICAL_NOTE;
-};
+inline constexpr auto kAttributeType<cudnnBackendNumericalNote_t> = CUDNN_TYPE_NUMERICAL_NOTE;
 template <>
-struct AttributeType<cudnnBackendBehaviorNote_t> {
-  static constexpr auto value = CUDNN_TYPE_BEHAVIOR_NOTE;
-};
+inline constexpr auto kAttributeType<cudnnBackendBehaviorNote_t> = CUDNN_TYPE_BEHAVIOR_NOTE;
 
 /// Owns one backend descriptor. Attributes are set, then it is finalised, then used or read.
 class Descriptor {
@@ -101,12 +71,12 @@ class Descriptor {
 
   template <class T>
   Descriptor& set(cudnnBackendAttributeName_t name, const T& value) {
-    set_raw(name, AttributeType<T>::value, 1, &value);
+    set_raw(name, kAttributeType<T>, 1, &value);
     return *this;
   }
   template <class T>
   Descriptor& set(cudnnBackendAttributeName_t name, std::span<const T> values) {
-    set_raw(name, AttributeType<T>::value, static_cast<std::int64_t>(values.size()), values.data());
+    set_raw(name, kAttributeType<T>, static_cast<std::int64_t>(values.size()), values.data());
     return *this;
   }
   Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& value);
@@ -116,15 +86,14 @@ class Descriptor {
   template <class T>
   T get(cudnnBackendAttributeName_t name) const {
     T value{};
-    get_raw(name, AttributeType<T>::value, 1, &value);
+    get_raw(name, kAttributeType<T>, 1, &value);
     return value;
   }
   /// At most `most` values.
   template <class T>
   std::vector<T> list(cudnnBackendAttributeName_t name, std::int64_t most) const {
     std::vector<T> values(static_cast<std::size_t>(most));
-    values.resize(
-        static_cast<std::size_t>(get_raw(name, AttributeType<T>::value, most, values.data())));
+    values.resize(static_cast<std::size_t>(get_raw(name, kAttributeType<T>, most, values.data())));
     return values;
   }
   /// Descriptors of one type; at most `most`.

@@ -13,7 +13,7 @@
 
 namespace doetune::workloads::onednn {
 
-/// Turns oneDNN's errors into the engine's.
+/// Turns oneDNN's errors, and a lack of memory, into CannotRun where settings are the cause.
 template <class Work>
 auto translated(Work work) {
   try {
@@ -25,7 +25,7 @@ auto translated(Work work) {
       throw CannotRun(std::string("oneDNN lacks this on this CPU: ") + error.what());
     throw std::runtime_error(std::string("oneDNN: ") + error.what());
   } catch (const std::bad_alloc&) {
-    throw CannotRun("not enough memory for the network at this batch size");
+    throw CannotRun("not enough memory for these settings");
   }
 }
 

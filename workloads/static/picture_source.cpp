@@ -1,4 +1,4 @@
-#include "workloads/static/data_set.h"
+#include "workloads/static/picture_source.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/timing/stage_clock.h"
 #include "workloads/video/clip.h"
 #include "workloads/video/image_file.h"
 #include "workloads/video/video_file.h"
@@ -87,9 +88,9 @@ std::int64_t limited(std::int64_t there, const std::optional<std::int64_t>& most
   return std::min(there, most.value_or(there));
 }
 
-OpenDataSet generate(const DataSetRequest& request) {
-  OpenDataSet open;
-  open.data.kind = DataSet::Kind::generated;
+OpenPictureSet generate(const PictureSetRequest& request) {
+  OpenPictureSet open;
+  open.data.kind = PictureSet::Kind::generated;
   open.data.images = request.images.value_or(kGeneratedImages);
   open.data.frames_per_second = request.frames_per_second;
   const auto distinct = static_cast<int>(std::min<std::int64_t>(open.data.images, kDistinctImages));
@@ -98,15 +99,15 @@ OpenDataSet generate(const DataSetRequest& request) {
   return open;
 }
 
-OpenDataSet open_directory(const DataSetRequest& request) {
-  OpenDataSet open;
+OpenPictureSet open_directory(const PictureSetRequest& request) {
+  OpenPictureSet open;
   std::vector<fs::path> files = pictures_in(fs::absolute(request.source));
   if (files.empty())
     throw UsageError(
         fmt::format("the directory {} and those below it have no pictures (.jpg .png .bmp .ppm "
                     ".pgm .webp)",
                     request.source));
-  open.data.kind = DataSet::Kind::directory;
+  open.data.kind = PictureSet::Kind::directory;
   open.data.images = limited(static_cast<std::int64_t>(files.size()), request.images);
   open.data.frames_per_second = request.frames_per_second;
   files.resize(static_cast<std::size_t>(open.data.images));
@@ -119,10 +120,10 @@ OpenDataSet open_directory(const DataSetRequest& request) {
   return open;
 }
 
-OpenDataSet open_video(const DataSetRequest& request) {
-  OpenDataSet open;
+OpenPictureSet open_video(const PictureSetRequest& request) {
+  OpenPictureSet open;
   open.data.path = fs::absolute(request.source).string();
-  open.data.kind = DataSet::Kind::video;
+  open.data.kind = PictureSet::Kind::video;
   try {
     const VideoInformation video = VideoReader(open.data.path).information();
     open.data.images = limited(video.frames, request.images);
@@ -141,7 +142,7 @@ OpenDataSet open_video(const DataSetRequest& request) {
 
 }  // namespace
 
-OpenDataSet open_data_set(const DataSetRequest& request) {
+OpenPictureSet open_picture_set(const PictureSetRequest& request) {
   if (request.source == "generated") return generate(request);
   std::error_code none;
   const fs::file_status status = fs::status(request.source, none);
@@ -152,13 +153,13 @@ OpenDataSet open_data_set(const DataSetRequest& request) {
       request.source));
 }
 
-std::unique_ptr<PictureSource> open_source(const DataSet& data) {
+std::unique_ptr<PictureSource> open_source(const PictureSet& data) {
   switch (data.kind) {
-    case DataSet::Kind::generated:
+    case PictureSet::Kind::generated:
       return std::make_unique<GeneratedPictures>(data.file);
-    case DataSet::Kind::directory:
+    case PictureSet::Kind::directory:
       return std::make_unique<DirectoryPictures>(data.file);
-    case DataSet::Kind::video:
+    case PictureSet::Kind::video:
       break;
   }
   return std::make_unique<VideoPictures>(data.path);

@@ -14,7 +14,7 @@
 namespace doetune::workloads {
 
 /// Where pictures come from.
-struct DataSetRequest {
+struct PictureSetRequest {
   std::string source;                  ///< "generated", a directory, or a video file
   std::optional<std::int64_t> images;  ///< to generate, or at most so many of the source
   int width = 1280;                    ///< of generated pictures, even
@@ -26,8 +26,8 @@ inline constexpr std::int64_t kGeneratedImages = 256;  ///< where no number is g
 /// Generated pictures repeat after so many.
 inline constexpr int kDistinctImages = 128;
 
-/// What all processes of a run must know of a data set.
-struct DataSet {
+/// What all processes of a run must know of a set of pictures.
+struct PictureSet {
   enum class Kind { generated, directory, video };
 
   Kind kind = Kind::generated;
@@ -37,18 +37,18 @@ struct DataSet {
   int file = -1;  ///< open descriptor; generated: a clip; directory: paths, each ended by a zero
 };
 
-/// A data set and what holds it.
-struct OpenDataSet {
-  DataSet data;
+/// A set of pictures and what holds it.
+struct OpenPictureSet {
+  PictureSet data;
   FileDescriptor file;
   Json notes = Json::object();
 };
 
 /// Throws UsageError where the source is neither and where a directory has no pictures, and
 /// std::runtime_error, naming the file, for a video that cannot be read.
-OpenDataSet open_data_set(const DataSetRequest& request);
+OpenPictureSet open_picture_set(const PictureSetRequest& request);
 
-/// The pictures of a data set by number, for one thread.
+/// The pictures of a set by number, for one thread.
 class PictureSource {
  public:
   virtual ~PictureSource() = default;
@@ -61,6 +61,6 @@ class PictureSource {
   virtual std::int64_t undecodable() const { return 0; }
 };
 
-std::unique_ptr<PictureSource> open_source(const DataSet& data);
+std::unique_ptr<PictureSource> open_source(const PictureSet& data);
 
 }  // namespace doetune::workloads
