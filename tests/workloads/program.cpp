@@ -97,4 +97,15 @@ Variables by_files(const Workplace& place) {
           {"DOETUNE_RESULT", place.path / "result.json"}};
 }
 
+Json answer_to(const char* program, const Workplace& place, const Json& request,
+               const Variables& environment) {
+  std::ofstream(place / "request.json") << request;
+  Variables variables = by_files(place);
+  variables.insert(variables.end(), environment.begin(), environment.end());
+  const int code = Program(program, place, {}, variables).exit_code();
+  INFO(place.read("err"));
+  REQUIRE(code == 0);
+  return Json::parse(place.read("result.json"));
+}
+
 }  // namespace doetune::workloads::test

@@ -22,6 +22,7 @@ struct Workplace {
   std::filesystem::path path;
   Workplace();
   ~Workplace();
+  std::filesystem::path operator/(const std::string& name) const { return path / name; }
   std::string read(const std::string& name) const;
 };
 
@@ -39,10 +40,10 @@ class Program {
   pid_t pid() const { return pid_; }
   /// Waits for its end; 128 and the signal where one ended it.
   int exit_code();
+  std::vector<pid_t> children() const;
   std::vector<pid_t> wait_for_children(std::size_t count) const;
 
  private:
-  std::vector<pid_t> children() const;
   pid_t pid_ = -1;
   bool ended_ = false;
 };
@@ -54,5 +55,9 @@ Arguments with(Arguments arguments, const Arguments& more);
 
 /// The environment of a run that is asked and answered through request.json and result.json.
 Variables by_files(const Workplace& place);
+
+/// The result of a run that is asked so, and must end with code 0.
+Json answer_to(const char* program, const Workplace& place, const Json& request,
+               const Variables& environment = {});
 
 }  // namespace doetune::workloads::test

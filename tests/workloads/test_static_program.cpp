@@ -1,20 +1,23 @@
 // The program static-inference from outside: its answers, its exit codes, and what it leaves
 // behind.
+#include <catch2/catch.hpp>
+
 #include <signal.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include <thread>
 
 #include "tests/workloads/made_video.h"
-#include "tests/workloads/workload_process.h"
+#include "tests/workloads/program.h"
 #include "workloads/video/video_file.h"
 #include "workloads/video/video_writer.h"
 
 namespace {
 
-using namespace doetune::tests;
-using Json = nlohmann::json;
+using namespace doetune::workloads::test;
+using doetune::tests::grey_of;
+using doetune::tests::make_video;
 using doetune::workloads::VideoReader;
 using doetune::workloads::VideoWriter;
 
@@ -26,33 +29,26 @@ const Arguments kGenerated = with(kSmall, {"--images", "30"});
 const Arguments kTracknet{"--model",  "tracknet", "--input_size", "72",
                           "--warmup", "0",        "--roofline",   "off"};
 
-class StaticInference : public WorkloadProcess {
- public:
-  StaticInference(const TemporaryDirectory& place, const Arguments& arguments,
-                  const std::vector<std::pair<std::string, std::string>>& environment = {})
-      : WorkloadProcess(DOETUNE_STATIC_INFERENCE, place, arguments, environment) {}
-};
+Program static_inference(const Workplace& place, const Arguments& arguments,
+                         const Variables& environment = {}) {
+  return Program(DOETUNE_STATIC_INFERENCE, place, arguments, environment);
+}
 
-Json answer(const TemporaryDirectory& place, const Arguments& arguments) {
-  StaticInference program(place, arguments);
+Json answer(const Workplace& place, const Arguments& arguments) {
+  Program program = static_inference(place, arguments);
   REQUIRE(program.exit_code() == 0);
-  return Json::parse(contents(place / "out"));
+  return Json::parse(place.read("out"));
 }
 
 /// Runs it, checks that it fails with the code, and returns what it says.
-std::string failure(const TemporaryDirectory& place, const Arguments& arguments, int code) {
-  StaticInference program(place, arguments);
+std::string failure(const Workplace& place, const Arguments& arguments, int code) {
+  Program program = static_inference(place, arguments);
   CHECK(program.exit_code() == code);
-  return contents(place / "err");
+  return place.read("err");
 }
 
-Json answer_to(const TemporaryDirectory& place, const Json& request) {
-  std::ofstream(place / "request.json") << request;
-  StaticInference program(
-      place, {},
-      {{"DOETUNE_REQUEST", place / "request.json"}, {"DOETUNE_RESULT", place / "result.json"}});
-  REQUIRE(program.exit_code() == 0);
-  return Json::parse(contents(place / "result.json"));
+Json answer_to(const Workplace& place, const Json& request) {
+  return answer_to(DOETUNE_STATIC_INFERENCE, place, request);
 }
 
 Json small_request() {
@@ -66,7 +62,7 @@ Json small_request() {
 }
 
 /// A directory of PPM pictures of 20 x 16 pixels, each with a gradient of its own.
-std::string make_pictures(const TemporaryDirectory& place, int count) {
+std::string make_pictures(const Workplace& place, int count) {
   const auto directory = place / "pictures";
   std::filesystem::create_directories(directory / "more");
   for (int i = 0; i < count; ++i) {
@@ -81,7 +77,7 @@ std::string make_pictures(const TemporaryDirectory& place, int count) {
 }  // namespace
 
 TEST_CASE("throughput is images over total time, whatever the settings", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   for (const Arguments& settings :
        {Arguments{},
         {"--executors_per_gpu", "3", "--batch_size", "4"},
@@ -106,7 +102,7 @@ TEST_CASE("throughput is images over total time, whatever the settings", "[progr
 }
 
 TEST_CASE("executors, batch size and schedule do not change what is detected", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   const Arguments pictures =
       with(kSmall, {"--source", make_pictures(place, 23), "--confidence_threshold", "0.01"});
   const Json alone = answer(place, pictures);
@@ -125,7 +121,7 @@ TEST_CASE("executors, batch size and schedule do not change what is detected", "
 }
 
 TEST_CASE("every network runs", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   const Json described = answer(place, {"--describe"});
   for (const Json& model : described["factors"][0]["levels"]) {
     CAPTURE(model);
@@ -145,7 +141,7 @@ TEST_CASE("every network runs", "[program]") {
 }
 
 TEST_CASE("speed-up is against one of the executors alone, where it was measured", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   CHECK(answer(place, kGenerated)["responses"]["speed_up"] == 1);
   const Arguments two = with(kGenerated, {"--executors_per_gpu", "2", "--batch_size", "1"});
   const Json measured = answer(place, two);
@@ -158,7 +154,7 @@ TEST_CASE("speed-up is against one of the executors alone, where it was measured
 }
 
 TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   SECTION("passes and repeats") {
     Json request = small_request();
     request["settings"]["passes"] = 3;
@@ -199,7 +195,7 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
 
 TEST_CASE("a video is processed at its own rate, and one that ends early as far as it goes",
           "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   make_video(place / "whole.avi", {"mpeg4", 40});
   const Arguments whole = with(kSmall, {"--source", place / "whole.avi"});
   const Json json = answer(place, with(whole, {"--executors_per_gpu", "2", "--batch_size", "3"}));
@@ -209,7 +205,7 @@ TEST_CASE("a video is processed at its own rate, and one that ends early as far 
         Approx(40 / 25.0 / responses["total_time"].get<double>()));
   CHECK_FALSE(json["notes"].contains("video_ends_early"));
 
-  const std::string bytes = contents(place / "whole.avi");
+  const std::string bytes = place.read("whole.avi");
   std::ofstream(place / "cut.avi", std::ios::binary) << bytes.substr(0, bytes.size() * 3 / 4);
   const Json cut = answer(place, with(kSmall, {"--source", place / "cut.avi"}));
   CHECK(cut["responses"]["images"] < 40);
@@ -219,7 +215,7 @@ TEST_CASE("a video is processed at its own rate, and one that ends early as far 
 }
 
 TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   const auto says = [&](const Arguments& arguments, int code, const char* what) {
     CHECK_THAT(failure(place, with(kSmall, arguments), code), Catch::Contains(what));
   };
@@ -243,7 +239,7 @@ TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[pr
 }
 
 TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   const std::string pictures = make_pictures(place, 10);
   std::filesystem::resize_file(place / "pictures/4.ppm", 100);
   const Arguments arguments = with(kSmall, {"--source", pictures, "--batch_size", "4"});
@@ -260,7 +256,7 @@ TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[pro
 
 TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever works on it",
           "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   make_video(place / "in.mp4", {"mpeg4", 11});
   const auto track = [&](const char* output, const Arguments& settings) {
     return answer(place, with(with(kTracknet, {"--source", place / "in.mp4", "--output",
@@ -282,15 +278,15 @@ TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever w
     CHECK(responses[std::string(stage) + "_time"] > 0);
   CHECK(responses["deadline_met_share"] > 0);
   track("shared.avi", {"--threads", "2", "--executors_per_gpu", "2"});
-  CHECK(contents(place / "shared.avi") == contents(place / "alone.avi"));
+  CHECK(place.read("shared.avi") == place.read("alone.avi"));
   track("kept.mkv", {"--images", "3"});
   CHECK(VideoReader(place / "kept.mkv").information().frames == 3);
-  for (const auto& entry : std::filesystem::directory_iterator(place.path()))
+  for (const auto& entry : std::filesystem::directory_iterator(place.path))
     CHECK(entry.path().extension() != ".partial");
 }
 
 TEST_CASE("tracknet's frames must be of one size, and its video must have a place", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   const std::string pictures = make_pictures(place, 3);
   CHECK_THAT(
       failure(place, with(kTracknet, {"--source", pictures, "--output", "/nowhere/x.avi"}), 1),
@@ -307,25 +303,25 @@ TEST_CASE("tracknet's frames must be of one size, and its video must have a plac
 }
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   for (const int pause_ms : {0, 500}) {  // while it starts, and at work
-    StaticInference program(place,
-                            with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
+    Program program = static_inference(
+        place, with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
     const auto executors = program.wait_for_children(3);
     std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
     kill(executors[1], SIGKILL);
     CHECK(program.exit_code() == 1);
-    CHECK_THAT(contents(place / "err"),
+    CHECK_THAT(place.read("err"),
                Catch::Contains("executor 1 of 3") && Catch::Contains("signal 9"));
     for (const pid_t executor : executors) CHECK(gone(executor));
   }
 }
 
 TEST_CASE("executors end with the program, however it ends", "[program]") {
-  const TemporaryDirectory place;
+  const Workplace place;
   for (const int signal : {SIGTERM, SIGKILL}) {
-    StaticInference program(place,
-                            with(kGenerated, {"--executors_per_gpu", "2", "--duration", "600"}));
+    Program program = static_inference(
+        place, with(kGenerated, {"--executors_per_gpu", "2", "--duration", "600"}));
     const auto executors = program.wait_for_children(2);
     kill(program.pid(), signal);
     CHECK(program.exit_code() == 128 + signal);
@@ -334,9 +330,9 @@ TEST_CASE("executors end with the program, however it ends", "[program]") {
 }
 
 TEST_CASE("without a GPU the device cuda ends with code 77 and says why", "[program]") {
-  const TemporaryDirectory place;
-  StaticInference program(place, with(kGenerated, {"--device", "cuda"}),
-                          {{"CUDA_VISIBLE_DEVICES", ""}});
+  const Workplace place;
+  Program program = static_inference(place, with(kGenerated, {"--device", "cuda"}),
+                                     {{"CUDA_VISIBLE_DEVICES", ""}});
   CHECK(program.exit_code() == 77);
-  CHECK_THAT(contents(place / "err"), Catch::Contains("CUDA") || Catch::Contains("GPU"));
+  CHECK_THAT(place.read("err"), Catch::Contains("CUDA") || Catch::Contains("GPU"));
 }

@@ -1,29 +1,31 @@
 // How the program stream-inference ends, whatever goes wrong, and what it leaves behind.
 #include "tests/workloads/stream_program.h"
 
-using namespace stream_program;
+using namespace doetune::workloads::test;
 
 TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {
   const Workplace place;
-  CHECK(Program(place, {"--exekutors_per_gpu", "2"}).exit_code() == 2);
+  CHECK(stream_inference(place, {"--exekutors_per_gpu", "2"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("executors_per_gpu"));
-  CHECK(Program(place, {"--decode_rate", "20", "--source_fps", "10"}).exit_code() == 2);
+  CHECK(stream_inference(place, {"--decode_rate", "20", "--source_fps", "10"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("source_fps"));
-  CHECK(Program(place, {"--batch_size", "0"}).exit_code() == 2);
+  CHECK(stream_inference(place, {"--batch_size", "0"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("1 to 256"));
-  CHECK(Program(place, {"--channels", "most"}).exit_code() == 2);
+  CHECK(stream_inference(place, {"--channels", "most"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("or max"));
   for (const std::string sharing : {"mps", "green"}) {
-    CHECK(Program(place, {"--device", "cpu", "--sharing", sharing}).exit_code() == 2);
+    CHECK(stream_inference(place, {"--device", "cpu", "--sharing", sharing}).exit_code() == 2);
     CHECK_THAT(place.read("err"), Catch::Contains("of GPUs") && Catch::Contains("stream"));
   }
-  CHECK(Program(place, {}, {{"DOETUNE_REQUEST", "/nowhere"}, {"DOETUNE_RESULT", "/nowhere"}})
-            .exit_code() == 2);
+  CHECK(
+      stream_inference(place, {}, {{"DOETUNE_REQUEST", "/nowhere"}, {"DOETUNE_RESULT", "/nowhere"}})
+          .exit_code() == 2);
 }
 
 TEST_CASE("without a GPU, device cuda ends at once with code 77 and why", "[program]") {
   const Workplace place;
-  Program program(place, with(kSmall, {"--device", "cuda"}), {{"CUDA_VISIBLE_DEVICES", ""}});
+  Program program =
+      stream_inference(place, with(kSmall, {"--device", "cuda"}), {{"CUDA_VISIBLE_DEVICES", ""}});
   CHECK(program.exit_code() == 77);
   CHECK_FALSE(place.read("err").empty());
   CHECK_FALSE(fs::exists(place.path / "doetune"));  // before it made a video
@@ -32,14 +34,16 @@ TEST_CASE("without a GPU, device cuda ends at once with code 77 and why", "[prog
 TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]") {
   const Workplace place;
   std::ofstream(place.path / "short.weights") << "0123456789";
-  CHECK(Program(place, with(kSmall, {"--weights", place.path / "short.weights"})).exit_code() == 1);
+  CHECK(stream_inference(place, with(kSmall, {"--weights", place.path / "short.weights"}))
+            .exit_code() == 1);
   CHECK_THAT(place.read("err"), Catch::Contains("cut off"));
 }
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
   const Workplace place;
   for (const int pause_ms : {0, 700}) {  // while it starts, and in the stream
-    Program program(place, with(kSmall, {"--executors_per_gpu", "3", "--duration", "600"}));
+    Program program =
+        stream_inference(place, with(kSmall, {"--executors_per_gpu", "3", "--duration", "600"}));
     const auto executors = program.wait_for_children(3);
     std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
     kill(executors[1], SIGKILL);
@@ -52,8 +56,9 @@ TEST_CASE("the death of an executor ends the run, named, with nothing left", "[p
 
 TEST_CASE("the death of a process of several executors ends the run too", "[program]") {
   const Workplace place;
-  Program program(place, with(kSmall, {"--executors_per_gpu", "3", "--sharing", "stream",
-                                       "--decoders", "2", "--duration", "600"}));
+  Program program =
+      stream_inference(place, with(kSmall, {"--executors_per_gpu", "3", "--sharing", "stream",
+                                            "--decoders", "2", "--duration", "600"}));
   const auto executors = program.wait_for_children(1);
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
   CHECK(program.children().size() == 1);
@@ -70,10 +75,11 @@ TEST_CASE("executors end with the coordinator, however it ends, and leave no fil
   fs::create_directories(place.path / "tmp");
   for (const int signal : {SIGTERM, SIGKILL})
     for (const std::string sharing : {"process", "stream"}) {
-      Program program(place,
-                      with(kSmall, {"--executors_per_gpu", "2", "--duration", "600", "--sharing",
-                                    sharing, "--decoders", "1"}),
-                      {{"TMPDIR", place.path / "tmp"}});
+      Program program =
+          stream_inference(place,
+                           with(kSmall, {"--executors_per_gpu", "2", "--duration", "600",
+                                         "--sharing", sharing, "--decoders", "1"}),
+                           {{"TMPDIR", place.path / "tmp"}});
       const auto executors = program.wait_for_children(sharing == "process" ? 2 : 1);
       kill(program.pid(), signal);
       CHECK(program.exit_code() == 128 + signal);
@@ -87,8 +93,9 @@ TEST_CASE("what a program leaves that is killed while it makes a video is used u
           "[program]") {
   const Workplace place;
   {
-    Program program(place, with(kSmall, {"--frame_width", "640", "--frame_height", "480",
-                                         "--clip_seconds", "20"}));
+    Program program = stream_inference(
+        place,
+        with(kSmall, {"--frame_width", "640", "--frame_height", "480", "--clip_seconds", "20"}));
     while (entries(place.path / "doetune").empty())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     kill(program.pid(), SIGKILL);
@@ -97,7 +104,7 @@ TEST_CASE("what a program leaves that is killed while it makes a video is used u
   fs::create_directories(place.path / "doetune");
   const std::string video = "street-64x64-15-frames-seed-1.mjpeg";
   std::ofstream(place.path / "doetune" / (video + ".partial")) << "half of a video";
-  CHECK(Program(place, kSmall).exit_code() == 0);
+  CHECK(stream_inference(place, kSmall).exit_code() == 0);
   CHECK(fs::exists(place.path / "doetune" / video));
   for (const fs::path& entry : entries(place.path / "doetune"))
     CHECK((entry.extension() == ".lock" || entry.filename() == video));
@@ -107,7 +114,7 @@ TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
   const Workplace place;
   for (const std::string sharing : {"process", "stream"}) {
     // oneDNN pretends to be on an older CPU.
-    Program program(
+    Program program = stream_inference(
         place,
         with(kSmall, {"--precision", "bf16", "--executors_per_gpu", "2", "--sharing", sharing}),
         {{"ONEDNN_MAX_CPU_ISA", "AVX2"}});
@@ -122,7 +129,7 @@ TEST_CASE("settings that do not fit the memory end with code 77", "[program]") {
   const Workplace place;
   const Arguments large{"--batch_size",  "256", "--input_size", "416",
                         "--decode_rate", "30",  "--interval",   "4"};
-  Program program(place, with(kSmall, large), {}, rlim_t{1} << 30);
+  Program program = stream_inference(place, with(kSmall, large), {}, rlim_t{1} << 30);
   CHECK(program.exit_code() == 77);
   CHECK_THAT(place.read("err"), Catch::Contains("memory"));
 }

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-using namespace stream_program;
+using namespace doetune::workloads::test;
 
 TEST_CASE("throughput is images over processing time, whatever the settings", "[program]") {
   const Workplace place;
@@ -89,9 +89,7 @@ TEST_CASE("channels max finds the most that are sustained, and measures at them"
                               {"duration", 0.5},
                               {"threads", 1}});
   request["time_limit_s"] = 60;
-  std::ofstream(place.path / "request.json") << request;
-  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
-  const Json result = Json::parse(place.read("result.json"));
+  const Json result = answer_to(place, request);
   const double found = result["responses"]["channels_sustained"];
   CHECK(found >= 1);
   CHECK(result["notes"]["channels"] == found);
@@ -110,7 +108,7 @@ TEST_CASE("a search for channels keeps the time limit", "[program]") {
   request["time_limit_s"] = 3;
   std::ofstream(place.path / "request.json") << request;
   const double before_s = monotonic_s();
-  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
+  REQUIRE(stream_inference(place, {}, by_files(place)).exit_code() == 0);
   CHECK(monotonic_s() - before_s < 6);
   CHECK(Json::parse(place.read("result.json"))["notes"].contains("search"));
 }
@@ -128,7 +126,7 @@ TEST_CASE("a request file is answered by a result file", "[program]") {
                                                      {"gpus", Json::array()},
                                                      {"cpus", {0}},
                                                      {"time_limit_s", 60}};
-  Program program(place, {}, by_files(place));
+  Program program = stream_inference(place, {}, by_files(place));
   CHECK(program.exit_code() == 0);
   CHECK(Json::parse(place.read("result.json"))["responses"]["throughput"] > 0);
   CHECK_FALSE(fs::exists(place.path / "result.json.partial"));
@@ -143,7 +141,7 @@ TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[pro
   settings["duration"] = 0;
   std::ofstream(place.path / "request.json")
       << Json{{"settings", settings}, {"warmup_s", 0}, {"repeats", 3}, {"time_limit_s", 60}};
-  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
+  REQUIRE(stream_inference(place, {}, by_files(place)).exit_code() == 0);
   const Json result = Json::parse(place.read("result.json"));
   CHECK(result["notes"]["micro_batches"] == 6);  // `batches` is 2
   CHECK(result["series"]["processing_time"].size() == 6);
@@ -162,7 +160,7 @@ TEST_CASE("repeats that the time limit leaves no room for are left out, and the 
   Json settings = small_settings();
   std::ofstream(place.path / "request.json")
       << Json{{"settings", settings}, {"repeats", 1000}, {"time_limit_s", 4}};
-  REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
+  REQUIRE(stream_inference(place, {}, by_files(place)).exit_code() == 0);
   const Json result = Json::parse(place.read("result.json"));
   CHECK_THAT(result["notes"]["repeats"].get<std::string>(), Catch::Contains(" of 1000 "));
   CHECK(result["responses"]["throughput"] > 0);
@@ -203,9 +201,7 @@ TEST_CASE("a wanted precision decides how long to measure", "[program]") {
   const auto measured = [&](const Json& wanted) {
     Json request = immediate_request();
     request.update(wanted);
-    std::ofstream(place.path / "request.json") << request;
-    REQUIRE(Program(place, {}, by_files(place)).exit_code() == 0);
-    return Json::parse(place.read("result.json"));
+    return answer_to(place, request);
   };
   SECTION("steady and as precise as wanted") {
     const Json result = measured({{"precision", 0.8}, {"max_time_s", 600}});
@@ -240,7 +236,7 @@ TEST_CASE("a percentile that the stream cannot bring together in time is refused
   request["settings"]["arrival"] = "realtime";  // 662 intervals of 0.2 s
   request.update({{"max_time_s", 100}, {"responses", {"processing_time_p99"}}});
   std::ofstream(place.path / "request.json") << request;
-  CHECK(Program(place, {}, by_files(place)).exit_code() == 2);
+  CHECK(stream_inference(place, {}, by_files(place)).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("needs 662 micro-batches of 0.2 s"));
 }
 
@@ -266,7 +262,7 @@ TEST_CASE("a time limit ends the measurement early, and the result says so", "[p
                                                        {"warmup", 0},
                                                        {"duration", 600}}},
                                                      {"time_limit_s", 3}};
-  Program program(place, {}, by_files(place));
+  Program program = stream_inference(place, {}, by_files(place));
   CHECK(program.exit_code() == 0);
   CHECK(Json::parse(place.read("result.json"))["notes"].contains("time_limit"));
 }
