@@ -1,17 +1,2 @@
 #!/bin/sh
-# From a bare Debian 12 to an optimum report over runs that were really executed and measured:
-# installs what is missing, builds doetune, then plans, runs and reports this study.
-set -eu
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-root=$(CDPATH= cd -- "$here/../.." && pwd)
-cd "$root"
-
-sh cmake/install-packages.sh build
-cmake --preset release -DDOETUNE_WITH_TESTS=OFF >/dev/null
-cmake --build --preset release --target doetune train-data-parallel
-
-study=build/data-parallel
-PATH="$root/build/release/bin:$PATH"
-[ -d "$study" ] || doetune plan "$here/data-parallel.yaml" -o "$study"
-doetune run "$study"
-doetune report "$study"
+exec "$(dirname -- "$0")/../run.sh" data-parallel/data-parallel.yaml train-data-parallel

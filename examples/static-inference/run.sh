@@ -1,17 +1,2 @@
 #!/bin/sh
-# From a bare Debian 12 to a report over runs that were really executed and measured: installs what
-# is missing, builds doetune, then plans, runs and reports this study.
-set -eu
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-root=$(CDPATH= cd -- "$here/../.." && pwd)
-cd "$root"
-
-sh cmake/install-packages.sh build
-cmake --preset release -DDOETUNE_WITH_TESTS=OFF >/dev/null
-cmake --build --preset release --target doetune static-inference
-
-study=build/static-inference
-PATH="$root/build/release/bin:$PATH"
-[ -d "$study" ] || doetune plan "$here/static.yaml" -o "$study"
-doetune run "$study"
-doetune report "$study"
+exec "$(dirname -- "$0")/../run.sh" static-inference/static.yaml static-inference
