@@ -16,6 +16,8 @@
 namespace {
 
 using namespace doetune::workloads::test;
+using doetune::tests::grey_of;
+using doetune::tests::make_video;
 using doetune::workloads::VideoReader;
 using doetune::workloads::VideoWriter;
 
