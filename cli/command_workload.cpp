@@ -10,6 +10,19 @@
 
 namespace doetune::cli {
 
+namespace {
+
+/// By hand no study is at fault: a name that is wrong is one of the command line.
+std::filesystem::path program_of(const std::string& name) {
+  try {
+    return runner::find_workload(name);
+  } catch (const runner::RunError& error) {
+    throw UsageError(fmt::format("doetune workload: {}", error.what()));
+  }
+}
+
+}  // namespace
+
 int command_workload(const Command& command, const Arguments& arguments) {
   // All but the name belongs to the workload's own program, --help included.
   if (arguments.empty() || arguments[0].starts_with("-")) {
@@ -18,7 +31,7 @@ int command_workload(const Command& command, const Arguments& arguments) {
     if (options.parse(arguments)) options.required("NAME");
     return kDone;
   }
-  const std::filesystem::path program = runner::find_workload(arguments[0]);
+  const std::filesystem::path program = program_of(arguments[0]);
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     argv.push_back(const_cast<char*>(arguments[i].c_str()));

@@ -9,24 +9,41 @@
 namespace doetune::cli {
 namespace {
 
+constexpr std::size_t kIndent = 26;  // of what is said of a name
+constexpr std::size_t kWidth = 100;
+
 std::string range_text(const runner::WorkloadFactor& factor) {
   if (!factor.levels.empty()) return fmt::format("{}", fmt::join(factor.levels, " | "));
   if (factor.low && factor.high) return fmt::format("{} to {}", *factor.low, *factor.high);
   return "";
 }
 
+/// "1 to 16 Hz, default 5".
+std::string facts_of(const runner::WorkloadFactor& factor) {
+  std::string facts = range_text(factor);
+  if (!factor.unit.empty()) facts += (facts.empty() ? "" : " ") + factor.unit;
+  if (!factor.default_text.empty() && factor.default_text != "null")
+    facts += (facts.empty() ? "default " : ", default ") + factor.default_text;
+  return facts;
+}
+
+void print_entry(const std::string& name, const std::string& facts, const std::string& what) {
+  fmt::print("  {:<{}} {}\n", name, kIndent - 3,
+             wrapped(facts.empty() ? what : facts, kIndent, kWidth));
+  if (!facts.empty()) fmt::print("{:{}}{}\n", "", kIndent, wrapped(what, kIndent, kWidth));
+}
+
 void print_workload(const runner::WorkloadDescription& workload) {
-  fmt::print("{}: {}\n", coloured(workload.name, Colour::kStrong), workload.summary);
-  TextTable factors({"factor or setting", "settings", "unit", "default", "what it is"});
+  fmt::print("{}: {}\n\n  Factors or settings:\n", coloured(workload.name, Colour::kStrong),
+             wrapped(workload.summary, 2, kWidth - workload.name.size()));
   for (const runner::WorkloadFactor& factor : workload.factors) {
-    factors.add(
-        {factor.name, range_text(factor), factor.unit, factor.default_text, factor.description});
+    print_entry(factor.name, facts_of(factor), factor.description);
   }
-  TextTable responses({"response", "unit", "what it is"});
+  fmt::print("\n  Responses:\n");
   for (const runner::WorkloadResponse& response : workload.responses) {
-    responses.add({response.name, response.unit, response.description});
+    print_entry(response.name, response.unit == "1" ? "" : response.unit, response.description);
   }
-  fmt::print("{}\n{}\n", factors.str(), responses.str());
+  fmt::print("\n");
 }
 
 nlohmann::ordered_json workload_json(const runner::WorkloadDescription& workload) {

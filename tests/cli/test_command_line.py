@@ -540,6 +540,14 @@ class CommandLine(unittest.TestCase):
         self.assertIn("fccd", [d["type"] for d in self.json_of("designs")["designs"]])
         self.assertIn("stream-inference",
                       [w["name"] for w in self.json_of("workloads")["workloads"]])
+        shown = self.doetune("workloads").stdout
+        self.assertIn("images that an executor runs through the network at a time", shown)
+        self.assertLessEqual(max(len(line) for line in shown.splitlines()), 100)
+
+    def test_a_bundled_workload_by_hand(self):
+        error = self.doetune("workload", "stream-inferense", expect=2).stderr
+        self.assertIn("did you mean 'stream-inference'?", error)
+        self.doetune("workload", "gemm/../gemm", expect=2)
 
 
 if __name__ == "__main__":

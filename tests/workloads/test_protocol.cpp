@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "workloads/protocol/nearest_name.h"
 #include "workloads/protocol/protocol.h"
 
 using namespace doetune::workloads;
@@ -166,4 +167,24 @@ TEST_CASE("an integer may also be one of its words", "[protocol]") {
   CHECK_THROWS_WITH(size_of("most"), Catch::Contains("or max"));
   CHECK(describe(workload)["factors"][0]["words"] == Json{"max"});
   CHECK_FALSE(describe(workload)["factors"][1].contains("words"));
+}
+
+TEST_CASE("a name is offered for one that is like it, and for no other", "[protocol]") {
+  const std::vector<std::string> names{"batch_size", "fp32", "tf32", "cuda", "cpu"};
+  const auto offered = [&](const char* wrong) { return did_you_mean(wrong, names); };
+  CHECK(offered("batch_size_") == "; did you mean 'batch_size'?");
+  CHECK(offered("bacth_sise") == "; did you mean 'batch_size'?");  // a swap and a substitution
+  CHECK(offered("TF32") == "; did you mean 'tf32'?");
+  CHECK(offered("f32") == "; did you mean 'fp32'?");
+  for (const char* wrong : {"", "int8", "throughput", "batch", "x", "zzz"})
+    CHECK(offered(wrong) == "");
+  CHECK(did_you_mean(std::string(1000000, 'a'), names) == "");
+  CHECK(did_you_mean("cpu", {}) == "");
+}
+
+TEST_CASE("where no input is like a name, the message says where to find them", "[protocol]") {
+  CHECK_THROWS_WITH(parse_command_line(toy(), {"--colour", "3"}),
+                    "toy has no input 'colour'; --help lists those it has");
+  CHECK_THROWS_WITH(parse_command_line(toy(), {"--precision", "int8"}),
+                    "precision is one of fp32, bf16, not 'int8'");
 }

@@ -10,6 +10,7 @@
 #include "workloads/communication/launch.h"
 #include "workloads/processes/cpus.h"
 #include "workloads/stream/stream_result.h"
+#include "workloads/timing/stopping_rule.h"
 
 namespace doetune::workloads {
 namespace {
@@ -39,16 +40,6 @@ Result silent() {
   Result result;
   result.silent = true;
   return result;
-}
-
-measurement::StoppingRule stopping_rule(const Request& request) {
-  measurement::StoppingRule rule;
-  rule.precision = request.precision;
-  rule.least_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
-  rule.least_count = static_cast<std::size_t>(request.inputs.integer("values"));
-  rule.most_s = request.max_time_s;
-  if (request.time_limit_s) rule.deadline_s = kStart_s + kReserve * *request.time_limit_s;
-  return rule;
 }
 
 RankedMeasurement measure(Communicator& communicator, const measurement::StoppingRule& rule,
@@ -159,7 +150,8 @@ std::vector<RankedMeasurement> measure_together(Communicator& communicator, cons
   const double warmup_s = request.inputs.number("warmup");
   once();  // what is prepared at the first time never counts
   while (communicator.agree(now_s() < start_s + warmup_s)) once();
-  const auto rule = stopping_rule(request);
+  auto rule = stopping_rule(request, request.inputs.integer("values"));
+  if (request.time_limit_s) rule.deadline_s = kStart_s + kReserve * *request.time_limit_s;
   std::vector<RankedMeasurement> all;
   for (double took_s = 0; communicator.agree(
            static_cast<int>(all.size()) < request.repeats &&

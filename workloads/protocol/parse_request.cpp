@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
+#include "workloads/protocol/nearest_name.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
@@ -13,32 +13,15 @@ namespace {
 constexpr int kMostRepeats = 1'000'000;
 constexpr double kMostTime_s = 1e9;  ///< 30 years
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({substituted, row[j] + 1, row[j - 1] + 1}));
-    }
-  }
-  return row.back();
-}
-
-std::string nearest(std::string_view wrong, const std::vector<std::string>& names) {
-  return *std::ranges::min_element(
-      names, {}, [&](const std::string& name) { return edit_distance(wrong, name); });
-}
-
 const Input& find_input(const Workload& workload, const std::string& name) {
   std::vector<std::string> names;
   for (const Input& input : workload.inputs) {
     if (input.name == name) return input;
     names.push_back(input.name);
   }
-  throw UsageError(fmt::format("{} has no input '{}'; did you mean '{}'?", workload.name, name,
-                               nearest(name, names)));
+  const std::string meant = did_you_mean(name, names);
+  throw UsageError(fmt::format("{} has no input '{}'{}", workload.name, name,
+                               meant.empty() ? "; --help lists those it has" : meant));
 }
 
 /// A number where a number was given, also as text (the command line gives everything as text).
@@ -75,8 +58,9 @@ Json check_value(const Input& input, const Json& value) {
     return check_number(input, value);
   if (input.kind == InputKind::categorical &&
       std::ranges::find(input.levels, text) == input.levels.end())
-    throw UsageError(fmt::format("{} is one of {}, not '{}'; did you mean '{}'?", input.name,
-                                 fmt::join(input.levels, ", "), text, nearest(text, input.levels)));
+    throw UsageError(fmt::format("{} is one of {}, not '{}'{}", input.name,
+                                 fmt::join(input.levels, ", "), text,
+                                 did_you_mean(text, input.levels)));
   return text;
 }
 

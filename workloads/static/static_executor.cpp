@@ -10,6 +10,7 @@
 #include <set>
 #include <system_error>
 
+#include "workloads/engines/options_json.h"
 #include "workloads/networks/heat_map.h"
 #include "workloads/processes/worker_pool.h"
 #include "workloads/timing/stage_clock.h"
@@ -209,11 +210,7 @@ std::string to_text(const StaticExecutorConfig& c) {
                      {"input_size", c.input_size},
                      {"device", c.device},
                      {"gpu", c.gpu},
-                     {"batch", c.compile.batch},
-                     {"precision", name_of(c.compile.precision)},
-                     {"threads", c.compile.threads},
-                     {"confidence_threshold", c.compile.confidence_threshold},
-                     {"overlap_threshold", c.compile.overlap_threshold},
+                     {"compile", to_json(c.compile)},
                      {"source", static_cast<int>(c.data.kind)},
                      {"path", Json::binary({c.data.path.begin(), c.data.path.end()})},
                      {"images", c.data.images},
@@ -233,8 +230,7 @@ StaticExecutorConfig static_config_from_text(const std::string& text) {
   c.input_size = json.at("input_size");
   c.device = json.at("device");
   c.gpu = json.at("gpu");
-  c.compile = {json.at("batch"), precision_named(json.at("precision").get<std::string>()),
-               json.at("threads"), json.at("confidence_threshold"), json.at("overlap_threshold")};
+  c.compile = compile_options_from(json.at("compile"));
   c.data.kind = static_cast<PictureSet::Kind>(json.at("source").get<int>());
   const auto& path = json.at("path").get_binary();
   c.data.path.assign(path.begin(), path.end());

@@ -15,6 +15,7 @@
 #include "workloads/static/static_job.h"
 #include "workloads/static/static_result.h"
 #include "workloads/timing/roofline.h"
+#include "workloads/timing/stopping_rule.h"
 #include "workloads/video/video_writer.h"
 
 namespace doetune::workloads {
@@ -96,16 +97,6 @@ StaticExecutorConfig executor_config(const Inputs& in, const Network& network,
   return config;
 }
 
-/// What the request asks of each measurement.
-measurement::StoppingRule stopping_rule(const Request& request) {
-  measurement::StoppingRule rule;
-  rule.precision = request.precision;
-  rule.least_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
-  rule.least_count = static_cast<std::size_t>(request.inputs.integer("passes"));
-  rule.most_s = request.max_time_s;
-  return rule;
-}
-
 /// A file of each executor's own for the frames that it codes, where the network has any to draw.
 std::vector<FileDescriptor> coded_files(const Network& network, int executors) {
   std::vector<FileDescriptor> files;
@@ -167,7 +158,8 @@ Result run(const Request& request) {
   if (executors > 1 && in.number("baseline") > 0)
     context.throughput_alone = job.throughput_alone(in.number("baseline"));
   Result result = static_result(
-      measure_repeats(job, stopping_rule(request), request.repeats, deadline), context);
+      measure_repeats(job, stopping_rule(request, in.integer("passes")), request.repeats, deadline),
+      context);
   add_roofline_fraction(ceilings, network, config.compile.batch, config.compile.precision, devices,
                         result);
   result.notes.update(open.notes);

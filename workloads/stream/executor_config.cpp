@@ -1,5 +1,6 @@
 #include "workloads/stream/executor_config.h"
 
+#include "workloads/engines/options_json.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
@@ -12,11 +13,7 @@ std::string to_text(const ExecutorConfig& c) {
                      {"device", c.device},
                      {"gpu", c.engine.gpu},
                      {"sm_share", c.engine.sm_share},
-                     {"batch", c.compile.batch},
-                     {"precision", name_of(c.compile.precision)},
-                     {"threads", c.compile.threads},
-                     {"confidence_threshold", c.compile.confidence_threshold},
-                     {"overlap_threshold", c.compile.overlap_threshold},
+                     {"compile", to_json(c.compile)},
                      {"decoders", c.decoders},
                      {"decode_on_gpu", c.decode_on_gpu},
                      {"cpus", c.cpus},
@@ -39,8 +36,7 @@ ExecutorConfig config_from_text(const std::string& text) {
   c.input_size = json.at("input_size");
   c.device = json.at("device");
   c.engine = {json.at("gpu"), json.at("sm_share")};
-  c.compile = {json.at("batch"), precision_named(json.at("precision").get<std::string>()),
-               json.at("threads"), json.at("confidence_threshold"), json.at("overlap_threshold")};
+  c.compile = compile_options_from(json.at("compile"));
   c.decoders = json.at("decoders");
   c.decode_on_gpu = json.at("decode_on_gpu");
   c.cpus = json.at("cpus").get<std::vector<int>>();

@@ -15,6 +15,7 @@
 #include "workloads/stream/stream_result.h"
 #include "workloads/stream/sustained_channels.h"
 #include "workloads/timing/roofline.h"
+#include "workloads/timing/stopping_rule.h"
 #include "workloads/video/clip.h"
 
 namespace doetune::workloads {
@@ -61,17 +62,6 @@ StreamPlan stream_plan(const Inputs& in, int clip_frames) {
   return plan;
 }
 
-/// What the request asks of each measurement.
-measurement::StoppingRule stopping_rule(const Request& request) {
-  measurement::StoppingRule rule;
-  rule.precision = request.precision;
-  rule.quantiles = quantiles_of(request.responses);
-  rule.least_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
-  rule.least_count = static_cast<std::size_t>(request.inputs.integer("batches"));
-  rule.most_s = request.max_time_s;
-  return rule;
-}
-
 /// Throws where a percentile is asked for that the stream cannot bring together in `most_s`.
 void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double most_s) {
   for (const double q : rule.quantiles) {
@@ -112,8 +102,14 @@ struct Measuring {
 
 Measuring measuring(const Request& request, Clock::time_point deadline) {
   const Inputs& in = request.inputs;
-  return {in.text("arrival") == "realtime", queue_limit(in), in.number("warmup"),
-          stopping_rule(request),           request.repeats, deadline};
+  auto rule = stopping_rule(request, in.integer("batches"));
+  rule.quantiles = quantiles_of(request.responses);
+  return {in.text("arrival") == "realtime",
+          queue_limit(in),
+          in.number("warmup"),
+          rule,
+          request.repeats,
+          deadline};
 }
 
 /// The load of a number of cameras, by some micro-batches that follow one another without a pause.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runner/measurement/batch_means.h"
+#include "workloads/timing/stopping_rule.h"
 
 namespace doetune::workloads {
 namespace {
@@ -104,10 +105,7 @@ std::vector<TimedMeasurement> time_runs(const TimedRuns& run, const TimingOption
 TimingOptions timing_options(const Request& request, Clock::time_point start) {
   TimingOptions options;
   options.warmup_s = request.inputs.number("warmup");
-  options.rule.precision = request.precision;
-  options.rule.least_s =
-      std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
-  options.rule.most_s = request.max_time_s;
+  options.rule = stopping_rule(request, 1);
   if (request.time_limit_s)
     options.rule.deadline_s = std::chrono::duration<double>(start.time_since_epoch()).count() +
                               kReserve * *request.time_limit_s;
