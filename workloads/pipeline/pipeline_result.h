@@ -37,7 +37,7 @@ struct PipelineContext {
 /// A step that waits longer than this part of its time is held up by what feeds it.
 inline constexpr double kIdle = 0.05;
 /// Readers that work less than this part of their time wait for a place to put a batch.
-inline constexpr double kBusy = 0.9;
+inline constexpr double kBusy = 0.8;
 
 /// What holds the step up, of sums over steps: "step" where it hardly waits, or "augment" where
 /// augmentation takes most of the step's time; else "prefetch_depth" where readers wait as well, so
