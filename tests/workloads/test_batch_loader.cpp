@@ -1,10 +1,14 @@
 // Batches come in order, whoever makes them; errors arrive; nobody hangs.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 
 #include "workloads/data/batch_loader.h"
 #include "workloads/random.h"
@@ -35,6 +39,30 @@ TEST_CASE("readers are at most `depth` batches ahead", "[data]") {
     loader.next();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(furthest >= std::min(taken, 29));
+  }
+}
+
+TEST_CASE(
+    "as many readers work at once as there are, but for those that no batch ahead is left for",
+    "[data]") {
+  for (const auto& [readers, depth, together] :
+       {std::tuple(3, 1, 1), std::tuple(3, 2, 2), std::tuple(2, 5, 2)}) {
+    std::mutex mutex;
+    std::condition_variable all_here;
+    int working = 0, most = 0;
+    const int wanted = together;
+    BatchLoader loader(20, readers, depth, [&](int, std::int64_t number, Batch&) {
+      std::unique_lock lock(mutex);
+      most = std::max(most, ++working);
+      all_here.notify_all();
+      // The first ones wait until as many are here as there should be; a minute is for ever.
+      if (number < wanted)
+        all_here.wait_for(lock, std::chrono::minutes(1), [&] { return most >= wanted; });
+      --working;
+    });
+    for (int i = 0; i < 20; ++i) loader.next();
+    const std::lock_guard lock(mutex);
+    CHECK(most == together);
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "workloads/pipeline/input_pipeline.h"
+#include "workloads/pipeline/pipeline_result.h"
 
 namespace {
 
@@ -85,8 +85,10 @@ TEST_CASE("stages that do not run take no time", "[pipeline]") {
   const StageSeconds made = clock.seconds();  // decoded once
   std::vector<float> batch(5 * 3 * 32 * 32);
   for (int i = 0; i < 3; ++i) feed.next(batch);
-  CHECK(made[static_cast<std::size_t>(FeedStage::decode)] > 0);
-  CHECK(clock.seconds() == made);
+  CHECK(made[index_of(FeedStage::decode)] > 0);
+  for (const FeedStage stage : {FeedStage::read, FeedStage::decode, FeedStage::augment})
+    CHECK(clock.seconds()[index_of(stage)] == made[index_of(stage)]);
+  CHECK(clock.seconds()[index_of(FeedStage::copy)] > 0);
 }
 
 TEST_CASE("pictures that are missing or damaged end the feed with a message", "[pipeline]") {
@@ -105,17 +107,44 @@ TEST_CASE("pictures that are missing or damaged end the feed with a message", "[
 }
 
 TEST_CASE("the bottleneck is what holds the step up", "[pipeline]") {
-  PipelineTimes times{10, 0.1, 9.9, {1, 2, 3}, false};
-  CHECK(bottleneck(times) == "step");
-  times.idle = 5, times.step = 5;
-  CHECK(bottleneck(times) == "augment");
-  times.stages = {1, 4, 3};
-  CHECK(bottleneck(times) == "decode");
-  times.stages = {6, 4, 3};
-  CHECK(bottleneck(times) == "read");
-  times.stages = {0, 0, 0};
-  CHECK(bottleneck(times) == "copy");
-  // 6 of the 10 s that the step took were augmentation.
-  CHECK(bottleneck({10, 0, 10, {1, 1, 6}, true}) == "augment");
-  CHECK(bottleneck({10, 0, 10, {1, 1, 6}, false}) == "step");
+  const PipelineContext one_reader;
+  CHECK(bottleneck({10, 0.1, {1, 2, 3, 0}}, one_reader) == "step");
+  CHECK(bottleneck({10, 5, {1, 2, 6.5, 0.5}}, one_reader) == "augment");
+  CHECK(bottleneck({10, 5, {1, 5, 3, 0}}, one_reader) == "decode");
+  CHECK(bottleneck({10, 5, {6, 2, 2, 0}}, one_reader) == "read");
+  CHECK(bottleneck({10, 5, {0, 0, 0, 10}}, one_reader) == "copy");
+  // The reader waits as well: 4 of 10 s. With two of them, 10 of 20 s.
+  CHECK(bottleneck({10, 5, {1, 4, 1, 0}}, one_reader) == "prefetch_depth");
+  CHECK(bottleneck({10, 5, {1, 6, 3, 0}}, {.readers = 2}) == "prefetch_depth");
+  // The step makes its batches itself.
+  CHECK(bottleneck({10, 9, {1, 5, 3, 0}}, {.readers = 0}) == "decode");
+  // 6 of the 10 s that the step took were augmentation; where it waits, that is not why.
+  CHECK(bottleneck({10, 0, {1, 1, 6, 0}}, {.augments_in_step = true}) == "augment");
+  CHECK(bottleneck({10, 0, {1, 1, 6, 0}}, one_reader) == "step");
+  CHECK(bottleneck({10, 1, {1, 8, 8.5, 0}}, {.augments_in_step = true}) == "decode");
+}
+
+TEST_CASE("responses of a pipeline are sums over sums, with a repeat for each measurement",
+          "[pipeline]") {
+  // Steps of 0.5 s, of which 0.1 s without a batch; two readers work 0.3 s each meanwhile.
+  PipelineMeasurement first;
+  first.steps.assign(20, {0.5, 0.1, {0.1, 0.4, 0.1, 0.0}});
+  first.window = {100, 110};
+  PipelineMeasurement second = first;
+  second.steps.assign(10, {1.0, 0.6, {0.1, 0.4, 0.1, 0.0}});
+  second.window = {110, 120};
+  const Result result = pipeline_result({first, second}, {.batch = 8, .readers = 2, .repeats = 2});
+  CHECK(result.repeats.at("images_per_second") == std::vector<double>{16, 8});
+  CHECK(result.responses.at("images_per_second") == Approx(12));
+  CHECK(result.responses.at("idle_share") == Approx((0.2 + 0.6) / 2));
+  CHECK(result.responses.at("step_time") == Approx(0.4));
+  CHECK(result.repeats.at("readers_busy")[0] == Approx(0.6));
+  CHECK(result.repeats.at("readers_busy")[1] == Approx(0.3));
+  CHECK(result.responses.at("read_share") == Approx(1.0 / 6));
+  CHECK(result.responses.at("decode_share") == Approx(4.0 / 6));
+  CHECK(result.responses.at("copy_share") == 0);
+  CHECK(result.window == std::pair(100.0, 120.0));
+  CHECK(result.notes["steps"] == 30);
+  CHECK(result.notes["bottleneck"] == "prefetch_depth");
+  CHECK(pipeline_result({first}, {.batch = 8, .readers = 2, .repeats = 2}).repeats.empty());
 }

@@ -32,8 +32,11 @@ TEST_CASE("a pipeline answers with rates and shares of its time", "[pipeline]") 
     CHECK(response("images_per_second") > 0);
     CHECK(response("idle_share") >= 0);
     CHECK(response("idle_share") <= 1);
-    CHECK(response("read_share") + response("decode_share") + response("augment_share") ==
+    CHECK(response("read_share") + response("decode_share") + response("augment_share") +
+              response("copy_share") ==
           Approx(1));
+    CHECK(response("readers_busy") >= 0);
+    CHECK(response("readers_busy") <= 1.1);  // what was begun before the measurement counts in it
     // Images over time is batch over (step + waiting).
     CHECK(response("images_per_second") * response("step_time") / (1 - response("idle_share")) ==
           Approx(4).epsilon(1e-6));
@@ -49,9 +52,50 @@ TEST_CASE("a pipeline without a step is idle, held up by decoding", "[pipeline]"
   CHECK(result["notes"]["bottleneck"] == "decode");
 }
 
+TEST_CASE("a pipeline measures until it is as precise as wanted, and as often as asked",
+          "[pipeline]") {
+  const Workplace place;
+  std::ofstream(place.path / "request.json") << Json{{"seed", 1},
+                                                     {"factors", {{"readers", 1}}},
+                                                     {"settings",
+                                                      {{"images", 10},
+                                                       {"image_size", 64},
+                                                       {"batch_size", 4},
+                                                       {"device", "cpu"},
+                                                       {"threads", 1},
+                                                       {"duration", 0.1},
+                                                       {"warmup", 0}}},
+                                                     {"repeats", 2},
+                                                     {"max_time_s", 0.5},
+                                                     {"precision", 0.5}};
+  Program program(DOETUNE_INPUT_PIPELINE, place, {}, by_files(place));
+  REQUIRE(program.exit_code() == 0);
+  const Json result = Json::parse(place.read("result.json"));
+  CHECK(result["repeats"]["images_per_second"].size() == 2);
+  CHECK(result.contains("stopped_by"));
+  CHECK(result["window"][1] > result["window"][0]);
+}
+
 TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
   const Workplace place;
-  CHECK(program(place, {"--memory", "pinned"}).exit_code() == 2);
-  CHECK_THAT(place.read("err"), Contains("pageable, resident"));
+  CHECK(program(place, {"--memory", "unified"}).exit_code() == 2);
+  CHECK_THAT(place.read("err"), Contains("pageable, pinned, resident"));
+  CHECK(program(place, {"--memory", "pinned"}).exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("GPU"));
   CHECK(program(place, {"--precision", "fp16"}).exit_code() == 77);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need it themselves
+  Program large(DOETUNE_INPUT_PIPELINE, place, with(kSmall, {"--batch_size", "4096"}), {}, "",
+                rlim_t{400} << 20);
+  CHECK(large.exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("memory"));
+#endif
+}
+
+TEST_CASE("pictures that vanish end a pipeline with their name", "[pipeline]") {
+  const Workplace place;
+  REQUIRE(program(place, {"--format", "loose"}).exit_code() == 0);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(place.path))
+    if (entry.path().extension() == ".jpg") std::filesystem::remove(entry.path());
+  CHECK(program(place, {"--format", "loose"}).exit_code() == 1);
+  CHECK_THAT(place.read("err"), Contains(".jpg"));
 }

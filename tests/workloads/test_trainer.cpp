@@ -5,45 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "reference_trainable.h"
-#include "two_gaussians.h"
-#include "workloads/training/trainer.h"
-
-namespace {
+#include "small_training.h"
 
 using namespace doetune::workloads;
-
-const TwoGaussians kData(1.0, 0, 4000);
-const TwoGaussians kHeldOut(1.0, 4000, 1000);
-
-/// Standard deviation of an accuracy (%) near the best, over the held-out images: 1.16.
-const double kScatter =
-    std::sqrt(kHeldOut.best_accuracy() * (100 - kHeldOut.best_accuracy()) / 1000);
-
-TrainingPlan plan_of(int epochs, int batch, std::int64_t data_size, double rate) {
-  TrainingPlan plan;
-  plan.epochs = epochs;
-  plan.batch = batch;
-  plan.data_size = data_size;
-  plan.learning_rate.base = rate;
-  return plan;
-}
-
-struct Outcome {
-  TrainingState state;
-  std::vector<float> parameters;
-  double accuracy() const { return state.epochs.back().accuracy; }
-};
-
-Outcome trained(const TrainingPlan& plan, const DataSet& data = kData) {
-  ReferenceTrainable network(linear_classifier(), {.batch = plan.batch}, plan.seed);
-  Trainer trainer(network, data, kHeldOut, plan);
-  while (!trainer.finished()) trainer.run_epoch();
-  const auto learnt = network.parameters();
-  return {trainer.state(), {learnt.begin(), learnt.end()}};
-}
-
-}  // namespace
 
 TEST_CASE("training reaches the best accuracy that there is, and not more", "[training]") {
   const Outcome outcome = trained(plan_of(10, 50, 4000, 0.01));
@@ -54,19 +18,6 @@ TEST_CASE("training reaches the best accuracy that there is, and not more", "[tr
   CHECK(outcome.state.images == 40000);
   // The best loss is that of the true log-odds, 2 distance x: 0.3563 nats by numerical integration.
   CHECK(outcome.state.epochs.back().loss == Approx(0.3563).margin(0.05));
-}
-
-TEST_CASE("more data generalise better, more epochs and higher rates fit further", "[training]") {
-  // 48 weights from 40 images fit noise; from 4,000 they do not.
-  CHECK(trained(plan_of(20, 20, 40, 0.05)).accuracy() + 5 <
-        trained(plan_of(4, 20, 4000, 0.02)).accuracy());
-  const auto train_loss = [](const TrainingPlan& plan) {
-    return trained(plan).state.epochs.back().train_loss;
-  };
-  CHECK(train_loss(plan_of(8, 50, 1000, 0.002)) < train_loss(plan_of(2, 50, 1000, 0.002)));
-  CHECK(train_loss(plan_of(2, 50, 1000, 0.01)) < train_loss(plan_of(2, 50, 1000, 0.001)));
-  // The same epochs in larger batches are fewer steps.
-  CHECK(train_loss(plan_of(2, 20, 1000, 0.002)) < train_loss(plan_of(2, 200, 1000, 0.002)));
 }
 
 TEST_CASE("the seed fixes what is learnt, the number of threads does not matter", "[training]") {

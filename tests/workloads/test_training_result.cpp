@@ -30,8 +30,17 @@ TEST_CASE("responses are those of the last epoch, rates those of the steps", "[t
   CHECK(result.responses.at("images_per_second") == Approx(100));
   CHECK(result.responses.at("epochs_to_target") == 2);
   CHECK(result.responses.at("time_to_target") == 2.5);
-  CHECK(result.series.at("accuracy") == std::vector<double>{40, 60});
+  CHECK(result.series.at("epoch_accuracy") == std::vector<double>{40, 60});
+  CHECK(result.series.at("epoch_time") == std::vector<double>{1.0, 2.5});
   CHECK(result.repeats.empty());
+}
+
+TEST_CASE("what changes from epoch to epoch is no series of a response", "[training]") {
+  // The runner would judge it for being steady, and flag every run that learns.
+  const Result result = training_result({training(40, 60)}, 20, std::nullopt);
+  CHECK(result.series.size() == 4);
+  for (const Response& response : training_responses())
+    CHECK(result.series.count(response.name) == 0);
 }
 
 TEST_CASE("repeats are averaged, and what one of them lacks is left out with a note",

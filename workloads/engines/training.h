@@ -11,6 +11,10 @@
 
 namespace doetune::workloads {
 
+/// Where the host's part of a copy to a device lies: in pages that stay where they are, so that the
+/// device fetches them by itself, or in any pages, which the driver copies first.
+enum class HostMemory { pinned, pageable };
+
 struct TrainingOptions {
   int batch = 1;                          // most images in a step
   Precision precision = Precision::fp32;  // of weights and activations; parameters stay fp32
@@ -20,6 +24,7 @@ struct TrainingOptions {
   // Of the running mean and variance: r = r + momentum (batch's - r); the batch's variance with
   // n - 1 in the denominator.
   float statistics_momentum = 0.1F;
+  HostMemory input_memory = HostMemory::pinned;  // of input(), where the device is no CPU
   // Leave gradients_block() in the device's memory, for a communicator between devices; the CPU
   // must not touch it then. Means nothing where the device is the CPU.
   bool gradients_on_device = false;

@@ -18,16 +18,18 @@
 
 namespace doetune::workloads {
 
-/// What is done to a picture before the step; `decode` includes scaling.
-enum class FeedStage { read, decode, augment };
-inline constexpr int kFeedStages = 3;
+/// What is done to a picture before the step; `decode` includes scaling, `copy` is what remains for
+/// pictures that are decoded and not changed.
+enum class FeedStage { read, decode, augment, copy };
+inline constexpr std::size_t kFeedStages = 4;
+constexpr std::size_t index_of(FeedStage stage) { return static_cast<std::size_t>(stage); }
 using StageSeconds = std::array<double, kFeedStages>;
 
 /// The time that threads spent in each stage, together.
 class FeedClock {
  public:
   void add(FeedStage stage, std::chrono::steady_clock::duration time) {
-    times_[static_cast<std::size_t>(stage)] += time.count();
+    times_[index_of(stage)] += time.count();
   }
   StageSeconds seconds() const;
 
@@ -72,6 +74,7 @@ class Feed {
   void make(Worker& worker, std::int64_t number, Batch& batch);
   void load(Worker& worker, int index, std::span<float> image);
   void change(std::int64_t position, std::span<const float> from, std::span<float> to);
+  void copy(std::span<const float> from, std::span<float> to);
 
   const ImageStore& store_;
   const FeedOptions options_;

@@ -1,23 +1,24 @@
 #include "workloads/pipeline/input_pipeline.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
+#include <chrono>
+#include <cmath>
+#include <utility>
 
-#include "runner/measurement/batch_means.h"
 #include "workloads/engines/training.h"
+#include "workloads/pipeline/pipeline_result.h"
 #include "workloads/processes/cpus.h"
 #include "workloads/random.h"
+#include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const char*, kFeedStages> kStageNames{"read", "decode", "augment"};
 constexpr int kClasses = 100;
 
-double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 std::vector<Input> inputs() {
   using enum InputKind;
@@ -34,8 +35,9 @@ std::vector<Input> inputs() {
       category("format", {"records", "loose"}, "one file with offsets, or one file a picture"),
       category("augmentation", {"crop-flip", "crop", "none"}, "random shifts and mirror images"),
       category("augment_in", {"reader", "step"}, "which of them augments"),
-      category("memory", {"pageable", "resident"},
-               "pictures come from files, or are decoded once and kept in memory"),
+      category("memory", {"pageable", "pinned", "resident"},
+               "batches of coded pictures, in memory that a GPU may fetch by itself if pinned; or "
+               "pictures that are decoded once and kept"),
       category("step", {"small-cnn", "resnet-20", "resnet-18", "none"},
                "the network whose training step is fed; none: batches are thrown away"),
       {"batch_size", integer, 32, "images in a step", "", 1, 4096},
@@ -59,17 +61,6 @@ std::vector<Input> inputs() {
   };
 }
 
-std::vector<Response> responses() {
-  return {
-      {"images_per_second", "images/s", "images that went through the step"},
-      {"idle_share", "1", "part of the time in which the step had no batch"},
-      {"step_time", "s", "mean time of a step, without waiting for its batch"},
-      {"read_share", "1", "reading, of the time that making batches took"},
-      {"decode_share", "1", "decoding and scaling, of the time that making batches took"},
-      {"augment_share", "1", "augmentation, of the time that making batches took"},
-  };
-}
-
 /// The training step that is fed; without a network it only has a place for its batch.
 class Step {
  public:
@@ -89,6 +80,7 @@ class Step {
     options.batch = batch_;
     options.precision = precision_named(in.text("precision"));
     options.threads = threads;
+    if (in.text("memory") == "pageable") options.input_memory = HostMemory::pageable;
     network_ = engine_->train(network, start, statistics, options);
     for (std::size_t i = 0; i < network_->labels().size(); ++i)
       network_->labels()[i] = static_cast<std::int32_t>(i % kClasses);
@@ -131,64 +123,69 @@ std::unique_ptr<ImageStore> store_of(const Inputs& in) {
                                         : open_loose(spec, cache_directory());
 }
 
-struct Measurement {
-  PipelineTimes times;
-  std::vector<double> step_s;  // from one batch to the next
-};
-
-Measurement measure(Feed& feed, Step& step, const FeedClock& clock, double least_s, int least) {
-  Measurement measured;
-  const StageSeconds before = clock.seconds();
-  const Clock::time_point start = Clock::now();
-  Clock::time_point last = start;
-  while (seconds(last - start) < least_s || std::ssize(measured.step_s) < least) {
-    const Clock::time_point begin = last;
-    measured.times.idle += feed.next(step.input());
+/// Steps until the rule is met.
+PipelineMeasurement measure(Feed& feed, Step& step, const FeedClock& clock,
+                            const measurement::StoppingRule& rule) {
+  const double start_s = now_s();
+  measurement::Measurement times(rule, start_s);
+  PipelineMeasurement measured;
+  double last_s = start_s;
+  StageSeconds last_stages = clock.seconds();
+  while (!times.stopped_by()) {
+    FedStep one;
+    one.idle = feed.next(step.input());
     step.run();
-    last = Clock::now();
-    measured.step_s.push_back(seconds(last - begin));
+    const double end_s = now_s();
+    const StageSeconds stages = clock.seconds();
+    one.total = end_s - std::exchange(last_s, end_s);
+    for (std::size_t i = 0; i < kFeedStages; ++i) one.stages[i] = stages[i] - last_stages[i];
+    last_stages = stages;
+    measured.steps.push_back(one);
+    times.add(one.total, end_s);
   }
-  measured.times.elapsed = seconds(last - start);
-  measured.times.step = measured.times.elapsed - measured.times.idle;
-  measured.times.stages = clock.seconds();
-  for (std::size_t i = 0; i < kFeedStages; ++i) measured.times.stages[i] -= before[i];
+  measured.window = {std::max(start_s, times.begin_s()), times.end_s()};
+  measured.steady = times.steady();
+  if (measured.steady == false)
+    measured.unsteady =
+        measurement::unsteady_sentence("step_time", *times.steadiness(), measured.steps.size());
+  measured.stopped_by = *times.stopped_by();
+  measured.steps.erase(measured.steps.begin(),
+                       measured.steps.begin() + static_cast<std::ptrdiff_t>(times.begin()));
   return measured;
 }
 
-void add(const Measurement& measured, int batch, Result& result) {
-  const PipelineTimes& times = measured.times;
-  const auto steps = static_cast<double>(measured.step_s.size());
-  result.repeats["images_per_second"].push_back(steps * batch / times.elapsed);
-  result.repeats["idle_share"].push_back(times.idle / times.elapsed);
-  result.repeats["step_time"].push_back(times.step / steps);
-  const double making = std::accumulate(times.stages.begin(), times.stages.end(), 0.0);
-  for (std::size_t i = 0; i < kFeedStages; ++i)
-    result.repeats[std::string(kStageNames[i]) + "_share"].push_back(
-        making > 0 ? times.stages[i] / making : 0);
+/// At least one measurement; further ones as the time limit allows.
+std::vector<PipelineMeasurement> measure_all(Feed& feed, Step& step, const FeedClock& clock,
+                                             const TimingOptions& options) {
+  measurement::StoppingRule warmup;
+  warmup.least_s = options.warmup_s;
+  warmup.deadline_s = options.rule.deadline_s;
+  measure(feed, step, clock, warmup);
+  std::vector<PipelineMeasurement> all;
+  for (double took_s = 0;
+       std::ssize(all) < options.repeats &&
+       (all.empty() || now_s() + took_s < options.rule.deadline_s.value_or(INFINITY));) {
+    const double began_s = now_s();
+    PipelineMeasurement next = measure(feed, step, clock, options.rule);
+    took_s = now_s() - began_s;
+    if (all.empty() || next.stopped_by != measurement::StoppedBy::kTimeLimit)
+      all.push_back(std::move(next));
+  }
+  return all;
 }
 
-Result result_of(const std::vector<Measurement>& measurements, int batch) {
-  Result result;
-  std::vector<double> images, times;
-  for (const Measurement& measured : measurements) {
-    add(measured, batch, result);
-    times.insert(times.end(), measured.step_s.begin(), measured.step_s.end());
-  }
-  images.assign(times.size(), batch);
-  for (const auto& [name, values] : result.repeats)
-    result.responses[name] =
-        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  if (measurements.size() == 1) result.repeats.clear();
-  if (const auto interval = measurement::ratio_interval(images, times))
-    if (const auto relative = interval->relative())
-      result.precision["images_per_second"] = *relative;
-  result.notes["bottleneck"] = bottleneck(measurements.back().times);
-  result.notes["steps"] = times.size();
-  return result;
+/// Pinned memory is for a GPU that fetches batches by itself.
+void check_memory(const Inputs& in) {
+  if (in.text("memory") == "pinned" && resolve_device(in.text("device")) != "cuda")
+    throw Infeasible(
+        "memory = pinned is for batches that a GPU fetches; on a CPU they are pageable or "
+        "resident");
 }
 
 Result run(const Request& request) try {
+  const Clock::time_point start = Clock::now();
   const Inputs& in = request.inputs;
+  check_memory(in);
   const int threads = in.has("threads") ? in.integer("threads")
                                         : static_cast<int>(usable_cpus(request.cpus).size());
   const auto store = store_of(in);
@@ -196,15 +193,11 @@ Result run(const Request& request) try {
   FeedClock clock;
   const FeedOptions options = feed_options(request);
   Feed feed(*store, options, clock);
-  measure(feed, step, clock, in.number("warmup"), 1);
-  const Clock::time_point start = Clock::now();
-  std::vector<Measurement> measurements;
-  for (int repeat = 0; repeat < request.repeats; ++repeat) {
-    measurements.push_back(measure(feed, step, clock, in.number("duration"), in.integer("steps")));
-    measurements.back().times.augments_in_step = feed.augments_in_step();
-  }
-  Result result = result_of(measurements, options.batch);
-  result.window = {seconds(start.time_since_epoch()), seconds(Clock::now().time_since_epoch())};
+  TimingOptions timing = timing_options(request, start);
+  timing.rule.least_count = static_cast<std::size_t>(in.integer("steps"));
+  Result result =
+      pipeline_result(measure_all(feed, step, clock, timing),
+                      {options.batch, options.readers, feed.augments_in_step(), request.repeats});
   result.notes["engine"] = step.description();
   result.notes["threads"] = threads;
   return result;
@@ -216,22 +209,13 @@ Result run(const Request& request) try {
 
 }  // namespace
 
-std::string bottleneck(const PipelineTimes& times) {
-  const double augment = times.stages[static_cast<std::size_t>(FeedStage::augment)];
-  if (times.idle < kIdle * times.elapsed)
-    return times.augments_in_step && augment > times.step / 2 ? "augment" : "step";
-  const auto longest = std::ranges::max_element(times.stages);
-  if (*longest <= 0) return "copy";
-  return kStageNames[static_cast<std::size_t>(longest - times.stages.begin())];
-}
-
 const Workload& input_pipeline() {
   static const Workload workload{
       "input-pipeline",
       "reader threads decode pictures and feed a training step: what holds it up?",
       "input-pipeline --readers 1 --step resnet-20 --image_size 256",
       inputs(),
-      responses(),
+      pipeline_responses(),
       run};
   return workload;
 }

@@ -40,8 +40,8 @@ Values values_of(const TrainingState& training, int classes, std::optional<doubl
 
 void add_series(const TrainingState& training, Result& result) {
   for (const auto& [name, member] :
-       {std::pair("accuracy", &Epoch::accuracy), std::pair("loss", &Epoch::loss),
-        std::pair("train_loss", &Epoch::train_loss), std::pair("time", &Epoch::time_s)})
+       {std::pair("epoch_accuracy", &Epoch::accuracy), std::pair("epoch_loss", &Epoch::loss),
+        std::pair("epoch_train_loss", &Epoch::train_loss), std::pair("epoch_time", &Epoch::time_s)})
     for (const Epoch& epoch : training.epochs) result.series[name].push_back(epoch.*member);
 }
 

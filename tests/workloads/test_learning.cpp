@@ -1,0 +1,132 @@
+// What is learnt answers to each factor as theory says. Effects are many times the scatter of an
+// accuracy over 1,000 held-out images; seeds are fixed.
+#include <catch2/catch.hpp>
+
+#include <numbers>
+
+#include "small_training.h"
+
+namespace {
+
+using namespace doetune::workloads;
+
+/// Another data set whose labels (of two) are wrong with a probability.
+class WrongLabels : public DataSet {
+ public:
+  WrongLabels(const DataSet& source, double wrong, std::uint64_t seed)
+      : source_(source), wrong_(wrong), seed_(seed) {}
+  std::int64_t count() const override { return source_.count(); }
+  int classes() const override { return source_.classes(); }
+  Shape shape() const override { return source_.shape(); }
+  int fill(std::int64_t index, std::span<float> image) const override {
+    const int label = source_.fill(index, image);
+    return random_unit(seed_, static_cast<std::uint64_t>(index)) < wrong_ ? 1 - label : label;
+  }
+
+ private:
+  const DataSet& source_;
+  double wrong_;
+  std::uint64_t seed_;
+};
+
+TrainingOptions options_of(float momentum, float weight_decay) {
+  TrainingOptions options;
+  options.momentum = momentum;
+  options.weight_decay = weight_decay;
+  return options;
+}
+
+Outcome with_options(const TrainingPlan& plan, float momentum, float weight_decay) {
+  return trained(plan, kData, kHeldOut, options_of(momentum, weight_decay));
+}
+
+double mean_accuracy(TrainingPlan plan) {
+  double sum = 0;
+  for (plan.seed = 1; plan.seed <= 5; ++plan.seed) sum += trained(plan).accuracy() / 5;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("more data generalise better", "[learning]") {
+  // 48 weights from 40 images fit noise; from 4,000 they do not.
+  const Outcome few = trained(plan_of(20, 20, 40, 0.05));
+  const Outcome some = trained(plan_of(5, 20, 400, 0.02));
+  const Outcome all = trained(plan_of(4, 20, 4000, 0.02));
+  CHECK(few.accuracy() + 5 < all.accuracy());
+  CHECK(few.loss() > some.loss());
+  CHECK(some.loss() > all.loss());
+  CHECK(few.train_loss() < all.train_loss());  // the fewer, the better they are remembered
+}
+
+TEST_CASE("more epochs, smaller batches and more momentum learn further", "[learning]") {
+  const auto train_loss = [](const TrainingPlan& plan) { return trained(plan).train_loss(); };
+  CHECK(train_loss(plan_of(8, 50, 1000, 0.002)) < train_loss(plan_of(2, 50, 1000, 0.002)));
+  // The same epochs in larger batches are fewer steps.
+  CHECK(train_loss(plan_of(2, 20, 1000, 0.002)) < train_loss(plan_of(2, 200, 1000, 0.002)));
+  // With momentum m a gradient moves the weights by rate / (1 - m) in the end.
+  const TrainingPlan plan = plan_of(2, 50, 1000, 0.002);
+  CHECK(with_options(plan, 0.9F, 0).train_loss() < with_options(plan, 0.5F, 0).train_loss());
+  CHECK(with_options(plan, 0.5F, 0).train_loss() < with_options(plan, 0, 0).train_loss());
+}
+
+TEST_CASE("a learning rate can be too small and too large, for the batch that it is used with",
+          "[learning]") {
+  const double right = trained(plan_of(4, 50, 2000, 0.01)).accuracy();
+  CHECK(right > kHeldOut.best_accuracy() - 5 * kScatter);
+  CHECK(trained(plan_of(4, 50, 2000, 1e-5)).accuracy() + 10 < right);
+  CHECK(trained(plan_of(4, 50, 2000, 10)).accuracy() + 5 < right);
+  // Steps of a large batch are few, so that what is too much for small ones suits it.
+  const double rate = 0.3;
+  CHECK(trained(plan_of(4, 500, 2000, rate)).loss() < trained(plan_of(4, 5, 2000, rate)).loss());
+}
+
+TEST_CASE("a learning rate that falls ends the scatter of single batches", "[learning]") {
+  TrainingPlan plan = plan_of(10, 10, 4000, 0.05);
+  const double constant = trained(plan).loss();
+  plan.learning_rate.lr_step = 4;
+  CHECK(trained(plan).loss() < constant);
+  // If it falls at once, after little was learnt, nothing follows.
+  plan = plan_of(10, 100, 1000, 0.001);
+  const double slow = trained(plan).train_loss();
+  plan.learning_rate.lr_step = 1;
+  CHECK(trained(plan).train_loss() > slow);
+}
+
+TEST_CASE("wrong labels are a ceiling for what is right", "[learning]") {
+  // Of held-out labels the share `wrong` is wrong, so that at best
+  // best (1 - wrong) + (1 - best) wrong of them are told.
+  constexpr double kWrong = 0.25;
+  const WrongLabels data(kData, kWrong, 3);
+  const WrongLabels held_out(kHeldOut, kWrong, 4);
+  const double best = kHeldOut.best_accuracy();
+  const double ceiling = best * (1 - kWrong) + (100 - best) * kWrong;  // 67.1 %
+  const double scatter = std::sqrt(ceiling * (100 - ceiling) / 1000);
+  const TrainingPlan plan = plan_of(6, 50, 4000, 0.005);
+  const double accuracy = trained(plan, data, held_out).accuracy();
+  CHECK(accuracy < ceiling + 3.5 * scatter);
+  CHECK(accuracy > ceiling - 1 - 3.5 * scatter);
+  // What was learnt from them is right nearly as often as if all had been right.
+  CHECK(trained(plan, data).accuracy() > best - 3 - 3.5 * kScatter);
+}
+
+TEST_CASE("a little weight decay helps where data are few, too much forgets everything",
+          "[learning]") {
+  const TrainingPlan few = plan_of(60, 20, 40, 0.05);
+  CHECK(with_options(few, 0.9F, 0.1F).loss() < with_options(few, 0.9F, 0).loss() - 0.1);
+  // Weights that shrink by half in each step know nothing: the loss is that of guessing.
+  const TrainingPlan enough = plan_of(4, 50, 2000, 0.01);
+  CHECK(with_options(enough, 0, 50).loss() == Approx(std::numbers::ln2).margin(0.05));
+  CHECK(with_options(enough, 0.9F, 0).loss() < 0.45);
+}
+
+TEST_CASE("images of which the network is least sure teach no less than others", "[learning]") {
+  TrainingPlan plan = plan_of(20, 20, 400, 0.02);
+  const double at_random = mean_accuracy(plan);
+  plan.rounds = 3;
+  const double uncertain = mean_accuracy(plan);
+  // Five seeds are judged on the same images, so these do not add to the difference; that of the
+  // data chosen scatters by less than an accuracy does.
+  CHECK(uncertain > at_random - 2 * kScatter);
+  CHECK(uncertain < kHeldOut.best_accuracy() + 3.5 * kScatter);
+}

@@ -1,0 +1,54 @@
+// What feeding a step was worth, as responses.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runner/measurement/measurement.h"
+#include "workloads/pipeline/feed.h"
+#include "workloads/protocol/protocol.h"
+
+namespace doetune::workloads {
+
+/// One step, in seconds.
+struct FedStep {
+  double total = 0;       // from the end of the step before to its own
+  double idle = 0;        // of it, in which the step had no batch
+  StageSeconds stages{};  // of all readers meanwhile, and of the step where that augments
+};
+
+struct PipelineMeasurement {
+  std::vector<FedStep> steps;          // those that count
+  std::pair<double, double> window{};  // their time, in seconds of the steady clock
+  std::optional<bool> steady = {};
+  std::string unsteady = {};  // what it is instead
+  measurement::StoppedBy stopped_by = {};
+};
+
+struct PipelineContext {
+  int batch = 1;
+  int readers = 1;
+  bool augments_in_step = false;
+  int repeats = 1;  // that were wanted
+};
+
+/// A step that waits longer than this part of its time is held up by what feeds it.
+inline constexpr double kIdle = 0.05;
+/// Readers that work less than this part of their time wait for a place to put a batch.
+inline constexpr double kBusy = 0.8;
+
+/// What holds the step up, of sums over steps: "step" where it hardly waits, or "augment" where
+/// augmentation takes most of the step's time; else "prefetch_depth" where readers wait as well, so
+/// that more batches ahead would even out both; else the readers' longest stage.
+std::string bottleneck(const FedStep& sums, const PipelineContext& context);
+
+std::vector<Response> pipeline_responses();
+
+/// Responses are means of the measurements (at least one), the series and steadiness those of
+/// `step_time`.
+Result pipeline_result(const std::vector<PipelineMeasurement>& measured,
+                       const PipelineContext& context);
+
+}  // namespace doetune::workloads
