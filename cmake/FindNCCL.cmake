@@ -8,6 +8,5 @@ mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
 if(NCCL_FOUND AND NOT TARGET NCCL::NCCL)
   add_library(NCCL::NCCL INTERFACE IMPORTED)
   target_include_directories(NCCL::NCCL SYSTEM INTERFACE ${NCCL_INCLUDE_DIR})
-  # 200 MB that programs without communication do not load.
-  target_link_libraries(NCCL::NCCL INTERFACE -Wl,--push-state,--as-needed ${NCCL_LIBRARY} -Wl,--pop-state)
+  target_link_libraries(NCCL::NCCL INTERFACE ${NCCL_LIBRARY})
 endif()

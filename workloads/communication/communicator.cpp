@@ -4,34 +4,37 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
+#include "workloads/communication/nccl/nccl_library.h"
 #include "workloads/communication/ring.h"
-#ifdef DOETUNE_WITH_NCCL
-#include "workloads/communication/nccl/nccl_communicator.h"
-#endif
 
 namespace doetune::workloads {
 namespace {
 
 std::unique_ptr<Communicator> shared_memory_ring(Group& group) {
-  return make_ring(group, shared_memory_link(group), "shm");
+  return make_ring(group, shared_memory_links(group), "shm");
 }
 
 std::unique_ptr<Communicator> tcp_ring(Group& group) {
-  return make_ring(group, tcp_link(group), "tcp");
+  return make_ring(group, tcp_links(group), "tcp");
 }
 
 constexpr TransportType kTransportTypes[] = {
     {"shm", shared_memory_ring},
     {"tcp", tcp_ring},
-#ifdef DOETUNE_WITH_NCCL
-    {"nccl", make_nccl_communicator},
-#endif
+    {"nccl", nccl_communicator},
 };
 
-bool on_one_machine(Group& group) {
-  const auto hosts = group.gather(group.host());
-  return std::ranges::all_of(hosts, [&](const std::string& host) { return host == hosts[0]; });
+/// Whether all ranks say this.
+bool all_say(const std::string& text, const std::vector<std::string>& all) {
+  return std::ranges::count(all, text) == std::ssize(all);
+}
+
+/// What "auto" is. All ranks ask.
+std::string_view chosen_transport(Group& group, bool gpus) {
+  if (all_say("nccl", group.gather(gpus && has_nccl() ? "nccl" : "none"))) return "nccl";
+  return all_say(group.host(), group.gather(group.host())) ? "shm" : "tcp";
 }
 
 }  // namespace
@@ -62,6 +65,12 @@ std::vector<float> Communicator::gather(float mine) {
   return all;
 }
 
+void Communicator::check_neighbour(int other) const {
+  if (other < 0 || other >= size() || std::abs(other - rank()) != 1)
+    throw std::invalid_argument(
+        fmt::format("{} is not next to {}", rank_name(other, size()), rank_name(rank(), size())));
+}
+
 Values Communicator::allocate(std::size_t count) {
   const auto values = std::make_shared<std::vector<float>>(count);
   return {*values, values};
@@ -71,15 +80,10 @@ std::span<const TransportType> transport_types() { return kTransportTypes; }
 
 std::unique_ptr<Communicator> make_communicator(std::string_view transport, Group& group,
                                                 bool gpus) {
-  const bool here = on_one_machine(group);
-  const auto names = [](std::string_view name) {
-    return std::ranges::find(transport_types(), name, &TransportType::name);
-  };
-  if (transport == "auto")
-    transport = gpus && names("nccl") != transport_types().end() ? "nccl" : here ? "shm" : "tcp";
-  const auto type = names(transport);
+  if (transport == "auto") transport = chosen_transport(group, gpus);
+  const auto type = std::ranges::find(transport_types(), transport, &TransportType::name);
   if (type == transport_types().end())
-    throw Infeasible(fmt::format("this build has no transport {}", transport));
+    throw std::invalid_argument(fmt::format("no transport is called '{}'", transport));
   auto communicator = type->make(group);
   group.watch();
   return communicator;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -52,6 +53,15 @@ class Communicator {
     wait(start_all_reduce(values, type));
   }
 
+  /// Sends to the rank next to this one, above or below; what it sends there arrives in that order.
+  /// The values are copied, so this does not wait. Throws std::invalid_argument for another rank.
+  virtual void send(std::span<const float> values, int to, CommunicationType type) = 0;
+
+  /// What arrives from there, as many values as were sent. get() waits for them, and throws as
+  /// wait() does.
+  virtual std::future<std::vector<float>> receive(std::size_t count, int from,
+                                                  CommunicationType type) = 0;
+
   /// All get the root's values.
   void broadcast(std::span<float> values, int root = 0);
 
@@ -65,10 +75,15 @@ class Communicator {
   /// Zeros; for nccl they are in the GPU's memory, and the CPU must not touch them.
   virtual Values allocate(std::size_t count);
 
+  /// Whether sums of values in a GPU's memory are formed there.
+  virtual bool on_gpus() const { return false; }
+
   /// The transport in words, for the notes of a run.
   virtual std::string_view name() const = 0;
 
  protected:
+  void check_neighbour(int other) const;
+
   Group& group_;
 };
 
@@ -82,7 +97,7 @@ struct TransportType {
 };
 std::span<const TransportType> transport_types();
 
-/// Also for "auto": nccl where this build has it and `gpus` says so, shm where all ranks are on one
+/// Also for "auto": nccl where `gpus` says so and all ranks have it, shm where all ranks are on one
 /// machine, else tcp. Begins the group's watch.
 std::unique_ptr<Communicator> make_communicator(std::string_view transport, Group& group,
                                                 bool gpus = false);

@@ -11,7 +11,9 @@ DataParallel::DataParallel(Communicator& communicator, TrainableNetwork& network
                            const DataParallelOptions& options)
     : communicator_(communicator),
       network_(network),
+      gradients_on_device_(options.gradients_on_device),
       sum_(communicator, network.gradients_block(), options.bucket, options.type) {
+  if (communicator.size() == 1) return;
   for (const auto block : {network.parameters(), network.momentum_block(), network.statistics()})
     if (!block.empty()) communicator.broadcast(block);
   network.changed();
@@ -24,20 +26,17 @@ float DataParallel::weight(int batch) const {
 
 DataParallel::Step DataParallel::step(int batch, float learning_rate) {
   const int count = batch_share(batch, communicator_.rank(), communicator_.size()).count;
-  sum_.begin(weight(batch));
   Step step;
-  step.score = network_.gradients(count, [&](std::int64_t offset) { sum_.ready(offset); });
-  step.waited_s = sum_.wait();
-  network_.changed();
+  if (communicator_.size() == 1) {
+    step.score = network_.gradients(count);
+  } else {
+    sum_.begin(weight(batch));
+    step.score = network_.gradients(count, [&](std::int64_t offset) { sum_.ready(offset); });
+    step.waited_s = sum_.wait();
+    if (!gradients_on_device_) network_.changed();
+  }
   network_.update(learning_rate);
   return step;
-}
-
-double DataParallel::joined_loss(int batch, double loss) {
-  const auto all = communicator_.gather(static_cast<float>(loss) * weight(batch));
-  double sum = 0;
-  for (const float part : all) sum += static_cast<double>(part);
-  return sum;
 }
 
 }  // namespace doetune::workloads

@@ -16,6 +16,8 @@ BatchShare batch_share(int batch, int rank, int ranks);
 struct DataParallelOptions {
   std::int64_t bucket = (25 << 20) / 4;  // floats
   CommunicationType type = CommunicationType::fp32;
+  // TrainingOptions::gradients_on_device: they are summed there, by a communicator that does.
+  bool gradients_on_device = false;
 };
 
 /// All ranks hold the same parameters and momentum, bit for bit, before and after every step.
@@ -23,7 +25,7 @@ struct DataParallelOptions {
 /// A rank's gradient is that of the mean loss of its c of B images, so the sum over ranks of c / B
 /// times it is the gradient of the joined batch. That is one process's step on the joined batch,
 /// but for rounding, in networks without batch normalisation; with it, each rank normalises by the
-/// statistics of its own images.
+/// statistics of its own images. One rank alone sums nothing.
 class DataParallel {
  public:
   /// Rank 0's parameters, momentum and statistics become everybody's.
@@ -38,14 +40,12 @@ class DataParallel {
   /// A step on this rank's share of a batch, which lies in network.input() and labels().
   Step step(int batch, float learning_rate);
 
-  /// Mean loss of the joined batch from each rank's. All ranks call it.
-  double joined_loss(int batch, double loss);
-
  private:
   float weight(int batch) const;
 
   Communicator& communicator_;
   TrainableNetwork& network_;
+  bool gradients_on_device_;
   GradientSum sum_;
 };
 

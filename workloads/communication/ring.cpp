@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <memory>
 
 #include "workloads/communication/bfloat16.h"
+#include "workloads/communication/worker.h"
 
 namespace doetune::workloads {
 namespace {
@@ -85,85 +82,99 @@ class RingAllReduce {
   std::vector<std::uint16_t> half_in_;
 };
 
+std::vector<std::byte> encoded(std::span<const float> values, CommunicationType type) {
+  std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(bytes_of(type)));
+  if (type == CommunicationType::fp32)
+    std::ranges::copy(std::as_bytes(values), bytes.begin());
+  else
+    std::ranges::transform(values, reinterpret_cast<std::uint16_t*>(bytes.data()), to_bfloat16);
+  return bytes;
+}
+
+std::vector<float> decoded(const std::vector<std::byte>& bytes, CommunicationType type) {
+  std::vector<float> values(bytes.size() / static_cast<std::size_t>(bytes_of(type)));
+  if (type == CommunicationType::fp32)
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(values)).begin());
+  else
+    std::transform(reinterpret_cast<const std::uint16_t*>(bytes.data()),
+                   reinterpret_cast<const std::uint16_t*>(bytes.data()) + values.size(),
+                   values.begin(), from_bfloat16);
+  return values;
+}
+
 class Ring final : public Communicator {
  public:
-  Ring(Group& group, std::unique_ptr<RingLink> link, std::string_view name)
+  Ring(Group& group, RingLinks links, std::string_view name)
       : Communicator(group),
-        link_(std::move(link)),
+        links_(std::move(links)),
         name_(name),
-        all_reduce_(*link_, rank(), size()),
-        worker_([this] { work(); }) {}
+        all_reduce_(*links_.sums, rank(), size()) {}
 
   ~Ring() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-      if (done_ < started_)
-        group_.fail(rank_name(rank(), size()) + " ended before its sums", kExitFailed);
-    }
-    changed_.notify_all();
-    worker_.join();
+    if (!idle())
+      group_.fail(rank_name(rank(), size()) + " ended before what it had begun", kExitFailed);
   }
 
   Ticket start_all_reduce(std::span<float> values, CommunicationType type, float weight) override {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back({values, type, weight});
-    changed_.notify_all();
-    return ++started_;
+    const auto sum = [=, this] {
+      if (weight != 1)
+        for (float& value : values) value *= weight;
+      all_reduce_(values, type);
+    };
+    if (size() > 1) return sums_.start(sum);
+    sum();
+    return 0;
   }
 
-  void wait(Ticket ticket) override {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_ >= ticket || failure_; });
-    if (done_ < ticket) std::rethrow_exception(failure_);
+  void wait(Ticket ticket) override { sums_.wait(ticket); }
+
+  void send(std::span<const float> values, int to, CommunicationType type) override {
+    RingLink& link = to == rank() + 1 ? *links_.up : *links_.down;
+    Worker& worker = neighbour(to).sender;
+    worker.start([&link, bytes = encoded(values, type)] { link.send(bytes); });
+  }
+
+  std::future<std::vector<float>> receive(std::size_t count, int from,
+                                          CommunicationType type) override {
+    RingLink& link = from == rank() - 1 ? *links_.up : *links_.down;
+    Worker& worker = neighbour(from).receiver;
+    const auto bytes =
+        std::make_shared<std::vector<std::byte>>(count * static_cast<std::size_t>(bytes_of(type)));
+    const Ticket ticket = worker.start([&link, bytes] { link.receive(*bytes); });
+    return std::async(std::launch::deferred, [&worker, bytes, ticket, type] {
+      worker.wait(ticket);
+      return decoded(*bytes, type);
+    });
   }
 
   std::string_view name() const override { return name_; }
 
  private:
-  struct Operation {
-    std::span<float> values;
-    CommunicationType type;
-    float weight;
+  /// Sending never waits for receiving, nor the other way round: neighbours that each send first
+  /// would wait for ever.
+  struct Neighbour {
+    Worker sender;
+    Worker receiver;
+    bool idle() const { return sender.idle() && receiver.idle(); }
   };
 
-  void work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return stop_ || !queue_.empty(); });
-      if (stop_ || failure_) return;
-      const Operation operation = queue_.front();
-      queue_.pop_front();
-      lock.unlock();
-      const std::exception_ptr failure = attempt(operation);
-      lock.lock();
-      failure_ = failure;
-      if (!failure) ++done_;
-      changed_.notify_all();
-      if (failure) return;
-    }
+  bool idle() const {
+    return sums_.idle() && (!before_ || before_->idle()) && (!after_ || after_->idle());
   }
 
-  std::exception_ptr attempt(const Operation& operation) try {
-    if (operation.weight != 1)
-      for (float& value : operation.values) value *= operation.weight;
-    all_reduce_(operation.values, operation.type);
-    return {};
-  } catch (...) {
-    return std::current_exception();
+  Neighbour& neighbour(int other) {
+    check_neighbour(other);
+    auto& found = other < rank() ? before_ : after_;
+    if (!found) found = std::make_unique<Neighbour>();
+    return *found;
   }
 
-  std::unique_ptr<RingLink> link_;
+  RingLinks links_;
   std::string_view name_;
   RingAllReduce all_reduce_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Operation> queue_;
-  Ticket started_ = 0;
-  Ticket done_ = 0;
-  std::exception_ptr failure_;
-  bool stop_ = false;
-  std::thread worker_;
+  Worker sums_;
+  std::unique_ptr<Neighbour> before_;
+  std::unique_ptr<Neighbour> after_;
 };
 
 }  // namespace
@@ -182,25 +193,35 @@ std::array<iovec, 2> Frame::parts() {
 }
 
 void RingLink::exchange(std::span<const std::byte> out, std::span<std::byte> in) {
-  // A frame that is sent is only read.
-  Frame sent(number_, {const_cast<std::byte*>(out.data()), out.size()});
-  Frame received(number_, in);
+  Frame sent = Frame::of(sent_++, out);
+  Frame received(received_++, in);
   const FrameHeader expected = received.header();
-  ++number_;
   move(sent, received, expected);
+}
+
+void RingLink::send(std::span<const std::byte> out) {
+  Frame sent = Frame::of(sent_++, out);
+  Frame nothing = Frame::finished();
+  move(sent, nothing, nothing.header());
+}
+
+void RingLink::receive(std::span<std::byte> in) {
+  Frame nothing = Frame::finished();
+  Frame received(received_++, in);
+  const FrameHeader expected = received.header();
+  move(nothing, received, expected);
 }
 
 void RingLink::check(const Frame& in, const FrameHeader& expected) const {
   if (in.fits(expected)) return;
   throw std::runtime_error(
       fmt::format("{} is out of step: it sends frame {} of {} bytes, expected is frame {} of {}",
-                  rank_name(previous(), group_.size()), in.header().number, in.header().bytes,
+                  rank_name(from(), group_.size()), in.header().number, in.header().bytes,
                   expected.number, expected.bytes));
 }
 
-std::unique_ptr<Communicator> make_ring(Group& group, std::unique_ptr<RingLink> link,
-                                        std::string_view name) {
-  return std::make_unique<Ring>(group, std::move(link), name);
+std::unique_ptr<Communicator> make_ring(Group& group, RingLinks links, std::string_view name) {
+  return std::make_unique<Ring>(group, std::move(links), name);
 }
 
 }  // namespace doetune::workloads

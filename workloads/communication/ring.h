@@ -24,6 +24,15 @@ class Frame {
  public:
   Frame(std::uint32_t number, std::span<std::byte> payload)
       : header_{number, static_cast<std::uint32_t>(payload.size())}, payload_(payload) {}
+  /// To send: its payload is only read.
+  static Frame of(std::uint32_t number, std::span<const std::byte> payload) {
+    return {number, {const_cast<std::byte*>(payload.data()), payload.size()}};
+  }
+  static Frame finished() {
+    Frame frame(0, {});
+    frame.advance(sizeof frame.header_);
+    return frame;
+  }
 
   bool done() const { return moved_ == sizeof header_ + payload_.size(); }
 
@@ -45,26 +54,43 @@ class Frame {
   std::size_t moved_ = 0;
 };
 
-/// A rank's connections to the next rank and from the one before it.
+/// A rank's connections to another rank and from a third one: the next and the previous of the
+/// ring, or, with `step` -1, the other way round. One thread exchanges, or one sends and one
+/// receives.
 class RingLink {
  public:
-  explicit RingLink(const Group& group) : group_(group) {}
+  RingLink(const Group& group, int step) : group_(group), step_(step) {}
   virtual ~RingLink() = default;
 
   /// Sends a frame and receives one of in.size() bytes, both at once. Throws what Group::check
-  /// does, or std::runtime_error where the rank before sends a frame other than expected.
+  /// does, or std::runtime_error where the other sends a frame that is not the one expected.
   void exchange(std::span<const std::byte> out, std::span<std::byte> in);
+  void send(std::span<const std::byte> out);
+  void receive(std::span<std::byte> in);
+
+  /// The ranks that this one sends to and receives from.
+  int to() const { return neighbour(step_); }
+  int from() const { return neighbour(-step_); }
 
  protected:
   virtual void move(Frame& out, Frame& in, const FrameHeader& expected) = 0;
   void check(const Frame& in, const FrameHeader& expected) const;
-  int next() const { return (group_.rank() + 1) % group_.size(); }
-  int previous() const { return (group_.rank() + group_.size() - 1) % group_.size(); }
 
   const Group& group_;
 
  private:
-  std::uint32_t number_ = 0;
+  int neighbour(int step) const { return (group_.rank() + step + group_.size()) % group_.size(); }
+
+  int step_;
+  std::uint32_t sent_ = 0;
+  std::uint32_t received_ = 0;
+};
+
+/// One for sums, and one each for what neighbours send to the rank above and below them.
+struct RingLinks {
+  std::unique_ptr<RingLink> sums;
+  std::unique_ptr<RingLink> up;
+  std::unique_ptr<RingLink> down;
 };
 
 /// A ring; sums are made by a thread of its own.
@@ -73,11 +99,10 @@ class RingLink {
 /// adding its own values, so that each rank has the sum of one chunk; in n - 1 more the sums go
 /// round. Each rank sends 2 (n - 1) / n of the bytes. Source: Patarasuk & Yuan (2009), J. Parallel
 /// Distrib. Comput. 69, 117.
-std::unique_ptr<Communicator> make_ring(Group& group, std::unique_ptr<RingLink> link,
-                                        std::string_view name);
+std::unique_ptr<Communicator> make_ring(Group& group, RingLinks links, std::string_view name);
 
 /// The two kinds of link. All ranks call it at the same time.
-std::unique_ptr<RingLink> shared_memory_link(Group& group);
-std::unique_ptr<RingLink> tcp_link(Group& group);
+RingLinks shared_memory_links(Group& group);
+RingLinks tcp_links(Group& group);
 
 }  // namespace doetune::workloads

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
 #include <cstring>
 #include <ctime>
 #include <new>
@@ -26,7 +27,7 @@ struct Inbox {
   alignas(64) std::atomic<std::uint32_t> written;  // bytes, by the rank before
   alignas(64) std::atomic<std::uint32_t> taken;    // by the owner
   alignas(64) std::atomic<std::uint32_t> bell;     // rung when something changed for the owner
-  std::atomic<std::uint32_t> asleep;               // whether the owner waits for the bell
+  std::atomic<std::uint32_t> asleep;               // threads of the owner that wait for the bell
   alignas(64) std::byte data[kCapacity];
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -39,18 +40,18 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 void ring(Inbox& owner) {
   owner.bell.fetch_add(1);
-  if (owner.asleep.load() != 0) futex(owner.bell, FUTEX_WAKE, 1, nullptr);
+  if (owner.asleep.load() != 0) futex(owner.bell, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
 class SharedMemoryLink final : public RingLink {
  public:
-  explicit SharedMemoryLink(Group& group) : RingLink(group) {
+  SharedMemoryLink(Group& group, int step) : RingLink(group, step) {
     const FileDescriptor file = make_memory_file("doetune-ring", sizeof(Inbox));
     own_ = Mapping(file.get(), Access::read_write);
     const auto all =
         group.gather(fmt::format("{} /proc/{}/fd/{}", group.host(), getpid(), file.get()));
-    next_ = open_inbox(all[next()]);
-    previous_ = open_inbox(all[previous()]);
+    next_ = open_inbox(all[to()]);
+    previous_ = open_inbox(all[from()]);
     group.gather("");  // the file stays open until all have it
   }
 
@@ -75,14 +76,14 @@ class SharedMemoryLink final : public RingLink {
   void move(Frame& out, Frame& in, const FrameHeader& expected) override {
     while (!out.done() || !in.done()) {
       const std::uint32_t bell = inbox(own_).bell.load();
-      const bool sent = send(out);
-      const bool received = receive(in);
+      const bool sent = push(out);
+      const bool received = pull(in);
       check(in, expected);
       if (!sent && !received) sleep(bell);
     }
   }
 
-  bool send(Frame& frame) {
+  bool push(Frame& frame) {
     Inbox& box = inbox(next_);
     const std::uint32_t written = box.written.load(std::memory_order_relaxed);
     const std::uint32_t space = kCapacity - (written - box.taken.load(std::memory_order_acquire));
@@ -98,7 +99,7 @@ class SharedMemoryLink final : public RingLink {
     return true;
   }
 
-  bool receive(Frame& frame) {
+  bool pull(Frame& frame) {
     Inbox& box = inbox(own_);
     const std::uint32_t taken = box.taken.load(std::memory_order_relaxed);
     const std::uint32_t there = box.written.load(std::memory_order_acquire) - taken;
@@ -119,9 +120,9 @@ class SharedMemoryLink final : public RingLink {
     Inbox& box = inbox(own_);
     for (int spin = 0; spin < kSpins; ++spin)
       if (box.bell.load(std::memory_order_relaxed) != bell) return;
-    box.asleep = 1;
+    ++box.asleep;
     futex(box.bell, FUTEX_WAIT, bell, &kNap);
-    box.asleep = 0;
+    --box.asleep;
     group_.check();
   }
 
@@ -132,8 +133,9 @@ class SharedMemoryLink final : public RingLink {
 
 }  // namespace
 
-std::unique_ptr<RingLink> shared_memory_link(Group& group) {
-  return std::make_unique<SharedMemoryLink>(group);
+RingLinks shared_memory_links(Group& group) {
+  const auto link = [&](int step) { return std::make_unique<SharedMemoryLink>(group, step); };
+  return {link(1), link(1), link(-1)};
 }
 
 }  // namespace doetune::workloads

@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -17,23 +18,82 @@ constexpr int kNap_ms = 50;  // between looks at the other ranks
 
 class TcpLink final : public RingLink {
  public:
-  explicit TcpLink(Group& group) : RingLink(group) {
-    if (group.size() == 1) return;
-    const FileDescriptor listener = listen_at({group.local_host(), 0});
-    const auto all = group.gather(to_text(local_address(listener.get())));
-    group.watch();
-    to_next_ = patiently(
-        next(), [&](Deadline until) { return connect_to(address_named(all[next()]), until); });
-    send_text(to_next_.get(), hello(group.rank()));
-    while (!from_previous_) {
-      FileDescriptor socket =
-          patiently(previous(), [&](Deadline until) { return accept_at(listener.get(), until); });
-      if (is_previous(socket.get())) from_previous_ = std::move(socket);
+  TcpLink(Group& group, int step) : RingLink(group, step) {}
+
+  void set_to(FileDescriptor socket) { to_ = std::move(socket); }
+  void set_from(FileDescriptor socket) { from_ = std::move(socket); }
+  bool has_from() const { return static_cast<bool>(from_); }
+
+ private:
+  void move(Frame& out, Frame& in, const FrameHeader& expected) override {
+    while (!out.done() || !in.done()) {
+      const bool sent = !out.done() && push(out);
+      const bool received = !in.done() && pull(in);
+      check(in, expected);
+      if (!sent && !received) sleep(!out.done(), !in.done());
     }
   }
 
+  bool push(Frame& frame) {
+    auto parts = frame.parts();
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    const ssize_t bytes = sendmsg(to_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return moved(frame, bytes, to());
+  }
+
+  bool pull(Frame& frame) {
+    auto parts = frame.parts();
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    const ssize_t bytes = recvmsg(from_.get(), &message, MSG_DONTWAIT);
+    if (bytes == 0) group_.report_closed(from());
+    return moved(frame, bytes, from());
+  }
+
+  bool moved(Frame& frame, ssize_t bytes, int other) const {
+    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
+    if (bytes < 0) group_.report_closed(other);
+    frame.advance(static_cast<std::size_t>(bytes));
+    return bytes > 0;
+  }
+
+  void sleep(bool sending, bool receiving) const {
+    pollfd waiting[]{{sending ? to_.get() : -1, POLLOUT, 0},
+                     {receiving ? from_.get() : -1, POLLIN, 0}};
+    if (poll(waiting, 2, kNap_ms) <= 0) group_.check();
+  }
+
+  FileDescriptor to_;
+  FileDescriptor from_;
+};
+
+/// Makes the connections of all links of a rank.
+class Connector {
+ public:
+  Connector(Group& group, std::span<TcpLink* const> links) : group_(group), links_(links) {
+    const FileDescriptor listener = listen_at({group.local_host(), 0});
+    const auto all = group.gather(to_text(local_address(listener.get())));
+    group.watch();
+    for (std::size_t kind = 0; kind < links.size(); ++kind) {
+      const int to = links[kind]->to();
+      FileDescriptor socket =
+          patiently(to, [&](Deadline until) { return connect_to(address_named(all[to]), until); });
+      send_text(socket.get(), hello(kind, group.rank()));
+      links[kind]->set_to(std::move(socket));
+    }
+    for (const TcpLink* link : links)
+      while (!link->has_from())
+        take(patiently(link->from(),
+                       [&](Deadline until) { return accept_at(listener.get(), until); }));
+  }
+
  private:
-  std::string hello(int rank) const { return fmt::format("{} {}", group_.token(), rank); }
+  std::string hello(std::size_t kind, int rank) const {
+    return fmt::format("{} {} {}", group_.token(), kind, rank);
+  }
 
   /// Tries again, and looks at the other ranks in between.
   template <class Attempt>
@@ -49,59 +109,26 @@ class TcpLink final : public RingLink {
       }
   }
 
-  bool is_previous(int socket) const try {
-    return receive_text(socket, Clock::now() + std::chrono::seconds(5)) == hello(previous());
+  /// Gives a connection to the link that it is meant for; one of a stranger is dropped.
+  void take(FileDescriptor socket) try {
+    const std::string said = receive_text(socket.get(), Clock::now() + std::chrono::seconds(5));
+    for (std::size_t kind = 0; kind < links_.size(); ++kind)
+      if (said == hello(kind, links_[kind]->from())) links_[kind]->set_from(std::move(socket));
   } catch (const std::runtime_error&) {
-    return false;  // a stranger
   }
 
-  void move(Frame& out, Frame& in, const FrameHeader& expected) override {
-    while (!out.done() || !in.done()) {
-      const bool sent = !out.done() && send(out);
-      const bool received = !in.done() && receive(in);
-      check(in, expected);
-      if (!sent && !received) sleep(!out.done(), !in.done());
-    }
-  }
-
-  bool send(Frame& frame) {
-    auto parts = frame.parts();
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
-    const ssize_t bytes = sendmsg(to_next_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    return moved(frame, bytes, next());
-  }
-
-  bool receive(Frame& frame) {
-    auto parts = frame.parts();
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = parts.size();
-    const ssize_t bytes = recvmsg(from_previous_.get(), &message, MSG_DONTWAIT);
-    if (bytes == 0) group_.report_closed(previous());
-    return moved(frame, bytes, previous());
-  }
-
-  bool moved(Frame& frame, ssize_t bytes, int other) const {
-    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
-    if (bytes < 0) group_.report_closed(other);
-    frame.advance(static_cast<std::size_t>(bytes));
-    return bytes > 0;
-  }
-
-  void sleep(bool sending, bool receiving) const {
-    pollfd waiting[]{{sending ? to_next_.get() : -1, POLLOUT, 0},
-                     {receiving ? from_previous_.get() : -1, POLLIN, 0}};
-    if (poll(waiting, 2, kNap_ms) <= 0) group_.check();
-  }
-
-  FileDescriptor to_next_;
-  FileDescriptor from_previous_;
+  Group& group_;
+  std::span<TcpLink* const> links_;
 };
 
 }  // namespace
 
-std::unique_ptr<RingLink> tcp_link(Group& group) { return std::make_unique<TcpLink>(group); }
+RingLinks tcp_links(Group& group) {
+  auto sums = std::make_unique<TcpLink>(group, 1);
+  auto up = std::make_unique<TcpLink>(group, 1);
+  auto down = std::make_unique<TcpLink>(group, -1);
+  if (group.size() > 1) Connector(group, std::array{sums.get(), up.get(), down.get()});
+  return {std::move(sums), std::move(up), std::move(down)};
+}
 
 }  // namespace doetune::workloads

@@ -1,15 +1,12 @@
 #include "workloads/communication/train_data_parallel.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
-#include "workloads/communication/data_parallel.h"
 #include "workloads/communication/ranked.h"
-#include "workloads/random.h"
+#include "workloads/communication/ranked_training.h"
 #include "workloads/training/trainer.h"
 
 namespace doetune::workloads {
@@ -41,6 +38,11 @@ std::vector<Input> inputs() {
   std::vector<Input> all{
       network,
       {"batch_size", integer, 64, "images in a step, of all ranks together", "", 1, 65536},
+      category("parallelism", {"data", "model"},
+               "what ranks share out: the images of a step, or the layers of the network"),
+      {"micro_batches", integer, 4,
+       "parts of a batch that follow one another through the stages (parallelism: model)", "", 1,
+       65536},
       {"input_size", integer, nullptr, "height and width of the images; default: the network's own",
        "pixels", 1, 4096},
       category("precision", {"fp32", "tf32", "bf16", "fp16"},
@@ -52,7 +54,8 @@ std::vector<Input> inputs() {
       {"bucket_mb", continuous, 25.0,
        "gradients that are summed at a time; the first bucket has 1 MiB at most", "MiB", 0.01,
        16384},
-      category("communication_type", {"fp32", "bf16"}, "of gradients between ranks"),
+      category("communication_type", {"fp32", "bf16"},
+               "of gradients between ranks, and of activations between stages"),
       {"learning_rate", continuous, 0.01, "of stochastic gradient descent", "", 0, 1e6},
       category("baseline", {"true", "false"},
                "whether one rank alone is measured first, for speed_up and efficiency")};
@@ -62,78 +65,48 @@ std::vector<Input> inputs() {
 }
 
 std::vector<Response> responses() {
-  return {{"throughput", "images/s", "images of all ranks over the time of their steps"},
-          {"step_time", "s", "mean time of a step, on the slowest rank"},
-          {"communication_share", "1",
-           "part of a step in which rank 0 waits for sums that the backward pass did not cover"},
-          {"speed_up", "1", "throughput over that of one rank with the whole batch"},
-          {"efficiency", "1", "speed_up over ranks"}};
-}
-
-std::unique_ptr<TrainableNetwork> network_of(const Request& request, int images, int gpu) {
-  const Inputs& in = request.inputs;
-  const NetworkType& type = network_type(in.text("network"));
-  const Network network = make_network(
-      type.name, in.has("input_size") ? in.integer("input_size") : type.default_height);
-  std::vector<float> start(static_cast<std::size_t>(parameters(network)));
-  std::vector<float> statistics(static_cast<std::size_t>(statistics_count(network)));
-  initial_parameters(network, request.seed, start);
-  initial_statistics(network, statistics);
-  TrainingOptions options;
-  options.batch = images;
-  options.precision = precision_named(in.text("precision"));
-  options.threads = in.has("threads") ? in.integer("threads") : omp_get_max_threads();
-  return make_engine(in.text("device"), {.gpu = gpu})->train(network, start, statistics, options);
-}
-
-/// Images `first` ... of the batch: uniform noise of mean 0 and variance 1, labels at random.
-void fill(TrainableNetwork& network, std::uint64_t seed, int classes, BatchShare share) {
-  const auto images = network.input();
-  const std::size_t elements = images.size() / static_cast<std::size_t>(share.count);
-  const float width = std::sqrt(12.0F);
-  for (std::size_t i = 0; i < images.size(); ++i)
-    images[i] =
-        width * (random_unit(seed, static_cast<std::size_t>(share.first) * elements + i) - 0.5F);
-  const std::uint64_t label_seed = random_bits(seed, 0);
-  for (int i = 0; i < share.count; ++i)
-    network.labels()[i] = static_cast<std::int32_t>(
-        random_bits(label_seed, static_cast<std::uint64_t>(share.first + i)) %
-        static_cast<std::uint64_t>(classes));
+  return {
+      {"throughput", "images/s", "images of all ranks over the time of their steps"},
+      {"step_time", "s", "mean time of a step, on the slowest rank"},
+      {"communication_share", "1",
+       "part of a step in which rank 0 waits for other ranks: for sums that the backward pass did "
+       "not cover, or for gradients of the next stage"},
+      {"speed_up", "1", "throughput over that of one rank with the whole batch"},
+      {"efficiency", "1", "speed_up over ranks"}};
 }
 
 struct Measured {
   std::vector<RankedMeasurement> measurements;
-  double first_loss = 0;
+  std::optional<double> first_loss = {};
   double last_loss = 0;
+  std::int64_t steps = 0;
+  std::optional<std::int64_t> diverged_at_step = {};  // steps done before it
+
+  void learned(double loss) {
+    if (!first_loss) first_loss = loss;
+    last_loss = loss;
+    if (!diverged_at_step && !(loss <= kDivergedLoss * *first_loss)) diverged_at_step = steps;
+    ++steps;
+  }
 };
 
 /// The ranks of the communicator learn together while they are measured.
-Measured learn(Communicator& communicator, const Request& request) {
-  const Inputs& in = request.inputs;
-  const int batch = in.integer("batch_size");
-  const BatchShare share = batch_share(batch, communicator.rank(), communicator.size());
-  const auto network = network_of(request, share.count, communicator.local_rank());
-  const Network layers =
-      make_network(in.text("network"), network_type(in.text("network")).default_height);
-  fill(*network, request.seed, std::get<ClassificationHead>(layers.head).classes, share);
-  const auto bucket = static_cast<std::int64_t>(in.number("bucket_mb") * (1 << 20) / 4);
-  DataParallel parallel(communicator, *network,
-                        {bucket, communication_type_named(in.text("communication_type"))});
-  const auto rate = static_cast<float>(in.number("learning_rate"));
-  std::optional<double> first_loss;
-  double last_loss = 0;
+Measured learn(Communicator& communicator, const Request& request, std::string_view parallelism) {
+  const auto rank_step = make_rank_step(communicator, request, parallelism);
+  const auto ranks = static_cast<std::size_t>(communicator.size());
   Measured measured;
   measured.measurements = measure_together(communicator, request, "step_time", [&] {
     const auto start = Clock::now();
-    const DataParallel::Step step = parallel.step(batch, rate);
-    const double total_s = std::chrono::duration<double>(Clock::now() - start).count();
-    last_loss = step.score.loss;
-    if (!first_loss) first_loss = last_loss;
-    const auto all = communicator.gather(static_cast<float>(total_s));
+    const RankStep step = rank_step();
+    const std::chrono::duration<float> total = Clock::now() - start;
+    std::vector<float> all(ranks + 1, 0.0F);  // each rank's time, then the loss
+    all[static_cast<std::size_t>(communicator.rank())] = total.count();
+    all[ranks] = static_cast<float>(step.loss);
+    communicator.all_reduce(all);
+    measured.learned(static_cast<double>(all[ranks]));
+    all.pop_back();
     return Timing{static_cast<double>(std::ranges::max(all)), step.waited_s};
   });
-  measured.first_loss = parallel.joined_loss(batch, *first_loss);
-  measured.last_loss = parallel.joined_loss(batch, last_loss);
   return measured;
 }
 
@@ -155,7 +128,7 @@ double step_alone_s(const Communicator& communicator, Request request) try {
   place.local_rank = communicator.local_rank();
   Group group(place, Json::object(), std::chrono::seconds(1));
   const auto itself = make_communicator("shm", group);
-  return mean_step_s(learn(*itself, request).measurements);
+  return mean_step_s(learn(*itself, request, "data").measurements);
 } catch (const CannotRun& error) {
   throw Infeasible(
       fmt::format("one rank alone cannot run the whole batch (baseline: false leaves "
@@ -182,33 +155,25 @@ Result answer(const Measured& measured, const Request& request, int ranks,
       result.notes[name] = "is measured with the setting baseline: true";
   else
     result.notes["baseline_throughput"] = batch / *baseline_s;
-  result.notes["first_loss"] = measured.first_loss;
+  result.notes["first_loss"] = *measured.first_loss;
   result.notes["last_loss"] = measured.last_loss;
-  if (!(measured.last_loss <= kDivergedLoss * measured.first_loss))
-    result.notes["diverged"] = "the loss grew out of bounds; the times of the steps still count";
+  if (measured.diverged_at_step) result.notes["diverged_at_step"] = *measured.diverged_at_step;
   return result;
 }
 
-Result measure(Communicator& communicator, const Request& request) try {
+Result measure(Communicator& communicator, const Request& request) {
   const Inputs& in = request.inputs;
-  const int ranks = communicator.size();
-  if (in.integer("batch_size") < ranks)
-    throw UsageError(fmt::format("batch_size = {} is less than one image for each of {} ranks",
-                                 in.integer("batch_size"), ranks));
+  check_shares(request, communicator.size());
   std::optional<double> baseline_s;
   if (in.text("baseline") == "true") {
     if (communicator.rank() == 0) baseline_s = step_alone_s(communicator, request);
     communicator.barrier();
   }
-  const Measured measured = learn(communicator, request);
+  const Measured measured = learn(communicator, request, in.text("parallelism"));
   if (communicator.rank() != 0) return {};
-  Result result = answer(measured, request, ranks, baseline_s);
+  Result result = answer(measured, request, communicator.size(), baseline_s);
   result.notes["engine"] = make_engine(in.text("device"))->description();
   return result;
-} catch (const CannotRun& error) {
-  throw Infeasible(error.what());
-} catch (const NoDevice& error) {
-  throw Infeasible(error.what());
 }
 
 Result run(const Request& request) {

@@ -1,6 +1,5 @@
-// What runs on a GPU lies in a library of its own, which is opened when a GPU is first asked for: a
-// program that uses none needs neither CUDA nor cuDNN on its machine, and does not load their half
-// gigabyte.
+// What runs on a GPU lies in a library of its own, which is opened when a GPU is first asked for
+// (optional_library.h).
 #pragma once
 
 #include <memory>
@@ -18,12 +17,7 @@ struct CudaLibrary {
   std::unique_ptr<Device> (*open_device)();
 };
 
-/// The name of the function in the library that returns its CudaLibrary, and the library's own.
-inline constexpr char kCudaLibraryEntry[] = "doetune_cuda_library";
-inline constexpr char kCudaLibraryFile[] = "libdoetune_cuda.so";
-
-/// Opens the library beside this program, or in the folder above it. Throws NoDevice,
-/// which says why, where it was not built or what it needs is missing.
+/// Opens the library. Throws NoDevice.
 const CudaLibrary& cuda_library();
 
 }  // namespace doetune::workloads

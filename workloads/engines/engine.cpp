@@ -47,6 +47,12 @@ std::unique_ptr<TrainableNetwork> Engine::train(const Network&, std::span<const 
   throw CannotRun("this engine does not train");
 }
 
+std::unique_ptr<TrainableStage> Engine::train_stage(const Network&, std::span<const float>,
+                                                    std::span<const float>, const TrainingOptions&,
+                                                    int) {
+  throw CannotRun("the engine of this device trains whole networks, not stages: device cpu does");
+}
+
 std::string_view name_of(Precision precision) {
   return kPrecisions[static_cast<std::size_t>(precision)].second;
 }

@@ -83,6 +83,7 @@ class CompiledNetwork {
 };
 
 class TrainableNetwork;  // in training.h
+class TrainableStage;
 struct TrainingOptions;
 
 class Engine {
@@ -101,6 +102,13 @@ class Engine {
                                                   std::span<const float> parameters,
                                                   std::span<const float> statistics,
                                                   const TrainingOptions& options);
+
+  /// The same for a stage of a classifier (networks/stages.h), with this many slots for
+  /// micro-batches of at most options.batch images.
+  virtual std::unique_ptr<TrainableStage> train_stage(const Network& stage,
+                                                      std::span<const float> parameters,
+                                                      std::span<const float> statistics,
+                                                      const TrainingOptions& options, int slots);
 
   /// Library and device in words, for the notes of a run.
   virtual std::string description() const = 0;

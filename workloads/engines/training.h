@@ -36,14 +36,30 @@ struct BatchScore {
   int correct = 0;  // images whose label has the largest logit
 };
 
+/// What is learned, and how a step changes it.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  /// v = momentum v + gradient + weight_decay w;  w = w - learning_rate v.
+  /// Source: Sutskever et al. (2013), in PyTorch's form.
+  virtual void update(float learning_rate) = 0;
+
+  /// The learned state, on the host. The non-const spans may be written between steps (checkpoints,
+  /// sums over processes); the device sees what was written after `changed`.
+  virtual std::span<float> parameters() = 0;
+  virtual std::span<float> gradients_block() = 0;
+  virtual std::span<float> momentum_block() = 0;
+  virtual std::span<float> statistics() = 0;
+  virtual void changed() = 0;
+};
+
 /// A network under training on one device. Used by one thread at a time.
 ///
 /// A step: fill input() and labels(), then gradients(images), then update(learning_rate). Between
 /// the two, processes that train together replace the gradients by their mean.
-class TrainableNetwork {
+class TrainableNetwork : public Learner {
  public:
-  virtual ~TrainableNetwork() = default;
-
   /// Host buffers of batch x height x width x channels floats and of batch labels.
   virtual std::span<float> input() = 0;
   virtual std::span<std::int32_t> labels() = 0;
@@ -57,22 +73,37 @@ class TrainableNetwork {
   /// class.
   virtual BatchScore gradients(int images, const GradientsReady& ready = {}) = 0;
 
-  /// v = momentum v + gradient + weight_decay w;  w = w - learning_rate v.
-  /// Source: Sutskever et al. (2013), in PyTorch's form.
-  virtual void update(float learning_rate) = 0;
-
   /// Forward pass with the running statistics, nothing learned. Logits of image i are
   /// logits()[i classes ...].
   virtual BatchScore evaluate(int images) = 0;
   virtual std::span<const float> logits() = 0;
+};
 
-  /// The learned state, on the host. The non-const spans may be written between steps (checkpoints,
-  /// sums over processes); the device sees what was written after `changed`.
-  virtual std::span<float> parameters() = 0;
-  virtual std::span<float> gradients_block() = 0;
-  virtual std::span<float> momentum_block() = 0;
-  virtual std::span<float> statistics() = 0;
-  virtual void changed() = 0;
+/// A stage of a network (networks/stages.h) under training on one device. Used by one thread at a
+/// time.
+///
+/// Several micro-batches can be under way, each in a slot: fill input(slot), then forward; hand on
+/// output(slot); fill output_gradient(slot) with the gradient by it, then backward; hand back
+/// input_gradient(slot). The stage that ends the network has labels(slot) in place of an output,
+/// and the stage that begins it has no input gradient.
+class TrainableStage : public Learner {
+ public:
+  /// Host buffers of batch x height x width x channels floats and of batch labels, for a slot.
+  virtual std::span<float> input(int slot) = 0;
+  virtual std::span<std::int32_t> labels(int slot) = 0;
+  virtual std::span<const float> output(int slot) = 0;
+  virtual std::span<float> output_gradient(int slot) = 0;
+  virtual std::span<const float> input_gradient(int slot) = 0;
+
+  /// Over the first `images` of the slot, with batch statistics in batch normalisation. What
+  /// backward needs stays in the slot.
+  virtual void forward(int slot, int images) = 0;
+
+  /// Of the images that went forward in this slot, once each; the gradient block gets their
+  /// gradient in place of what it held. At the network's end it is that of their mean loss, and the
+  /// score is theirs; elsewhere the score is empty. Throws std::invalid_argument for a label that
+  /// is no class.
+  virtual BatchScore backward(int slot) = 0;
 };
 
 }  // namespace doetune::workloads

@@ -64,20 +64,16 @@ Shape joined(const Network& network, const std::vector<int>& inputs, bool summed
   return in;
 }
 
-int channels_wanted(const DetectionHead& head) {
-  return static_cast<int>(head.anchors.size()) * (5 + head.classes);
+bool fits(const DetectionHead& head, const Network& network) {
+  return network.output().channels == static_cast<int>(head.anchors.size()) * (5 + head.classes);
 }
-int channels_wanted(const ClassificationHead& head) { return head.classes; }
-int channels_wanted(const HeatMapHead&) { return 1; }
-
-bool fits(const DetectionHead&, const Network&) { return true; }
-bool fits(const ClassificationHead&, const Network& network) {
-  return network.output().height == 1 && network.output().width == 1;
+bool fits(const ClassificationHead& head, const Network& network) {
+  return network.output() == Shape{head.classes, 1, 1};
 }
 bool fits(const HeatMapHead&, const Network& network) {
-  return network.output().height == network.input.height &&
-         network.output().width == network.input.width;
+  return network.output() == Shape{1, network.input.height, network.input.width};
 }
+bool fits(const NoHead&, const Network&) { return true; }
 
 }  // namespace
 
@@ -157,13 +153,8 @@ NetworkBuilder& NetworkBuilder::add(decltype(Layer::op) op, std::vector<int> inp
 }
 
 Network NetworkBuilder::build(Head head) {
-  const bool ends_well =
-      !network_.layers.empty() &&
-      std::visit(
-          [&](const auto& kind) {
-            return network_.output().channels == channels_wanted(kind) && fits(kind, network_);
-          },
-          head);
+  const bool ends_well = !network_.layers.empty() &&
+                         std::visit([&](const auto& kind) { return fits(kind, network_); }, head);
   if (!ends_well)
     throw std::invalid_argument(network_.name + ": the last layer does not fit the head");
   network_.head = std::move(head);

@@ -107,7 +107,10 @@ struct HeatMapHead {
   int levels = 0;
 };
 
-using Head = std::variant<DetectionHead, ClassificationHead, HeatMapHead>;
+/// The last layer's result goes on into another network (stages.h).
+struct NoHead {};
+
+using Head = std::variant<DetectionHead, ClassificationHead, HeatMapHead, NoHead>;
 
 struct Network {
   std::string name;

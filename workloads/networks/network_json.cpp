@@ -55,6 +55,7 @@ Json head(const ClassificationHead& head) {
 }
 
 Json head(const HeatMapHead& head) { return {{"kind", "heat_map"}, {"levels", head.levels}}; }
+Json head(const NoHead&) { return {{"kind", "none"}}; }
 
 }  // namespace
 

@@ -1,70 +1,45 @@
 #include "workloads/communication/nccl/nccl_communicator.h"
 
-#include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <nccl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <thread>
 
 #include "workloads/communication/nccl/conversion.h"
+#include "workloads/engines/cudnn/device.h"
 
 namespace doetune::workloads {
 namespace {
 
+using cudnn::DeviceBuffer;
+using cudnn::Event;
+using cudnn::PinnedBuffer;
+using cudnn::Stream;
+
 constexpr int kLooksBetweenChecks = 1000;
 
-void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  const std::string why = fmt::format("{}: {}", what, cudaGetErrorString(error));
-  if (error == cudaErrorMemoryAllocation) throw Infeasible(why);
-  throw std::runtime_error(why);
+/// A buffer of at least so many bytes; what was there before may be lost.
+void* reserve(PinnedBuffer& buffer, std::size_t bytes) {
+  if (std::cmp_greater(bytes, buffer.bytes()))
+    buffer = PinnedBuffer(static_cast<std::int64_t>(bytes));
+  return buffer.data();
+}
+void* reserve(DeviceBuffer& buffer, std::size_t bytes) {
+  if (std::cmp_greater(bytes, buffer.bytes()))
+    buffer = DeviceBuffer(static_cast<std::int64_t>(bytes), "communication");
+  return buffer.data();
 }
 
-enum class Side { gpu, pinned };
-
-/// Memory of the GPU, or of the host where the GPU reads and writes it by itself.
-template <Side side>
-class Buffer {
- public:
-  Buffer() = default;
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { release(); }
-
-  /// At least so many bytes; what was there before is lost.
-  void* reserve(std::size_t bytes) {
-    if (bytes <= bytes_) return data_;
-    release();
-    check(side == Side::gpu ? cudaMalloc(&data_, bytes) : cudaMallocHost(&data_, bytes),
-          "memory for sums");
-    bytes_ = bytes;
-    return data_;
-  }
-
- private:
-  void release() {
-    if (data_ != nullptr) side == Side::gpu ? cudaFree(data_) : cudaFreeHost(data_);
-    data_ = nullptr;
-    bytes_ = 0;
-  }
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
-/// What one sum under way needs.
+/// What one operation under way needs.
 struct Lane {
-  Buffer<Side::pinned> staged;
-  Buffer<Side::gpu> floats;
-  Buffer<Side::gpu> halves;
-  cudaEvent_t done = nullptr;
-  std::span<float> host = {};  // where the sum goes, if that is on the host
-
-  Lane() { check(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "an event"); }
-  ~Lane() { cudaEventDestroy(done); }
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  PinnedBuffer staged;
+  DeviceBuffer floats;
+  DeviceBuffer halves;
+  Event done;
+  std::span<float> host = {};  // where a sum goes, if that is on the host
 };
 
 bool on_gpu(const void* data) {
@@ -79,77 +54,126 @@ bool on_gpu(const void* data) {
 class Nccl final : public Communicator {
  public:
   explicit Nccl(Group& group) : Communicator(group) {
-    take_gpu();
     const ncclUniqueId id = shared_id();
     group.watch();
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    settle(ncclCommInitRankConfig(&comm_, size(), id, rank(), &config));
+    settle(sums_.comm, ncclCommInitRankConfig(&sums_.comm, size(), id, rank(), &config));
   }
 
   ~Nccl() override {
-    if (comm_ != nullptr) ncclCommAbort(comm_);  // also ends sums that a dead rank left behind
-    cudaStreamSynchronize(stream_);
-    lanes_.clear();
-    free_.clear();
-    cudaStreamDestroy(stream_);
+    for (Way* way : {&up_, &down_, &sums_}) {
+      if (way->comm != nullptr) ncclCommAbort(way->comm);  // also what a dead rank left behind
+      cudaStreamSynchronize(way->stream);
+    }
   }
 
   Ticket start_all_reduce(std::span<float> values, CommunicationType type, float weight) override {
-    auto lane = take_lane();
-    const std::size_t bytes = values.size_bytes();
+    auto lane = sums_.take_lane();
     float* data = values.data();
     lane->host = {};
     if (!values.empty() && !on_gpu(data)) {
       lane->host = values;
-      std::memcpy(lane->staged.reserve(bytes), data, bytes);
-      data = static_cast<float*>(lane->floats.reserve(bytes));
-      check(cudaMemcpyAsync(data, lane->staged.reserve(bytes), bytes, cudaMemcpyHostToDevice,
-                            stream_),
-            "values to the GPU");
+      data = upload(*lane, values, sums_);
     }
     reduce(*lane, {data, values.size()}, type, weight);
-    if (!lane->host.empty())
-      check(cudaMemcpyAsync(lane->staged.reserve(bytes), data, bytes, cudaMemcpyDeviceToHost,
-                            stream_),
-            "sums from the GPU");
-    check(cudaEventRecord(lane->done, stream_), "an event");
-    lanes_.push_back(std::move(lane));
+    if (!lane->host.empty()) download(*lane, {data, values.size()}, sums_);
+    lane->done.record(sums_.stream);
+    sums_.under_way.push_back(std::move(lane));
     return ++started_;
   }
 
   void wait(Ticket ticket) override {
-    for (; done_ < ticket && !lanes_.empty(); ++done_) {
-      Lane& lane = *lanes_.front();
-      wait_for(lane);
+    for (; done_ < ticket && !sums_.under_way.empty(); ++done_) {
+      const Lane& lane = *sums_.under_way.front();
+      wait_for(lane, sums_);
       if (!lane.host.empty())
-        std::memcpy(lane.host.data(), lane.staged.reserve(0), lane.host.size_bytes());
-      free_.push_back(std::move(lanes_.front()));
-      lanes_.pop_front();
+        std::memcpy(lane.host.data(), lane.staged.data(), lane.host.size_bytes());
+      sums_.release_oldest();
     }
   }
 
-  Values allocate(std::size_t count) override {
-    const auto buffer = std::make_shared<Buffer<Side::gpu>>();
-    auto* data = static_cast<float*>(buffer->reserve(count * sizeof(float)));
-    check(cudaMemset(data, 0, count * sizeof(float)), "values on the GPU");
-    check(cudaDeviceSynchronize(), "values on the GPU");
-    return {{data, count}, buffer};
+  void send(std::span<const float> values, int to, CommunicationType type) override {
+    Way& way = way_of(to, to > rank());
+    while (!way.under_way.empty() && way.under_way.front()->done.past()) way.release_oldest();
+    way.under_way.push_back(way.take_lane());
+    Lane& lane = *way.under_way.back();
+    const float* data = upload(lane, values, way);
+    if (type == CommunicationType::fp32) {
+      settle(way.comm, ncclSend(data, values.size(), ncclFloat32, to, way.comm, way.stream));
+    } else {
+      auto* halves = static_cast<std::uint16_t*>(reserve(lane.halves, 2 * values.size()));
+      nccl::encode(data, halves, values.size(), 1, way.stream);
+      settle(way.comm, ncclSend(halves, values.size(), ncclBfloat16, to, way.comm, way.stream));
+    }
+    lane.done.record(way.stream);
   }
 
+  std::future<std::vector<float>> receive(std::size_t count, int from,
+                                          CommunicationType type) override {
+    Way& way = way_of(from, from < rank());
+    const std::shared_ptr<Lane> lane(way.take_lane().release(),
+                                     [&way](Lane* done) { way.free.emplace_back(done); });
+    auto* data = static_cast<float*>(reserve(lane->floats, count * sizeof(float)));
+    if (type == CommunicationType::fp32) {
+      settle(way.comm, ncclRecv(data, count, ncclFloat32, from, way.comm, way.stream));
+    } else {
+      auto* halves = static_cast<std::uint16_t*>(reserve(lane->halves, 2 * count));
+      settle(way.comm, ncclRecv(halves, count, ncclBfloat16, from, way.comm, way.stream));
+      nccl::decode(halves, data, count, way.stream);
+    }
+    download(*lane, {data, count}, way);
+    lane->done.record(way.stream);
+    return std::async(std::launch::deferred, [this, lane, count, &way] {
+      wait_for(*lane, way);
+      const std::span<float> values = lane->staged.as<float>().first(count);
+      return std::vector<float>(values.begin(), values.end());
+    });
+  }
+
+  Values allocate(std::size_t count) override {
+    const auto bytes = static_cast<std::int64_t>(count * sizeof(float));
+    const auto buffer = std::make_shared<DeviceBuffer>(bytes, "values");
+    cudnn::check(cudaMemset(buffer->data(), 0, count * sizeof(float)), "values on the GPU");
+    cudnn::check(cudaDeviceSynchronize(), "values on the GPU");
+    return {{static_cast<float*>(buffer->data()), count}, buffer};
+  }
+
+  bool on_gpus() const override { return true; }
   std::string_view name() const override { return "nccl"; }
 
  private:
-  void take_gpu() const {
-    int gpus = 0;
-    const cudaError_t error = cudaGetDeviceCount(&gpus);
-    if (error != cudaSuccess || local_rank() >= gpus)
-      throw Infeasible(fmt::format("{} has no GPU of its own, which transport nccl needs: {}",
-                                   rank_name(rank(), size()),
-                                   error == cudaSuccess ? fmt::format("this machine gives {}", gpus)
-                                                        : cudaGetErrorString(error)));
-    check(cudaSetDevice(local_rank()), "the GPU of the rank");
+  /// Operations of one kind: those of one NCCL communicator follow one another on the GPU, so that
+  /// neighbours who each send first on the same one would wait for ever.
+  struct Way {
+    explicit Way(const cudnn::Multiprocessors& all) : stream(all) {}
+    ncclComm_t comm = nullptr;
+    Stream stream;
+    std::deque<std::unique_ptr<Lane>> under_way = {};  // sums, or what is sent; the oldest first
+    // Kept: to free memory of the GPU is to wait for all that goes on there.
+    std::deque<std::unique_ptr<Lane>> free = {};
+
+    std::unique_ptr<Lane> take_lane() {
+      if (free.empty()) return std::make_unique<Lane>();
+      auto lane = std::move(free.front());  // the longest free: buckets find their sizes again
+      free.pop_front();
+      return lane;
+    }
+    void release_oldest() {
+      free.push_back(std::move(under_way.front()));
+      under_way.pop_front();
+    }
+  };
+
+  cudnn::Multiprocessors take_gpu() const {
+    std::string why_none;
+    const int gpus = cudnn::visible_gpus(&why_none);
+    if (local_rank() >= gpus)
+      throw NoDevice(fmt::format(
+          "{} has no GPU of its own, which transport nccl needs: {}", rank_name(rank(), size()),
+          gpus == 0 ? why_none : fmt::format("this machine gives {}", gpus)));
+    cudnn::check(cudaSetDevice(local_rank()), "the GPU of the rank");
+    return {local_rank(), 1};
   }
 
   ncclUniqueId shared_id() const {
@@ -168,12 +192,21 @@ class Nccl final : public Communicator {
     return id;
   }
 
+  /// Made when a rank first sends or receives: all ranks of a pipeline do.
+  Way& way_of(int other, bool up) {
+    check_neighbour(other);
+    for (Way* way : {&up_, &down_})
+      if (way->comm == nullptr)
+        settle(sums_.comm, ncclCommSplit(sums_.comm, 0, rank(), &way->comm, nullptr));
+    return up ? up_ : down_;
+  }
+
   /// Waits for a call that does not block; notices a rank that has ended meanwhile.
-  void settle(ncclResult_t result) {
+  void settle(ncclComm_t& comm, ncclResult_t result) {
     while (result == ncclInProgress) {
       group_.check();
       std::this_thread::sleep_for(std::chrono::microseconds(100));
-      if (ncclCommGetAsyncError(comm_, &result) != ncclSuccess) break;
+      if (ncclCommGetAsyncError(comm, &result) != ncclSuccess) break;
     }
     if (result != ncclSuccess) report(result);
   }
@@ -182,49 +215,58 @@ class Nccl final : public Communicator {
     if (result == ncclRemoteError || result == ncclSystemError)
       group_.report_closed((rank() + 1) % size());
     throw std::runtime_error(
-        fmt::format("NCCL: {}: {}", ncclGetErrorString(result), ncclGetLastError(comm_)));
+        fmt::format("NCCL: {}: {}", ncclGetErrorString(result), ncclGetLastError(sums_.comm)));
   }
 
-  std::unique_ptr<Lane> take_lane() {
-    if (free_.empty()) return std::make_unique<Lane>();
-    auto lane = std::move(free_.front());  // the longest free: buckets find their sizes again
-    free_.pop_front();
-    return lane;
+  static float* upload(Lane& lane, std::span<const float> values, const Way& way) {
+    const std::size_t bytes = values.size_bytes();
+    std::memcpy(reserve(lane.staged, bytes), values.data(), bytes);
+    auto* data = static_cast<float*>(reserve(lane.floats, bytes));
+    cudnn::check(
+        cudaMemcpyAsync(data, lane.staged.data(), bytes, cudaMemcpyHostToDevice, way.stream),
+        "values to the GPU");
+    return data;
+  }
+
+  static void download(Lane& lane, std::span<const float> values, const Way& way) {
+    const std::size_t bytes = values.size_bytes();
+    cudnn::check(cudaMemcpyAsync(reserve(lane.staged, bytes), values.data(), bytes,
+                                 cudaMemcpyDeviceToHost, way.stream),
+                 "values from the GPU");
   }
 
   void reduce(Lane& lane, std::span<float> values, CommunicationType type, float weight) {
     const std::size_t count = values.size();
+    const Stream& stream = sums_.stream;
     if (type == CommunicationType::fp32) {
-      if (weight != 1) nccl::scale(values.data(), count, weight, stream_);
-      settle(
-          ncclAllReduce(values.data(), values.data(), count, ncclFloat32, ncclSum, comm_, stream_));
+      if (weight != 1) nccl::scale(values.data(), count, weight, stream);
+      settle(sums_.comm, ncclAllReduce(values.data(), values.data(), count, ncclFloat32, ncclSum,
+                                       sums_.comm, stream));
     } else {
-      auto* halves = static_cast<std::uint16_t*>(lane.halves.reserve(2 * count));
-      nccl::encode(values.data(), halves, count, weight, stream_);
-      settle(ncclAllReduce(halves, halves, count, ncclBfloat16, ncclSum, comm_, stream_));
-      nccl::decode(halves, values.data(), count, stream_);
+      auto* halves = static_cast<std::uint16_t*>(reserve(lane.halves, 2 * count));
+      nccl::encode(values.data(), halves, count, weight, stream);
+      settle(sums_.comm,
+             ncclAllReduce(halves, halves, count, ncclBfloat16, ncclSum, sums_.comm, stream));
+      nccl::decode(halves, values.data(), count, stream);
     }
-    check(cudaGetLastError(), "a sum on the GPU");
+    cudnn::check(cudaGetLastError(), "a sum on the GPU");
   }
 
-  void wait_for(const Lane& lane) {
-    for (int looks = 1;; ++looks) {
-      const cudaError_t state = cudaEventQuery(lane.done);
-      if (state == cudaSuccess) return;
-      if (state != cudaErrorNotReady) check(state, "a sum on the GPU");
+  void wait_for(const Lane& lane, const Way& way) {
+    for (int looks = 1; !lane.done.past(); ++looks) {
       if (looks % kLooksBetweenChecks != 0) continue;
       ncclResult_t result = ncclSuccess;
-      if (ncclCommGetAsyncError(comm_, &result) == ncclSuccess && result != ncclSuccess &&
+      if (ncclCommGetAsyncError(way.comm, &result) == ncclSuccess && result != ncclSuccess &&
           result != ncclInProgress)
         report(result);
       group_.check();
     }
   }
 
-  ncclComm_t comm_ = nullptr;
-  cudaStream_t stream_ = nullptr;
-  std::deque<std::unique_ptr<Lane>> lanes_;  // under way, the oldest first
-  std::deque<std::unique_ptr<Lane>> free_;
+  cudnn::Multiprocessors multiprocessors_ = take_gpu();
+  Way sums_{multiprocessors_};
+  Way up_{multiprocessors_};
+  Way down_{multiprocessors_};
   Ticket started_ = 0;
   Ticket done_ = 0;
 };

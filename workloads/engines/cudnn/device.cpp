@@ -181,6 +181,13 @@ void Event::hold(cudaStream_t stream) const {
 
 void Event::wait() const { check(cudaEventSynchronize(event_), "waiting for the GPU"); }
 
+bool Event::past() const {
+  const cudaError_t state = cudaEventQuery(event_);
+  if (state == cudaErrorNotReady) return false;
+  check(state, "waiting for the GPU");
+  return true;
+}
+
 double Event::seconds_since(const Event& earlier) const {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "reading a time");

@@ -110,6 +110,8 @@ class Event {
   void hold(cudaStream_t stream) const;
   /// The calling thread sleeps until this point is past.
   void wait() const;
+  /// Whether it is past, at once. Throws what went wrong on the way there.
+  bool past() const;
   /// Between two points that are past; of kind timing.
   double seconds_since(const Event& earlier) const;
 

@@ -4,6 +4,7 @@
 
 #include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_plan.h"
+#include "workloads/engines/onednn/onednn_stage.h"
 #include "workloads/engines/onednn/onednn_training.h"
 
 namespace doetune::workloads {
@@ -103,6 +104,13 @@ class OnednnEngine final : public Engine {
                                           std::span<const float> statistics,
                                           const TrainingOptions& options) override {
     return make_onednn_trainable(network, parameters, statistics, options);
+  }
+
+  std::unique_ptr<TrainableStage> train_stage(const Network& stage,
+                                              std::span<const float> parameters,
+                                              std::span<const float> statistics,
+                                              const TrainingOptions& options, int slots) override {
+    return make_onednn_stage(stage, parameters, statistics, options, slots);
   }
 
   std::string description() const override {

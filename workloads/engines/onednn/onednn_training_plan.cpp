@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "workloads/engines/onednn/cross_entropy.h"
+#include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_plan.h"
 
 namespace doetune::workloads::onednn {
@@ -26,14 +27,21 @@ TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
       contributions_(network.layers.size()) {
   for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer)
     std::visit([&](const auto& op) { add(op, layer); }, network.layers[layer].op);
-  add_loss();
-  for (auto add = add_backward_.rbegin(); add != add_backward_.rend(); ++add) (*add)();
+  add_output();
+  forward_steps_ = steps_.size();
+  add_backward_pass();
   place_rooms();
 }
 
-BatchScore TrainingPlan::run(dnnl::stream& stream, const TrainableNetwork::GradientsReady& ready) {
+void TrainingPlan::forward(dnnl::stream& stream) {
+  for (std::size_t step = 0; step < forward_steps_; ++step) steps_[step](stream);
+  stream.wait();
+}
+
+BatchScore TrainingPlan::backward(dnnl::stream& stream,
+                                  const TrainableNetwork::GradientsReady& ready) {
   ready_ = &ready;
-  for (const Step& step : steps_) step(stream);
+  for (std::size_t step = forward_steps_; step < steps_.size(); ++step) steps_[step](stream);
   stream.wait();
   return score_;
 }
@@ -109,19 +117,35 @@ memory::desc TrainingPlan::any(const Shape& shape) const {
   return {nchw(images_, shape), type_, Tag::any};
 }
 
+void TrainingPlan::add_output() {
+  const memory::desc desc(nchw(images_, network_.output()), Type::f32, Tag::nhwc);
+  add_reorder(tensors_.back(), {desc, -1, buffers_.output});
+}
+
 void TrainingPlan::add_loss() {
   const memory::desc desc(nchw(images_, network_.output()), Type::f32, Tag::nhwc);
-  const Tensor logits{desc, -1, buffers_.logits};
-  add_reorder(tensors_.back(), logits);
   const Tensor gradient = new_tensor(desc);
   const auto count = static_cast<std::size_t>(images_ * network_.output().elements());
-  steps_.push_back([this, count, out = memory_of(gradient)](dnnl::stream& stream) {
-    stream.wait();
-    score_ = softmax_cross_entropy({buffers_.logits, count},
+  steps_.push_back([this, count, out = memory_of(gradient)](dnnl::stream&) {
+    score_ = softmax_cross_entropy({buffers_.output, count},
                                    {buffers_.labels, static_cast<std::size_t>(images_)},
                                    {static_cast<float*>(out.get_data_handle()), count});
   });
   contribute(static_cast<int>(network_.layers.size()) - 1, gradient);
+}
+
+/// A stage that gives its input's gradient begins with a Route of it (stages.h).
+void TrainingPlan::add_backward_pass() {
+  const int layers = static_cast<int>(network_.layers.size());
+  const memory::desc desc(nchw(images_, network_.output()), Type::f32, Tag::nhwc);
+  if (buffers_.output_gradient == nullptr)
+    add_loss();
+  else
+    contribute(layers - 1, {desc, -1, buffers_.output_gradient});
+  const bool gives_input_gradient = buffers_.input_gradient != nullptr;
+  for (int layer = layers - 1; layer >= (gives_input_gradient ? 1 : 0); --layer)
+    add_backward_[layer]();
+  if (gives_input_gradient) add_reorder(gradient_of(0), {image_.desc, -1, buffers_.input_gradient});
 }
 
 void TrainingPlan::contribute(int layer, const Tensor& gradient) {
@@ -144,6 +168,24 @@ TrainingPlan::Tensor TrainingPlan::gradient_of(int layer) {
   arguments[DNNL_ARG_DST] = sum;
   add_primitive(dnnl::sum(desc), arguments);
   return sum;
+}
+
+// -- plans ----------------------------------------------------------------------------------------
+
+TrainingPlan& TrainingPlans::of(int images) {
+  use_threads(options_.threads);
+  auto& plan = plans_[images];
+  if (plan != nullptr) return *plan;
+  auto made = std::make_unique<TrainingPlan>(engine_, network_, options_, images, buffers_);
+  if (made->bytes() > arena_bytes_) {
+    arena_bytes_ = made->bytes();
+    arena_ = std::make_unique<Buffer>(arena_bytes_);
+    for (const auto& [size, other] : plans_)
+      if (other != nullptr) other->bind(arena_->at(0));
+  }
+  made->bind(arena_->at(0));
+  plan = std::move(made);
+  return *plan;
 }
 
 }  // namespace doetune::workloads::onednn

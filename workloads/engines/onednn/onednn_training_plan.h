@@ -1,16 +1,19 @@
 // The primitives of a training step on oneDNN and the memory between them. Used by
-// onednn_training.cpp alone.
+// onednn_training.cpp and onednn_stage.cpp alone.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "workloads/engines/onednn/onednn_memory.h"
 #include "workloads/engines/training.h"
 
 namespace doetune::workloads::onednn {
@@ -19,10 +22,12 @@ namespace doetune::workloads::onednn {
 struct TrainingBuffers {
   float* input;
   const std::int32_t* labels;
-  float* logits;
+  float* output;  // of the last layer
   float* parameters;
   float* gradients;
   float* statistics;
+  float* output_gradient = nullptr;  // of a stage that does not end with the loss
+  float* input_gradient = nullptr;   // of a stage that does not begin with the image
 };
 
 /// Forward and backward pass for one number of images, in order. Layouts are oneDNN's choice, and a
@@ -38,7 +43,9 @@ class TrainingPlan {
   std::size_t bytes() const { return bytes_; }
   void bind(char* arena);
 
-  BatchScore run(dnnl::stream& stream, const TrainableNetwork::GradientsReady& ready);
+  /// The backward pass needs the arena as the forward pass left it. Its score is of the loss.
+  void forward(dnnl::stream& stream);
+  BatchScore backward(dnnl::stream& stream, const TrainableNetwork::GradientsReady& ready);
 
  private:
   /// A tensor that lives from the step that makes it to its last reader, or one on the host.
@@ -68,7 +75,9 @@ class TrainingPlan {
   /// The layer's result in the precision of this plan.
   Tensor typed(int layer);
   dnnl::memory::desc any(const Shape& shape) const;
+  void add_output();
   void add_loss();
+  void add_backward_pass();
   /// Adds to what the gradient by a layer's result is the sum of.
   void contribute(int layer, const Tensor& gradient);
   /// That sum, in the layout of the result.
@@ -146,8 +155,29 @@ class TrainingPlan {
   std::size_t bytes_ = 0;
   std::vector<std::pair<dnnl::memory, int>> unbound_;
   std::vector<Step> steps_;
+  std::size_t forward_steps_ = 0;
   const TrainableNetwork::GradientsReady* ready_ = nullptr;
   BatchScore score_;
+};
+
+/// Plans by number of images, made when first asked for. They share one arena: only one of them can
+/// be between its passes.
+class TrainingPlans {
+ public:
+  TrainingPlans(const dnnl::engine& engine, const Network& network, const TrainingOptions& options,
+                const TrainingBuffers& buffers)
+      : engine_(engine), network_(network), options_(options), buffers_(buffers) {}
+
+  TrainingPlan& of(int images);
+
+ private:
+  dnnl::engine engine_;
+  const Network& network_;
+  TrainingOptions options_;
+  TrainingBuffers buffers_;
+  std::size_t arena_bytes_ = 0;
+  std::unique_ptr<Buffer> arena_;
+  std::map<int, std::unique_ptr<TrainingPlan>> plans_;
 };
 
 }  // namespace doetune::workloads::onednn

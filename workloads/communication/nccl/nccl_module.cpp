@@ -1,0 +1,7 @@
+// The one function that libdoetune_nccl.so is entered by.
+#include "workloads/communication/nccl/nccl_communicator.h"
+
+extern "C" doetune::workloads::Communicator* doetune_nccl_communicator(
+    doetune::workloads::Group& group) {
+  return doetune::workloads::make_nccl_communicator(group).release();
+}

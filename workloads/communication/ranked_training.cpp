@@ -1,0 +1,152 @@
+#include "workloads/communication/ranked_training.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <cmath>
+
+#include "workloads/communication/pipeline.h"
+#include "workloads/networks/stages.h"
+#include "workloads/random.h"
+
+namespace doetune::workloads {
+namespace {
+
+/// What the ranks begin with.
+struct Start {
+  Network network;
+  std::vector<float> parameters;
+  std::vector<float> statistics;
+};
+
+Network network_of(const Inputs& in) {
+  const NetworkType& type = network_type(in.text("network"));
+  return make_network(type.name,
+                      in.has("input_size") ? in.integer("input_size") : type.default_height);
+}
+
+Start start_of(const Request& request) {
+  Start start{network_of(request.inputs), {}, {}};
+  start.parameters.resize(static_cast<std::size_t>(parameters(start.network)));
+  start.statistics.resize(static_cast<std::size_t>(statistics_count(start.network)));
+  initial_parameters(start.network, request.seed, start.parameters);
+  initial_statistics(start.network, start.statistics);
+  return start;
+}
+
+TrainingOptions training_options(const Inputs& in, int images) {
+  TrainingOptions options;
+  options.batch = images;
+  options.precision = precision_named(in.text("precision"));
+  options.threads = in.has("threads") ? in.integer("threads") : omp_get_max_threads();
+  return options;
+}
+
+std::unique_ptr<Engine> engine_of(const Communicator& communicator, const Inputs& in) {
+  return make_engine(in.text("device"), {.gpu = communicator.local_rank()});
+}
+
+/// Images `first` ... of the batch.
+void draw_images(std::uint64_t seed, std::int64_t elements, int first, std::span<float> images) {
+  const float width = std::sqrt(12.0F);
+  for (std::size_t i = 0; i < images.size(); ++i)
+    images[i] = width * (random_unit(seed, static_cast<std::size_t>(first * elements) + i) - 0.5F);
+}
+
+void draw_labels(std::uint64_t seed, int classes, int first, std::span<std::int32_t> labels) {
+  const std::uint64_t label_seed = random_bits(seed, 0);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    labels[i] =
+        static_cast<std::int32_t>(random_bits(label_seed, static_cast<std::uint64_t>(first) + i) %
+                                  static_cast<std::uint64_t>(classes));
+}
+
+std::function<RankStep()> data_parallel_step(Communicator& communicator, const Request& request) {
+  const Inputs& in = request.inputs;
+  const int batch = in.integer("batch_size");
+  const int ranks = communicator.size();
+  const BatchShare share = batch_share(batch, communicator.rank(), ranks);
+  const Start start = start_of(request);
+  TrainingOptions options = training_options(in, share.count);
+  const bool on_device = communicator.on_gpus() || ranks == 1;
+  options.gradients_on_device = on_device;
+  const std::shared_ptr<TrainableNetwork> network =
+      engine_of(communicator, in)
+          ->train(start.network, start.parameters, start.statistics, options);
+  draw_images(request.seed, start.network.input.elements(), share.first, network->input());
+  draw_labels(request.seed, start.network.output().channels, share.first, network->labels());
+  const auto bucket = static_cast<std::int64_t>(in.number("bucket_mb") * (1 << 20) / 4);
+  const auto parallel = std::make_shared<DataParallel>(
+      communicator, *network,
+      DataParallelOptions{bucket, communication_type_named(in.text("communication_type")),
+                          on_device});
+  const auto rate = static_cast<float>(in.number("learning_rate"));
+  const double part = static_cast<double>(share.count) / batch;
+  return [network, parallel, batch, rate, part] {
+    const DataParallel::Step step = parallel->step(batch, rate);
+    return RankStep{part * step.score.loss, step.waited_s};
+  };
+}
+
+std::function<RankStep()> model_parallel_step(Communicator& communicator, const Request& request) {
+  const Inputs& in = request.inputs;
+  const PipelineOptions pipeline{in.integer("batch_size"), in.integer("micro_batches"),
+                                 communication_type_named(in.text("communication_type"))};
+  const Start start = start_of(request);
+  const NetworkStage own = network_stages(start.network, communicator.size())
+                               .at(static_cast<std::size_t>(communicator.rank()));
+  const auto parameters_of_stage = std::span(start.parameters)
+                                       .subspan(static_cast<std::size_t>(own.first_parameter),
+                                                static_cast<std::size_t>(parameters(own.network)));
+  const auto statistics_of_stage =
+      std::span(start.statistics)
+          .subspan(static_cast<std::size_t>(own.first_statistic),
+                   static_cast<std::size_t>(statistics_count(own.network)));
+  const std::shared_ptr<TrainableStage> stage =
+      engine_of(communicator, in)
+          ->train_stage(own.network, parameters_of_stage, statistics_of_stage,
+                        training_options(in, largest_micro_batch(pipeline)),
+                        pipeline_slots(communicator.rank(), communicator.size(), pipeline));
+  const auto elements = start.network.input.elements();
+  std::vector<float> images(
+      communicator.rank() == 0 ? static_cast<std::size_t>(elements * pipeline.batch) : 0);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(pipeline.batch));
+  draw_images(request.seed, elements, 0, images);
+  draw_labels(request.seed, start.network.output().channels, 0, labels);
+  const auto parallel = std::make_shared<Pipeline>(communicator, *stage, pipeline);
+  const auto rate = static_cast<float>(in.number("learning_rate"));
+  return [stage, parallel, rate, images = std::move(images), labels = std::move(labels)] {
+    const Pipeline::Step step = parallel->step(images, labels, rate);
+    return RankStep{step.loss, step.waited_s};
+  };
+}
+
+}  // namespace
+
+void check_shares(const Request& request, int ranks) {
+  const Inputs& in = request.inputs;
+  const int batch = in.integer("batch_size");
+  const bool model = in.text("parallelism") == "model";
+  if (model && batch < in.integer("micro_batches"))
+    throw UsageError(
+        fmt::format("batch_size = {} is less than one image for each of {} "
+                    "micro_batches",
+                    batch, in.integer("micro_batches")));
+  if (!model && batch < ranks)
+    throw UsageError(
+        fmt::format("batch_size = {} is less than one image for each of {} ranks", batch, ranks));
+  try {
+    const Network network = network_of(in);
+    if (model) network_stages(network, ranks);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::function<RankStep()> make_rank_step(Communicator& communicator, const Request& request,
+                                         std::string_view parallelism) {
+  return parallelism == "model" ? model_parallel_step(communicator, request)
+                                : data_parallel_step(communicator, request);
+}
+
+}  // namespace doetune::workloads
