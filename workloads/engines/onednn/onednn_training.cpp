@@ -32,6 +32,13 @@ class Block {
   Buffer buffer_;
 };
 
+/// At least so many bytes: what every layer makes is kept for its backward pass.
+std::int64_t least_bytes(const Network& network, const TrainingOptions& options) {
+  std::int64_t numbers = 0;
+  for (const Layer& layer : network.layers) numbers += layer.output.elements();
+  return numbers * options.batch * bytes_of(options.precision);
+}
+
 class OnednnTrainable final : public TrainableNetwork {
  public:
   OnednnTrainable(const Network& network, std::span<const float> parameters,
@@ -112,6 +119,13 @@ class OnednnTrainable final : public TrainableNetwork {
                                     std::to_string(classes - 1));
   }
 
+  /// Of the blocks that the first step writes.
+  std::int64_t untouched_bytes() const {
+    return static_cast<std::int64_t>(
+        sizeof(float) *
+        (input_.span().size() + gradients_.span().size() + momentum_.span().size()));
+  }
+
   /// All plans share the arena, which holds nothing between steps.
   TrainingPlan& plan_for(int images) {
     use_threads(options_.threads);
@@ -122,6 +136,8 @@ class OnednnTrainable final : public TrainableNetwork {
         onednn::TrainingBuffers{input_.data(), labels_.data(), logits_.data(), parameters_.data(),
                                 gradients_.data(), statistics_.data(), &updates_});
     if (made->bytes() > arena_bytes_) {
+      onednn::require_memory(static_cast<std::int64_t>(made->bytes() + made->scratch_bytes()) +
+                             untouched_bytes());
       arena_bytes_ = made->bytes();
       arena_ = std::make_unique<Buffer>(arena_bytes_);
       for (const auto& [size, other] : plans_)
@@ -164,6 +180,7 @@ std::unique_ptr<TrainableNetwork> make_onednn_trainable(const Network& network,
     throw CannotRun("the CPU trains in fp32 and bf16, not in " +
                     std::string(name_of(options.precision)));
   return translated([&]() -> std::unique_ptr<TrainableNetwork> {
+    onednn::require_memory(least_bytes(network, options));
     return std::make_unique<OnednnTrainable>(network, parameters, statistics, options);
   });
 }

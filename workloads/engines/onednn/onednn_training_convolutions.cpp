@@ -41,11 +41,6 @@ dnnl::primitive_attr fused_activation(const Convolution& conv) {
   return attributes;
 }
 
-dnnl::normalization_flags flags_of(const Convolution& conv) {
-  using enum dnnl::normalization_flags;
-  return conv.activation == Activation::relu ? use_scale_shift | fuse_norm_relu : use_scale_shift;
-}
-
 }  // namespace
 
 std::vector<TrainingPlan::Learned> TrainingPlan::places(const Network& network) {
@@ -157,12 +152,12 @@ void TrainingPlan::add(const Convolution& conv, int layer) {
     result = normalisation.result;
   }
   tensors_.push_back(result);
+  const int end = fused_sums_[layer] >= 0 ? fused_sums_[layer] : layer;
   add_backward_.push_back([=, this] {
-    if (contributions_[layer].empty()) return;
-    Tensor gradient = gradient_of(layer);
-    if (!conv.batch_norm || conv.activation == Activation::leaky)
-      gradient = activation_back(conv.activation, result, gradient);
-    if (conv.batch_norm) gradient = normalisation_back(conv, layer, normalisation, gradient);
+    if (contributions_[end].empty()) return;
+    Tensor gradient = gradient_of(end);
+    gradient = conv.batch_norm ? normalisation_back(conv, layer, normalisation, gradient)
+                               : activation_back(conv.activation, result, gradient);
     gradient.desc = gradient.desc.reshape(product.desc.dims());
     add_weights_gradient(conv, layer, passes.backward_weights, source, gradient);
     if (input != kNetworkInput) add_source_gradient(conv, layer, passes.backward_data, gradient);
@@ -197,73 +192,6 @@ void TrainingPlan::add_source_gradient(const Convolution& conv, int layer, const
   arguments[DNNL_ARG_DIFF_SRC] = source_gradient;
   add_primitive(pass.primitive, arguments);
   contribute(network_.layers[layer].inputs[0], dropped(conv, layer, source_gradient));
-}
-
-// -- batch normalisation --------------------------------------------------------------------------
-
-TrainingPlan::Normalisation TrainingPlan::add_normalisation(const Convolution& conv, int layer,
-                                                            const Tensor& x) {
-  Normalisation made;
-  made.desc = {{dnnl::prop_kind::forward_training, x.desc, kBatchNormEpsilon, flags_of(conv)},
-               engine_};
-  made.x = x;
-  made.mean = new_tensor(vector_of(conv.filters));
-  made.variance = new_tensor(vector_of(conv.filters));
-  made.result = new_tensor(x.desc);
-  Arguments arguments{{DNNL_ARG_SRC, x},
-                      {DNNL_ARG_SCALE_SHIFT, others_of(conv, layer, buffers_.parameters)},
-                      {DNNL_ARG_MEAN, made.mean},
-                      {DNNL_ARG_VARIANCE, made.variance},
-                      {DNNL_ARG_DST, made.result}};
-  if (conv.activation == Activation::relu)
-    arguments[DNNL_ARG_WORKSPACE] = made.workspace = new_tensor(made.desc.workspace_desc());
-  add_primitive(dnnl::batch_normalization_forward(made.desc), arguments);
-  add_running_statistics(layer, made);
-  if (conv.activation == Activation::leaky) {
-    const dnnl::eltwise_forward::desc leaky(dnnl::prop_kind::forward_training,
-                                            dnnl::algorithm::eltwise_relu, x.desc, kLeakySlope);
-    add_primitive(dnnl::eltwise_forward({leaky, engine_}),
-                  {{DNNL_ARG_SRC, made.result}, {DNNL_ARG_DST, made.result}});
-  }
-  return made;
-}
-
-void TrainingPlan::add_running_statistics(int layer, const Normalisation& normalisation) {
-  const Shape& out = network_.layers[layer].output;
-  const double values = static_cast<double>(images_) * out.height * out.width;
-  const auto unbiased = static_cast<float>(values / std::max(values - 1, 1.0));
-  steps_.push_back(
-      [mean = memory_of(normalisation.mean), variance = memory_of(normalisation.variance),
-       filters = out.channels, unbiased, momentum = options_.statistics_momentum,
-       running = buffers_.statistics + learned_[layer].statistics](dnnl::stream& stream) {
-        stream.wait();
-        const auto* of_batch = static_cast<const float*>(mean.get_data_handle());
-        for (int f = 0; f < filters; ++f) running[f] += momentum * (of_batch[f] - running[f]);
-        of_batch = static_cast<const float*>(variance.get_data_handle());
-        float* variances = running + filters;
-        for (int f = 0; f < filters; ++f)
-          variances[f] += momentum * (unbiased * of_batch[f] - variances[f]);
-      });
-}
-
-TrainingPlan::Tensor TrainingPlan::normalisation_back(const Convolution& conv, int layer,
-                                                      const Normalisation& normalisation,
-                                                      const Tensor& gradient) {
-  const memory::desc& data = normalisation.x.desc;
-  const dnnl::batch_normalization_backward::primitive_desc desc(
-      {dnnl::prop_kind::backward, data, data, kBatchNormEpsilon, flags_of(conv)}, engine_,
-      normalisation.desc);
-  const Tensor result = new_tensor(data);
-  Arguments arguments{{DNNL_ARG_SRC, normalisation.x},
-                      {DNNL_ARG_MEAN, normalisation.mean},
-                      {DNNL_ARG_VARIANCE, normalisation.variance},
-                      {DNNL_ARG_SCALE_SHIFT, others_of(conv, layer, buffers_.parameters)},
-                      {DNNL_ARG_DIFF_DST, gradient},
-                      {DNNL_ARG_DIFF_SRC, result},
-                      {DNNL_ARG_DIFF_SCALE_SHIFT, others_of(conv, layer, buffers_.gradients)}};
-  if (conv.activation == Activation::relu) arguments[DNNL_ARG_WORKSPACE] = normalisation.workspace;
-  add_primitive(dnnl::batch_normalization_backward(desc), arguments);
-  return result;
 }
 
 }  // namespace doetune::workloads::onednn

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "workloads/engines/dropout.h"
 #include "workloads/engines/onednn/onednn_plan.h"
 #include "workloads/engines/onednn/onednn_training_plan.h"
@@ -85,6 +87,11 @@ void TrainingPlan::add(const LocalResponseNorm& norm, int layer) {
 
 void TrainingPlan::add(const Sum& sum, int layer) {
   const auto& inputs = network_.layers[layer].inputs;
+  if (const auto by = std::ranges::find(fused_sums_, layer); by != fused_sums_.end()) {
+    tensors_.push_back(tensors_[by - fused_sums_.begin()]);
+    add_backward_.emplace_back([] {});
+    return;
+  }
   const Tensor left = typed(inputs[0]);
   const Tensor right = in_layout(typed(inputs[1]), left.desc);
   dnnl::post_ops activation;

@@ -12,6 +12,20 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Type = memory::data_type;
 
+namespace {
+
+/// Of fused_sums, those behind a batch normalisation.
+std::vector<int> normalised_sums(const Network& network) {
+  std::vector<int> sums = fused_sums(network);
+  for (std::size_t layer = 0; layer < sums.size(); ++layer) {
+    const auto* conv = std::get_if<Convolution>(&network.layers[layer].op);
+    if (conv == nullptr || !conv->batch_norm) sums[layer] = -1;
+  }
+  return sums;
+}
+
+}  // namespace
+
 TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
                            const TrainingOptions& options, int images,
                            const TrainingBuffers& buffers)
@@ -22,6 +36,7 @@ TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
       images_(images),
       buffers_(buffers),
       learned_(places(network)),
+      fused_sums_(normalised_sums(network)),
       image_{{nchw(images, network.input), Type::f32, Tag::nhwc}, -1, buffers.input},
       contributions_(network.layers.size()) {
   for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer)
@@ -81,6 +96,10 @@ void TrainingPlan::bind(char* arena) {
 // -- steps ----------------------------------------------------------------------------------------
 
 void TrainingPlan::add_primitive(const dnnl::primitive& primitive, const Arguments& arguments) {
+  std::int64_t scratch = 0;
+  dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_memory_consumption_s64, 0,
+                            &scratch);
+  scratch_bytes_ = std::max(scratch_bytes_, static_cast<std::size_t>(scratch));
   std::unordered_map<int, memory> memories;
   for (const auto& [argument, tensor] : arguments) memories[argument] = memory_of(tensor);
   steps_.push_back([primitive, memories = std::move(memories)](dnnl::stream& stream) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -37,6 +38,8 @@ class TrainingPlan {
 
   /// Memory that the tensors between the steps take, and where it is: page-aligned.
   std::size_t bytes() const { return bytes_; }
+  /// What oneDNN takes besides, at most, for one primitive at a time.
+  std::size_t scratch_bytes() const { return scratch_bytes_; }
   void bind(char* arena);
 
   BatchScore run(dnnl::stream& stream, const TrainableNetwork::GradientsReady& ready);
@@ -95,13 +98,13 @@ class TrainingPlan {
     WeightedPass backward_data;
     WeightedPass backward_weights;
   };
+  /// A batch normalisation, the sum that follows it if any, and the activation behind both.
   struct Normalisation {
-    dnnl::batch_normalization_forward::primitive_desc desc;
     Tensor x;
-    Tensor mean;
-    Tensor variance;
-    Tensor workspace;
+    Tensor moments;  // means, then 1 / sqrt(variance + epsilon); of all channels that memory has
     Tensor result;
+    float slope = 1;                 // of the activation below zero
+    std::optional<int> other_input;  // of the sum
   };
   static std::vector<Learned> places(const Network& network);
   WeightedPasses convolution(const Convolution& conv, int layer) const;
@@ -113,11 +116,13 @@ class TrainingPlan {
                             const Tensor& source, const Tensor& gradient);
   void add_source_gradient(const Convolution& conv, int layer, const WeightedPass& pass,
                            const Tensor& gradient);
-  Normalisation add_normalisation(const Convolution& conv, int layer, const Tensor& x);
+
+  // onednn_training_normalisation.cpp
+  /// Computes the sum too that fused_sums names.
+  Normalisation add_normalisation(const Convolution& conv, int layer, const Tensor& product);
+  /// Gives back the gradient by the convolution's product.
   Tensor normalisation_back(const Convolution& conv, int layer, const Normalisation& normalisation,
                             const Tensor& gradient);
-  void add_running_statistics(int layer, const Normalisation& normalisation);
-  Tensor dropped(const Convolution& conv, int layer, const Tensor& tensor);
 
   // onednn_training_layers.cpp
   void add(const MaxPool& pool, int layer);
@@ -129,6 +134,7 @@ class TrainingPlan {
   void add(const Op&, int) {
     throw CannotRun("the oneDNN engine does not train a layer of this network");
   }
+  Tensor dropped(const Convolution& conv, int layer, const Tensor& tensor);
   void split_gradient(int layer);
   void add_pool(dnnl::algorithm algorithm, int layer, Extent kernel, int stride, int pad);
   Tensor activation_back(Activation activation, const Tensor& result, const Tensor& gradient);
@@ -140,12 +146,14 @@ class TrainingPlan {
   int images_;
   TrainingBuffers buffers_;
   std::vector<Learned> learned_;  // of each layer
+  std::vector<int> fused_sums_;   // that a batch normalisation computes
   Tensor image_;
   std::vector<Tensor> tensors_;                      // results of the layers
   std::vector<std::vector<Tensor>> contributions_;   // to the gradients by them
   std::vector<std::function<void()>> add_backward_;  // of each layer, called in reverse
   std::vector<Room> rooms_;
   std::size_t bytes_ = 0;
+  std::size_t scratch_bytes_ = 0;
   std::vector<std::pair<dnnl::memory, int>> unbound_;
   std::vector<Step> steps_;
   const TrainableNetwork::GradientsReady* ready_ = nullptr;
