@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "workloads/engines/onednn/cross_entropy.h"
+#include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_plan.h"
 
 namespace doetune::workloads::onednn {
@@ -55,16 +56,17 @@ BatchScore TrainingPlan::run(dnnl::stream& stream, const TrainableNetwork::Gradi
 
 // -- memory ---------------------------------------------------------------------------------------
 
-TrainingPlan::Tensor TrainingPlan::new_tensor(const memory::desc& desc) {
-  rooms_.push_back({desc.get_size(), steps_.size(), steps_.size()});
+TrainingPlan::Tensor TrainingPlan::new_tensor(const memory::desc& desc, int copies) {
+  rooms_.push_back({copies * desc.get_size(), steps_.size(), steps_.size()});
   return {desc, static_cast<int>(rooms_.size()) - 1};
 }
 
 memory TrainingPlan::memory_of(const Tensor& tensor) {
-  if (tensor.room < 0) return {tensor.desc, engine_, tensor.host};
+  if (tensor.room < 0)
+    return {tensor.desc, engine_, reinterpret_cast<char*>(tensor.host) + tensor.offset};
   memory result(tensor.desc, engine_, DNNL_MEMORY_NONE);
   rooms_[tensor.room].last_step = steps_.size();
-  unbound_.push_back({result, tensor.room});
+  unbound_.push_back({result, tensor.room, tensor.offset});
   return result;
 }
 
@@ -90,7 +92,8 @@ void TrainingPlan::place_rooms() {
 }
 
 void TrainingPlan::bind(char* arena) {
-  for (auto& [object, room] : unbound_) object.set_data_handle(arena + rooms_[room].offset);
+  for (auto& [object, room, offset] : unbound_)
+    object.set_data_handle(arena + rooms_[room].offset + offset);
 }
 
 // -- steps ----------------------------------------------------------------------------------------
@@ -108,6 +111,8 @@ void TrainingPlan::add_primitive(const dnnl::primitive& primitive, const Argumen
 }
 
 void TrainingPlan::add_reorder(const Tensor& from, const Tensor& to) {
+  constexpr std::size_t kWorthWaking = 256 << 10;  // bytes
+  const OnThreads threads(to.desc.get_size() < kWorthWaking ? 1 : options_.threads);
   const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc);
   add_primitive(dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "workloads/engines/training.h"
@@ -48,8 +47,9 @@ class TrainingPlan {
   /// A tensor that lives from the step that makes it to its last reader, or one on the host.
   struct Tensor {
     dnnl::memory::desc desc;
-    int room = -1;          // index into rooms_
-    float* host = nullptr;  // where it has no room
+    int room = -1;           // index into rooms_
+    float* host = nullptr;   // where it has no room
+    std::size_t offset = 0;  // bytes from there
   };
   struct Room {
     std::size_t bytes = 0;
@@ -61,7 +61,7 @@ class TrainingPlan {
   using Step = std::function<void(dnnl::stream&)>;
 
   // onednn_training_plan.cpp: memory and steps
-  Tensor new_tensor(const dnnl::memory::desc& desc);
+  Tensor new_tensor(const dnnl::memory::desc& desc, int copies = 1);
   /// A memory object for the step that is added next; it gets its address in bind().
   dnnl::memory memory_of(const Tensor& tensor);
   void place_rooms();
@@ -86,12 +86,15 @@ class TrainingPlan {
     std::int64_t statistics = 0;
   };
   /// A primitive that reads or makes weights; in a backward pass the descriptors are those of
-  /// gradients.
+  /// gradients. With several parts it is a primitive of one thread, for a part of the images; each
+  /// thread runs it on one part.
   struct WeightedPass {
     dnnl::primitive primitive;
-    dnnl::memory::desc source;
+    dnnl::memory::desc source;  // of all images
     dnnl::memory::desc weights;
     dnnl::memory::desc result;
+    dnnl::memory::desc scratch;
+    int parts = 1;
   };
   struct WeightedPasses {
     WeightedPass forward;
@@ -107,11 +110,16 @@ class TrainingPlan {
     std::optional<int> other_input;  // of the sum
   };
   static std::vector<Learned> places(const Network& network);
-  WeightedPasses convolution(const Convolution& conv, int layer) const;
+  /// Parts that threads share the images of a convolution in; 1: threads work inside oneDNN.
+  int parts_of(const Convolution& conv, int layer) const;
+  WeightedPasses convolution(const Convolution& conv, int layer, int parts) const;
   WeightedPasses inner_product(const Convolution& conv, int layer) const;
   Tensor weights_of(const Convolution& conv, int layer, float* block) const;
   Tensor others_of(const Convolution& conv, int layer, float* block) const;
   void add(const Convolution& conv, int layer);
+  void add_weighted(const WeightedPass& pass, const Arguments& arguments);
+  /// Sums the copies of a tensor into a host block.
+  void add_gathered(const Tensor& copies, int count, const Tensor& block);
   void add_weights_gradient(const Convolution& conv, int layer, const WeightedPass& pass,
                             const Tensor& source, const Tensor& gradient);
   void add_source_gradient(const Convolution& conv, int layer, const WeightedPass& pass,
@@ -154,7 +162,12 @@ class TrainingPlan {
   std::vector<Room> rooms_;
   std::size_t bytes_ = 0;
   std::size_t scratch_bytes_ = 0;
-  std::vector<std::pair<dnnl::memory, int>> unbound_;
+  struct Unbound {
+    dnnl::memory object;
+    int room;
+    std::size_t offset;
+  };
+  std::vector<Unbound> unbound_;
   std::vector<Step> steps_;
   const TrainableNetwork::GradientsReady* ready_ = nullptr;
   BatchScore score_;
