@@ -90,8 +90,8 @@ void Pipeline::fill(int micro_batch, std::span<const float> images,
 
 void Pipeline::forward(int micro_batch) {
   const int slot = micro_batch % slots_;
-  const int images = share(micro_batch).count;
-  stage_.forward(slot, images);
+  const auto [first_image, images] = share(micro_batch);
+  stage_.forward(slot, images, first_image);
   if (last()) return;
   send(stage_.output(slot), images, communicator_.rank() + 1);
   output_gradients_[slot] = expect(stage_.output_gradient(slot), images, communicator_.rank() + 1);

@@ -34,8 +34,10 @@ Start start_of(const Request& request) {
   return start;
 }
 
-TrainingOptions training_options(const Inputs& in, int images) {
+TrainingOptions training_options(const Request& request, int images) {
+  const Inputs& in = request.inputs;
   TrainingOptions options;
+  options.seed = request.seed;
   options.batch = images;
   options.precision = precision_named(in.text("precision"));
   options.threads = in.has("threads") ? in.integer("threads") : omp_get_max_threads();
@@ -67,7 +69,8 @@ std::function<RankStep()> data_parallel_step(Communicator& communicator, const R
   const int ranks = communicator.size();
   const BatchShare share = batch_share(batch, communicator.rank(), ranks);
   const Start start = start_of(request);
-  TrainingOptions options = training_options(in, share.count);
+  TrainingOptions options = training_options(request, share.count);
+  options.first_image = share.first;
   const bool on_device = communicator.on_gpus() || ranks == 1;
   options.gradients_on_device = on_device;
   const std::shared_ptr<TrainableNetwork> network =
@@ -102,10 +105,11 @@ std::function<RankStep()> model_parallel_step(Communicator& communicator, const 
       std::span(start.statistics)
           .subspan(static_cast<std::size_t>(own.first_statistic),
                    static_cast<std::size_t>(statistics_count(own.network)));
+  TrainingOptions options = training_options(request, largest_micro_batch(pipeline));
+  options.first_layer = own.first_layer;
   const std::shared_ptr<TrainableStage> stage =
       engine_of(communicator, in)
-          ->train_stage(own.network, parameters_of_stage, statistics_of_stage,
-                        training_options(in, largest_micro_batch(pipeline)),
+          ->train_stage(own.network, parameters_of_stage, statistics_of_stage, options,
                         pipeline_slots(communicator.rank(), communicator.size(), pipeline));
   const auto elements = start.network.input.elements();
   std::vector<float> images(

@@ -28,6 +28,11 @@ struct TrainingOptions {
   // Leave gradients_block() in the device's memory, for a communicator between devices; the CPU
   // must not touch it then. Means nothing where the device is the CPU.
   bool gradients_on_device = false;
+  // Of dropout. Processes that learn together drop what one would: the first image's index in the
+  // batch of them all, and the first layer's in the whole network.
+  std::uint64_t seed = 1;
+  std::int64_t first_image = 0;
+  int first_layer = 0;
 };
 
 /// What a batch told.
@@ -52,6 +57,13 @@ class Learner {
   virtual std::span<float> momentum_block() = 0;
   virtual std::span<float> statistics() = 0;
   virtual void changed() = 0;
+
+  /// Updates so far: dropout draws anew after each. To be set where an earlier training goes on.
+  std::int64_t updates() const { return updates_; }
+  void continue_after(std::int64_t updates) { updates_ = updates; }
+
+ protected:
+  std::int64_t updates_ = 0;  // update() adds one
 };
 
 /// A network under training on one device. Used by one thread at a time.
@@ -95,9 +107,10 @@ class TrainableStage : public Learner {
   virtual std::span<float> output_gradient(int slot) = 0;
   virtual std::span<const float> input_gradient(int slot) = 0;
 
-  /// Over the first `images` of the slot, with batch statistics in batch normalisation. What
-  /// backward needs stays in the slot.
-  virtual void forward(int slot, int images) = 0;
+  /// Over the first `images` of the slot, with batch statistics in batch normalisation; the first
+  /// of them is `first_image` of the whole batch (TrainingOptions). What backward needs stays in
+  /// the slot.
+  virtual void forward(int slot, int images, std::int64_t first_image) = 0;
 
   /// Of the images that went forward in this slot, once each; the gradient block gets their
   /// gradient in place of what it held. At the network's end it is that of their mean loss, and the

@@ -132,9 +132,10 @@ std::vector<NetworkStage> network_stages(const Network& network, int stages) {
         fmt::format("{} has {} stages at most, not {}", network.name, most, stages));
   }
   std::vector<NetworkStage> result;
-  NetworkStage next{{}, 0, 0};
+  NetworkStage next{};
   for (int begin = 0; const int end : *ends) {
     next.network = part(network, begin, end);
+    next.first_layer = begin > 0 ? begin - 1 : 0;
     result.push_back(next);
     next.first_parameter += parameters(next.network);
     next.first_statistic += statistics_count(next.network);

@@ -13,6 +13,7 @@ namespace doetune::workloads {
 /// not end at the last layer has no head (NoHead).
 struct NetworkStage {
   Network network;
+  int first_layer;               // what a layer's index is counted from in the whole network
   std::int64_t first_parameter;  // of its block in the whole network's (parameters.h)
   std::int64_t first_statistic;
 };

@@ -35,4 +35,16 @@ inline void use_threads(int threads) {
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush denormals to zero; OpenMP's threads inherit it
 }
 
+/// Primitives that are made while it lives run on this many threads.
+class OnThreads {
+ public:
+  explicit OnThreads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  ~OnThreads() { omp_set_num_threads(before_); }
+  OnThreads(const OnThreads&) = delete;
+  OnThreads& operator=(const OnThreads&) = delete;
+
+ private:
+  int before_;
+};
+
 }  // namespace doetune::workloads::onednn

@@ -50,6 +50,7 @@ class OnednnLearner : public Interface {
   std::span<float> statistics() override { return blocks_.statistics.span(); }
   void update(float learning_rate) override {
     this->changed();
+    ++this->updates_;
     blocks_.update(learning_rate);
   }
 

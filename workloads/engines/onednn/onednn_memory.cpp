@@ -1,19 +1,30 @@
 #include "workloads/engines/onednn/onednn_memory.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <new>
 
+#include "workloads/engines/engine.h"
+#include "workloads/memory.h"
 #include "workloads/networks/weights.h"
 
 namespace doetune::workloads::onednn {
 
 using dnnl::memory;
 
+void require_memory(std::int64_t bytes) {
+  const std::int64_t available = available_memory();
+  if (bytes > available)
+    throw CannotRun(
+        fmt::format("not enough memory: {} bytes asked for, {} available", bytes, available));
+}
+
 Buffer::Buffer(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
+  require_memory(static_cast<std::int64_t>(bytes_));
   data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data_ == MAP_FAILED) throw std::bad_alloc();
+  if (data_ == MAP_FAILED)
+    throw CannotRun(fmt::format("not enough memory: the system grants no {} bytes", bytes_));
   madvise(data_, bytes_, MADV_HUGEPAGE);
 }
 

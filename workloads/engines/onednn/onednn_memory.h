@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -12,8 +13,12 @@
 
 namespace doetune::workloads::onednn {
 
+/// Before memory is touched: the kernel grants more than there is, and kills who uses it. Throws
+/// CannotRun, with the bytes asked for and those available.
+void require_memory(std::int64_t bytes);
+
 /// Page-aligned memory in large pages where the system has them: weights and activations are read
-/// in long strides. Throws std::bad_alloc.
+/// in long strides. Throws CannotRun.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);

@@ -19,7 +19,8 @@ bool begins_network(const Network& stage) {
 
 /// A micro-batch under way: what goes in and out on the host, and the memory in between.
 struct Slot {
-  Slot(const dnnl::engine& engine, const Network& stage, onednn::LearnerBlocks& blocks)
+  Slot(const dnnl::engine& engine, const Network& stage, onednn::LearnerBlocks& blocks,
+       const std::int64_t* updates)
       : input(stage.input.elements() * blocks.options.batch),
         labels(static_cast<std::size_t>(blocks.options.batch), 0),
         output(stage.output().elements() * blocks.options.batch),
@@ -27,7 +28,7 @@ struct Slot {
         input_gradient(begins_network(stage) ? 0 : std::ssize(input.span())),
         plans(engine, stage, blocks.options,
               {input.data(), labels.data(), output.data(), blocks.parameters.data(),
-               blocks.gradients.data(), blocks.statistics.data(),
+               blocks.gradients.data(), blocks.statistics.data(), updates, &first_image,
                ends_network(stage) ? nullptr : output_gradient.data(),
                begins_network(stage) ? nullptr : input_gradient.data()}) {
     plans.of(blocks.options.batch);
@@ -38,8 +39,9 @@ struct Slot {
   Block output;
   Block output_gradient;
   Block input_gradient;
-  onednn::TrainingPlans plans;
+  std::int64_t first_image = 0;
   int images = 0;  // that went forward
+  onednn::TrainingPlans plans;
 };
 
 class OnednnStage final : public onednn::OnednnLearner<TrainableStage> {
@@ -48,7 +50,7 @@ class OnednnStage final : public onednn::OnednnLearner<TrainableStage> {
               std::span<const float> statistics, const TrainingOptions& options, int slots)
       : OnednnLearner(stage, parameters, statistics, options), stage_(stage) {
     for (int slot = 0; slot < slots; ++slot)
-      slots_.push_back(std::make_unique<Slot>(engine_, stage_, blocks_));
+      slots_.push_back(std::make_unique<Slot>(engine_, stage_, blocks_, &updates_));
   }
 
   std::span<float> input(int slot) override { return slots_.at(slot)->input.span(); }
@@ -62,10 +64,11 @@ class OnednnStage final : public onednn::OnednnLearner<TrainableStage> {
   }
   void changed() override {}
 
-  void forward(int slot, int images) override {
+  void forward(int slot, int images, std::int64_t first_image) override {
     onednn::check_images(images, blocks_.options);
     Slot& used = *slots_.at(slot);
     used.images = images;
+    used.first_image = first_image;
     translated([&] { used.plans.of(images).forward(stream_); });
   }
 

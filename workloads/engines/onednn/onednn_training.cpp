@@ -14,6 +14,13 @@ namespace {
 using onednn::Block;
 using onednn::translated;
 
+/// At least so many bytes: what every layer makes is kept for its backward pass.
+std::int64_t least_bytes(const Network& network, const TrainingOptions& options) {
+  std::int64_t numbers = 0;
+  for (const Layer& layer : network.layers) numbers += layer.output.elements();
+  return numbers * options.batch * bytes_of(options.precision);
+}
+
 class OnednnTrainable final : public onednn::OnednnLearner<TrainableNetwork> {
  public:
   OnednnTrainable(const Network& network, std::span<const float> parameters,
@@ -77,7 +84,7 @@ class OnednnTrainable final : public onednn::OnednnLearner<TrainableNetwork> {
       network_,
       options_,
       {input_.data(), labels_.data(), logits_.data(), blocks_.parameters.data(),
-       blocks_.gradients.data(), blocks_.statistics.data()}};
+       blocks_.gradients.data(), blocks_.statistics.data(), &updates_, &options_.first_image}};
   std::unique_ptr<Engine> inference_ = make_onednn_engine({});
   std::vector<float> folded_;  // the evaluator reads them at each new number of images
   std::unique_ptr<CompiledNetwork> evaluator_;  // of the current parameters and statistics
@@ -93,6 +100,7 @@ std::unique_ptr<TrainableNetwork> make_onednn_trainable(const Network& network,
     throw CannotRun(network.name + " is no classifier: only classifiers are trained");
   onednn::check_precision(options.precision);
   return translated([&]() -> std::unique_ptr<TrainableNetwork> {
+    onednn::require_memory(least_bytes(network, options));
     return std::make_unique<OnednnTrainable>(network, parameters, statistics, options);
   });
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_plan.h"
 #include "workloads/engines/onednn/onednn_training_plan.h"
 
@@ -32,19 +33,39 @@ memory::dims weight_dims(const Convolution& conv, const Shape& in) {
   return {conv.filters, in.channels, conv.kernel.height, conv.kernel.width};
 }
 
+/// Threads that run a primitive at the same time each need scratch memory of their own.
+dnnl::primitive_attr own_scratch() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
 /// Without batch normalisation the activation is part of the convolution.
 dnnl::primitive_attr fused_activation(const Convolution& conv) {
   dnnl::post_ops operations;
   if (!conv.batch_norm) append_activation(operations, conv.activation);
-  dnnl::primitive_attr attributes;
+  dnnl::primitive_attr attributes = own_scratch();
   attributes.set_post_ops(operations);
   return attributes;
 }
 
-dnnl::normalization_flags flags_of(const Convolution& conv) {
-  using enum dnnl::normalization_flags;
-  return conv.activation == Activation::relu ? use_scale_shift | fuse_norm_relu : use_scale_shift;
+std::size_t image_stride(const memory::desc& desc) {
+  return static_cast<std::size_t>(desc.data.format_desc.blocking.strides[0]) *
+         memory::data_type_size(desc.data_type());
 }
+
+/// The layout for another number of images.
+memory::desc for_images(memory::desc desc, std::int64_t images) {
+  desc.data.dims[0] = desc.data.padded_dims[0] = images;
+  return desc;
+}
+
+bool is_data(int argument) {
+  return argument == DNNL_ARG_SRC || argument == DNNL_ARG_DST || argument == DNNL_ARG_DIFF_SRC ||
+         argument == DNNL_ARG_DIFF_DST;
+}
+
+bool is_shared(int argument) { return argument == DNNL_ARG_WEIGHTS || argument == DNNL_ARG_BIAS; }
 
 }  // namespace
 
@@ -64,59 +85,85 @@ std::vector<TrainingPlan::Learned> TrainingPlan::places(const Network& network) 
   return result;
 }
 
-TrainingPlan::WeightedPasses TrainingPlan::convolution(const Convolution& conv, int layer) const {
+/// Inside oneDNN threads wait for each other without sleeping where each sums the gradients of some
+/// images. So they share images out by themselves, unless sums over threads would be larger than
+/// what they read.
+int TrainingPlan::parts_of(const Convolution& conv, int layer) const {
+  const Layer& node = network_.layers[layer];
+  const Shape& in = network_.shape_of(node.inputs[0]);
+  const int threads = options_.threads;
+  const std::int64_t weights =
+      in.channels * std::int64_t{conv.filters} * conv.kernel.height * conv.kernel.width;
+  const bool pays = threads * weights <= images_ * (in.elements() + node.output.elements());
+  return images_ % threads == 0 && pays ? threads : 1;
+}
+
+TrainingPlan::WeightedPasses TrainingPlan::convolution(const Convolution& conv, int layer,
+                                                       int parts) const {
+  const OnThreads threads(parts > 1 ? 1 : options_.threads);
   const Layer& node = network_.layers[layer];
   const Shape& in = network_.shape_of(node.inputs[0]);
   const Shape& out = node.output;
   const dnnl::algorithm algorithm = algorithm_for(conv, in);
   const memory::dims dims = weight_dims(conv, in);
   const memory::desc weights(dims, type_, Tag::any);
+  const auto any_of = [&](const Shape& shape) {
+    return memory::desc(nchw(images_ / parts, shape), type_, Tag::any);
+  };
   const memory::dims strides{conv.stride, conv.stride};
   const memory::dims begin{conv.pad.height, conv.pad.width};
   const memory::dims end{
       pad_end(in.height, out.height, conv.kernel.height, conv.stride, conv.pad.height),
       pad_end(in.width, out.width, conv.kernel.width, conv.stride, conv.pad.width)};
   const dnnl::convolution_forward::primitive_desc forward(
-      {dnnl::prop_kind::forward_training, algorithm, any(in), weights, bias_of(conv), any(out),
-       strides, begin, end},
+      {dnnl::prop_kind::forward_training, algorithm, any_of(in), weights, bias_of(conv),
+       any_of(out), strides, begin, end},
       fused_activation(conv), engine_);
   const dnnl::convolution_backward_data::primitive_desc data(
-      {algorithm, any(in), weights, any(out), strides, begin, end}, engine_, forward);
+      {algorithm, any_of(in), weights, any_of(out), strides, begin, end}, own_scratch(), engine_,
+      forward);
   const dnnl::convolution_backward_weights::primitive_desc learning({algorithm,
-                                                                     any(in),
+                                                                     any_of(in),
                                                                      {dims, Type::f32, Tag::any},
                                                                      bias_of(conv),
-                                                                     any(out),
+                                                                     any_of(out),
                                                                      strides,
                                                                      begin,
                                                                      end},
-                                                                    engine_, forward);
-  return {{dnnl::convolution_forward(forward), forward.src_desc(), forward.weights_desc(),
-           forward.dst_desc()},
-          {dnnl::convolution_backward_data(data), data.diff_src_desc(), data.weights_desc(),
-           data.diff_dst_desc()},
-          {dnnl::convolution_backward_weights(learning), learning.src_desc(),
-           learning.diff_weights_desc(), learning.diff_dst_desc()}};
+                                                                    own_scratch(), engine_,
+                                                                    forward);
+  const auto whole = [&](const memory::desc& part) { return for_images(part, images_); };
+  return {{dnnl::convolution_forward(forward), whole(forward.src_desc()), forward.weights_desc(),
+           whole(forward.dst_desc()), forward.scratchpad_desc(), parts},
+          {dnnl::convolution_backward_data(data), whole(data.diff_src_desc()), data.weights_desc(),
+           whole(data.diff_dst_desc()), data.scratchpad_desc(), parts},
+          {dnnl::convolution_backward_weights(learning), whole(learning.src_desc()),
+           learning.diff_weights_desc(), whole(learning.diff_dst_desc()),
+           learning.scratchpad_desc(), parts}};
 }
 
 TrainingPlan::WeightedPasses TrainingPlan::inner_product(const Convolution& conv, int layer) const {
   const Shape& in = network_.shape_of(network_.layers[layer].inputs[0]);
+  constexpr std::int64_t kWorthWaking = 1 << 24;  // multiply-accumulates
+  const OnThreads threads(in.elements() * conv.filters * images_ < kWorthWaking ? 1
+                                                                                : options_.threads);
   const memory::dims dims = weight_dims(conv, in);
   const memory::desc weights(dims, type_, Tag::any);
   const memory::desc result({images_, conv.filters}, type_, Tag::nc);
   const dnnl::inner_product_forward::primitive_desc forward(
       {dnnl::prop_kind::forward_training, any(in), weights, bias_of(conv), result},
       fused_activation(conv), engine_);
-  const dnnl::inner_product_backward_data::primitive_desc data({any(in), weights, result}, engine_,
-                                                               forward);
+  const dnnl::inner_product_backward_data::primitive_desc data({any(in), weights, result},
+                                                               own_scratch(), engine_, forward);
   const dnnl::inner_product_backward_weights::primitive_desc learning(
-      {any(in), {dims, Type::f32, Tag::any}, bias_of(conv), result}, engine_, forward);
+      {any(in), {dims, Type::f32, Tag::any}, bias_of(conv), result}, own_scratch(), engine_,
+      forward);
   return {{dnnl::inner_product_forward(forward), forward.src_desc(), forward.weights_desc(),
-           forward.dst_desc()},
+           forward.dst_desc(), forward.scratchpad_desc()},
           {dnnl::inner_product_backward_data(data), data.diff_src_desc(), data.weights_desc(),
-           data.diff_dst_desc()},
+           data.diff_dst_desc(), data.scratchpad_desc()},
           {dnnl::inner_product_backward_weights(learning), learning.src_desc(),
-           learning.diff_weights_desc(), learning.diff_dst_desc()}};
+           learning.diff_weights_desc(), learning.diff_dst_desc(), learning.scratchpad_desc()}};
 }
 
 TrainingPlan::Tensor TrainingPlan::weights_of(const Convolution& conv, int layer,
@@ -137,16 +184,17 @@ void TrainingPlan::add(const Convolution& conv, int layer) {
   const int input = node.inputs[0];
   const WeightedPasses passes = is_dense(conv, network_.shape_of(input))
                                     ? inner_product(conv, layer)
-                                    : convolution(conv, layer);
+                                    : convolution(conv, layer, parts_of(conv, layer));
   const Tensor source =
-      in_layout(input == kNetworkInput ? image_ : tensors_[input], passes.forward.source);
+      in_layout(dropped(conv, layer, input == kNetworkInput ? image_ : tensors_[input]),
+                passes.forward.source);
   Arguments arguments{{DNNL_ARG_SRC, source},
                       {DNNL_ARG_WEIGHTS, in_layout(weights_of(conv, layer, buffers_.parameters),
                                                    passes.forward.weights)}};
   if (!conv.batch_norm) arguments[DNNL_ARG_BIAS] = others_of(conv, layer, buffers_.parameters);
   const Tensor product = new_tensor(passes.forward.result);
   arguments[DNNL_ARG_DST] = product;
-  add_primitive(passes.forward.primitive, arguments);
+  add_weighted(passes.forward, arguments);
 
   Tensor result = product;
   result.desc = result.desc.reshape(nchw(images_, node.output));
@@ -156,29 +204,78 @@ void TrainingPlan::add(const Convolution& conv, int layer) {
     result = normalisation.result;
   }
   tensors_.push_back(result);
+  const int end = fused_sums_[layer] >= 0 ? fused_sums_[layer] : layer;
   add_backward_.push_back([=, this] {
-    if (contributions_[layer].empty()) return;
-    Tensor gradient = gradient_of(layer);
-    if (!conv.batch_norm || conv.activation == Activation::leaky)
-      gradient = activation_back(conv.activation, result, gradient);
-    if (conv.batch_norm) gradient = normalisation_back(conv, layer, normalisation, gradient);
+    if (contributions_[end].empty()) return;
+    Tensor gradient = gradient_of(end);
+    gradient = conv.batch_norm ? normalisation_back(conv, layer, normalisation, gradient)
+                               : activation_back(conv.activation, result, gradient);
     gradient.desc = gradient.desc.reshape(product.desc.dims());
     add_weights_gradient(conv, layer, passes.backward_weights, source, gradient);
     if (input != kNetworkInput) add_source_gradient(conv, layer, passes.backward_data, gradient);
   });
 }
 
+void TrainingPlan::add_weighted(const WeightedPass& pass, const Arguments& arguments) {
+  Arguments all = arguments;
+  all[DNNL_ARG_SCRATCHPAD] = new_tensor(pass.scratch, pass.parts);
+  std::vector<std::unordered_map<int, memory>> memories(pass.parts);
+  for (int part = 0; part < pass.parts; ++part)
+    for (const auto& [argument, whole] : all) {
+      Tensor tensor = whole;
+      if (is_data(argument) && pass.parts > 1) {
+        const int images = images_ / pass.parts;
+        tensor.desc = for_images(whole.desc, images);
+        tensor.offset += part * images * image_stride(whole.desc);
+      } else if (!is_shared(argument)) {
+        tensor.offset += part * whole.desc.get_size();
+      }
+      memories[part][argument] = memory_of(tensor);
+    }
+  steps_.push_back([primitive = pass.primitive, memories](dnnl::stream& stream) {
+    if (memories.size() == 1) {
+      primitive.execute(stream, memories[0]);
+      return;
+    }
+    stream.wait();
+#pragma omp parallel for schedule(static)
+    for (const auto& of_part : memories) primitive.execute(stream, of_part);
+  });
+}
+
+void TrainingPlan::add_gathered(const Tensor& copies, int count, const Tensor& block) {
+  if (copies.room < 0) return;
+  if (count > 1) {
+    const std::size_t numbers = copies.desc.get_size() / sizeof(float);
+    Tensor all = copies;
+    steps_.push_back([count, numbers, object = memory_of(all)](dnnl::stream& stream) {
+      stream.wait();
+      auto* first = static_cast<float*>(object.get_data_handle());
+#pragma omp parallel for simd if (numbers > 1 << 15)
+      for (std::size_t i = 0; i < numbers; ++i)
+        for (int copy = 1; copy < count; ++copy) first[i] += first[copy * numbers + i];
+    });
+  }
+  add_reorder(copies, block);
+}
+
 void TrainingPlan::add_weights_gradient(const Convolution& conv, int layer,
                                         const WeightedPass& pass, const Tensor& source,
                                         const Tensor& gradient) {
-  const Tensor block = weights_of(conv, layer, buffers_.gradients);
+  const Tensor weights_block = weights_of(conv, layer, buffers_.gradients);
+  const Tensor bias_block = others_of(conv, layer, buffers_.gradients);
   Arguments arguments{{DNNL_ARG_SRC, in_layout(source, pass.source)},
                       {DNNL_ARG_DIFF_DST, in_layout(gradient, pass.result)}};
-  if (!conv.batch_norm) arguments[DNNL_ARG_DIFF_BIAS] = others_of(conv, layer, buffers_.gradients);
-  const Tensor weights = pass.weights == block.desc ? block : new_tensor(pass.weights);
+  const auto made = [&](const memory::desc& desc, const Tensor& block) {
+    return pass.parts == 1 && desc == block.desc ? block : new_tensor(desc, pass.parts);
+  };
+  const Tensor weights = made(pass.weights, weights_block);
   arguments[DNNL_ARG_DIFF_WEIGHTS] = weights;
-  add_primitive(pass.primitive, arguments);
-  if (weights.room >= 0) add_reorder(weights, block);
+  const Tensor bias = conv.batch_norm ? bias_block : made(bias_block.desc, bias_block);
+  if (!conv.batch_norm) arguments[DNNL_ARG_DIFF_BIAS] = bias;
+  add_weighted(pass, arguments);
+  add_gathered(weights, pass.parts, weights_block);
+  add_gathered(bias, pass.parts, bias_block);
   steps_.push_back([this, offset = learned_[layer].weights](dnnl::stream& stream) {
     if (!*ready_) return;
     stream.wait();
@@ -194,75 +291,8 @@ void TrainingPlan::add_source_gradient(const Convolution& conv, int layer, const
   Arguments arguments = inputs;
   const Tensor source_gradient = new_tensor(pass.source);
   arguments[DNNL_ARG_DIFF_SRC] = source_gradient;
-  add_primitive(pass.primitive, arguments);
-  contribute(network_.layers[layer].inputs[0], source_gradient);
-}
-
-// -- batch normalisation --------------------------------------------------------------------------
-
-TrainingPlan::Normalisation TrainingPlan::add_normalisation(const Convolution& conv, int layer,
-                                                            const Tensor& x) {
-  Normalisation made;
-  made.desc = {{dnnl::prop_kind::forward_training, x.desc, kBatchNormEpsilon, flags_of(conv)},
-               engine_};
-  made.x = x;
-  made.mean = new_tensor(vector_of(conv.filters));
-  made.variance = new_tensor(vector_of(conv.filters));
-  made.result = new_tensor(x.desc);
-  Arguments arguments{{DNNL_ARG_SRC, x},
-                      {DNNL_ARG_SCALE_SHIFT, others_of(conv, layer, buffers_.parameters)},
-                      {DNNL_ARG_MEAN, made.mean},
-                      {DNNL_ARG_VARIANCE, made.variance},
-                      {DNNL_ARG_DST, made.result}};
-  if (conv.activation == Activation::relu)
-    arguments[DNNL_ARG_WORKSPACE] = made.workspace = new_tensor(made.desc.workspace_desc());
-  add_primitive(dnnl::batch_normalization_forward(made.desc), arguments);
-  add_running_statistics(layer, made);
-  if (conv.activation == Activation::leaky) {
-    const dnnl::eltwise_forward::desc leaky(dnnl::prop_kind::forward_training,
-                                            dnnl::algorithm::eltwise_relu, x.desc, kLeakySlope);
-    add_primitive(dnnl::eltwise_forward({leaky, engine_}),
-                  {{DNNL_ARG_SRC, made.result}, {DNNL_ARG_DST, made.result}});
-  }
-  return made;
-}
-
-void TrainingPlan::add_running_statistics(int layer, const Normalisation& normalisation) {
-  const Shape& out = network_.layers[layer].output;
-  const double values = static_cast<double>(images_) * out.height * out.width;
-  const auto unbiased = static_cast<float>(values / std::max(values - 1, 1.0));
-  steps_.push_back(
-      [mean = memory_of(normalisation.mean), variance = memory_of(normalisation.variance),
-       filters = out.channels, unbiased, momentum = statistics_momentum_,
-       running = buffers_.statistics + learned_[layer].statistics](dnnl::stream& stream) {
-        stream.wait();
-        const auto* of_batch = static_cast<const float*>(mean.get_data_handle());
-        for (int f = 0; f < filters; ++f) running[f] += momentum * (of_batch[f] - running[f]);
-        of_batch = static_cast<const float*>(variance.get_data_handle());
-        float* variances = running + filters;
-        for (int f = 0; f < filters; ++f)
-          variances[f] += momentum * (unbiased * of_batch[f] - variances[f]);
-      });
-}
-
-TrainingPlan::Tensor TrainingPlan::normalisation_back(const Convolution& conv, int layer,
-                                                      const Normalisation& normalisation,
-                                                      const Tensor& gradient) {
-  const memory::desc& data = normalisation.x.desc;
-  const dnnl::batch_normalization_backward::primitive_desc desc(
-      {dnnl::prop_kind::backward, data, data, kBatchNormEpsilon, flags_of(conv)}, engine_,
-      normalisation.desc);
-  const Tensor result = new_tensor(data);
-  Arguments arguments{{DNNL_ARG_SRC, normalisation.x},
-                      {DNNL_ARG_MEAN, normalisation.mean},
-                      {DNNL_ARG_VARIANCE, normalisation.variance},
-                      {DNNL_ARG_SCALE_SHIFT, others_of(conv, layer, buffers_.parameters)},
-                      {DNNL_ARG_DIFF_DST, gradient},
-                      {DNNL_ARG_DIFF_SRC, result},
-                      {DNNL_ARG_DIFF_SCALE_SHIFT, others_of(conv, layer, buffers_.gradients)}};
-  if (conv.activation == Activation::relu) arguments[DNNL_ARG_WORKSPACE] = normalisation.workspace;
-  add_primitive(dnnl::batch_normalization_backward(desc), arguments);
-  return result;
+  add_weighted(pass, arguments);
+  contribute(network_.layers[layer].inputs[0], dropped(conv, layer, source_gradient));
 }
 
 }  // namespace doetune::workloads::onednn

@@ -13,16 +13,31 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Type = memory::data_type;
 
+namespace {
+
+/// Of fused_sums, those behind a batch normalisation.
+std::vector<int> normalised_sums(const Network& network) {
+  std::vector<int> sums = fused_sums(network);
+  for (std::size_t layer = 0; layer < sums.size(); ++layer) {
+    const auto* conv = std::get_if<Convolution>(&network.layers[layer].op);
+    if (conv == nullptr || !conv->batch_norm) sums[layer] = -1;
+  }
+  return sums;
+}
+
+}  // namespace
+
 TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
                            const TrainingOptions& options, int images,
                            const TrainingBuffers& buffers)
     : engine_(engine),
       network_(network),
       type_(options.precision == Precision::bf16 ? Type::bf16 : Type::f32),
-      statistics_momentum_(options.statistics_momentum),
+      options_(options),
       images_(images),
       buffers_(buffers),
       learned_(places(network)),
+      fused_sums_(normalised_sums(network)),
       image_{{nchw(images, network.input), Type::f32, Tag::nhwc}, -1, buffers.input},
       contributions_(network.layers.size()) {
   for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer)
@@ -48,16 +63,17 @@ BatchScore TrainingPlan::backward(dnnl::stream& stream,
 
 // -- memory ---------------------------------------------------------------------------------------
 
-TrainingPlan::Tensor TrainingPlan::new_tensor(const memory::desc& desc) {
-  rooms_.push_back({desc.get_size(), steps_.size(), steps_.size()});
+TrainingPlan::Tensor TrainingPlan::new_tensor(const memory::desc& desc, int copies) {
+  rooms_.push_back({copies * desc.get_size(), steps_.size(), steps_.size()});
   return {desc, static_cast<int>(rooms_.size()) - 1};
 }
 
 memory TrainingPlan::memory_of(const Tensor& tensor) {
-  if (tensor.room < 0) return {tensor.desc, engine_, tensor.host};
+  if (tensor.room < 0)
+    return {tensor.desc, engine_, reinterpret_cast<char*>(tensor.host) + tensor.offset};
   memory result(tensor.desc, engine_, DNNL_MEMORY_NONE);
   rooms_[tensor.room].last_step = steps_.size();
-  unbound_.push_back({result, tensor.room});
+  unbound_.push_back({result, tensor.room, tensor.offset});
   return result;
 }
 
@@ -83,12 +99,17 @@ void TrainingPlan::place_rooms() {
 }
 
 void TrainingPlan::bind(char* arena) {
-  for (auto& [object, room] : unbound_) object.set_data_handle(arena + rooms_[room].offset);
+  for (auto& [object, room, offset] : unbound_)
+    object.set_data_handle(arena + rooms_[room].offset + offset);
 }
 
 // -- steps ----------------------------------------------------------------------------------------
 
 void TrainingPlan::add_primitive(const dnnl::primitive& primitive, const Arguments& arguments) {
+  std::int64_t scratch = 0;
+  dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_memory_consumption_s64, 0,
+                            &scratch);
+  scratch_bytes_ = std::max(scratch_bytes_, static_cast<std::size_t>(scratch));
   std::unordered_map<int, memory> memories;
   for (const auto& [argument, tensor] : arguments) memories[argument] = memory_of(tensor);
   steps_.push_back([primitive, memories = std::move(memories)](dnnl::stream& stream) {
@@ -97,6 +118,8 @@ void TrainingPlan::add_primitive(const dnnl::primitive& primitive, const Argumen
 }
 
 void TrainingPlan::add_reorder(const Tensor& from, const Tensor& to) {
+  constexpr std::size_t kWorthWaking = 256 << 10;  // bytes
+  const OnThreads threads(to.desc.get_size() < kWorthWaking ? 1 : options_.threads);
   const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc);
   add_primitive(dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
@@ -178,6 +201,10 @@ TrainingPlan& TrainingPlans::of(int images) {
   if (plan != nullptr) return *plan;
   auto made = std::make_unique<TrainingPlan>(engine_, network_, options_, images, buffers_);
   if (made->bytes() > arena_bytes_) {
+    const std::int64_t first_written =  // by the first step: input, gradients, momentum
+        network_.input.elements() * options_.batch + 2 * parameters(network_);
+    require_memory(static_cast<std::int64_t>(made->bytes() + made->scratch_bytes() +
+                                             sizeof(float) * first_written));
     arena_bytes_ = made->bytes();
     arena_ = std::make_unique<Buffer>(arena_bytes_);
     for (const auto& [size, other] : plans_)

@@ -8,9 +8,9 @@
 #include <map>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "workloads/engines/onednn/onednn_memory.h"
@@ -26,6 +26,8 @@ struct TrainingBuffers {
   float* parameters;
   float* gradients;
   float* statistics;
+  const std::int64_t* updates;  // so far, and the first image's index: for dropout
+  const std::int64_t* first_image;
   float* output_gradient = nullptr;  // of a stage that does not end with the loss
   float* input_gradient = nullptr;   // of a stage that does not begin with the image
 };
@@ -41,6 +43,8 @@ class TrainingPlan {
 
   /// Memory that the tensors between the steps take, and where it is: page-aligned.
   std::size_t bytes() const { return bytes_; }
+  /// What oneDNN takes besides, at most, for one primitive at a time.
+  std::size_t scratch_bytes() const { return scratch_bytes_; }
   void bind(char* arena);
 
   /// The backward pass needs the arena as the forward pass left it. Its score is of the loss.
@@ -51,8 +55,9 @@ class TrainingPlan {
   /// A tensor that lives from the step that makes it to its last reader, or one on the host.
   struct Tensor {
     dnnl::memory::desc desc;
-    int room = -1;          // index into rooms_
-    float* host = nullptr;  // where it has no room
+    int room = -1;           // index into rooms_
+    float* host = nullptr;   // where it has no room
+    std::size_t offset = 0;  // bytes from there
   };
   struct Room {
     std::size_t bytes = 0;
@@ -64,7 +69,7 @@ class TrainingPlan {
   using Step = std::function<void(dnnl::stream&)>;
 
   // onednn_training_plan.cpp: memory and steps
-  Tensor new_tensor(const dnnl::memory::desc& desc);
+  Tensor new_tensor(const dnnl::memory::desc& desc, int copies = 1);
   /// A memory object for the step that is added next; it gets its address in bind().
   dnnl::memory memory_of(const Tensor& tensor);
   void place_rooms();
@@ -91,40 +96,51 @@ class TrainingPlan {
     std::int64_t statistics = 0;
   };
   /// A primitive that reads or makes weights; in a backward pass the descriptors are those of
-  /// gradients.
+  /// gradients. With several parts it is a primitive of one thread, for a part of the images; each
+  /// thread runs it on one part.
   struct WeightedPass {
     dnnl::primitive primitive;
-    dnnl::memory::desc source;
+    dnnl::memory::desc source;  // of all images
     dnnl::memory::desc weights;
     dnnl::memory::desc result;
+    dnnl::memory::desc scratch;
+    int parts = 1;
   };
   struct WeightedPasses {
     WeightedPass forward;
     WeightedPass backward_data;
     WeightedPass backward_weights;
   };
+  /// A batch normalisation, the sum that follows it if any, and the activation behind both.
   struct Normalisation {
-    dnnl::batch_normalization_forward::primitive_desc desc;
     Tensor x;
-    Tensor mean;
-    Tensor variance;
-    Tensor workspace;
+    Tensor moments;  // means, then 1 / sqrt(variance + epsilon); of all channels that memory has
     Tensor result;
+    float slope = 1;                 // of the activation below zero
+    std::optional<int> other_input;  // of the sum
   };
   static std::vector<Learned> places(const Network& network);
-  WeightedPasses convolution(const Convolution& conv, int layer) const;
+  /// Parts that threads share the images of a convolution in; 1: threads work inside oneDNN.
+  int parts_of(const Convolution& conv, int layer) const;
+  WeightedPasses convolution(const Convolution& conv, int layer, int parts) const;
   WeightedPasses inner_product(const Convolution& conv, int layer) const;
   Tensor weights_of(const Convolution& conv, int layer, float* block) const;
   Tensor others_of(const Convolution& conv, int layer, float* block) const;
   void add(const Convolution& conv, int layer);
+  void add_weighted(const WeightedPass& pass, const Arguments& arguments);
+  /// Sums the copies of a tensor into a host block.
+  void add_gathered(const Tensor& copies, int count, const Tensor& block);
   void add_weights_gradient(const Convolution& conv, int layer, const WeightedPass& pass,
                             const Tensor& source, const Tensor& gradient);
   void add_source_gradient(const Convolution& conv, int layer, const WeightedPass& pass,
                            const Tensor& gradient);
-  Normalisation add_normalisation(const Convolution& conv, int layer, const Tensor& x);
+
+  // onednn_training_normalisation.cpp
+  /// Computes the sum too that fused_sums names.
+  Normalisation add_normalisation(const Convolution& conv, int layer, const Tensor& product);
+  /// Gives back the gradient by the convolution's product.
   Tensor normalisation_back(const Convolution& conv, int layer, const Normalisation& normalisation,
                             const Tensor& gradient);
-  void add_running_statistics(int layer, const Normalisation& normalisation);
 
   // onednn_training_layers.cpp
   void add(const MaxPool& pool, int layer);
@@ -136,6 +152,7 @@ class TrainingPlan {
   void add(const Op&, int) {
     throw CannotRun("the oneDNN engine does not train a layer of this network");
   }
+  Tensor dropped(const Convolution& conv, int layer, const Tensor& tensor);
   void split_gradient(int layer);
   void add_pool(dnnl::algorithm algorithm, int layer, Extent kernel, int stride, int pad);
   Tensor activation_back(Activation activation, const Tensor& result, const Tensor& gradient);
@@ -143,17 +160,24 @@ class TrainingPlan {
   dnnl::engine engine_;
   const Network& network_;
   dnnl::memory::data_type type_;
-  float statistics_momentum_;
+  const TrainingOptions options_;
   int images_;
   TrainingBuffers buffers_;
   std::vector<Learned> learned_;  // of each layer
+  std::vector<int> fused_sums_;   // that a batch normalisation computes
   Tensor image_;
   std::vector<Tensor> tensors_;                      // results of the layers
   std::vector<std::vector<Tensor>> contributions_;   // to the gradients by them
   std::vector<std::function<void()>> add_backward_;  // of each layer, called in reverse
   std::vector<Room> rooms_;
   std::size_t bytes_ = 0;
-  std::vector<std::pair<dnnl::memory, int>> unbound_;
+  std::size_t scratch_bytes_ = 0;
+  struct Unbound {
+    dnnl::memory object;
+    int room;
+    std::size_t offset;
+  };
+  std::vector<Unbound> unbound_;
   std::vector<Step> steps_;
   std::size_t forward_steps_ = 0;
   const TrainableNetwork::GradientsReady* ready_ = nullptr;
