@@ -104,13 +104,12 @@ cudnnDataType_t data_type(Precision precision) {
 std::string ConvolutionCase::key() const {
   constexpr std::array<char, 3> kActivations{'n', 'r', 'l'};
   constexpr std::array<std::string_view, 4> kPasses{"", " product", " by input", " by weights"};
-  return fmt::format("{} {}x{}x{}x{}/{} {}x{}/{} pad {}x{} -> {}x{}x{}/{} +{} {}{}{}",
-                     name_of(precision), images, input.height, input.width, input.channels,
-                     input_pitch, kernel.height, kernel.width, stride, pad.height, pad.width,
-                     output.height, output.width, output.channels, output_pitch, residual_pitch,
-                     kActivations[static_cast<std::size_t>(activation)],
-                     fusion == Fusion::bias ? " bias" : "",
-                     kPasses[static_cast<std::size_t>(pass)]);
+  return fmt::format(
+      "{} {}x{}x{}x{}/{} {}x{}/{} pad {}x{} -> {}x{}x{}/{} +{} {}{}{}", name_of(precision), images,
+      input.height, input.width, input.channels, input_pitch, kernel.height, kernel.width, stride,
+      pad.height, pad.width, output.height, output.width, output.channels, output_pitch,
+      residual_pitch, kActivations[static_cast<std::size_t>(activation)],
+      fusion == Fusion::bias ? " bias" : "", kPasses[static_cast<std::size_t>(pass)]);
 }
 
 int channel_multiple(Precision precision) {

@@ -73,9 +73,9 @@ cudnnDataType_t data_type(Precision precision);
 /// The finalised operation graph of a case:
 ///   convolution -> [+ residual] -> + bias -> [ReLU, with a slope below zero for leaky]
 /// joined by virtual fp32 tensors, the residual before the bias: the order and types that cuDNN has
-/// compiled kernels for; or the one operation of another pass. Weights, and the gradient by them, are
-/// filters x height x width x channels in the type of the precision. `handle` may be null where the
-/// device is given by its properties alone.
+/// compiled kernels for; or the one operation of another pass. Weights, and the gradient by them,
+/// are filters x height x width x channels in the type of the precision. `handle` may be null where
+/// the device is given by its properties alone.
 class ConvolutionGraph {
  public:
   ConvolutionGraph(const ConvolutionCase& problem, cudnnHandle_t handle);

@@ -52,7 +52,7 @@ class Plan {
   struct Pointers {
     void* input;
     void* weights;
-    void* bias;      // these two null where the case has none
+    void* bias;  // these two null where the case has none
     void* residual;
     void* output;
     void* workspace;
