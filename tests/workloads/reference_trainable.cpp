@@ -31,13 +31,15 @@ BatchScore ReferenceTrainable::gradients(int images, const GradientsReady& ready
       reference_gradients(network_, doubles(parameters_),
                           std::span<const float>(input_).first(
                               size * static_cast<std::size_t>(network_.input.elements())),
-                          std::span<const std::int32_t>(labels_).first(size));
+                          std::span<const std::int32_t>(labels_).first(size),
+                          {options_.seed, updates_, options_.first_image});
   gradients_.assign(pass.gradients.begin(), pass.gradients.end());
   if (ready) ready(0);
   return {pass.loss, pass.correct};
 }
 
 void ReferenceTrainable::update(float learning_rate) {
+  ++updates_;
   for (const ParameterTensor& tensor : parameter_layout(network_)) {
     const float decay = tensor.kind == ParameterKind::weights ? options_.weight_decay : 0.0F;
     for (auto i = static_cast<std::size_t>(tensor.offset);

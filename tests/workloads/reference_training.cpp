@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reference_tensor.h"
+#include "workloads/engines/dropout.h"
 
 namespace doetune::workloads {
 namespace {
@@ -14,11 +15,12 @@ namespace {
 class Pass {
  public:
   Pass(const Network& network, std::span<const double> parameters, std::span<const double> running,
-       std::span<const float> images, std::span<const std::int32_t> labels)
+       std::span<const float> images, std::span<const std::int32_t> labels, const DropoutDraw* draw)
       : network_(network),
         learned_(by_layer(network, parameters)),
         running_(running),
         labels_(labels),
+        draw_(draw),
         images_(static_cast<int>(labels.size())),
         input_(images_, network.input) {
     std::ranges::copy(images, input_.values.begin());
@@ -72,9 +74,19 @@ class Pass {
     }
   }
 
+  /// A layer's input as its dropout leaves it, or the gradient by that on its way back.
+  Tensor dropped(const Convolution& conv, int layer, Tensor tensor) const {
+    if (draw_ == nullptr) return tensor;
+    const std::uint64_t key = dropout_key(draw_->seed, draw_->step, layer);
+    const auto first = static_cast<std::uint64_t>(draw_->first_image * tensor.shape.elements());
+    for (std::size_t i = 0; i < tensor.values.size(); ++i)
+      tensor.values[i] *= double{dropout_factor(key, first + i, conv.dropout)};
+    return tensor;
+  }
+
   void forward(const Convolution& conv, int layer) {
     Tensor& out = outputs_[layer];
-    const Tensor& from = in(layer);
+    const Tensor from = dropped(conv, layer, in(layer));
     const Learned<const double>& w = learned_[layer];
     for_products(conv, from, out,
                  [&](int n, int f, int y, int x, int c, int fy, int fx, std::size_t i) {
@@ -109,13 +121,16 @@ class Pass {
       normalisations_[layer].back(d, learned_[layer].scale, gradient);
     else
       for_each(d, [&](int n, int f, int y, int x) { gradient.shift[f] += d.at(n, f, y, x); });
-    const Tensor& from = in(layer);
-    Tensor& d_from = d_in(layer);
+    const Tensor from = dropped(conv, layer, in(layer));
+    Tensor d_from(images_, from.shape);
     for_products(conv, from, d,
                  [&](int n, int f, int y, int x, int c, int fy, int fx, std::size_t i) {
                    gradient.weights[i] += d.at(n, f, y, x) * from.at(n, c, fy, fx);
                    d_from.at(n, c, fy, fx) += d.at(n, f, y, x) * learned_[layer].weights[i];
                  });
+    const Tensor d_whole = dropped(conv, layer, std::move(d_from));
+    Tensor& sum = d_in(layer);
+    for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += d_whole.values[i];
   }
 
   /// Where the largest of a window lies, the first of equals.
@@ -263,6 +278,7 @@ class Pass {
   std::vector<Learned<double>> gradients_;
   std::span<const double> running_;
   std::span<const std::int32_t> labels_;
+  const DropoutDraw* draw_;  // none in evaluation
   int images_;
   Tensor input_;
   std::vector<Tensor> outputs_;
@@ -276,9 +292,9 @@ class Pass {
 
 ReferencePass reference_gradients(const Network& network, std::span<const double> parameters,
                                   std::span<const float> images,
-                                  std::span<const std::int32_t> labels) {
+                                  std::span<const std::int32_t> labels, const DropoutDraw& draw) {
   ReferencePass result;
-  Pass pass(network, parameters, {}, images, labels);
+  Pass pass(network, parameters, {}, images, labels, &draw);
   pass.forward(result);
   pass.backward(result);
   return result;
@@ -288,7 +304,7 @@ ReferencePass reference_evaluate(const Network& network, std::span<const double>
                                  std::span<const double> statistics, std::span<const float> images,
                                  std::span<const std::int32_t> labels) {
   ReferencePass result;
-  Pass(network, parameters, statistics, images, labels).forward(result);
+  Pass(network, parameters, statistics, images, labels, nullptr).forward(result);
   return result;
 }
 

@@ -9,6 +9,13 @@
 
 namespace doetune::workloads {
 
+/// What dropout draws from, as in training.h.
+struct DropoutDraw {
+  std::uint64_t seed = 1;
+  std::int64_t step = 0;
+  std::int64_t first_image = 0;
+};
+
 /// Everything of a batch by the definitions in network.h and training.h. `gradients` and
 /// `statistics` have the layouts of parameters.h.
 struct ReferencePass {
@@ -23,7 +30,8 @@ struct ReferencePass {
 /// for a layer that is not trained.
 ReferencePass reference_gradients(const Network& network, std::span<const double> parameters,
                                   std::span<const float> images,
-                                  std::span<const std::int32_t> labels);
+                                  std::span<const std::int32_t> labels,
+                                  const DropoutDraw& draw = {});
 
 /// Forward pass with the running statistics; `gradients` and `statistics` stay empty.
 ReferencePass reference_evaluate(const Network& network, std::span<const double> parameters,

@@ -6,6 +6,7 @@
 
 #include "reference_training.h"
 #include "training_cases.h"
+#include "workloads/engines/dropout.h"
 #include "workloads/random.h"
 
 using namespace doetune::workloads;
@@ -14,6 +15,12 @@ namespace {
 
 constexpr int kImages = 3;
 constexpr int kSampled = 12;  // of each tensor
+
+Network without_dropout(Network network) {
+  for (Layer& layer : network.layers)
+    if (auto* conv = std::get_if<Convolution>(&layer.op)) conv->dropout = 0;
+  return network;
+}
 
 }  // namespace
 
@@ -93,23 +100,76 @@ TEST_CASE("with the batch's own statistics as running ones, evaluation is the fo
           "[reference_training]") {
   for (const TrainingCase& each : training_cases()) {
     INFO(each.name);
-    const TrainingData data = training_data(each.network, kImages, 7);
+    const Network network = without_dropout(each.network);
+    const TrainingData data = training_data(network, kImages, 7);
     const std::vector<double> block(data.parameters.begin(), data.parameters.end());
-    const ReferencePass pass = reference_gradients(each.network, block, data.images, data.labels);
+    const ReferencePass pass = reference_gradients(network, block, data.images, data.labels);
     std::vector<double> statistics = pass.statistics;
     // Variances back to n in the denominator.
     std::size_t at = 0;
-    for (const ParameterTensor& tensor : parameter_layout(each.network)) {
+    for (const ParameterTensor& tensor : parameter_layout(network)) {
       if (tensor.kind != ParameterKind::scale) continue;
-      const Shape& out = each.network.layers[tensor.layer].output;
+      const Shape& out = network.layers[tensor.layer].output;
       const double count = kImages * out.height * out.width;
       for (std::int64_t f = 0; f < tensor.count; ++f)
         statistics[at + tensor.count + f] *= (count - 1) / count;
       at += 2 * tensor.count;
     }
     const ReferencePass again =
-        reference_evaluate(each.network, block, statistics, data.images, data.labels);
+        reference_evaluate(network, block, statistics, data.images, data.labels);
     CHECK(again.loss == Approx(pass.loss).epsilon(1e-12));
     CHECK(again.correct == pass.correct);
   }
+}
+
+TEST_CASE("dropout keeps its share, keeps the mean, and draws anew", "[reference_training]") {
+  constexpr int kCount = 100'000;
+  for (const float p : {0.25F, 0.5F}) {
+    const std::uint64_t key = dropout_key(7, 3, 2);
+    double sum = 0;
+    for (int i = 0; i < kCount; ++i) {
+      const float factor = dropout_factor(key, i, p);
+      if (factor != 0.0F && factor != 1.0F / (1.0F - p)) FAIL("factor " << factor);
+      sum += double{factor};
+    }
+    // Five standard deviations of a binomial share, over 1 - p.
+    CHECK(sum / kCount == Approx(1.0).margin(5 * std::sqrt(p / (1 - p) / kCount)));
+  }
+  // Independent draws of a half agree in a half: 50 % +- 5 x 0.16 %.
+  const std::uint64_t one = dropout_key(7, 3, 2);
+  for (const std::uint64_t other :
+       {dropout_key(8, 3, 2), dropout_key(7, 4, 2), dropout_key(7, 3, 3), dropout_key(3, 7, 2)}) {
+    int same = 0;
+    for (int i = 0; i < kCount; ++i)
+      same += dropout_factor(one, i, 0.5F) == dropout_factor(other, i, 0.5F) ? 1 : 0;
+    CHECK(same == Approx(kCount / 2.0).margin(5 * std::sqrt(kCount) / 2));
+  }
+}
+
+TEST_CASE("images of a batch that is shared out are dropped as in one process",
+          "[reference_training]") {
+  const auto cases = training_cases();
+  const Network network =
+      std::ranges::find(cases, "dropout before fully connected layers", &TrainingCase::name)
+          ->network;
+  // Without batch normalisation images do not see each other.
+  Network separate = network;
+  std::get<Convolution>(separate.layers[0].op).batch_norm = false;
+  const TrainingData data = training_data(separate, 5, 3);
+  const std::vector<double> block(data.parameters.begin(), data.parameters.end());
+  const auto pixels = static_cast<std::size_t>(separate.input.elements());
+  const auto logits = [&](int first, int count) {
+    return reference_gradients(separate, block,
+                               std::span(data.images).subspan(first * pixels, count * pixels),
+                               std::span(data.labels).subspan(first, count), {1, 0, first})
+        .logits;
+  };
+  const auto whole = logits(0, 5);
+  auto parts = logits(0, 2);
+  const auto rest = logits(2, 3);
+  parts.insert(parts.end(), rest.begin(), rest.end());
+  CHECK(parts == whole);
+  const ReferencePass other =
+      reference_gradients(separate, block, data.images, data.labels, {1, 1, 0});
+  CHECK(other.logits != whole);
 }

@@ -69,11 +69,12 @@ TrainingOptions options_of(int batch, Precision precision = Precision::fp32, int
 }
 
 /// What the reference makes of the first images of a session, from given parameters.
-ReferencePass expected(const Session& session, std::span<const double> parameters, int images) {
+ReferencePass expected(const Session& session, std::span<const double> parameters, int images,
+                       const DropoutDraw& draw = {}) {
   return reference_gradients(
       session.network, parameters,
       std::span(session.data.images).first(images * session.network.input.elements()),
-      std::span(session.data.labels).first(images));
+      std::span(session.data.labels).first(images), draw);
 }
 
 bool has_bf16() {
@@ -136,7 +137,8 @@ TEST_CASE("bf16 gradients of every layer kind point where the reference's do", "
 
 TEST_CASE("several steps with momentum, decay and running statistics follow the reference",
           "[training]") {
-  for (const char* name : {"a residual block with projection", "two fully connected layers"}) {
+  for (const char* name : {"a residual block with projection", "two fully connected layers",
+                           "dropout before fully connected layers"}) {
     const auto cases = training_cases();
     const Network network = std::ranges::find(cases, name, &TrainingCase::name)->network;
     const Session s = session(network, options_of(6), 5);
@@ -144,7 +146,7 @@ TEST_CASE("several steps with momentum, decay and running statistics follow the 
     std::vector<double> momentum(parameters.size(), 0.0);
     std::vector<double> statistics = doubles(s.training->statistics());
     for (int step = 0; step < 4; ++step) {
-      const ReferencePass pass = expected(s, parameters, 6);
+      const ReferencePass pass = expected(s, parameters, 6, {.step = step});
       const BatchScore score = s.training->gradients(6);
       s.training->update(kRate);
       for (const ParameterTensor& tensor : parameter_layout(network))

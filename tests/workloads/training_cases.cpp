@@ -65,6 +65,28 @@ std::vector<TrainingCase> training_cases() {
   all.add("a residual block with projection", projected.sum(shortcut, projected.last()));
   NetworkBuilder twice = stem(16);
   all.add("a sum of a layer with itself, leaky", twice.sum(0, 0, leaky).sum(0, 1, linear));
+  NetworkBuilder big("case", {3, 31, 27});
+  big.conv({16, {11, 11}, 4, {2, 2}, relu, /*batch_norm=*/false}).max_pool(MaxPool{3, 2});
+  all.add("a large kernel with stride, max pool inside", big.conv(16, 3, relu));
+  NetworkBuilder dropped = stem(16);
+  all.add("dropout before fully connected layers",
+          dropped.dense(40, relu, 0.5F).dense(24, relu, 0.25F));
+  NetworkBuilder spread = stem(20);
+  spread.conv({16, {3, 3}, 2, {1, 1}, relu, /*batch_norm=*/true, /*dropout=*/0.5F});
+  all.add("dropout before a convolution whose input is read twice",
+          spread.from(0).max_pool(2, 2).route({1, 2}));
+  NetworkBuilder bottleneck("case", {3, 14, 14});
+  bottleneck.conv({16, {7, 7}, 2, {3, 3}, relu}).max_pool({3, 2, 1, 1});
+  const int wide_shortcut = bottleneck.conv({64, {1, 1}, 2, {0, 0}, linear}).last();
+  bottleneck.from(1).conv(16, 1, relu).conv({16, {3, 3}, 2, {1, 1}, relu});
+  const int expanded = bottleneck.conv({64, {1, 1}, 1, {0, 0}, linear}).last();
+  all.add("a bottleneck after a stem with max pool", bottleneck.sum(wide_shortcut, expanded));
+  NetworkBuilder factored = stem(16);
+  const int rows =
+      factored.conv({24, {1, 7}, 1, {0, 3}, relu}).conv({16, {7, 1}, 1, {3, 0}, relu}).last();
+  const int mean_branch =
+      factored.from(0).average_pool({{3, 3}, 1, 1}).conv({32, {1, 1}, 1, {0, 0}, relu}).last();
+  all.add("factored kernels beside an average pool", factored.route({rows, mean_branch}));
   return all.cases;
 }
 

@@ -70,7 +70,7 @@ std::vector<Response> responses() {
           {"efficiency", "1", "speed_up over ranks"}};
 }
 
-std::unique_ptr<TrainableNetwork> network_of(const Request& request, int images, int gpu) {
+std::unique_ptr<TrainableNetwork> network_of(const Request& request, BatchShare share, int gpu) {
   const Inputs& in = request.inputs;
   const NetworkType& type = network_type(in.text("network"));
   const Network network = make_network(
@@ -80,7 +80,9 @@ std::unique_ptr<TrainableNetwork> network_of(const Request& request, int images,
   initial_parameters(network, request.seed, start);
   initial_statistics(network, statistics);
   TrainingOptions options;
-  options.batch = images;
+  options.batch = share.count;
+  options.first_image = share.first;
+  options.seed = request.seed;
   options.precision = precision_named(in.text("precision"));
   options.threads = in.has("threads") ? in.integer("threads") : omp_get_max_threads();
   return make_engine(in.text("device"), {.gpu = gpu})->train(network, start, statistics, options);
@@ -112,7 +114,7 @@ Measured learn(Communicator& communicator, const Request& request) {
   const Inputs& in = request.inputs;
   const int batch = in.integer("batch_size");
   const BatchShare share = batch_share(batch, communicator.rank(), communicator.size());
-  const auto network = network_of(request, share.count, communicator.local_rank());
+  const auto network = network_of(request, share, communicator.local_rank());
   const Network layers =
       make_network(in.text("network"), network_type(in.text("network")).default_height);
   fill(*network, request.seed, std::get<ClassificationHead>(layers.head).classes, share);

@@ -23,6 +23,10 @@ struct TrainingOptions {
   // Leave gradients_block() in the device's memory, for a communicator between devices; the CPU
   // must not touch it then. Means nothing where the device is the CPU.
   bool gradients_on_device = false;
+  // Of dropout. The first image's index in the batch of all processes that learn from it together:
+  // they drop what one process would.
+  std::uint64_t seed = 1;
+  std::int64_t first_image = 0;
 };
 
 /// What a batch told.
@@ -68,6 +72,13 @@ class TrainableNetwork {
   virtual std::span<float> momentum_block() = 0;
   virtual std::span<float> statistics() = 0;
   virtual void changed() = 0;
+
+  /// Updates so far: dropout draws anew after each. To be set where an earlier training goes on.
+  std::int64_t updates() const { return updates_; }
+  void continue_after(std::int64_t updates) { updates_ = updates; }
+
+ protected:
+  std::int64_t updates_ = 0;  // update() adds one
 };
 
 }  // namespace doetune::workloads

@@ -2,7 +2,8 @@
 
 namespace doetune::workloads::networks {
 
-// One tower of 64, 192, 384, 256 and 256 filters, without local response normalisation.
+// One tower of 64, 192, 384, 256 and 256 filters, without local response normalisation. As in
+// torchvision, what the two hidden fully connected layers read is dropped by half in training.
 Network alexnet(int input_size) {
   constexpr auto relu = Activation::relu;
   NetworkBuilder net("alexnet", {3, input_size, input_size});
@@ -10,7 +11,7 @@ Network alexnet(int input_size) {
   net.conv({192, {5, 5}, 1, {2, 2}, relu, false}).max_pool(MaxPool{3, 2});
   for (const int filters : {384, 256, 256}) net.conv({filters, {3, 3}, 1, {1, 1}, relu, false});
   net.max_pool(MaxPool{3, 2});
-  net.dense(4096, relu).dense(4096, relu).dense(1000, Activation::linear);
+  net.dense(4096, relu, 0.5F).dense(4096, relu, 0.5F).dense(1000, Activation::linear);
   return net.build(ClassificationHead{1000});
 }
 

@@ -42,7 +42,7 @@ Network googlenet(int input_size) {
   net.max_pool(kHalve);
   add(net, {256, 160, 320, 32, 128, 128});
   add(net, {384, 192, 384, 48, 128, 128});
-  net.global_average_pool().dense(1000, Activation::linear);
+  net.global_average_pool().dense(1000, Activation::linear, 0.4F);
   return net.build(ClassificationHead{1000});
 }
 

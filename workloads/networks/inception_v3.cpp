@@ -71,7 +71,7 @@ void figure7(NetworkBuilder& net) {
 
 }  // namespace
 
-// As in torchvision: 1000 classes of ImageNet.
+// As in torchvision, but for the auxiliary head: 1000 classes of ImageNet.
 Network inception_v3(int input_size) {
   NetworkBuilder net("inception-v3", {3, input_size, input_size});
   net.conv(valid(32, 3, 2)).conv(valid(32, 3)).conv(same(64, 3, 3)).max_pool(kHalve);
@@ -82,7 +82,7 @@ Network inception_v3(int input_size) {
   reduce_to_8(net);
   figure7(net);
   figure7(net);
-  net.global_average_pool().dense(1000, Activation::linear);
+  net.global_average_pool().dense(1000, Activation::linear, 0.5F);
   return net.build(ClassificationHead{1000});
 }
 

@@ -110,9 +110,9 @@ NetworkBuilder& NetworkBuilder::linear_conv(int filters, int kernel) {
                /*batch_norm=*/false});
 }
 
-NetworkBuilder& NetworkBuilder::dense(int units, Activation activation) {
+NetworkBuilder& NetworkBuilder::dense(int units, Activation activation, float dropout) {
   const Shape& in = network_.shape_of(from_);
-  return conv({units, {in.height, in.width}, 1, {0, 0}, activation, /*batch_norm=*/false});
+  return conv({units, {in.height, in.width}, 1, {0, 0}, activation, /*batch_norm=*/false, dropout});
 }
 
 NetworkBuilder& NetworkBuilder::max_pool(int kernel, int stride) {
@@ -172,13 +172,17 @@ Network NetworkBuilder::build(Head head) {
 
 Network with_classes(Network network, int classes) {
   auto* head = std::get_if<ClassificationHead>(&network.head);
-  auto* last = std::get_if<Convolution>(&network.layers.back().op);
-  if (head == nullptr || last == nullptr)
-    throw std::invalid_argument(network.name + " is no classifier");
+  if (head == nullptr) throw std::invalid_argument(network.name + " is no classifier");
   if (classes < 2) throw std::invalid_argument("a classifier needs at least 2 classes");
   head->classes = classes;
-  last->filters = classes;
-  network.layers.back().output.channels = classes;
+  // The last convolution makes the classes; a pooling may follow it.
+  for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
+    layer->output.channels = classes;
+    if (auto* conv = std::get_if<Convolution>(&layer->op)) {
+      conv->filters = classes;
+      break;
+    }
+  }
   return network;
 }
 

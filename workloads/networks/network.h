@@ -23,7 +23,8 @@ float negative_slope(Activation activation);
 ///   out = floor((in + 2 pad - kernel) / stride) + 1.
 /// A fully connected layer is one whose kernel is its whole input. Batch normalisation is folded
 /// into weights and bias when weights are loaded for inference; the flag says that the layer has
-/// one in training, in the place of a bias.
+/// one in training, in the place of a bias. In training each number of its input is dropped with
+/// probability `dropout`, by dropout.h.
 struct Convolution {
   int filters;
   Extent kernel;
@@ -31,6 +32,7 @@ struct Convolution {
   Extent pad = {0, 0};
   Activation activation = Activation::leaky;
   bool batch_norm = true;
+  float dropout = 0.0F;
 };
 
 /// Maximum over kernel x kernel of what lies inside; the window may reach over the upper and left
@@ -133,7 +135,7 @@ class NetworkBuilder {
   NetworkBuilder& conv(int filters, int kernel, Activation activation = Activation::leaky);
   NetworkBuilder& linear_conv(int filters, int kernel);  // no batch normalisation, no activation
   /// Fully connected: a kernel as large as the input, with a bias.
-  NetworkBuilder& dense(int units, Activation activation);
+  NetworkBuilder& dense(int units, Activation activation, float dropout = 0.0F);
   /// Darknet's: out = ceil(in / stride), windows that reach over the right or lower edge.
   NetworkBuilder& max_pool(int kernel, int stride);
   NetworkBuilder& max_pool(MaxPool pool);
@@ -158,7 +160,7 @@ class NetworkBuilder {
   int from_ = kNetworkInput;
 };
 
-/// The classifier with another number of classes in its head and last layer. Throws
+/// The classifier with another number of classes in its head and last convolution. Throws
 /// std::invalid_argument for a network that is no classifier, or for fewer than 2 classes.
 Network with_classes(Network network, int classes);
 

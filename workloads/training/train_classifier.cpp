@@ -145,6 +145,7 @@ std::unique_ptr<TrainableNetwork> network_of(const Inputs& in, const TrainingPla
   initial_statistics(network, statistics);
   TrainingOptions options;
   options.batch = plan.batch;
+  options.seed = plan.seed;
   options.precision = precision_named(in.text("precision"));
   options.threads = plan.threads;
   options.momentum = static_cast<float>(in.number("momentum"));

@@ -72,6 +72,7 @@ Trainer::Trainer(TrainableNetwork& network, const DataSet& data, const DataSet& 
   for (const std::int64_t index : state_.chosen)
     if (index < 0 || index >= data.count())
       throw std::invalid_argument("the training that is to go on is of other data");
+  network_.continue_after(state_.steps);
 }
 
 bool Trainer::finished() const {

@@ -68,6 +68,7 @@ class OnednnTrainable final : public TrainableNetwork {
   void update(float learning_rate) override {
     use_threads(options_.threads);
     changed();
+    ++updates_;
     // In one pass over memory, and all tensors in one parallel region: most of them are small.
 #pragma omp parallel
     for (const ParameterTensor& tensor : layout_) {
@@ -119,7 +120,7 @@ class OnednnTrainable final : public TrainableNetwork {
     auto made = std::make_unique<TrainingPlan>(
         engine_, network_, options_, images,
         onednn::TrainingBuffers{input_.data(), labels_.data(), logits_.data(), parameters_.data(),
-                                gradients_.data(), statistics_.data()});
+                                gradients_.data(), statistics_.data(), &updates_});
     if (made->bytes() > arena_bytes_) {
       arena_bytes_ = made->bytes();
       arena_ = std::make_unique<Buffer>(arena_bytes_);

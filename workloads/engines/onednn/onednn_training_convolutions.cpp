@@ -139,7 +139,8 @@ void TrainingPlan::add(const Convolution& conv, int layer) {
                                     ? inner_product(conv, layer)
                                     : convolution(conv, layer);
   const Tensor source =
-      in_layout(input == kNetworkInput ? image_ : tensors_[input], passes.forward.source);
+      in_layout(dropped(conv, layer, input == kNetworkInput ? image_ : tensors_[input]),
+                passes.forward.source);
   Arguments arguments{{DNNL_ARG_SRC, source},
                       {DNNL_ARG_WEIGHTS, in_layout(weights_of(conv, layer, buffers_.parameters),
                                                    passes.forward.weights)}};
@@ -195,7 +196,7 @@ void TrainingPlan::add_source_gradient(const Convolution& conv, int layer, const
   const Tensor source_gradient = new_tensor(pass.source);
   arguments[DNNL_ARG_DIFF_SRC] = source_gradient;
   add_primitive(pass.primitive, arguments);
-  contribute(network_.layers[layer].inputs[0], source_gradient);
+  contribute(network_.layers[layer].inputs[0], dropped(conv, layer, source_gradient));
 }
 
 // -- batch normalisation --------------------------------------------------------------------------
@@ -233,7 +234,7 @@ void TrainingPlan::add_running_statistics(int layer, const Normalisation& normal
   const auto unbiased = static_cast<float>(values / std::max(values - 1, 1.0));
   steps_.push_back(
       [mean = memory_of(normalisation.mean), variance = memory_of(normalisation.variance),
-       filters = out.channels, unbiased, momentum = statistics_momentum_,
+       filters = out.channels, unbiased, momentum = options_.statistics_momentum,
        running = buffers_.statistics + learned_[layer].statistics](dnnl::stream& stream) {
         stream.wait();
         const auto* of_batch = static_cast<const float*>(mean.get_data_handle());

@@ -1,3 +1,4 @@
+#include "workloads/engines/dropout.h"
 #include "workloads/engines/onednn/onednn_plan.h"
 #include "workloads/engines/onednn/onednn_training_plan.h"
 
@@ -5,6 +6,7 @@ namespace doetune::workloads::onednn {
 
 using dnnl::memory;
 using Tag = memory::format_tag;
+using Type = memory::data_type;
 
 void TrainingPlan::add_pool(dnnl::algorithm algorithm, int layer, Extent kernel, int stride,
                             int pad) {
@@ -160,6 +162,30 @@ void TrainingPlan::split_gradient(int layer) {
     if (input != kNetworkInput) contribute(input, in_layout(part, tensors_[input].desc));
     first += network_.shape_of(input).channels;
   }
+}
+
+/// The input of a layer as its dropout leaves it, or the gradient by that on its way back: the same
+/// numbers are drawn for both.
+TrainingPlan::Tensor TrainingPlan::dropped(const Convolution& conv, int layer,
+                                           const Tensor& tensor) {
+  if (conv.dropout == 0) return tensor;
+  const Shape& in = network_.shape_of(network_.layers[layer].inputs[0]);
+  const memory::desc plain(nchw(images_, in), Type::f32, Tag::nhwc);
+  const Tensor whole = in_layout(tensor, plain);
+  const Tensor rest = new_tensor(plain);
+  const auto draw = [this, layer, first = options_.first_image * in.elements(),
+                     count = images_ * in.elements(), p = conv.dropout, from = memory_of(whole),
+                     to = memory_of(rest)](dnnl::stream& stream) {
+    stream.wait();
+    const auto* values = static_cast<const float*>(from.get_data_handle());
+    auto* kept = static_cast<float*>(to.get_data_handle());
+    const std::uint64_t key = dropout_key(options_.seed, *buffers_.updates, layer);
+#pragma omp parallel for simd
+    for (std::int64_t i = 0; i < count; ++i)
+      kept[i] = values[i] * dropout_factor(key, static_cast<std::uint64_t>(first + i), p);
+  };
+  steps_.push_back(draw);
+  return in_layout(rest, {nchw(images_, in), type_, Tag::nhwc});
 }
 
 }  // namespace doetune::workloads::onednn

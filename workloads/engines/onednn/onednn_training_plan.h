@@ -23,6 +23,7 @@ struct TrainingBuffers {
   float* parameters;
   float* gradients;
   float* statistics;
+  const std::int64_t* updates;  // so far
 };
 
 /// Forward and backward pass for one number of images, in order. Layouts are oneDNN's choice, and a
@@ -116,6 +117,7 @@ class TrainingPlan {
   Tensor normalisation_back(const Convolution& conv, int layer, const Normalisation& normalisation,
                             const Tensor& gradient);
   void add_running_statistics(int layer, const Normalisation& normalisation);
+  Tensor dropped(const Convolution& conv, int layer, const Tensor& tensor);
 
   // onednn_training_layers.cpp
   void add(const MaxPool& pool, int layer);
@@ -134,7 +136,7 @@ class TrainingPlan {
   dnnl::engine engine_;
   const Network& network_;
   dnnl::memory::data_type type_;
-  float statistics_momentum_;
+  const TrainingOptions options_;
   int images_;
   TrainingBuffers buffers_;
   std::vector<Learned> learned_;  // of each layer
