@@ -52,12 +52,14 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
   host_labels_ = PinnedBuffer(words);
   host_losses_ = PinnedBuffer(words);
   host_correct_ = PinnedBuffer(words);
+  host_step_ = PinnedBuffer(sizeof(std::int64_t));
   host_logits_ = PinnedBuffer(float_bytes(network_.output(), batch));
   staging_ = DeviceBuffer(host_input_.bytes(), "input");
   const std::int64_t image_bytes =
       std::int64_t{batch} * in.height * in.width * plan_.image.pitch * bytes_of(options.precision);
   image_ = DeviceBuffer(image_bytes, "input");
   labels_ = DeviceBuffer(words, "labels");
+  step_ = DeviceBuffer(host_step_.bytes(), "step");
   logits_ = DeviceBuffer(host_logits_.bytes(), "logits");
   // The channels beyond the image's own stay zero, and the first labels are classes.
   check(cudaMemset(image_.data(), 0, static_cast<std::size_t>(image_bytes)), "clearing input");
@@ -99,6 +101,8 @@ void CudnnTrainable::upload(int images) {
   }
   copy_async(host_labels_.data(), labels_.data(),
              images * static_cast<std::int64_t>(sizeof(std::int32_t)), compute_);
+  host_step_.as<std::int64_t>()[0] = updates_;
+  copy_async(host_step_.data(), step_.data(), host_step_.bytes(), compute_);
 }
 
 BatchScore CudnnTrainable::score(int images) const {
@@ -138,14 +142,15 @@ CudnnTrainable::Prepared& CudnnTrainable::prepared(int images) {
   if (found != prepared_.end()) return found->second;
   Prepared made;
   made.pass = std::make_unique<TrainingPass>(
-      TrainedLayers{network_, plan_, learned_.layout(), options_.precision}, images, chooser_);
+      TrainedLayers{network_, plan_, learned_.layout(), options_}, images, chooser_);
   cache_.save();
   made.arena = arena_for(made.pass->arena_bytes());
   return prepared_.emplace(images, std::move(made)).first->second;
 }
 
 TrainingPass::Run CudnnTrainable::run_of(const Prepared& prepared) const {
-  return {{image_.data(), static_cast<const std::int32_t*>(labels_.data()), prepared.arena,
+  return {{image_.data(), static_cast<const std::int32_t*>(labels_.data()),
+           static_cast<const std::int64_t*>(step_.data()), prepared.arena,
            static_cast<float*>(logits_.data()), host_losses_.as<float>().data(),
            host_correct_.as<std::int32_t>().data()},
           learned_,
@@ -226,6 +231,7 @@ void CudnnTrainable::update(float learning_rate) {
   enter();
   learned_.set_current(Block::parameters, false);
   learned_.set_current(Block::momentum, false);
+  ++updates_;
   learned_.descend({learning_rate, options_.momentum, options_.weight_decay});
 }
 

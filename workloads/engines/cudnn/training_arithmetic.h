@@ -61,6 +61,15 @@ DOETUNE_DEVICE float response_gradient(const LocalResponseNorm& norm, int channe
   return own - factor * value(channel) * sum;
 }
 
+// -- dropout --------------------------------------------------------------------------------------
+
+/// The index of dropout_factor (dropout.h) for an element of an input with so many channels.
+DOETUNE_DEVICE std::uint64_t dropout_index(std::int64_t first_image, const Shape& input,
+                                           const Place& at) {
+  const std::int64_t row = (first_image + at.image) * input.height + at.y;
+  return static_cast<std::uint64_t>((row * input.width + at.x) * input.channels + at.channel);
+}
+
 // -- batch normalisation --------------------------------------------------------------------------
 
 /// Sums of x - origin and of its square; an origin among the values keeps digits that the plain

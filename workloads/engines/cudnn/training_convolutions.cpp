@@ -8,8 +8,8 @@ constexpr std::int64_t kPoints = 8;  // of TrainingPass::points, at most
 }  // namespace
 
 void TrainingPass::add(const Convolution& conv, int layer) {
-  const TrainingConvolutions passes =
-      training_convolutions(layers_.network, layers_.plan, layer, layers_.precision, images_);
+  const TrainingConvolutions passes = training_convolutions(layers_.network, layers_.plan, layer,
+                                                            layers_.options.precision, images_);
   if (conv.batch_norm)
     add_normalised(conv, layer, passes);
   else
@@ -33,7 +33,25 @@ void TrainingPass::run(const PlannedConvolution& planned, const Run& run,
 std::int64_t TrainingPass::scratch_bytes(const Tensor& tensor) const {
   const View sizes{nullptr, tensor.channels, tensor.height, tensor.width, tensor.pitch};
   return static_cast<std::int64_t>(sizeof(float)) *
-         (partial_sums({layers_.precision, images_, nullptr}, sizes) + 2 * tensor.channels);
+         (partial_sums({layers_.options.precision, images_, nullptr}, sizes) + 2 * tensor.channels);
+}
+
+Dropout TrainingPass::dropout_of(const Run& run, const Convolution& conv, int layer) const {
+  return {layers_.options.seed, run.buffers.step, layer, layers_.options.first_image,
+          run.learning ? conv.dropout : 0.0F};
+}
+
+TrainingPass::Tensor TrainingPass::input_of(const Convolution& conv, int layer) {
+  const int input = layers_.network.layers[layer].inputs[0];
+  const Tensor whole = result(input);
+  if (conv.dropout <= 0) return whole;
+  const Shape& shape = layers_.network.shape_of(input);
+  const Tensor left = new_tensor(shape, whole.channels);
+  step({whole.room, left.room}, [=, this](const Run& each) {
+    drop(launch(each), dropout_of(each, conv, layer), shape, view(each, whole), Write::set,
+         view(each, left));
+  });
+  return left;
 }
 
 // -- with batch normalisation ---------------------------------------------------------------------
@@ -49,7 +67,7 @@ NormLayer TrainingPass::norm_layer(const Run& run, int layer, int channels_room)
 
 void TrainingPass::add_normalised(const Convolution& conv, int layer,
                                   const TrainingConvolutions& passes) {
-  const Tensor input = result(layers_.network.layers[layer].inputs[0]);
+  const Tensor input = input_of(conv, layer);
   const LearnedTensor weights = layers_.layout.weights(layer);
   const PlannedConvolution plan = planned(passes.forward, *chooser_);
   const Tensor product =
@@ -93,7 +111,7 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
                      each.learned.gradients(layers_.layout.shift(layer)),
                      static_cast<float*>(data(each, sums)), view(each, product_back));
     });
-    add_gradients(layer, passes, input, product_back);
+    add_gradients(conv, layer, passes, input, product_back);
   });
 }
 
@@ -101,7 +119,7 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
 
 void TrainingPass::add_biased(const Convolution& conv, int layer,
                               const TrainingConvolutions& passes) {
-  const Tensor input = result(layers_.network.layers[layer].inputs[0]);
+  const Tensor input = input_of(conv, layer);
   const LearnedTensor weights = layers_.layout.weights(layer);
   const LearnedTensor bias = layers_.layout.bias_or_scale(layer);
   const int sum = layers_.plan.fused[layer];
@@ -132,13 +150,14 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
                 each.learned.gradients(bias), static_cast<float*>(data(each, sums)),
                 view(each, copy));
     });
-    add_gradients(layer, passes, input, as_it_is ? back : copy);
+    add_gradients(conv, layer, passes, input, as_it_is ? back : copy);
   });
 }
 
 // -- gradients ------------------------------------------------------------------------------------
 
-void TrainingPass::add_gradients(int layer, const TrainingConvolutions& passes, const Tensor& input,
+void TrainingPass::add_gradients(const Convolution& conv, int layer,
+                                 const TrainingConvolutions& passes, const Tensor& input,
                                  const Tensor& product_gradient) {
   const LearnedTensor weights = layers_.layout.weights(layer);
   const PlannedConvolution plan = planned(passes.backward_filter, *chooser_);
@@ -149,27 +168,32 @@ void TrainingPass::add_gradients(int layer, const TrainingConvolutions& passes, 
   });
   finished(weights.offset);
   if (layers_.network.layers[layer].inputs[0] != kNetworkInput)
-    add_input_gradient(layer, passes.backward_data, product_gradient);
+    add_input_gradient(conv, layer, passes.backward_data, product_gradient);
 }
 
-void TrainingPass::add_input_gradient(int layer, const ConvolutionCase& problem,
+void TrainingPass::add_input_gradient(const Convolution& conv, int layer,
+                                      const ConvolutionCase& problem,
                                       const Tensor& product_gradient) {
   const int input = layers_.network.layers[layer].inputs[0];
   const LearnedTensor weights = layers_.layout.weights(layer);
   const Target goal = target(input);
   const PlannedConvolution plan = planned(problem, *chooser_);
-  const bool adds = goal.write == Write::add;
-  const Tensor to =
-      adds ? new_tensor(layers_.network.shape_of(input), goal.tensor.channels) : goal.tensor;
+  const Shape& shape = layers_.network.shape_of(input);
+  const bool directly = goal.write == Write::set && conv.dropout <= 0;
+  const Tensor to = directly ? goal.tensor : new_tensor(shape, goal.tensor.channels);
   step({product_gradient.room, to.room, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
         {view(each, to).data, each.learned.packed(weights), nullptr, nullptr,
          view(each, product_gradient).data, nullptr});
   });
-  if (!adds) return;
+  if (directly) return;
   step({to.room, goal.tensor.room}, [=, this](const Run& each) {
-    pass_back(launch(each), Activation::linear, view(each, to), {}, Write::add,
-              view(each, goal.tensor));
+    if (conv.dropout > 0)
+      drop(launch(each), dropout_of(each, conv, layer), shape, view(each, to), goal.write,
+           view(each, goal.tensor));
+    else
+      pass_back(launch(each), Activation::linear, view(each, to), {}, Write::add,
+                view(each, goal.tensor));
   });
 }
 

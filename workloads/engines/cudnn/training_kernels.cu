@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/engines/cudnn/kernel_tools.cuh"
+#include "workloads/engines/dropout.h"
 
 namespace doetune::workloads::cudnn {
 namespace {
@@ -141,6 +142,22 @@ __global__ void pass_channels_back_kernel(int channels, View gradient, Write wri
   if (at.channel < channels)
     value = to_float(static_cast<const T*>(
         gradient.data)[pixel_at(gradient, at.image, at.y, at.x) + at.channel]);
+  T& element = static_cast<T*>(to.data)[pixel_at(to, at.image, at.y, at.x) + at.channel];
+  element = from_float<T>(write == Write::add ? to_float(element) + value : value);
+}
+
+template <class T>
+__global__ void drop_kernel(Dropout dropout, Shape input, View from, Write write, View to,
+                            std::uint32_t count) {
+  std::uint32_t index;
+  if (!my_index(count, index)) return;
+  const Place at = place_of(index, to.channels, to.height, to.width);
+  const std::uint64_t key = dropout_key(dropout.seed, *dropout.step, dropout.layer);
+  float value = 0;
+  if (at.channel < input.channels)
+    value = to_float(static_cast<const T*>(
+                from.data)[pixel_at(from, at.image, at.y, at.x) + at.channel]) *
+            dropout_factor(key, dropout_index(dropout.first_image, input, at), dropout.probability);
   T& element = static_cast<T*>(to.data)[pixel_at(to, at.image, at.y, at.x) + at.channel];
   element = from_float<T>(write == Write::add ? to_float(element) + value : value);
 }
@@ -289,6 +306,14 @@ void pass_channels_back(const Launch& launch, int channels, const View& gradient
   typed(launch.precision, [&](auto zero) {
     start(launch, pass_channels_back_kernel<decltype(zero)>,
           in_range(pixels(launch, to) * to.channels), channels, gradient, write, to);
+  });
+}
+
+void drop(const Launch& launch, const Dropout& dropout, const Shape& input, const View& from,
+          Write write, const View& to) {
+  typed(launch.precision, [&](auto zero) {
+    start(launch, drop_kernel<decltype(zero)>, in_range(pixels(launch, to) * to.channels), dropout,
+          input, from, write, to);
   });
 }
 

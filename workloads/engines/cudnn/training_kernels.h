@@ -66,6 +66,19 @@ void pass_back(const Launch& launch, Activation activation, const View& gradient
 void pass_channels_back(const Launch& launch, int channels, const View& gradient, Write write,
                         const View& to);
 
+/// What a layer's input is multiplied by, element by element; see dropout.h.
+struct Dropout {
+  std::uint64_t seed;
+  const std::int64_t* step;  // in device memory
+  int layer;
+  std::int64_t first_image;
+  float probability;
+};
+/// A layer's input as its dropout leaves it, or the gradient by that on its way back. `input` is
+/// the shape without rounded channels; further channels of `to` get zeros. No alignment.
+void drop(const Launch& launch, const Dropout& dropout, const Shape& input, const View& from,
+          Write write, const View& to);
+
 /// For each image its softmax cross-entropy, -log p(label), and whether the label has the largest
 /// logit. The gradient of the mean over images goes into `gradient` where there is one, zeros into
 /// its channels beyond the classes.

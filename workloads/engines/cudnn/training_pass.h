@@ -19,7 +19,7 @@ struct TrainedLayers {
   const Network& network;
   const TensorPlan& plan;
   const LearnedLayout& layout;
-  Precision precision;
+  const TrainingOptions& options;
 };
 
 /// Results lie as TensorPlan has them, and gradients by results in tensors of the same kind, so
@@ -50,9 +50,10 @@ class TrainingPass {
   struct Buffers {
     void* image;  // the network's input, channels rounded up
     const std::int32_t* labels;
-    void* arena;    // arena_bytes()
-    float* logits;  // dense
-    float* losses;  // of each image
+    const std::int64_t* step;  // updates so far, on the device
+    void* arena;               // arena_bytes()
+    float* logits;             // dense
+    float* losses;             // of each image
     std::int32_t* correct;
   };
   struct Run {
@@ -106,8 +107,8 @@ class TrainingPass {
   Target target(int layer);
   void* data(const Run& run, int room) const;
   View view(const Run& run, const Tensor& tensor) const;
-  Launch launch(const Run& run) const { return {layers_.precision, images_, run.stream}; }
-  std::int64_t bytes_of_number() const { return bytes_of(layers_.precision); }
+  Launch launch(const Run& run) const { return {layers_.options.precision, images_, run.stream}; }
+  std::int64_t bytes_of_number() const { return bytes_of(layers_.options.precision); }
   std::int64_t scratch_bytes(const Tensor& tensor) const;
   void add_loss();
 
@@ -117,10 +118,13 @@ class TrainingPass {
   void add(const Convolution& conv, int layer);
   void add_normalised(const Convolution& conv, int layer, const TrainingConvolutions& passes);
   void add_biased(const Convolution& conv, int layer, const TrainingConvolutions& passes);
+  Dropout dropout_of(const Run& run, const Convolution& conv, int layer) const;
+  /// What the convolution reads: its input, or what dropout leaves of that.
+  Tensor input_of(const Convolution& conv, int layer);
   NormLayer norm_layer(const Run& run, int layer, int channels_room) const;
-  void add_gradients(int layer, const TrainingConvolutions& passes, const Tensor& input,
-                     const Tensor& product_gradient);
-  void add_input_gradient(int layer, const ConvolutionCase& problem,
+  void add_gradients(const Convolution& conv, int layer, const TrainingConvolutions& passes,
+                     const Tensor& input, const Tensor& product_gradient);
+  void add_input_gradient(const Convolution& conv, int layer, const ConvolutionCase& problem,
                           const Tensor& product_gradient);
   void finished(std::int64_t offset);
 
