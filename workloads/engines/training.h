@@ -43,7 +43,8 @@ class TrainableNetwork {
  public:
   virtual ~TrainableNetwork() = default;
 
-  /// Host buffers of batch x height x width x channels floats and of batch labels.
+  /// Host buffers of batch x height x width x channels floats and of batch labels. input() is asked
+  /// for anew for each batch: what a device has already is not copied again.
   virtual std::span<float> input() = 0;
   virtual std::span<std::int32_t> labels() = 0;
 
@@ -65,8 +66,9 @@ class TrainableNetwork {
   virtual BatchScore evaluate(int images) = 0;
   virtual std::span<const float> logits() = 0;
 
-  /// The learned state, on the host. The non-const spans may be written between steps (checkpoints,
-  /// sums over processes); the device sees what was written after `changed`.
+  /// The learned state, on the host, as it is when it is asked for; gradients that were told ready
+  /// are there. The non-const spans may be written between steps (checkpoints, sums over
+  /// processes); the device sees what was written after `changed`.
   virtual std::span<float> parameters() = 0;
   virtual std::span<float> gradients_block() = 0;
   virtual std::span<float> momentum_block() = 0;

@@ -104,7 +104,7 @@ DOETUNE_DEVICE float unbiased(float variance, double count) {
 }
 
 /// What one channel is normalised by. All zero for a channel that only fills up.
-struct Normalisation {
+struct alignas(16) Normalisation {
   float mean = 0;
   float inverse = 0;  // 1 / sqrt(variance + epsilon)
   float factor = 0;   // scale inverse
@@ -121,7 +121,7 @@ DOETUNE_DEVICE float normalised(const Normalisation& by, float x) {
 }
 
 /// Of one channel: the gradients by its shift and scale.
-struct NormGradients {
+struct alignas(8) NormGradients {
   float shift = 0;
   float scale = 0;
 };
