@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Everything that a machine with a GPU is asked, in one go: builds, tests, looks for memory errors, times against
-PyTorch and the roofline. Writes results.json and results.md into a folder. Each part may fail alone.
+"""Everything that a machine with a GPU is asked, in one go: builds, tests, looks for memory errors, times inference
+and training against PyTorch and the roofline. Writes results.json and results.md into a folder. Each part may fail alone.
 
     bench/gpu/run.py OUT [--programs DIR] [--device cuda] [--budget 580]
 """
@@ -14,7 +14,11 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGETS = ["test_workloads_cudnn", "test_workloads_cuda_engine", "bench_gpu"]
+TARGETS = ["test_workloads_cudnn", "test_workloads_cuda_engine", "test_workloads_cuda_training", "bench_gpu",
+           "bench_training"]
+# Multiply-accumulates of an image; a training step takes three times as many.
+MULTIPLY_ACCUMULATES = {"resnet-50": 4.089e9, "alexnet": 0.714e9}
+STEPS = 20  # of a training's timing
 # Where PyTorch is not there to measure them: an H200's, as published for dense bf16 and measured by others.
 ASSUMED = {"operations_per_s": 790e12, "bytes_per_s": 4.3e12, "assumed": True}
 
@@ -98,6 +102,36 @@ def measure(session, programs, options):
     return {"ceilings": ceilings, "ours": ours, "torch": theirs}
 
 
+def training(session, programs, options):
+    """Rows of training steps, ours and PyTorch's."""
+    peer = pathlib.Path(__file__).with_name("torch_peer.py")
+    torch_is_there = has_torch()
+    ours, theirs = [], []
+    for network in options.training_networks:
+        for batch in options.training_batches:
+            command = [programs / "bench_training", network, batch, options.precision, 1, options.device]
+            said = session.run(f"train {network} batch {batch}", command, 120, input=f"{STEPS}\n" * 3)
+            turns = [float(line.split()[0]) for line in (said or "").splitlines()[1:]]
+            if turns:
+                ours.append({"network": network, "batch": batch, "images_per_s": STEPS * batch / min(turns)})
+        if torch_is_there:
+            command = [sys.executable, peer, "train", network, 2 * options.seconds, *options.training_batches]
+            theirs += lines(session.run(f"torch train {network}", command, 200))
+    return {"training": ours, "torch_training": theirs}
+
+
+def training_table(results):
+    peers = {(row["network"], row["batch"]): row["images_per_s"] for row in results["torch_training"]}
+    yield "\n| training | batch | images/s | of the ceiling of operations | PyTorch | ratio |\n|-|-|-|-|-|-|"
+    for row in results["training"]:
+        peer = peers.get((row["network"], row["batch"]))
+        against = [f"{peer:.0f}", f"{row['images_per_s'] / peer:.2f}"] if peer else ["", ""]
+        work = 6 * MULTIPLY_ACCUMULATES.get(row["network"], 0)
+        share = 100 * work * row["images_per_s"] / results["ceilings"]["operations_per_s"]
+        cells = [row["network"], row["batch"], f"{row['images_per_s']:.0f}", f"{share:.1f} %", *against]
+        yield "| " + " | ".join(map(str, cells)) + " |"
+
+
 def table(results):
     peers = {(row["network"], row["batch"]): row["images_per_s"] for row in results["torch"]}
     yield ("| network | batch | images/s | of roofline | PyTorch | ratio | from floats | from pictures | in turn "
@@ -121,6 +155,7 @@ def report(results):
     yield (f"Ceilings{' (assumed)' if ceilings.get('assumed') else ''}: {ceilings['operations_per_s'] / 1e12:.0f} "
            f"TFLOP/s, {ceilings['bytes_per_s'] / 1e12:.2f} TB/s. Load average {results['load'][0]:.1f} at the start.\n")
     yield from table(results)
+    yield from training_table(results)
     yield "\n| part | seconds | result |\n|-|-|-|"
     for part in results["parts"]:
         said = part.get("error", "done").replace("\n", " ").replace("|", "/")
@@ -135,6 +170,9 @@ def main():
     parser.add_argument("--precision", default="bf16")
     parser.add_argument("--networks", nargs="+", default=["resnet-50", "tiny-yolov2"])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 64, 256])
+    parser.add_argument("--training-networks", nargs="+", default=["resnet-50", "alexnet"],
+                        choices=sorted(MULTIPLY_ACCUMULATES))
+    parser.add_argument("--training-batches", type=int, nargs="+", default=[32, 256])
     parser.add_argument("--seconds", type=float, default=0.5, help="of each timing")
     parser.add_argument("--budget", type=float, default=580, help="seconds for everything")
     options = parser.parse_args()
@@ -145,12 +183,17 @@ def main():
     programs = (options.programs or build(session)).resolve()
     session.run("tests without gpu", [programs / "test_workloads_cudnn"], 60)
     session.run("tests", [programs / "test_workloads_cuda_engine"], 120)
+    favourites = dict(os.environ, DOETUNE_CUDNN_TIMED="0")
+    session.run("training tests", [programs / "test_workloads_cuda_training"], 240, env=favourites)
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     # Timing cuDNN's proposals would run hundreds of its kernels under the tool.
     session.run("memcheck", [sanitizer, "--tool", "memcheck", "--error-exitcode", "9",
-                             programs / "test_workloads_cuda_engine", "[layers]"], 150,
-                env=dict(os.environ, DOETUNE_CUDNN_TIMED="0"))
-    results = measure(session, programs, options) | {"load": load, "parts": session.parts}
+                             programs / "test_workloads_cuda_engine", "[layers]"], 150, env=favourites)
+    session.run("training memcheck", [sanitizer, "--tool", "memcheck", "--error-exitcode", "9",
+                                      programs / "test_workloads_cuda_training", "gradients of every layer kind*"], 150,
+                env=favourites)
+    results = training(session, programs, options)  # first, for the inference tables are long
+    results |= measure(session, programs, options) | {"load": load, "parts": session.parts}
     (options.out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     (options.out / "results.md").write_text("\n".join(report(results)) + "\n", encoding="utf-8")
     sys.exit(1 if any("error" in part for part in session.parts) else 0)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Images per second of PyTorch on the GPU: the networks that bench_gpu times, batch normalisation folded, in bf16,
-channels last, compiled, in CUDA graphs, the input resident. One JSON line a batch.
+channels last, compiled, in CUDA graphs, the input resident; or, with `train`, steps of SGD with momentum and weight
+decay as bench_training takes them, under autocast to bf16. One JSON line a batch.
 
-    torch_peer.py NETWORK SECONDS BATCH...    or    torch_peer.py ceilings
+    torch_peer.py NETWORK SECONDS BATCH...    torch_peer.py train NETWORK SECONDS BATCH...    torch_peer.py ceilings
 """
 import json
 import sys
@@ -12,25 +13,41 @@ import torch
 from torch import nn
 
 
+def conv(inputs, filters, kernel, stride=1, normalised=False):
+    """With batch normalisation in the place of a bias, or with a bias, into which it was folded."""
+    layers = [nn.Conv2d(inputs, filters, kernel, stride, kernel // 2, bias=not normalised)]
+    return nn.Sequential(*layers, nn.BatchNorm2d(filters)) if normalised else layers[0]
+
+
 class Bottleneck(nn.Module):
-    def __init__(self, inputs, filters, stride, project):
+    def __init__(self, inputs, filters, stride, project, normalised):
         super().__init__()
-        self.shortcut = nn.Conv2d(inputs, 4 * filters, 1, stride) if project else nn.Identity()
-        self.branch = nn.Sequential(nn.Conv2d(inputs, filters, 1), nn.ReLU(),
-                                    nn.Conv2d(filters, filters, 3, stride, 1), nn.ReLU(),
-                                    nn.Conv2d(filters, 4 * filters, 1))
+        self.shortcut = conv(inputs, 4 * filters, 1, stride, normalised) if project else nn.Identity()
+        self.branch = nn.Sequential(conv(inputs, filters, 1, 1, normalised), nn.ReLU(),
+                                    conv(filters, filters, 3, stride, normalised), nn.ReLU(),
+                                    conv(filters, 4 * filters, 1, 1, normalised))
 
     def forward(self, x):
         return torch.relu(self.branch(x) + self.shortcut(x))
 
 
-def resnet_50():
-    layers, inputs = [nn.Conv2d(3, 64, 7, 2, 3), nn.ReLU(), nn.MaxPool2d(3, 2, 1)], 64
+def resnet_50(normalised=False):
+    layers, inputs = [conv(3, 64, 7, 2, normalised), nn.ReLU(), nn.MaxPool2d(3, 2, 1)], 64
     for filters, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):
         for block in range(blocks):
-            layers.append(Bottleneck(inputs, filters, 2 if block == 0 and filters > 64 else 1, block == 0))
+            layers.append(Bottleneck(inputs, filters, 2 if block == 0 and filters > 64 else 1, block == 0, normalised))
             inputs = 4 * filters
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000)), 224
+
+
+def alexnet():
+    def same(inputs, filters, kernel):
+        return [nn.Conv2d(inputs, filters, kernel, 1, kernel // 2), nn.ReLU()]
+
+    return nn.Sequential(nn.Conv2d(3, 64, 11, 4, 2), nn.ReLU(), nn.MaxPool2d(3, 2), *same(64, 192, 5),
+                         nn.MaxPool2d(3, 2), *same(192, 384, 3), *same(384, 256, 3), *same(256, 256, 3),
+                         nn.MaxPool2d(3, 2), nn.Flatten(), nn.Dropout(), nn.Linear(9216, 4096), nn.ReLU(), nn.Dropout(),
+                         nn.Linear(4096, 4096), nn.ReLU(), nn.Linear(4096, 1000)), 224
 
 
 def tiny_yolov2():
@@ -69,11 +86,28 @@ def ceilings():
             "bytes_per_s": 2 * big.numel() / seconds_of(lambda: to.copy_(big), 1)}
 
 
+def train(network, seconds, batches):
+    model, size = {"resnet-50": lambda: resnet_50(True), "alexnet": alexnet}[network]()
+    model = model.train().cuda().to(memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4, fused=True)
+    for batch in batches:
+        compiled = torch.compile(model, dynamic=False)
+        x = torch.rand(batch, 3, size, size, device="cuda").to(memory_format=torch.channels_last)
+        labels = torch.arange(batch, device="cuda") % 1000
+
+        def step():
+            optimizer.zero_grad(set_to_none=True)
+            with torch.autocast("cuda", torch.bfloat16):
+                loss = nn.functional.cross_entropy(compiled(x), labels)
+            loss.backward()
+            optimizer.step()
+
+        print(json.dumps({"network": network, "batch": batch, "torch": torch.__version__,
+                          "images_per_s": batch / seconds_of(step, seconds)}), flush=True)
+
+
 @torch.inference_mode()
-def main():
-    if sys.argv[1] == "ceilings":
-        print(json.dumps(ceilings()))
-        return
+def infer():
     model, size = {"resnet-50": resnet_50, "tiny-yolov2": tiny_yolov2}[sys.argv[1]]()
     model = model.eval().cuda().to(torch.bfloat16).to(memory_format=torch.channels_last)
     for batch in map(int, sys.argv[3:]):
@@ -83,6 +117,15 @@ def main():
         seconds = seconds_of(lambda: compiled(x), float(sys.argv[2]))
         print(json.dumps({"network": sys.argv[1], "batch": batch, "torch": torch.__version__,
                           "images_per_s": batch / seconds}), flush=True)
+
+
+def main():
+    if sys.argv[1] == "ceilings":
+        print(json.dumps(ceilings()))
+    elif sys.argv[1] == "train":
+        train(sys.argv[2], float(sys.argv[3]), map(int, sys.argv[4:]))
+    else:
+        infer()
 
 
 if __name__ == "__main__":

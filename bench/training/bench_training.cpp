@@ -1,6 +1,7 @@
-// Times training steps of one network on the CPU engine, at the request of compare.py.
+// Times training steps of one network on an engine, at the request of compare.py (CPU) or of
+// bench/gpu/run.py.
 //
-//   bench_training NETWORK BATCH PRECISION THREADS
+//   bench_training NETWORK BATCH PRECISION THREADS [DEVICE]
 //
 // Answers each line "N" on standard input with the seconds that N steps took, the CPU seconds of
 // all threads, and the loss of the last step: one batch of random images (labels by the images'
@@ -34,7 +35,8 @@ std::unique_ptr<TrainableNetwork> trainable(const std::vector<std::string>& argu
   options.precision = precision_named(arguments.at(2));
   options.threads = std::stoi(arguments.at(3));
   options.weight_decay = 5e-4F;
-  auto made = make_engine("cpu")->train(network, parameters_block, statistics, options);
+  const std::string device = arguments.size() > 4 ? arguments[4] : "cpu";
+  auto made = make_engine(device)->train(network, parameters_block, statistics, options);
   const auto input = made->input();
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = 2.0F * random_unit(2, i) - 1.0F;
   const auto labels = made->labels();
@@ -66,12 +68,15 @@ void serve(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: bench_training NETWORK BATCH fp32|bf16 THREADS\n");
+  if (argc != 5 && argc != 6) {
+    std::fprintf(stderr, "usage: bench_training NETWORK BATCH fp32|tf32|bf16 THREADS [cpu|cuda]\n");
     return 2;
   }
   try {
     serve({argv + 1, argv + argc});
+  } catch (const CannotRun& error) {
+    std::fprintf(stderr, "bench_training: %s\n", error.what());
+    return 77;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_training: %s\n", error.what());
     return 1;

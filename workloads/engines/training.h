@@ -50,8 +50,9 @@ class Learner {
   /// Source: Sutskever et al. (2013), in PyTorch's form.
   virtual void update(float learning_rate) = 0;
 
-  /// The learned state, on the host. The non-const spans may be written between steps (checkpoints,
-  /// sums over processes); the device sees what was written after `changed`.
+  /// The learned state, on the host, as it is when it is asked for; gradients that were told ready
+  /// are there. The non-const spans may be written between steps (checkpoints, sums over
+  /// processes); the device sees what was written after `changed`.
   virtual std::span<float> parameters() = 0;
   virtual std::span<float> gradients_block() = 0;
   virtual std::span<float> momentum_block() = 0;
@@ -72,7 +73,8 @@ class Learner {
 /// the two, processes that train together replace the gradients by their mean.
 class TrainableNetwork : public Learner {
  public:
-  /// Host buffers of batch x height x width x channels floats and of batch labels.
+  /// Host buffers of batch x height x width x channels floats and of batch labels. input() is asked
+  /// for anew for each batch: what a device has already is not copied again.
   virtual std::span<float> input() = 0;
   virtual std::span<std::int32_t> labels() = 0;
 

@@ -57,6 +57,42 @@ TensorForm weights(const ConvolutionCase& problem) {
   return form;
 }
 
+/// cuDNN's names for an operation and its attributes.
+struct ConvolutionOperation {
+  cudnnBackendDescriptorType_t type;
+  cudnnBackendAttributeName_t form, input, weights, output, alpha, beta;
+};
+
+const ConvolutionOperation& operation_of(Pass pass) {
+  static constexpr ConvolutionOperation kForward{
+      CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+  static constexpr ConvolutionOperation kBackwardData{
+      CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+  static constexpr ConvolutionOperation kBackwardFilter{
+      CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  return pass == Pass::backward_data     ? kBackwardData
+         : pass == Pass::backward_filter ? kBackwardFilter
+                                         : kForward;
+}
+
 }  // namespace
 
 cudnnDataType_t data_type(Precision precision) {
@@ -67,12 +103,13 @@ cudnnDataType_t data_type(Precision precision) {
 
 std::string ConvolutionCase::key() const {
   constexpr std::array<char, 3> kActivations{'n', 'r', 'l'};
-  return fmt::format("{} {}x{}x{}x{}/{} {}x{}/{} pad {}x{} -> {}x{}x{}/{} +{} {}{}",
-                     name_of(precision), images, input.height, input.width, input.channels,
-                     input_pitch, kernel.height, kernel.width, stride, pad.height, pad.width,
-                     output.height, output.width, output.channels, output_pitch, residual_pitch,
-                     kActivations[static_cast<std::size_t>(activation)],
-                     fusion == Fusion::bias ? " bias" : "");
+  constexpr std::array<std::string_view, 4> kPasses{"", " product", " by input", " by weights"};
+  return fmt::format(
+      "{} {}x{}x{}x{}/{} {}x{}/{} pad {}x{} -> {}x{}x{}/{} +{} {}{}{}", name_of(precision), images,
+      input.height, input.width, input.channels, input_pitch, kernel.height, kernel.width, stride,
+      pad.height, pad.width, output.height, output.width, output.channels, output_pitch,
+      residual_pitch, kActivations[static_cast<std::size_t>(activation)],
+      fusion == Fusion::bias ? " bias" : "", kPasses[static_cast<std::size_t>(pass)]);
 }
 
 int channel_multiple(Precision precision) {
@@ -126,17 +163,24 @@ bool has_more_than_bias(const ConvolutionCase& problem) {
   return problem.residual_pitch > 0 || problem.activation != Activation::linear;
 }
 
+ConvolutionCase pass_of(ConvolutionCase whole, Pass pass) {
+  whole.residual_pitch = 0;
+  whole.activation = Activation::linear;
+  whole.pass = pass;
+  return whole;
+}
+
 Descriptor& ConvolutionGraph::keep(Descriptor descriptor) {
   return *kept_.emplace_back(std::make_unique<Descriptor>(std::move(descriptor)));
 }
 
-Descriptor ConvolutionGraph::convolve(const ConvolutionCase& problem, const Descriptor& to) {
+const Descriptor& ConvolutionGraph::form_of(const ConvolutionCase& problem) {
   using Two = std::array<std::int64_t, 2>;
   const Two pads{problem.pad.height, problem.pad.width};
   const Two strides{problem.stride, problem.stride};
   const Two dilations{1, 1};
   Descriptor& form = keep(Descriptor(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR));
-  form.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
+  return form.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT)
       .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION)
       .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2})
       .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, std::span<const std::int64_t>(pads))
@@ -144,16 +188,21 @@ Descriptor ConvolutionGraph::convolve(const ConvolutionCase& problem, const Desc
       .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::span<const std::int64_t>(strides))
       .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, std::span<const std::int64_t>(dilations))
       .finalize();
+}
+
+/// The convolution itself, or one of its gradients; `to` is the tensor of the result.
+Descriptor ConvolutionGraph::convolve(const ConvolutionCase& problem, const Descriptor& to) {
+  const ConvolutionOperation& names = operation_of(problem.pass);
   const Descriptor& input = keep(tensor(activations(
       kInputId, data_type(problem.precision), problem.images, problem.input, problem.input_pitch)));
   const Descriptor& filters = keep(tensor(weights(problem)));
-  Descriptor operation(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
-  operation.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, form)
-      .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, input)
-      .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, filters)
-      .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, to)
-      .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1.0F)
-      .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0.0F)
+  Descriptor operation(names.type);
+  operation.set(names.form, form_of(problem))
+      .set(names.input, input)
+      .set(names.weights, filters)
+      .set(names.output, to)
+      .set(names.alpha, 1.0F)
+      .set(names.beta, 0.0F)
       .finalize();
   return operation;
 }
@@ -177,15 +226,30 @@ Descriptor ConvolutionGraph::pointwise(const ConvolutionCase& problem, cudnnPoin
 
 ConvolutionGraph::ConvolutionGraph(const ConvolutionCase& problem, cudnnHandle_t handle)
     : graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
+  std::vector<Descriptor> operations;
+  if (problem.pass == Pass::forward)
+    add_end(problem, operations);
+  else
+    operations.push_back(convolve(problem, result(problem)));
+  if (handle != nullptr) graph_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle);
+  graph_.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, std::span<const Descriptor>(operations)).finalize();
+  for (Descriptor& operation : operations) keep(std::move(operation));
+}
+
+const Descriptor& ConvolutionGraph::result(const ConvolutionCase& problem) {
+  return keep(tensor(activations(kOutputId, data_type(problem.precision), problem.images,
+                                 problem.output, problem.output_pitch)));
+}
+
+/// The convolution and what follows it.
+void ConvolutionGraph::add_end(const ConvolutionCase& problem,
+                               std::vector<Descriptor>& operations) {
   const cudnnDataType_t type = data_type(problem.precision);
   std::int64_t next_id = kOutputId + 1;
   const auto next = [&](bool last) -> const Descriptor& {
-    return keep(last ? tensor(activations(kOutputId, type, problem.images, problem.output,
-                                          problem.output_pitch))
-                     : tensor(intermediate(problem, next_id++)));
+    return last ? result(problem) : keep(tensor(intermediate(problem, next_id++)));
   };
   const bool activated = problem.activation != Activation::linear;
-  std::vector<Descriptor> operations;
   const Descriptor* value = &next(false);
   operations.push_back(convolve(problem, *value));
   const auto then = [&](cudnnPointwiseMode_t mode, const Descriptor* other, bool last) {
@@ -203,9 +267,6 @@ ConvolutionGraph::ConvolutionGraph(const ConvolutionCase& problem, cudnnHandle_t
                                 problem.output.channels))),
        !activated);
   if (activated) then(CUDNN_POINTWISE_RELU_FWD, nullptr, true);
-  if (handle != nullptr) graph_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, handle);
-  graph_.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, std::span<const Descriptor>(operations)).finalize();
-  for (Descriptor& operation : operations) keep(std::move(operation));
 }
 
 }  // namespace doetune::workloads::cudnn

@@ -19,6 +19,10 @@ namespace doetune::workloads::cudnn {
 ///   everything:  out = activation(convolution + residual + bias)
 enum class Fusion { bias, everything };
 
+/// What is worked out of a convolution: its result with what `Fusion` adds, its result alone, or a
+/// gradient by its input or by its weights from the gradient by its result.
+enum class Pass { forward, product, backward_data, backward_filter };
+
 /// A convolution over `images` images. Tensors are NHWC; pixels of one lie `pitch` channels apart,
 /// which is more than it has channels where it is part of a joined tensor.
 struct ConvolutionCase {
@@ -34,6 +38,7 @@ struct ConvolutionCase {
   Extent pad{};
   Activation activation = Activation::linear;
   Fusion fusion = Fusion::everything;
+  Pass pass = Pass::forward;
 
   /// The same text for the same case: the key of chosen plans.
   std::string key() const;
@@ -56,7 +61,11 @@ ConvolutionCase split(ConvolutionCase whole);
 /// Whether `everything` asks for more than `bias` does.
 bool has_more_than_bias(const ConvolutionCase& problem);
 
-/// cuDNN's names for the tensors that a plan is run with.
+/// The same convolution in another pass: nothing is added or activated.
+ConvolutionCase pass_of(ConvolutionCase whole, Pass pass);
+
+/// cuDNN's names for the tensors that a plan is run with. In a backward pass the input, the weights
+/// or the output is the gradient by it.
 enum TensorId : std::int64_t { kInputId = 1, kWeightsId, kBiasId, kResidualId, kOutputId };
 
 cudnnDataType_t data_type(Precision precision);
@@ -64,14 +73,18 @@ cudnnDataType_t data_type(Precision precision);
 /// The finalised operation graph of a case:
 ///   convolution -> [+ residual] -> + bias -> [ReLU, with a slope below zero for leaky]
 /// joined by virtual fp32 tensors, the residual before the bias: the order and types that cuDNN has
-/// compiled kernels for. Weights are filters x height x width x channels, biases fp32. `handle` may
-/// be null where the device is given by its properties alone.
+/// compiled kernels for; or the one operation of another pass. Weights, and the gradient by them,
+/// are filters x height x width x channels in the type of the precision. `handle` may be null where
+/// the device is given by its properties alone.
 class ConvolutionGraph {
  public:
   ConvolutionGraph(const ConvolutionCase& problem, cudnnHandle_t handle);
   const Descriptor& graph() const { return graph_; }
 
  private:
+  void add_end(const ConvolutionCase& problem, std::vector<Descriptor>& operations);
+  const Descriptor& result(const ConvolutionCase& problem);
+  const Descriptor& form_of(const ConvolutionCase& problem);
   Descriptor convolve(const ConvolutionCase& problem, const Descriptor& to);
   Descriptor pointwise(const ConvolutionCase& problem, cudnnPointwiseMode_t mode,
                        const Descriptor& from, const Descriptor* other, const Descriptor& to);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "workloads/engines/cudnn/cudnn_network.h"
+#include "workloads/engines/cudnn/cudnn_training.h"
 
 namespace doetune::workloads {
 namespace {
@@ -38,6 +39,13 @@ class CudnnEngine final : public Engine {
                                            const CompileOptions& options) override {
     check(cudaSetDevice(gpu_.index), "choosing the GPU");
     return std::make_unique<CudnnNetwork>(gpu_, network, weights, options);
+  }
+
+  std::unique_ptr<TrainableNetwork> train(const Network& network, std::span<const float> parameters,
+                                          std::span<const float> statistics,
+                                          const TrainingOptions& options) override {
+    check(cudaSetDevice(gpu_.index), "choosing the GPU");
+    return std::make_unique<CudnnTrainable>(gpu_, network, parameters, statistics, options);
   }
 
   std::string description() const override {

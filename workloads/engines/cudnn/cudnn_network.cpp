@@ -160,7 +160,7 @@ CudnnNetwork::Prepared& CudnnNetwork::prepared(int images) {
   run_pass(*made.pass, slots_[next_], arena);
   compute_.wait();
   for (int slot = 0; slot < kSlots; ++slot)
-    made.graphs[slot] = capture(*made.pass, slots_[slot], arena);
+    made.graphs[slot] = CapturedGraph(compute_, [&] { run_pass(*made.pass, slots_[slot], arena); });
   return prepared_.emplace(images, std::move(made)).first->second;
 }
 
@@ -174,29 +174,6 @@ void CudnnNetwork::run_pass(const ForwardPass& pass, const Slot& slot, void* are
                static_cast<int*>(slot.box_counts.data()));
 }
 
-CudnnNetwork::Graph CudnnNetwork::capture(const ForwardPass& pass, const Slot& slot, void* arena) {
-  struct GraphGuard {
-    cudaGraph_t graph = nullptr;
-    ~GraphGuard() {
-      if (graph != nullptr) cudaGraphDestroy(graph);
-    }
-  } captured;
-  check(cudaStreamBeginCapture(compute_, cudaStreamCaptureModeThreadLocal), "recording a graph");
-  try {
-    run_pass(pass, slot, arena);
-  } catch (...) {
-    cudaStreamEndCapture(compute_, &captured.graph);
-    cudaGetLastError();
-    throw;
-  }
-  check(cudaStreamEndCapture(compute_, &captured.graph), "recording a graph");
-  cudaGraphExec_t graph = nullptr;
-  check(cudaGraphInstantiate(&graph, captured.graph, 0), "making a graph");
-  Graph owned(graph);
-  check(cudaGraphUpload(graph, compute_), "uploading a graph");
-  return owned;
-}
-
 void CudnnNetwork::submit(int images) {
   if (images < 1 || images > options_.batch)
     throw std::invalid_argument("submit: images outside 1..batch");
@@ -206,7 +183,7 @@ void CudnnNetwork::submit(int images) {
   const Prepared& ready = prepared(images);
   upload(slot, images);
   slot.uploaded.hold(compute_);
-  check(cudaGraphLaunch(ready.graphs[next_].get(), compute_), "starting a graph");
+  ready.graphs[next_].launch(compute_);
   slot.computed.record(compute_);
   slot.images = images;
   download(slot);

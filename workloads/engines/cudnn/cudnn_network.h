@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "workloads/engines/cudnn/captured_graph.h"
 #include "workloads/engines/cudnn/forward_pass.h"
 #include "workloads/engines/cudnn/picture_loader.h"
 
@@ -66,13 +67,9 @@ class CudnnNetwork final : public CompiledNetwork {
     bool host_filled = false;  // host_input is to be uploaded
     bool output_copied = false;
   };
-  struct GraphDeleter {
-    void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-  };
-  using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, GraphDeleter>;
   struct Prepared {
     std::unique_ptr<ForwardPass> pass;
-    std::array<Graph, kSlots> graphs;
+    std::array<CapturedGraph, kSlots> graphs;
   };
 
   void enter() const;  // makes the GPU the calling thread's
@@ -85,7 +82,6 @@ class CudnnNetwork final : public CompiledNetwork {
   Prepared& prepared(int images);
   void* arena_for(std::int64_t bytes);
   void run_pass(const ForwardPass& pass, const Slot& slot, void* arena);
-  Graph capture(const ForwardPass& pass, const Slot& slot, void* arena);
   void upload(Slot& slot, int images);
   void download(Slot& slot);
   void copy_output(Slot& slot, cudaStream_t stream);

@@ -115,6 +115,7 @@ Plan::Plan(const ConvolutionCase& problem, const EngineConfiguration& configurat
       engine_(CUDNN_BACKEND_ENGINE_DESCRIPTOR),
       configuration_(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR),
       plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR),
+      has_bias_(problem.pass == Pass::forward),
       has_residual_(problem.residual_pitch > 0) {
   engine_.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph_.graph())
       .set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, configuration.engine);
@@ -134,12 +135,14 @@ Plan::Plan(const ConvolutionCase& problem, const EngineConfiguration& configurat
 }
 
 void Plan::run(cudnnHandle_t handle, const Pointers& pointers) const {
-  std::vector<std::int64_t> ids{kInputId, kWeightsId, kBiasId, kOutputId};
-  std::vector<void*> data{pointers.input, pointers.weights, pointers.bias, pointers.output};
-  if (has_residual_) {
-    ids.push_back(kResidualId);
-    data.push_back(pointers.residual);
-  }
+  std::vector<std::int64_t> ids{kInputId, kWeightsId, kOutputId};
+  std::vector<void*> data{pointers.input, pointers.weights, pointers.output};
+  const auto add = [&](std::int64_t id, void* its_data) {
+    ids.push_back(id);
+    data.push_back(its_data);
+  };
+  if (has_bias_) add(kBiasId, pointers.bias);
+  if (has_residual_) add(kResidualId, pointers.residual);
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(ids))
       .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span<void* const>(data))

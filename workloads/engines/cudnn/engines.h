@@ -52,8 +52,8 @@ class Plan {
   struct Pointers {
     void* input;
     void* weights;
-    void* bias;
-    void* residual;  // null where the case has none
+    void* bias;  // these two null where the case has none
+    void* residual;
     void* output;
     void* workspace;
   };
@@ -66,6 +66,7 @@ class Plan {
   Descriptor configuration_;
   Descriptor plan_;
   std::int64_t workspace_bytes_ = 0;
+  bool has_bias_;
   bool has_residual_;
 };
 

@@ -1,0 +1,106 @@
+// What training on a GPU has beside what every engine that trains must do (test_training.cpp).
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "training_cases.h"
+#include "workloads/engines/training.h"
+
+using namespace doetune::workloads;
+
+namespace {
+
+bool no_gpu() {
+  try {
+    return device_count("cuda") == 0;
+  } catch (const NoDevice& reason) {
+    WARN("skipped: " << reason.what());
+    return true;
+  }
+}
+
+constexpr float kRate = 0.05F;
+
+std::unique_ptr<TrainableNetwork> training(const Network& network, const TrainingOptions& options) {
+  const TrainingData data = training_data(network, options.batch, 3);
+  std::vector<float> statistics(statistics_count(network));
+  initial_statistics(network, statistics);
+  auto made = make_engine("cuda")->train(network, data.parameters, statistics, options);
+  std::ranges::copy(data.images, made->input().begin());
+  std::ranges::copy(data.labels, made->labels().begin());
+  return made;
+}
+
+std::vector<float> copied(std::span<const float> values) { return {values.begin(), values.end()}; }
+
+}  // namespace
+
+TEST_CASE("gradients that stay on the GPU are learned from like those that do not", "[cuda]") {
+  if (no_gpu()) return;
+  const Network network = with_classes(make_network("resnet-20", 16), 10);
+  TrainingOptions options{.batch = 8, .precision = Precision::bf16};
+  const auto host = training(network, options);
+  options.gradients_on_device = true;
+  const auto device = training(network, options);
+  REQUIRE(device->gradients_block().size() == static_cast<std::size_t>(parameters(network)));
+  for (int step = 0; step < 3; ++step) {
+    host->gradients(8);
+    host->update(kRate);
+    std::vector<std::int64_t> offsets;
+    device->gradients(8, [&](std::int64_t offset) { offsets.push_back(offset); });
+    device->changed();
+    device->update(kRate);
+    CHECK(offsets.back() == 0);
+  }
+  CHECK(copied(device->parameters()) == copied(host->parameters()));
+}
+
+TEST_CASE("a step in parts on the GPU computes what a step in one piece does", "[cuda]") {
+  if (no_gpu()) return;
+  const Network network = with_classes(make_network("resnet-20", 16), 10);
+  const auto whole = training(network, {.batch = 8});
+  const auto parts = training(network, {.batch = 8});
+  const double loss = whole->gradients(8).loss;
+  CHECK(parts->gradients(8, [](std::int64_t) {}).loss == loss);
+  CHECK(copied(parts->gradients_block()) == copied(whole->gradients_block()));
+  CHECK(copied(parts->statistics()) == copied(whole->statistics()));
+}
+
+TEST_CASE("judging between gradients and update changes neither on the GPU", "[cuda]") {
+  if (no_gpu()) return;
+  const Network network = with_classes(make_network("resnet-20", 16), 10);
+  const auto judged = training(network, {.batch = 8});
+  const auto plain = training(network, {.batch = 8});
+  judged->gradients(8);
+  judged->evaluate(8);
+  judged->evaluate(3);
+  plain->gradients(8);
+  for (const auto& each : {judged.get(), plain.get()}) each->update(kRate);
+  CHECK(copied(judged->parameters()) == copied(plain->parameters()));
+  CHECK(copied(judged->statistics()) == copied(plain->statistics()));
+}
+
+TEST_CASE("what was fetched from the GPU before a step is not written back after it", "[cuda]") {
+  if (no_gpu()) return;
+  const Network network = with_classes(make_network("resnet-20", 16), 10);
+  const auto fetched = training(network, {.batch = 8});
+  const auto plain = training(network, {.batch = 8});
+  fetched->parameters();
+  fetched->momentum_block();
+  for (const auto& each : {fetched.get(), plain.get()}) {
+    each->gradients(8);
+    each->update(kRate);
+    each->changed();
+  }
+  CHECK(copied(fetched->parameters()) == copied(plain->parameters()));
+}
+
+TEST_CASE("too little GPU memory for a training is told in bytes", "[cuda]") {
+  if (no_gpu()) return;
+  try {
+    training(make_network("resnet-152", 224), {.batch = 1500});
+    FAIL("it fits");
+  } catch (const CannotRun& error) {
+    CHECK_THAT(error.what(), Catch::Contains("bytes") && Catch::Contains("are free"));
+  }
+}

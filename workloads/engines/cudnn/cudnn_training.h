@@ -1,0 +1,89 @@
+// Training on the GPU: a step's forward and backward pass are one CUDA graph, the update is one
+// kernel.
+//
+// Convolutions and their gradients are cuDNN's, in the precision of the options; parameters,
+// momentum, statistics, sums and the loss are fp32. bf16 keeps fp32's range, so that nothing is
+// scaled; fp16, which would need a scale, is refused. Who wants to be told when gradients are ready
+// gets the step in some eight graphs with an event after each, which are all started before the
+// first is waited for.
+//
+// input() is uploaded by the first step after it was asked for; steps without asking learn from the
+// same images, which lie on the GPU already. Blocks are copied to the host when they are asked for,
+// so a span holds what was there when it was asked for last (gradients: what was told to be ready).
+// With gradients_on_device, weights' gradients lie channels last (filters x height x width x
+// inputs) in their place in the block.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "workloads/engines/cudnn/cudnn_network.h"
+#include "workloads/engines/cudnn/training_pass.h"
+#include "workloads/engines/training.h"
+
+namespace doetune::workloads::cudnn {
+
+class CudnnTrainable final : public TrainableNetwork {
+ public:
+  /// As Engine::train.
+  CudnnTrainable(const Gpu& gpu, const Network& network, std::span<const float> parameters,
+                 std::span<const float> statistics, const TrainingOptions& options);
+  ~CudnnTrainable() override;
+
+  std::span<float> input() override;
+  std::span<std::int32_t> labels() override { return host_labels_.as<std::int32_t>(); }
+  BatchScore gradients(int images, const GradientsReady& ready) override;
+  void update(float learning_rate) override;
+  BatchScore evaluate(int images) override;
+  std::span<const float> logits() override;
+  std::span<float> parameters() override { return block(LearnedBlocks::Block::parameters); }
+  std::span<float> gradients_block() override;
+  std::span<float> momentum_block() override { return block(LearnedBlocks::Block::momentum); }
+  std::span<float> statistics() override { return block(LearnedBlocks::Block::statistics); }
+  void changed() override;
+
+ private:
+  /// Of one number of images; graphs are recorded when they are first needed.
+  struct Prepared {
+    std::unique_ptr<TrainingPass> pass;
+    void* arena = nullptr;
+    bool learned_before = false;
+    CapturedGraph whole;
+    std::vector<CapturedGraph> parts;  // one up to each point
+    CapturedGraph evaluation;
+  };
+
+  void enter() const;  // makes the GPU the calling thread's
+  std::span<float> block(LearnedBlocks::Block which);
+  void check_labels(int images);
+  Prepared& prepared(int images);
+  void* arena_for(std::int64_t bytes);
+  void upload(int images);
+  TrainingPass::Run run_of(const Prepared& prepared) const;
+  void learn_whole(const TrainingPass::Run& run, const TrainingPass& pass) const;
+  void learn_part(const TrainingPass::Run& run, const TrainingPass& pass, std::size_t part);
+  void run_whole(Prepared& prepared);
+  void run_parts(Prepared& prepared, const GradientsReady& ready);
+  BatchScore score(int images) const;
+
+  Gpu gpu_;
+  Network network_;
+  TrainingOptions options_;
+  TensorPlan plan_;
+  Stream compute_;
+  Handle handle_;
+  LearnedBlocks learned_;
+  PlanCache cache_;
+  PlanChooser chooser_;
+  PinnedBuffer host_input_, host_labels_, host_logits_, host_losses_, host_correct_, host_step_;
+  DeviceBuffer staging_, image_, labels_, logits_, step_;
+  int uploaded_ = 0;  // images of the input that lie on the GPU
+  bool logits_copied_ = false;
+  std::vector<DeviceBuffer> arenas_;
+  std::map<int, Prepared> prepared_;
+  std::vector<std::unique_ptr<Event>> events_;  // of the parts of a step
+};
+
+}  // namespace doetune::workloads::cudnn

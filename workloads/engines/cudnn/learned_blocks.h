@@ -1,0 +1,115 @@
+// What a network learns, in the GPU's memory, and its copies on the host.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workloads/engines/cudnn/device.h"
+#include "workloads/engines/cudnn/training_kernels.h"
+#include "workloads/engines/tensor_plan.h"
+#include "workloads/networks/parameters.h"
+
+namespace doetune::workloads::cudnn {
+
+/// Where each learned number lies, in the blocks and in the packed copy.
+class LearnedLayout {
+ public:
+  LearnedLayout(const Network& network, const TensorPlan& plan, Precision precision);
+
+  /// Of one convolution.
+  struct Place {
+    int weights = -1;             // index into tensors(); bias, or scale and shift, follow
+    std::int64_t statistics = 0;  // of its running means; the variances follow
+  };
+  const Place& place(int layer) const { return places_[layer]; }
+  const LearnedTensor& weights(int layer) const { return tensors_[places_[layer].weights]; }
+  const LearnedTensor& bias_or_scale(int layer) const {
+    return tensors_[places_[layer].weights + 1];
+  }
+  const LearnedTensor& shift(int layer) const { return tensors_[places_[layer].weights + 2]; }
+
+  const std::vector<LearnedTensor>& tensors() const { return tensors_; }
+  /// Of all tensors, in their order.
+  const std::vector<Chunk>& chunks() const { return chunks_; }
+  /// The first chunk of the tensors from `offset` on.
+  std::int64_t first_chunk(std::int64_t offset) const;
+  std::int64_t count() const { return count_; }
+  std::int64_t packed_elements() const { return packed_elements_; }
+  std::int64_t statistics() const { return statistics_; }
+
+ private:
+  std::vector<Place> places_;  // by layer
+  std::vector<LearnedTensor> tensors_;
+  std::vector<Chunk> chunks_;
+  std::int64_t count_ = 0;
+  std::int64_t packed_elements_ = 0;
+  std::int64_t statistics_ = 0;
+};
+
+/// The blocks of TrainableNetwork. On the GPU weights lie channels last (LearnedTensor); copies on
+/// the host are made when they are asked for. All work goes to one stream.
+class LearnedBlocks {
+ public:
+  enum class Block { parameters, gradients, momentum, statistics };
+
+  /// Throws CannotRun.
+  LearnedBlocks(LearnedLayout layout, Precision precision, cudaStream_t stream,
+                std::span<const float> parameters, std::span<const float> statistics);
+
+  const LearnedLayout& layout() const { return layout_; }
+  float* on_gpu(Block block) const { return static_cast<float*>(part(block).gpu.data()); }
+  float* parameters(const LearnedTensor& tensor) const {
+    return on_gpu(Block::parameters) + tensor.offset;
+  }
+  float* gradients(const LearnedTensor& tensor) const {
+    return on_gpu(Block::gradients) + tensor.offset;
+  }
+  /// The packed copy of a tensor, and the packed gradient by it.
+  void* packed(const LearnedTensor& tensor) const { return packed_.at(tensor.packed * bytes_); }
+  void* packed_gradient(const LearnedTensor& tensor) const {
+    return packed_gradients_.at(tensor.packed * bytes_);
+  }
+
+  /// The block on the host, as it is on the GPU now; waits for the GPU where that has changed it.
+  std::span<float> on_host(Block block);
+  /// The host's memory for it, as it is.
+  float* host_memory(Block block);
+  /// The GPU has changed a block, or the host's copy was brought up to date with it.
+  void set_current(Block block, bool current) { part(block).current = current; }
+  /// What is current on the host goes to the GPU; returns when it is there.
+  void upload();
+
+  /// Puts work on the stream: packed gradients of the tensors between two offsets into their block.
+  void unpack(std::int64_t from, std::int64_t to) const;
+  /// The same part of the gradients to the host's memory.
+  void fetch_gradients(std::int64_t from, std::int64_t to);
+  void descend(const Sgd& sgd);
+
+  std::int64_t device_bytes() const;
+
+ private:
+  struct Part {
+    DeviceBuffer gpu;
+    PinnedBuffer host;
+    bool current = false;  // the host has what the GPU has
+  };
+  Part& part(Block block) { return parts_[static_cast<std::size_t>(block)]; }
+  const Part& part(Block block) const { return parts_[static_cast<std::size_t>(block)]; }
+  void give(Block block, std::span<const float> values);
+  void move(Block block, Transfer direction);
+  LearnedChunks chunks(std::int64_t from, std::int64_t to) const;
+  LearnedChunks all_chunks() const { return chunks(0, layout_.count()); }
+
+  LearnedLayout layout_;
+  int bytes_;  // of a packed number
+  Launch launch_;
+  std::array<Part, 4> parts_;
+  DeviceBuffer packed_;
+  DeviceBuffer packed_gradients_;
+  DeviceBuffer tensors_;
+  DeviceBuffer chunks_;
+};
+
+}  // namespace doetune::workloads::cudnn

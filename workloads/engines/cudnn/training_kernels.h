@@ -1,0 +1,119 @@
+// Our own kernels of a training step: what cuDNN has only engines for that are compiled at run time
+// (batch normalisation, pooling backwards: half a second for each size), or none. Results are the
+// same on every run: sums are formed in a fixed order, without atomic operations. Tensors as in
+// kernels.h; a null View or pointer stands for what is not there.
+#pragma once
+
+#include "workloads/engines/cudnn/kernels.h"
+#include "workloads/engines/cudnn/training_arithmetic.h"
+
+namespace doetune::workloads::cudnn {
+
+// -- batch normalisation and bias -----------------------------------------------------------------
+
+/// Floats of scratch memory that the sums over all pixels of a tensor take.
+std::int64_t partial_sums(const Launch& launch, const View& tensor);
+
+/// Of a batch-normalised convolution with `filters` filters, in device memory.
+struct NormLayer {
+  int filters;
+  const float* scale;
+  const float* shift;
+  float* running;  // means, then variances
+  Normalisation* channels;
+};
+
+/// Takes the batch's statistics from x into `channels` and, with a momentum above 0, into the
+/// running ones.
+void take_statistics(const Launch& launch, const NormLayer& layer, float momentum, const View& x,
+                     float* scratch);
+/// Takes the running statistics into the `count` channels.
+void use_running_statistics(const Launch& launch, const NormLayer& layer, int count);
+/// to = activation(normalised x + residual)
+void normalise(const Launch& launch, const Normalisation* channels, Activation activation,
+               const View& x, const View& residual, const View& to);
+/// `gradient` is the one by the activated result; what was activated is worked out from x again.
+/// Gradients by scale and shift go into the two arrays, and the one by x into `to`. `scratch` holds
+/// partial_sums + 2 x.channels floats.
+void normalise_back(const Launch& launch, const NormLayer& layer, Activation activation,
+                    const View& gradient, const View& x, float* scale_gradient,
+                    float* shift_gradient, float* scratch, const View& to);
+/// Gradient by the bias, and by what was activated into `to` (where there is one); `out` is the
+/// result, needed for any activation but linear.
+void bias_back(const Launch& launch, Activation activation, int filters, const View& gradient,
+               const View& out, float* bias_gradient, float* scratch, const View& to);
+
+// -- other layers ---------------------------------------------------------------------------------
+// A gradient is written to `to`, or added to what is there.
+
+enum class Write { set, add };
+
+/// Also keeps which element of each window was the largest, one byte an element of `to`.
+void max_pool_keeping(const Launch& launch, const MaxPool& pool, const View& from, const View& to,
+                      std::uint8_t* places);
+/// Windows of at most this height and width, for one byte.
+inline constexpr int kMostKeptWindow = 15;
+void max_pool_back(const Launch& launch, const MaxPool& pool, const View& gradient,
+                   const std::uint8_t* places, Write write, const View& to);
+void average_pool_back(const Launch& launch, const AveragePool& pool, const View& gradient,
+                       Write write, const View& to);
+void local_response_norm_back(const Launch& launch, const LocalResponseNorm& norm, const View& from,
+                              const View& gradient, Write write, const View& to);
+/// The gradient by what was activated to `out` (null where nothing was); `to` may be `gradient`.
+void pass_back(const Launch& launch, Activation activation, const View& gradient, const View& out,
+               Write write, const View& to);
+/// The first `channels` of `gradient`; further channels of `to` get zeros. No alignment.
+void pass_channels_back(const Launch& launch, int channels, const View& gradient, Write write,
+                        const View& to);
+
+/// What a layer's input is multiplied by, element by element; see dropout.h.
+struct Dropout {
+  std::uint64_t seed;
+  const std::int64_t* step;  // in device memory
+  int layer;
+  std::int64_t first_image;
+  float probability;
+};
+/// A layer's input as its dropout leaves it, or the gradient by that on its way back. `input` is
+/// the shape without rounded channels; further channels of `to` get zeros. No alignment.
+void drop(const Launch& launch, const Dropout& dropout, const Shape& input, const View& from,
+          Write write, const View& to);
+
+/// For each image its softmax cross-entropy, -log p(label), and whether the label has the largest
+/// logit. The gradient of the mean over images goes into `gradient` where there is one, zeros into
+/// its channels beyond the classes.
+void softmax_cross_entropy(const Launch& launch, int classes, const View& logits,
+                           const std::int32_t* labels, float* losses, std::int32_t* correct,
+                           const View& gradient);
+
+// -- learned numbers ------------------------------------------------------------------------------
+
+/// A part of a tensor that one block of threads works on.
+struct Chunk {
+  int tensor;
+  std::int64_t first;
+};
+inline constexpr std::int64_t kChunkElements = 8192;
+
+/// Some chunks of all tensors, in device memory.
+struct LearnedChunks {
+  const LearnedTensor* tensors;
+  const Chunk* chunks;
+  std::int64_t count;
+};
+
+/// Rounds parameters into the packed copy.
+void pack(const Launch& launch, const LearnedChunks& chunks, const float* parameters, void* packed);
+/// Packed gradients by weights into the block; other tensors stay as they are.
+void unpack_weights(const Launch& launch, const LearnedChunks& chunks, const void* packed,
+                    float* gradients);
+/// One step of descent, and what it makes of the parameters into the packed copy.
+void descend(const Launch& launch, const LearnedChunks& chunks, const Sgd& sgd,
+             const float* gradients, float* momentum, float* parameters, void* packed);
+/// Between a block on the GPU and one in the layout of parameters.h, in memory of the host that is
+/// locked.
+enum class Transfer { to_host, to_gpu };
+void transfer(const Launch& launch, const LearnedChunks& chunks, Transfer direction, float* gpu,
+              float* host);
+
+}  // namespace doetune::workloads::cudnn

@@ -1,0 +1,155 @@
+// All work of a training step for one number of images, in order, and the memory between it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "workloads/engines/cudnn/learned_blocks.h"
+#include "workloads/engines/cudnn/plan_chooser.h"
+#include "workloads/engines/cudnn/training_graphs.h"
+#include "workloads/engines/training.h"
+
+namespace doetune::workloads::cudnn {
+
+/// Everything that is the same for every number of images. The pass keeps the references.
+struct TrainedLayers {
+  const Network& network;
+  const TensorPlan& plan;
+  const LearnedLayout& layout;
+  const TrainingOptions& options;
+};
+
+/// Results lie as TensorPlan has them, and gradients by results in tensors of the same kind, so
+/// that what shares a result shares its gradient: branches of a join, a residual sum and the
+/// convolution before it. The first reader of a result (from the network's end) writes the gradient
+/// by it, the others add. Each tensor has its place in one arena from its first step to its last.
+class TrainingPass {
+ public:
+  /// Chooses a plan for each convolution and its gradients; puts no work on a GPU but to time
+  /// plans. Throws CannotRun.
+  TrainingPass(const TrainedLayers& layers, int images, PlanChooser& chooser);
+  TrainingPass(const TrainingPass&) = delete;  // steps refer to it
+  TrainingPass& operator=(const TrainingPass&) = delete;
+
+  int images() const { return images_; }
+  std::int64_t arena_bytes() const { return memory_.bytes; }
+
+  /// Some steps after which the gradients from `offset` on are worked out (packed where they are
+  /// weights'), from the block's end to 0 after the last step; each adds an eighth of the block or
+  /// more.
+  struct Point {
+    std::size_t end;
+    std::int64_t offset;
+  };
+  const std::vector<Point>& points() const { return points_; }
+
+  /// Where one run reads and writes, on the device or in locked memory of the host.
+  struct Buffers {
+    void* image;  // the network's input, channels rounded up
+    const std::int32_t* labels;
+    const std::int64_t* step;  // updates so far, on the device
+    void* arena;               // arena_bytes()
+    float* logits;             // dense
+    float* losses;             // of each image
+    std::int32_t* correct;
+  };
+  struct Run {
+    Buffers buffers;
+    const LearnedBlocks& learned;
+    cudnnHandle_t handle;
+    cudaStream_t stream;  // the handle's
+    bool learning = true;
+    float statistics_momentum = 0;  // 0 leaves the running statistics as they are
+  };
+  /// The forward pass with the running statistics; no gradient.
+  void evaluate(Run run) const;
+  /// The steps of forward and backward pass from `first` to before `end`.
+  void learn(const Run& run, std::size_t first, std::size_t end) const;
+
+  /// A piece of the arena, needed from step `first` to step `last`: for tests.
+  const std::vector<MemoryUse>& rooms() const { return rooms_; }
+  const MemoryPlan& memory() const { return memory_; }
+
+ private:
+  static constexpr int kNowhere = -2;
+  static constexpr int kImage = -1;
+  /// A View whose memory is found when the pass runs.
+  struct Tensor {
+    int room = kNowhere;
+    std::int64_t offset = 0;  // bytes
+    int channels = 0;
+    int height = 0;
+    int width = 0;
+    int pitch = 0;
+    bool dense() const { return pitch == channels; }
+  };
+  /// Where a gradient goes.
+  struct Target {
+    Tensor tensor;
+    Write write;
+  };
+  struct PlannedConvolution {
+    std::shared_ptr<const ChosenPlan> chosen;
+    int workspace;  // a room, or kNowhere
+  };
+
+  // training_pass.cpp: memory and steps
+  int new_room(std::int64_t bytes);
+  Tensor new_tensor(const Shape& shape, int channels);
+  Tensor placed(const ChannelView& view, const Shape& shape, int room) const;
+  void step(std::initializer_list<int> rooms, std::function<void(const Run&)> work);
+  Tensor result(int layer);
+  bool has_gradient(int layer) const;
+  Tensor gradient(int layer) const;
+  Target target(int layer);
+  void* data(const Run& run, int room) const;
+  View view(const Run& run, const Tensor& tensor) const;
+  Launch launch(const Run& run) const { return {layers_.options.precision, images_, run.stream}; }
+  std::int64_t bytes_of_number() const { return bytes_of(layers_.options.precision); }
+  std::int64_t scratch_bytes(const Tensor& tensor) const;
+  void add_loss();
+
+  // training_convolutions.cpp
+  PlannedConvolution planned(const ConvolutionCase& problem, PlanChooser& chooser);
+  void run(const PlannedConvolution& planned, const Run& run, Plan::Pointers pointers) const;
+  void add(const Convolution& conv, int layer);
+  void add_normalised(const Convolution& conv, int layer, const TrainingConvolutions& passes);
+  void add_biased(const Convolution& conv, int layer, const TrainingConvolutions& passes);
+  Dropout dropout_of(const Run& run, const Convolution& conv, int layer) const;
+  /// What the convolution reads: its input, or what dropout leaves of that.
+  Tensor input_of(const Convolution& conv, int layer);
+  NormLayer norm_layer(const Run& run, int layer, int channels_room) const;
+  void add_gradients(const Convolution& conv, int layer, const TrainingConvolutions& passes,
+                     const Tensor& input, const Tensor& product_gradient);
+  void add_input_gradient(const Convolution& conv, int layer, const ConvolutionCase& problem,
+                          const Tensor& product_gradient);
+  void finished(std::int64_t offset);
+
+  // training_pass.cpp: other layers
+  void add(const MaxPool& pool, int layer);
+  void add(const AveragePool& pool, int layer);
+  void add(const LocalResponseNorm& norm, int layer);
+  void add(const Sum& sum, int layer);
+  void add(const Route& route, int layer);
+  template <class Op>
+  void add(const Op&, int) {
+    throw CannotRun("the GPU engine does not train a layer of this network");
+  }
+
+  TrainedLayers layers_;
+  int images_;
+  PlanChooser* chooser_;             // while the pass is made
+  std::vector<int> result_rooms_;    // by tensor of the plan; kNowhere before it is written
+  std::vector<int> gradient_rooms_;  // likewise
+  std::vector<std::function<void()>> add_backward_;  // by layer, called in reverse
+  std::vector<std::function<void(const Run&)>> steps_;
+  std::size_t forward_end_ = 0;
+  std::vector<Point> points_;
+  std::vector<MemoryUse> rooms_;
+  MemoryPlan memory_;
+};
+
+}  // namespace doetune::workloads::cudnn
