@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <new>
 #include <string>
 
+#include "workloads/video/libav.h"
+
 extern "C" {
-#include <libavcodec/avcodec.h>
 #include <libavutil/dict.h>
-#include <libavutil/error.h>
-#include <libavutil/log.h>
 }
 
 namespace doetune::workloads {
@@ -39,33 +40,21 @@ constexpr std::array<CodecType, 5> kCodecs{{
 
 const CodecType& type_of(VideoCodec codec) { return kCodecs[static_cast<std::size_t>(codec)]; }
 
+/// Here no input is at fault: what lacks memory are the settings.
 void check(int code, const char* what) {
-  if (code >= 0) return;
-  char reason[AV_ERROR_MAX_STRING_SIZE] = {};
-  av_strerror(code, reason, sizeof reason);
-  throw VideoError(std::string(what) + ": " + reason);
+  if (code == AVERROR(ENOMEM)) throw std::bad_alloc();
+  libav::check(code, what);
 }
-
-struct FreeContext {
-  void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
-};
-struct FreeFrame {
-  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
-};
-struct FreePacket {
-  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
-};
 
 /// What coding in either direction needs.
 struct Codec {
-  std::unique_ptr<AVCodecContext, FreeContext> context;
-  std::unique_ptr<AVFrame, FreeFrame> frame{av_frame_alloc()};
-  std::unique_ptr<AVPacket, FreePacket> packet{av_packet_alloc()};
+  libav::Owner<AVCodecContext> context;
+  libav::Owner<AVFrame> frame = libav::owned(av_frame_alloc());
+  libav::Owner<AVPacket> packet = libav::owned(av_packet_alloc());
 
   Codec(const AVCodec* codec, std::string_view name) {
     if (codec == nullptr) throw VideoError("this libavcodec lacks " + std::string(name));
-    context.reset(avcodec_alloc_context3(codec));
-    if (!context || !frame || !packet) throw std::bad_alloc();
+    context = libav::owned(avcodec_alloc_context3(codec));
     av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
     context->thread_count = 1;
   }

@@ -1,4 +1,4 @@
-// Video, coded and decoded by FFmpeg's libavcodec (of these sources only video.cpp knows it).
+// Video, coded and decoded by FFmpeg's libavcodec (libav.h).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ std::vector<VideoCodec> available_codecs();
 inline constexpr int kKeyFrameInterval = 30;
 
 /// Codes pictures of one size, one packet each, in the order that they are shown. Only Motion JPEG
-/// is full range; for the others a full-range picture is brought to video range. Throws VideoError.
+/// is full range; others bring full-range pictures to video range. Throws VideoError, bad_alloc.
 class FrameEncoder {
  public:
   FrameEncoder(int width, int height, VideoCodec codec = VideoCodec::mjpeg);
@@ -44,7 +44,7 @@ class FrameEncoder {
 };
 
 /// Decodes one video's packets on the calling thread: from a key frame on, each in its turn.
-/// Throws VideoError for a broken packet.
+/// Throws VideoError for a broken packet, and std::bad_alloc.
 class FrameDecoder {
  public:
   explicit FrameDecoder(VideoCodec codec = VideoCodec::mjpeg);
