@@ -1,13 +1,17 @@
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <random>
 #include <thread>
 
@@ -264,3 +268,41 @@ TEST_CASE("without a place to keep it the clip is made in memory", "[clip]") {
     CHECK(Clip::read(file.get(), true));
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+namespace {
+
+/// Leaves this process what small objects need.
+void use_up_memory() {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_AS, &none);
+  for (std::size_t bytes = std::size_t{1} << 26; bytes >= 1 << 16; bytes /= 2)
+    for (void* volatile taken = std::malloc(bytes); taken != nullptr;) taken = std::malloc(bytes);
+}
+
+}  // namespace
+
+TEST_CASE("a frame that there is no memory to code is no fault of the video", "[video]") {
+  const Picture picture = uniform(4096, 4096, 100, 110, 120);
+  for (const VideoCodec codec : {VideoCodec::mjpeg, VideoCodec::mpeg4}) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      FrameEncoder encoder(4096, 4096, codec);
+      use_up_memory();
+      try {
+        encoder.encode(picture.view());
+        _exit(1);
+      } catch (const std::bad_alloc&) {
+        _exit(0);
+      } catch (...) {
+        _exit(2);
+      }
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+}
+#endif

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <new>
 #include <string>
 
 #include "workloads/video/gpu_decoding.h"
 #include "workloads/video/libav.h"
 
+extern "C" {
+#include <libavutil/dict.h>
+}
+
 namespace doetune::workloads {
 namespace {
-
-using libav::check;
-using libav::owned;
-using libav::Owner;
 
 constexpr int kQuality = 5;  // libavcodec's quantiser scale, 2 (best) to 31
 
@@ -39,15 +41,21 @@ constexpr std::array<CodecType, 5> kCodecs{{
 
 const CodecType& type_of(VideoCodec codec) { return kCodecs[static_cast<std::size_t>(codec)]; }
 
+/// Here no input is at fault: what lacks memory are the settings.
+void check(int code, const char* what) {
+  if (code == AVERROR(ENOMEM)) throw std::bad_alloc();
+  libav::check(code, what);
+}
+
 /// What coding in either direction needs.
 struct Codec {
-  Owner<AVCodecContext> context;
-  Owner<AVFrame> frame = owned(av_frame_alloc());
-  Owner<AVPacket> packet = owned(av_packet_alloc());
+  libav::Owner<AVCodecContext> context;
+  libav::Owner<AVFrame> frame = libav::owned(av_frame_alloc());
+  libav::Owner<AVPacket> packet = libav::owned(av_packet_alloc());
 
   Codec(const AVCodec* codec, std::string_view name) {
     if (codec == nullptr) throw VideoError("this libavcodec lacks " + std::string(name));
-    context = owned(avcodec_alloc_context3(codec));
+    context = libav::owned(avcodec_alloc_context3(codec));
     av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
     context->thread_count = 1;
   }

@@ -1,4 +1,4 @@
-// Video, coded and decoded by FFmpeg's libavcodec (see libav.h).
+// Video, coded and decoded by FFmpeg's libavcodec (libav.h).
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ std::vector<VideoCodec> available_codecs();
 inline constexpr int kKeyFrameInterval = 30;
 
 /// Codes pictures of one size, one packet each, in the order that they are shown. Only Motion JPEG
-/// is full range; for the others a full-range picture is brought to video range. Throws VideoError.
+/// is full range; others bring full-range pictures to video range. Throws VideoError, bad_alloc.
 class FrameEncoder {
  public:
   FrameEncoder(int width, int height, VideoCodec codec = VideoCodec::mjpeg);
@@ -46,7 +46,7 @@ class FrameEncoder {
 
 /// Decodes one video's packets, from a key frame on, each in its turn: on the calling thread, or on
 /// a GPU, numbered among those that this process sees. Throws VideoError for a broken packet,
-/// Infeasible where there is no such GPU or it does not decode this video.
+/// std::bad_alloc, and Infeasible where there is no such GPU or it does not decode this video.
 class FrameDecoder {
  public:
   explicit FrameDecoder(VideoCodec codec = VideoCodec::mjpeg, std::optional<int> gpu = {});
