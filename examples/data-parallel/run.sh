@@ -1,2 +1,5 @@
 #!/bin/sh
-exec "$(dirname -- "$0")/../run.sh" data-parallel/data-parallel.yaml train-data-parallel
+set -e
+for study in data-parallel pipeline; do
+  "$(dirname -- "$0")/../run.sh" "data-parallel/$study.yaml" train-data-parallel
+done

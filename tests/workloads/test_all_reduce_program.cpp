@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "tests/workloads/program.h"
+#include "workloads/communication/socket.h"
 
+using namespace doetune::workloads;
 using namespace doetune::workloads::test;
 using Catch::Contains;
 
@@ -94,6 +96,15 @@ TEST_CASE("a rank that never comes is named", "[program]") {
       all_reduce(place, with(kSmall, {"--arrival_timeout", "0.3"}), rank_of(0, 3, rendezvous()));
   CHECK(first.exit_code() == 1);
   CHECK_THAT(place.read("err"), Contains("rank 1, 2 of 3 did not come"));
+}
+
+TEST_CASE("a port in use ends the run with a message that names it", "[program]") {
+  const Workplace place;
+  const FileDescriptor other = listen_at({"127.0.0.1", 0});
+  const std::string where = to_text(local_address(other.get()));
+  Program first = all_reduce(place, kSmall, rank_of(0, 2, where));
+  CHECK(first.exit_code() == 1);
+  CHECK_THAT(place.read("err"), Contains("in use") && Contains(where.substr(where.find(':') + 1)));
 }
 
 TEST_CASE("wrong inputs end with code 2 before any rank is started", "[program]") {

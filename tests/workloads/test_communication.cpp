@@ -46,7 +46,7 @@ std::vector<std::vector<float>> all_reduced(int ranks, std::string_view transpor
     communicator.all_reduce(values, type);
     results[communicator.rank()] = values;
   });
-  for (const std::string& what : thrown) CHECK(what.empty());
+  for (const std::string& what : thrown) CHECK(what == "");
   return results;
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("several sums under way are each their own", "[communication]") {
         if (value != 2.0F * static_cast<float>(3 * k + 3)) throw std::runtime_error("wrong sum");
     }
   });
-  for (const std::string& what : thrown) CHECK(what.empty());
+  for (const std::string& what : thrown) CHECK(what == "");
 }
 
 TEST_CASE("broadcast, gather and agreement are of all ranks", "[communication]") {
@@ -128,7 +128,7 @@ TEST_CASE("broadcast, gather and agreement are of all ranks", "[communication]")
     if (!communicator.agree(communicator.rank() == 0)) throw std::runtime_error("yes");
     if (communicator.agree(communicator.rank() != 0)) throw std::runtime_error("no");
   });
-  for (const std::string& what : thrown) CHECK(what.empty());
+  for (const std::string& what : thrown) CHECK(what == "");
 }
 
 TEST_CASE("nobody passes a barrier before all are there", "[communication]") {
@@ -141,7 +141,7 @@ TEST_CASE("nobody passes a barrier before all are there", "[communication]") {
       communicator.barrier();
     }
   });
-  for (const std::string& what : thrown) CHECK(what.empty());
+  for (const std::string& what : thrown) CHECK(what == "");
 }
 
 TEST_CASE("what one rank throws ends the others with its name and words", "[communication]") {
@@ -167,4 +167,74 @@ TEST_CASE("ranks out of step are told, not summed", "[communication]") {
   CHECK_THAT(thrown[0] + thrown[1], Catch::Contains("out of step"));
   CHECK_FALSE(thrown[0].empty());
   CHECK_FALSE(thrown[1].empty());
+}
+
+TEST_CASE("what neighbours send arrives whole and in order, however both begin",
+          "[communication]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  constexpr std::size_t kMany = 700'000;  // more than is on its way at a time
+  const auto thrown = run_ranks(3, transport, [](Communicator& communicator) {
+    const int rank = communicator.rank();
+    const auto type = CommunicationType::fp32;
+    std::vector<int> neighbours;
+    for (const int other : {rank - 1, rank + 1})
+      if (other >= 0 && other < 3) neighbours.push_back(other);
+    for (const int other : neighbours)  // all send first
+      for (int k = 0; k < 3; ++k)
+        communicator.send(values_of(rank, kMany >> (4 * k), 50 + k), other, type);
+    communicator.barrier();  // sums do not mind
+    for (const int other : neighbours)
+      for (int k = 0; k < 3; ++k)
+        if (communicator.receive(kMany >> (4 * k), other, type).get() !=
+            values_of(other, kMany >> (4 * k), 50 + k))
+          throw std::runtime_error("other values");
+    communicator.barrier();
+  });
+  for (const std::string& what : thrown) CHECK(what == "");
+}
+
+TEST_CASE("what is sent in bf16 arrives rounded to it", "[communication]") {
+  const auto thrown = run_ranks(2, "shm", [](Communicator& communicator) {
+    auto values = values_of(0, 1000);
+    if (communicator.rank() == 0) communicator.send(values, 1, CommunicationType::bf16);
+    if (communicator.rank() == 1) {
+      for (float& value : values) value = from_bfloat16(to_bfloat16(value));
+      if (communicator.receive(1000, 0, CommunicationType::bf16).get() != values)
+        throw std::runtime_error("not rounded");
+    }
+    communicator.barrier();
+  });
+  for (const std::string& what : thrown) CHECK(what == "");
+}
+
+TEST_CASE("ranks send to their neighbours alone", "[communication]") {
+  for (const int other : {-1, 0, 2, 3}) {
+    const auto thrown = run_ranks(3, "shm", [&](Communicator& communicator) {
+      if (communicator.rank() == 0)
+        communicator.send(std::vector<float>(4), other, CommunicationType::fp32);
+    });
+    CHECK(thrown[0] == rank_name(other, 3) + " is not next to rank 0 of 3");
+  }
+}
+
+TEST_CASE("who waits for a neighbour that ends is told", "[communication]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const auto thrown = run_ranks(2, transport, [](Communicator& communicator) {
+    communicator.barrier();
+    if (communicator.rank() == 0) throw std::runtime_error("no more");
+    communicator.receive(1000, 0, CommunicationType::fp32).get();
+  });
+  CHECK(thrown[1] == "rank 0 of 2: no more");
+}
+
+TEST_CASE("a neighbour that sends other than expected is out of step", "[communication]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const auto thrown = run_ranks(2, transport, [](Communicator& communicator) {
+    if (communicator.rank() == 0)
+      communicator.send(std::vector<float>(5), 1, CommunicationType::fp32);
+    else
+      communicator.receive(6, 0, CommunicationType::fp32).get();
+    communicator.barrier();
+  });
+  CHECK_THAT(thrown[1], Catch::Contains("out of step"));
 }

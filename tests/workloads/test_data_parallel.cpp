@@ -20,16 +20,18 @@ class FakeTrainable final : public TrainableNetwork {
 
   std::vector<std::int64_t> offsets;  // told in this order
   float gradient = 0;
+  bool listened = false;  // whether it was asked to tell
 
   std::span<float> input() override { return {}; }
   std::span<std::int32_t> labels() override { return {}; }
   BatchScore gradients(int, const GradientsReady& ready) override {
+    listened = static_cast<bool>(ready);
     std::size_t end = gradients_.size();
     for (const std::int64_t offset : offsets) {
       for (auto i = static_cast<std::size_t>(offset); i < end; ++i)
         gradients_[i] = gradient * static_cast<float>(i % 100);
       end = static_cast<std::size_t>(offset);
-      ready(offset);
+      if (ready) ready(offset);
     }
     return {gradient, 0};
   }
@@ -60,6 +62,10 @@ class Recorder final : public Communicator {
     return static_cast<Ticket>(started.size());
   }
   void wait(Ticket ticket) override { CHECK(ticket == static_cast<Ticket>(started.size())); }
+  void send(std::span<const float>, int, CommunicationType) override {}
+  std::future<std::vector<float>> receive(std::size_t, int, CommunicationType) override {
+    return {};
+  }
   std::string_view name() const override { return "recorder"; }
 };
 
@@ -98,7 +104,7 @@ std::vector<std::vector<float>> train(int ranks, std::string_view transport,
     }
     results[communicator.rank()].assign(network.parameters().begin(), network.parameters().end());
   });
-  for (const std::string& what : thrown) CHECK(what.empty());
+  for (const std::string& what : thrown) CHECK(what == "");
   return results;
 }
 
@@ -170,7 +176,22 @@ TEST_CASE("every gradient is summed once, however the backward pass tells of it"
       if (std::abs(network.parameters()[i] + 2.0F * static_cast<float>(i % 100)) > 1e-4F)
         throw std::runtime_error("gradient " + std::to_string(i));
   });
-  for (const std::string& what : thrown) CHECK(what.empty());
+  for (const std::string& what : thrown) CHECK(what == "");
+}
+
+TEST_CASE("one rank alone sums nothing and is asked for its gradients only at the end",
+          "[data_parallel]") {
+  Group alone({}, Json::object(), std::chrono::seconds(1));
+  Recorder recorder(alone);
+  FakeTrainable network(1000);
+  network.gradient = 1;
+  network.offsets = {0};
+  DataParallel parallel(recorder, network, {});
+  CHECK_FALSE(network.listened);
+  parallel.step(4, 0.5F);
+  CHECK(recorder.started.empty());
+  CHECK_FALSE(network.listened);
+  CHECK(network.parameters()[99] == -0.5F * 99);
 }
 
 TEST_CASE("shares of a batch join to the batch", "[data_parallel]") {

@@ -47,7 +47,7 @@ std::vector<std::vector<float>> train(int ranks, Precision precision = Precision
     results[communicator.rank()].assign(trainable->parameters().begin(),
                                         trainable->parameters().end());
   });
-  for (const std::string& what : thrown) CHECK(what.empty());
+  for (const std::string& what : thrown) CHECK(what == "");
   return results;
 }
 

@@ -62,11 +62,49 @@ TEST_CASE("more ranks than images are refused", "[program]") {
   CHECK_THAT(place.read("err"), Contains("batch_size = 1") && Contains("2 ranks"));
 }
 
-TEST_CASE("a diverging loss is told, and the times are still measured", "[program]") {
+TEST_CASE("stages begin at the loss of the whole network and learn what it learns", "[program]") {
+  const Workplace place;
+  const Arguments steps = with(kSmall, {"--baseline", "false", "--learning_rate", "0.02",
+                                        "--duration", "0", "--values", "8"});
+  const Json whole = answer(place, with(steps, {"--ranks", "1"}))["notes"];
+  for (const char* ranks : {"2", "4"}) {
+    const Json result = answer(
+        place, with(steps, {"--ranks", ranks, "--parallelism", "model", "--micro_batches", "3"}));
+    for (const char* loss : {"first_loss", "last_loss"})  // after as many steps
+      CHECK(result["notes"][loss].get<double>() == Approx(whole[loss].get<double>()).epsilon(1e-5));
+    CHECK(result["responses"]["communication_share"] >= 0);
+  }
+}
+
+TEST_CASE("batches and networks that cannot be shared out are refused", "[program]") {
+  const Workplace place;
+  const auto refused = [&](const Arguments& more) {
+    CHECK(train(place, with(kSmall, more)).exit_code() == 2);
+    return place.read("err");
+  };
+  CHECK_THAT(refused({"--parallelism", "model", "--micro_batches", "9"}),
+             Contains("batch_size = 8") && Contains("9 micro_batches"));
+  CHECK_THAT(refused({"--parallelism", "model", "--ranks", "5"}),
+             Contains("small-cnn has 4 stages at most, not 5"));
+  CHECK_THAT(refused({"--parallelism", "modal"}), Contains("did you mean 'model'"));
+  CHECK_THAT(refused({"--network", "resnet-20", "--input_size", "3"}), Contains("resnet-20"));
+}
+
+TEST_CASE("a diverging loss is told with its step, and the times are still measured", "[program]") {
   const Workplace place;
   const Json result = answer(place, with(kSmall, {"--learning_rate", "1e6", "--values", "8"}));
-  CHECK_THAT(result["notes"]["diverged"].dump(), Contains("loss"));
+  CHECK(result["notes"]["diverged_at_step"] >= 1);  // the first loss is that of guessing
+  CHECK(result["notes"]["diverged_at_step"] <= 3);
   CHECK(result["responses"]["throughput"] > 0);
+}
+
+TEST_CASE("ranks without a GPU of their own end with code 77 and the reason", "[program]") {
+  const Workplace place;
+  if (std::filesystem::exists("/dev/nvidiactl")) return;
+  CHECK(train(place, with(kSmall, {"--device", "cuda"})).exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("GPU") || Contains("CUDA"));
+  CHECK(train(place, with(kSmall, {"--transport", "nccl"})).exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("transport nccl"));
 }
 
 TEST_CASE("a precision that the CPU lacks ends all ranks with code 77", "[program]") {
@@ -86,3 +124,35 @@ TEST_CASE("the death of a rank in training ends the run, named, with nothing lef
   CHECK_THAT(place.read("err"), Contains("rank 1 of 2 was ended by signal 9"));
   for (const pid_t rank : ranks) CHECK(gone(rank));
 }
+
+TEST_CASE("the death of a stage ends the run, named, with nothing left", "[program]") {
+  const Workplace place;
+  const auto victim = GENERATE(0, 2);
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  CAPTURE(victim, transport);
+  Program program =
+      train(place, with(kSmall, {"--duration", "600", "--baseline", "false", "--ranks", "3",
+                                 "--parallelism", "model", "--transport", transport}));
+  const auto ranks = program.wait_for_children(3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  kill(ranks[victim], SIGKILL);
+  CHECK(program.exit_code() == 1);
+  CHECK_THAT(place.read("err"),
+             Contains("rank " + std::to_string(victim) + " of 3 was ended by signal 9"));
+  for (const pid_t rank : ranks) CHECK(gone(rank));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+TEST_CASE("a batch that does not fit the memory ends all ranks with code 77", "[program]") {
+  const Workplace place;
+  for (const char* parallelism : {"data", "model"}) {
+    Program program(DOETUNE_TRAIN_DATA_PARALLEL, place,
+                    with(kSmall, {"--baseline", "false", "--batch_size", "65536", "--parallelism",
+                                  parallelism, "--micro_batches", "1"}),
+                    {}, "", rlim_t{2} << 30);
+    CHECK(program.exit_code() == 77);
+    CHECK_THAT(place.read("err"), Contains("memory"));
+  }
+}
+#endif

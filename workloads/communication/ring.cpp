@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 
 #include "workloads/communication/bfloat16.h"
@@ -111,6 +112,7 @@ class Ring final : public Communicator {
         all_reduce_(*links_.sums, rank(), size()) {}
 
   ~Ring() override {
+    if (std::uncaught_exceptions() == exceptions_) finish_sending();
     if (!idle())
       group_.fail(rank_name(rank(), size()) + " ended before what it had begun", kExitFailed);
   }
@@ -158,6 +160,13 @@ class Ring final : public Communicator {
     bool idle() const { return sender.idle() && receiver.idle(); }
   };
 
+  void finish_sending() {
+    for (const auto& each : {before_.get(), after_.get()}) try {
+        if (each != nullptr) each->sender.finish();
+      } catch (const std::exception&) {  // the group knows
+      }
+  }
+
   bool idle() const {
     return sums_.idle() && (!before_ || before_->idle()) && (!after_ || after_->idle());
   }
@@ -169,6 +178,7 @@ class Ring final : public Communicator {
     return *found;
   }
 
+  int exceptions_ = std::uncaught_exceptions();
   RingLinks links_;
   std::string_view name_;
   RingAllReduce all_reduce_;

@@ -34,6 +34,8 @@ void Worker::wait(Ticket ticket) {
   if (done_ < ticket) std::rethrow_exception(failure_);
 }
 
+void Worker::finish() { wait(started_); }
+
 bool Worker::idle() const {
   const std::lock_guard lock(mutex_);
   return done_ == started_;

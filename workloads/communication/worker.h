@@ -25,6 +25,8 @@ class Worker {
   Ticket start(std::function<void()> operation);
   /// Returns when this operation and those before it are done. Throws what one of them threw.
   void wait(Ticket ticket);
+  /// The same for all that was started.
+  void finish();
   /// Whether everything is done.
   bool idle() const;
 
