@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "reference_training.h"
-#include "training_cases.h"
+#include "training_session.h"
 #include "workloads/engines/training.h"
 #include "workloads/networks/weights.h"
 #include "workloads/random.h"
@@ -13,60 +13,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-constexpr float kDecay = 1e-3F;
 constexpr float kRate = 0.1F;
-
-std::vector<double> doubles(std::span<const float> values) {
-  return {values.begin(), values.end()};
-}
-
-/// Largest difference as a part of the largest expected value.
-double difference(std::span<const float> actual, std::span<const double> expected) {
-  double largest = 1e-12;
-  double worst = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::abs(expected[i]));
-    worst = std::max(worst, std::abs(double{actual[i]} - expected[i]));
-  }
-  return worst / largest;
-}
-
-/// Of a bf16 result: the length of the difference as a part of the length of what was expected.
-/// Single elements may be far off where a small input's sign, and with it a ReLU, differs.
-double distance(std::span<const float> actual, std::span<const double> expected) {
-  double squares = 1e-24;
-  double errors = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    squares += expected[i] * expected[i];
-    errors += std::pow(double{actual[i]} - expected[i], 2);
-  }
-  return std::sqrt(errors / squares);
-}
-
-struct Session {
-  Network network;
-  TrainingData data;
-  std::unique_ptr<TrainableNetwork> training;
-};
-
-Session session(const Network& network, const TrainingOptions& options, std::uint64_t seed) {
-  Session made{network, training_data(network, options.batch, seed), nullptr};
-  std::vector<float> statistics(statistics_count(network));
-  initial_statistics(network, statistics);
-  made.training = make_engine("cpu")->train(network, made.data.parameters, statistics, options);
-  std::ranges::copy(made.data.images, made.training->input().begin());
-  std::ranges::copy(made.data.labels, made.training->labels().begin());
-  return made;
-}
-
-TrainingOptions options_of(int batch, Precision precision = Precision::fp32, int threads = 1) {
-  return {.batch = batch,
-          .precision = precision,
-          .threads = threads,
-          .momentum = 0.9F,
-          .weight_decay = kDecay,
-          .statistics_momentum = 0.1F};
-}
 
 /// What the reference makes of the first images of a session, from given parameters.
 ReferencePass expected(const Session& session, std::span<const double> parameters, int images,
@@ -75,17 +22,6 @@ ReferencePass expected(const Session& session, std::span<const double> parameter
       session.network, parameters,
       std::span(session.data.images).first(images * session.network.input.elements()),
       std::span(session.data.labels).first(images), draw);
-}
-
-bool has_bf16() {
-  const Network network = training_cases()[0].network;
-  try {
-    session(network, options_of(1, Precision::bf16), 1);
-    return true;
-  } catch (const CannotRun&) {
-    WARN("bf16 is not tested: this CPU lacks it");
-    return false;
-  }
 }
 
 }  // namespace
@@ -249,119 +185,6 @@ TEST_CASE("gradients are told ready from the back to the front, with their last 
   CHECK(offsets.back() == 0);
   CHECK(offsets.size() == 1 + 22);  // once a convolution, and the fully connected layer
   CHECK(std::ranges::equal(seen, block));
-}
-
-namespace {
-
-/// Every classifier there is, at the smallest size where each layer still has something to do.
-struct Whole {
-  const char* name;
-  int size;
-  int batch;
-};
-constexpr Whole kWholeNetworks[] = {
-    {"resnet-18", 16, 12}, {"resnet-20", 16, 12},  {"small-cnn", 16, 12},
-    {"googlenet", 32, 12}, {"darknet-19", 64, 12}, {"inception-v3", 75, 12},
-    {"resnet-50", 64, 12}, {"resnet-152", 64, 8},  {"alexnet", 224, 2}};
-
-Session whole_session(const Whole& whole, Precision precision) {
-  Session s = session(with_classes(make_network(whole.name, whole.size), 10),
-                      options_of(whole.batch, precision), 3);
-  const std::span<float> block = s.training->parameters();
-  initial_parameters(s.network, 3, block);
-  // Residual branches begin at 0, and would have no gradient.
-  for (const ParameterTensor& tensor : parameter_layout(s.network))
-    if (tensor.kind == ParameterKind::scale)
-      for (float& scale : block.subspan(tensor.offset, tensor.count))
-        if (scale == 0) scale = 0.25F;
-  s.training->changed();
-  return s;
-}
-
-void check_direction(const Whole& whole) {
-  const Session s = whole_session(whole, Precision::fp32);
-  const std::span<float> block = s.training->parameters();
-  const auto start = doubles(block);
-  const auto loss = s.training->gradients(whole.batch).loss;
-  const auto gradient = doubles(s.training->gradients_block());
-  // The sum of each tensor's gradient at length 1, times random numbers: every tensor counts.
-  std::vector<double> direction = gradient;
-  double slope = 0;
-  std::uint64_t index = 0;
-  for (const ParameterTensor& tensor : parameter_layout(s.network)) {
-    const auto part = std::span(direction).subspan(tensor.offset, tensor.count);
-    double squares = 0;
-    for (const double g : part) squares += g * g;
-    const double factor = (0.5 + double{random_unit(1, index++)}) / std::sqrt(squares + 1e-30);
-    for (double& g : part) g *= factor;
-    slope += factor * squares;
-  }
-  // A change of the loss far above fp32's rounding, which deep normalised networks amplify, and
-  // nearly linear: the second derivative drops out.
-  const double step = 5e-3 * loss / slope;
-  const auto loss_at = [&](double along) {
-    for (std::size_t i = 0; i < block.size(); ++i)
-      block[i] = static_cast<float>(start[i] + along * direction[i]);
-    s.training->changed();
-    return s.training->gradients(whole.batch).loss;
-  };
-  INFO(whole.name);
-  CHECK((loss_at(step) - loss_at(-step)) / (2 * step) == Approx(slope).epsilon(0.05));
-}
-
-}  // namespace
-
-TEST_CASE("the whole networks' list has every classifier", "[training]") {
-  for (const NetworkType& type : network_types()) {
-    const Network network = make_network(type.name, type.default_height);
-    const bool listed =
-        std::ranges::find(kWholeNetworks, type.name, &Whole::name) != std::end(kWholeNetworks);
-    INFO(type.name);
-    CHECK(listed == std::holds_alternative<ClassificationHead>(network.head));
-  }
-}
-
-TEST_CASE("a whole network's loss changes as its gradient says", "[training]") {
-  for (const Whole& whole : kWholeNetworks)
-    if (whole.name != std::string_view("resnet-152")) check_direction(whole);
-}
-
-TEST_CASE("the deepest network's loss changes as its gradient says", "[training]") {
-  check_direction(*std::ranges::find(kWholeNetworks, std::string_view("resnet-152"), &Whole::name));
-}
-
-// Rounding to 8 bits turns the gradients of deep networks that normalise few numbers far off those
-// of fp32, but not so far that they do not lead downhill.
-TEST_CASE("in bf16 every whole network's loss falls against its gradient", "[training]") {
-  if (!has_bf16()) return;
-  for (const Whole& whole : kWholeNetworks) {
-    const Session s = whole_session(whole, Precision::bf16);
-    const double loss = s.training->gradients(whole.batch).loss;
-    double squares = 0;
-    for (const float g : s.training->gradients_block()) squares += double{g} * double{g};
-    const std::vector<float> gradient(s.training->gradients_block().begin(),
-                                      s.training->gradients_block().end());
-    const auto block = s.training->parameters();
-    const auto step = static_cast<float>(0.1 * loss / squares);
-    for (std::size_t i = 0; i < block.size(); ++i) block[i] -= step * gradient[i];
-    s.training->changed();
-    INFO(whole.name);
-    CHECK(s.training->gradients(whole.batch).loss < 0.97 * loss);
-  }
-}
-
-TEST_CASE("in bf16 the gradients of flatter networks point where those of fp32 do", "[training]") {
-  if (!has_bf16()) return;
-  for (const char* name : {"small-cnn", "resnet-18", "googlenet"}) {
-    const Whole& whole = *std::ranges::find(kWholeNetworks, std::string_view(name), &Whole::name);
-    const Session exact = whole_session(whole, Precision::fp32);
-    const Session rounded = whole_session(whole, Precision::bf16);
-    const double loss = exact.training->gradients(whole.batch).loss;
-    INFO(name);
-    CHECK(rounded.training->gradients(whole.batch).loss == Approx(loss).epsilon(0.05));
-    CHECK(distance(rounded.training->gradients_block(),
-                   doubles(exact.training->gradients_block())) < 0.5);
-  }
 }
 
 TEST_CASE("a residual network learns a small problem by heart", "[training]") {
