@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh EXAMPLE/STUDY.yaml WORKLOAD: from a bare Debian 12 to a report over runs that were really
+# run.sh EXAMPLE/STUDY.yaml WORKLOAD [FOLDER]: from a bare Debian 12 to a report over runs that were really
 # executed and measured. Installs what is missing, builds doetune and the workload, then plans, runs
-# and reports the study in build/EXAMPLE; where that is there already, it goes on with it.
+# and reports the study in build/FOLDER (EXAMPLE if it is not given); where that is there already, it goes on with it.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 
@@ -9,7 +9,7 @@ sh cmake/install-packages.sh build
 cmake --preset release -DDOETUNE_WITH_TESTS=OFF >/dev/null
 cmake --build --preset release --target doetune "$2"
 
-study=build/$(dirname -- "$1")
+study=build/${3:-$(dirname -- "$1")}
 PATH="$PWD/build/release/bin:$PATH"
 [ -d "$study" ] || doetune plan "$PWD/examples/$1" -o "$study"
 doetune run "$study"

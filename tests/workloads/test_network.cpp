@@ -60,6 +60,10 @@ TEST_CASE("networks have the sizes of their publications", "[network]") {
 }
 
 TEST_CASE("a classifier can have another number of classes", "[network]") {
+  // Darknet-19's last convolution is before the mean over the picture.
+  const Network pooled = with_classes(make_network("darknet-19", 64), 10);
+  CHECK(pooled.output() == Shape{10, 1, 1});
+  CHECK(parameters(make_network("darknet-19", 64)) - parameters(pooled) == 990 * (1024 + 1));
   // He et al. (2015), table 6, give 0.27 million for 10 classes. Each class is 64 weights and a
   // bias.
   const Network ten = with_classes(make_network("resnet-20", 32), 10);

@@ -90,8 +90,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Weights as in weights.h; they are converted to the device's own layout here, once.
-  /// Throws CannotRun.
+  /// Weights as in weights.h. They must outlive what is compiled: an engine may read them again
+  /// when a number of images is seen for the first time. Throws CannotRun.
   virtual std::unique_ptr<CompiledNetwork> compile(const Network& network,
                                                    std::span<const float> weights,
                                                    const CompileOptions& options) = 0;

@@ -1,0 +1,45 @@
+// What may still be taken, by made-up system directories.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <limits>
+
+#include "tests/temporary_directory.h"
+#include "workloads/memory.h"
+
+using doetune::tests::TemporaryDirectory;
+using doetune::workloads::available_memory;
+
+namespace {
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+}  // namespace
+
+TEST_CASE("available memory is the least of the system's and of what limits leave", "[memory]") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path root = directory.path();
+  CHECK(available_memory(root) == std::numeric_limits<std::int64_t>::max());
+  write(root / "proc/meminfo", "MemTotal: 9 kB\nMemFree: 3 kB\nMemAvailable:    1000 kB\n");
+  CHECK(available_memory(root) == 1'024'000);
+
+  write(root / "proc/self/cgroup", "0::/jobs/one\n");
+  const auto groups = root / "sys/fs/cgroup";
+  write(groups / "jobs/one/memory.max", "max\n");
+  write(groups / "jobs/one/memory.current", "5000\n");
+  CHECK(available_memory(root) == 1'024'000);
+  write(groups / "jobs/memory.max", "90000\n");  // the group above
+  write(groups / "jobs/memory.current", "60000\n");
+  write(groups / "jobs/memory.stat", "anon 1\ninactive_file 2500\n");
+  CHECK(available_memory(root) == 32'500);
+
+  write(root / "proc/self/cgroup", "4:cpu,memory:/job\n0::/\n");  // version 1
+  write(groups / "memory/job/memory.limit_in_bytes", "7000\n");
+  write(groups / "memory/job/memory.usage_in_bytes", "8000\n");
+  CHECK(available_memory(root) == 0);
+  write(groups / "memory/job/memory.limit_in_bytes", "9223372036854771712\n");  // none
+  CHECK(available_memory(root) == 1'024'000);
+}
