@@ -7,6 +7,7 @@
 #include <set>
 
 #include "reference_tensor.h"
+#include "workloads/engines/cudnn/convolution.h"
 #include "workloads/engines/cudnn/learned_blocks.h"
 #include "workloads/engines/cudnn/packed_weights.h"
 #include "workloads/engines/dropout.h"
