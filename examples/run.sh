@@ -1,7 +1,8 @@
 #!/bin/sh
-# run.sh EXAMPLE/STUDY.yaml WORKLOAD [FOLDER]: from a bare Debian 12 to a report over runs that were really
-# executed and measured. Installs what is missing, builds doetune and the workload, then plans, runs
-# and reports the study in build/FOLDER (EXAMPLE if it is not given); where that is there already, it goes on with it.
+# run.sh EXAMPLE/STUDY.yaml WORKLOAD [FOLDER]: from a bare Debian 12 to a report over runs that were
+# really executed and measured. Installs what is missing, builds doetune and the workload, then plans,
+# runs and reports the study in build/FOLDER (by default EXAMPLE); where that is there already, it goes
+# on with it.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 

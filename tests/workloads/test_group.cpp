@@ -12,7 +12,6 @@ using namespace doetune::workloads;
 using Catch::Contains;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using std::chrono::seconds;
 using test::places;
 using test::run_threads;
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "reference_tensor.h"
+#include "workloads/engines/cudnn/convolution.h"
 #include "workloads/engines/cudnn/learned_blocks.h"
 #include "workloads/engines/cudnn/packed_weights.h"
 #include "workloads/engines/dropout.h"
@@ -197,8 +198,8 @@ TEST_CASE("the gradient by a logit is the CPU engine's", "[cuda]") {
   for (int image = 0; image < 2; ++image) {
     const float* of_image = &logits[image * kClasses];
     const float largest = *std::max_element(of_image, of_image + kClasses);
-    float sum = 0;
-    for (int c = 0; c < kClasses; ++c) sum += std::exp(of_image[c] - largest);
+    double sum = 0;
+    for (int c = 0; c < kClasses; ++c) sum += double{std::exp(of_image[c] - largest)};
     for (int c = 0; c < kClasses; ++c)
       CHECK(gpu::logit_gradient(of_image[c], largest, sum, c == labels[image], 2) ==
             Approx(expected[image * kClasses + c]).margin(1e-7));

@@ -177,8 +177,8 @@ void CudnnTrainable::learn_part(const TrainingPass::Run& run, const TrainingPass
 
 void CudnnTrainable::run_whole(Prepared& prepared) {
   if (!prepared.whole)
-    prepared.whole =
-        CapturedGraph(compute_, [&] { learn_whole(run_of(prepared), *prepared.pass); });
+    prepared.whole = CapturedGraph(
+        compute_, [this, &prepared] { learn_whole(run_of(prepared), *prepared.pass); });
   prepared.whole.launch(compute_);
 }
 
@@ -188,7 +188,9 @@ void CudnnTrainable::run_parts(Prepared& prepared, const GradientsReady& ready) 
     if (!options_.gradients_on_device) learned_.host_memory(Block::gradients);
     std::vector<CapturedGraph> parts;
     for (std::size_t part = 0; part < points.size(); ++part)
-      parts.emplace_back(compute_, [&] { learn_part(run_of(prepared), *prepared.pass, part); });
+      parts.emplace_back(compute_, [this, &prepared, part] {
+        learn_part(run_of(prepared), *prepared.pass, part);
+      });
     prepared.parts = std::move(parts);
   }
   while (events_.size() < points.size()) events_.push_back(std::make_unique<Event>());
@@ -244,7 +246,7 @@ BatchScore CudnnTrainable::evaluate(int images) {
   if (!step.evaluation) {
     step.pass->evaluate(run_of(step));  // loads the kernels
     compute_.wait();
-    step.evaluation = CapturedGraph(compute_, [&] { step.pass->evaluate(run_of(step)); });
+    step.evaluation = CapturedGraph(compute_, [this, &step] { step.pass->evaluate(run_of(step)); });
   }
   step.evaluation.launch(compute_);
   compute_.wait();

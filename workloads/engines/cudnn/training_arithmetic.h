@@ -188,9 +188,14 @@ DOETUNE_DEVICE Largest larger(const Largest& a, const Largest& b) {
   return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
 }
 /// The gradient of the mean loss by a logit; `sum` is that of all exp(logit - largest).
-DOETUNE_DEVICE float logit_gradient(float logit, float largest, float sum, bool is_label,
+DOETUNE_DEVICE float logit_gradient(float logit, float largest, double sum, bool is_label,
                                     int images) {
-  return (expf(logit - largest) / sum - (is_label ? 1.0F : 0.0F)) / static_cast<float>(images);
+  const auto probability = static_cast<float>(static_cast<double>(expf(logit - largest)) / sum);
+  return (probability - (is_label ? 1.0F : 0.0F)) / static_cast<float>(images);
+}
+/// -log p(label); in double, for a float would lose a small loss beside 1.
+DOETUNE_DEVICE float cross_entropy(float logit, float largest, double sum) {
+  return static_cast<float>(log(sum) + static_cast<double>(largest) - static_cast<double>(logit));
 }
 
 }  // namespace doetune::workloads::cudnn

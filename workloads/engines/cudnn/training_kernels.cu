@@ -177,12 +177,13 @@ __global__ void cross_entropy_kernel(int classes, View logits, const std::int32_
   for (int step = kWarp / 2; step > 0; step /= 2)
     largest = larger(largest, {__shfl_xor_sync(kAllLanes, largest.value, step),
                                __shfl_xor_sync(kAllLanes, largest.index, step)});
-  float sum = 0;
-  for (int c = lane; c < classes; c += kWarp) sum += expf(to_float(of_image[c]) - largest.value);
+  double sum = 0;
+  for (int c = lane; c < classes; c += kWarp)
+    sum += static_cast<double>(expf(to_float(of_image[c]) - largest.value));
   for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
   const std::int32_t label = labels[image];
   if (lane == 0) {
-    losses[image] = logf(sum) + largest.value - to_float(of_image[label]);
+    losses[image] = cross_entropy(to_float(of_image[label]), largest.value, sum);
     correct[image] = largest.index == label ? 1 : 0;
   }
   if (gradient.data == nullptr) return;
