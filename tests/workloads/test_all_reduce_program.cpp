@@ -165,6 +165,15 @@ TEST_CASE("ranks end with the program that started them, however it ends", "[pro
   }
 }
 
+TEST_CASE("without its library beside the program, transport nccl ends with code 77", "[program]") {
+  const Workplace place;
+  const auto copy = place.path / "all-reduce";
+  std::filesystem::copy_file(DOETUNE_ALL_REDUCE, copy);
+  Program program(copy.c_str(), place, with(kSmall, {"--transport", "nccl"}));
+  CHECK(program.exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("this build has no transport nccl"));
+}
+
 TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with code 77",
           "[program]") {
   const Workplace place;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -85,6 +86,13 @@ TEST_CASE("transports give the same bits", "[communication]") {
   for (const auto type : {CommunicationType::fp32, CommunicationType::bf16})
     CHECK(same_bits(all_reduced(3, "shm", 100'003, type)[0],
                     all_reduced(3, "tcp", 100'003, type)[0]));
+}
+
+TEST_CASE("NCCL with one rank gives what the other transports give", "[communication]") {
+  if (!std::filesystem::exists("/dev/nvidiactl")) return;
+  for (const auto type : {CommunicationType::fp32, CommunicationType::bf16})
+    CHECK(same_bits(all_reduced(1, "nccl", 100'003, type)[0],
+                    all_reduced(1, "shm", 100'003, type)[0]));
 }
 
 TEST_CASE("bf16 sums are as near as one rounding a hop allows", "[communication]") {

@@ -71,7 +71,8 @@ std::function<RankStep()> data_parallel_step(Communicator& communicator, const R
   const Start start = start_of(request);
   TrainingOptions options = training_options(request, share.count);
   options.first_image = share.first;
-  const bool on_device = communicator.on_gpus() || ranks == 1;
+  const bool on_device =
+      ranks == 1 || (communicator.on_gpus() && resolve_device(in.text("device")) == "cuda");
   options.gradients_on_device = on_device;
   const std::shared_ptr<TrainableNetwork> network =
       engine_of(communicator, in)
@@ -91,26 +92,30 @@ std::function<RankStep()> data_parallel_step(Communicator& communicator, const R
   };
 }
 
+std::span<const float> part(const std::vector<float>& all, std::int64_t first, std::int64_t count) {
+  return std::span(all).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+}
+
+std::shared_ptr<TrainableStage> own_stage(const Communicator& communicator, const Request& request,
+                                          const Start& start, const PipelineOptions& pipeline) {
+  const int rank = communicator.rank();
+  const int ranks = communicator.size();
+  const NetworkStage own = network_stages(start.network, ranks).at(static_cast<std::size_t>(rank));
+  TrainingOptions options = training_options(request, largest_micro_batch(pipeline));
+  options.first_layer = own.first_layer;
+  return engine_of(communicator, request.inputs)
+      ->train_stage(own.network,
+                    part(start.parameters, own.first_parameter, parameters(own.network)),
+                    part(start.statistics, own.first_statistic, statistics_count(own.network)),
+                    options, pipeline_slots(rank, ranks, pipeline));
+}
+
 std::function<RankStep()> model_parallel_step(Communicator& communicator, const Request& request) {
   const Inputs& in = request.inputs;
   const PipelineOptions pipeline{in.integer("batch_size"), in.integer("micro_batches"),
                                  communication_type_named(in.text("communication_type"))};
   const Start start = start_of(request);
-  const NetworkStage own = network_stages(start.network, communicator.size())
-                               .at(static_cast<std::size_t>(communicator.rank()));
-  const auto parameters_of_stage = std::span(start.parameters)
-                                       .subspan(static_cast<std::size_t>(own.first_parameter),
-                                                static_cast<std::size_t>(parameters(own.network)));
-  const auto statistics_of_stage =
-      std::span(start.statistics)
-          .subspan(static_cast<std::size_t>(own.first_statistic),
-                   static_cast<std::size_t>(statistics_count(own.network)));
-  TrainingOptions options = training_options(request, largest_micro_batch(pipeline));
-  options.first_layer = own.first_layer;
-  const std::shared_ptr<TrainableStage> stage =
-      engine_of(communicator, in)
-          ->train_stage(own.network, parameters_of_stage, statistics_of_stage, options,
-                        pipeline_slots(communicator.rank(), communicator.size(), pipeline));
+  const auto stage = own_stage(communicator, request, start, pipeline);
   const auto elements = start.network.input.elements();
   std::vector<float> images(
       communicator.rank() == 0 ? static_cast<std::size_t>(elements * pipeline.batch) : 0);
