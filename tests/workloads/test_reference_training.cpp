@@ -14,7 +14,7 @@ using namespace doetune::workloads;
 namespace {
 
 constexpr int kImages = 3;
-constexpr int kSampled = 6;  // of each tensor
+constexpr int kSampled = 4;  // of each tensor
 
 Network without_dropout(Network network) {
   for (Layer& layer : network.layers)
