@@ -195,9 +195,9 @@ Result run(const Request& request) try {
   Feed feed(*store, options, clock);
   TimingOptions timing = timing_options(request, start);
   timing.rule.least_count = static_cast<std::size_t>(in.integer("steps"));
-  Result result =
-      pipeline_result(measure_all(feed, step, clock, timing),
-                      {options.batch, options.readers, feed.augments_in_step(), request.repeats});
+  Result result = pipeline_result(
+      measure_all(feed, step, clock, timing),
+      {options.batch, options.readers, options.depth, feed.augments_in_step(), request.repeats});
   result.notes["engine"] = step.description();
   result.notes["threads"] = threads;
   return result;

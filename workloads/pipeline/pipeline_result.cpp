@@ -105,7 +105,8 @@ std::string bottleneck(const FedStep& sums, const PipelineContext& context) {
     return context.augments_in_step && augmenting > (sums.total - sums.idle) / 2 ? "augment"
                                                                                  : "step";
   }
-  if (reader_seconds(sums, context) < kBusy * context.readers * sums.total) return "prefetch_depth";
+  const double working = reader_seconds(sums, context) / sums.total;
+  if (context.depth < context.readers && working > kBusy * context.depth) return "prefetch_depth";
   const StageSeconds stages = reader_stages(sums, context);
   return kStageNames[static_cast<std::size_t>(std::ranges::max_element(stages) - stages.begin())];
 }

@@ -30,18 +30,19 @@ struct PipelineMeasurement {
 struct PipelineContext {
   int batch = 1;
   int readers = 1;
+  int depth = 2;  // batches ahead
   bool augments_in_step = false;
   int repeats = 1;  // that were wanted
 };
 
 /// A step that waits longer than this part of its time is held up by what feeds it.
 inline constexpr double kIdle = 0.05;
-/// Readers that work less than this part of their time wait for a place to put a batch.
+/// So many of the batches that may be ahead are under way where there should be more of them.
 inline constexpr double kBusy = 0.8;
 
 /// What holds the step up, of sums over steps: "step" where it hardly waits, or "augment" where
-/// augmentation takes most of the step's time; else "prefetch_depth" where readers wait as well, so
-/// that more batches ahead would even out both; else the readers' longest stage.
+/// augmentation takes most of the step's time; else "prefetch_depth" where there are more readers
+/// than batches ahead, and as many work as may; else the readers' longest stage.
 std::string bottleneck(const FedStep& sums, const PipelineContext& context);
 
 std::vector<Response> pipeline_responses();
