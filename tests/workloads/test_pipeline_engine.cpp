@@ -31,7 +31,8 @@ std::span<const T> part(const std::vector<T>& all, std::int64_t first, std::int6
 std::unique_ptr<TrainableStage> stage_on_cpu(const NetworkStage& stage,
                                              const std::vector<float>& start,
                                              const std::vector<float>& statistics,
-                                             const TrainingOptions& options, int slots) {
+                                             TrainingOptions options, int slots) {
+  options.first_layer = stage.first_layer;
   return make_engine("cpu")->train_stage(
       stage.network, part(start, stage.first_parameter, parameters(stage.network)),
       part(statistics, stage.first_statistic, statistics_count(stage.network)), options, slots);
@@ -62,7 +63,7 @@ std::pair<std::vector<float>, double> by_stages(const Network& network, int coun
   std::ranges::copy(data.labels, stages.back()->labels(0).begin());
   for (std::size_t s = 0; s < stages.size(); ++s) {
     if (s > 0) std::ranges::copy(stages[s - 1]->output(0), stages[s]->input(0).begin());
-    stages[s]->forward(0, images);
+    stages[s]->forward(0, images, 0);
   }
   double loss = 0;
   for (std::size_t s = stages.size(); s-- > 0;) {
@@ -81,7 +82,8 @@ std::pair<std::vector<float>, double> by_stages(const Network& network, int coun
 constexpr int kBatch = 7;  // no multiple of the micro-batches
 constexpr int kSteps = 3;
 
-/// Without batch normalisation, whose statistics would be those of each micro-batch.
+/// Without batch normalisation, whose statistics would be those of each micro-batch; with dropout,
+/// which must not depend on who draws it.
 Network plain_network() {
   NetworkBuilder net("plain", {3, 12, 12});
   const Convolution conv{16, {3, 3}, 1, {1, 1}, Activation::relu, false};
@@ -92,7 +94,7 @@ Network plain_network() {
     linear.activation = Activation::linear;
     net.conv(conv).conv(linear).sum(in, net.last());
   }
-  net.global_average_pool().dense(10, Activation::linear);
+  net.global_average_pool().dense(10, Activation::linear, /*dropout=*/0.5F);
   return net.build(ClassificationHead{10});
 }
 
@@ -180,9 +182,9 @@ TEST_CASE("a stage refuses labels that are no classes, and images that it has no
   const auto start = training_data(network, 1, 3).parameters;
   const auto stages = network_stages(network, 2);
   const auto last = stage_on_cpu(stages[1], start, {}, {.batch = 2}, 1);
-  CHECK_THROWS_AS(last->forward(0, 3), std::invalid_argument);
-  CHECK_THROWS_AS(last->forward(0, 0), std::invalid_argument);
-  last->forward(0, 2);
+  CHECK_THROWS_AS(last->forward(0, 3, 0), std::invalid_argument);
+  CHECK_THROWS_AS(last->forward(0, 0, 0), std::invalid_argument);
+  last->forward(0, 2, 0);
   last->labels(0)[1] = 10;
   CHECK_THROWS_AS(last->backward(0), std::invalid_argument);
 }

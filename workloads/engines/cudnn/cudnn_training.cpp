@@ -48,13 +48,16 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
   const int batch = options.batch;
   const auto words = static_cast<std::int64_t>(sizeof(std::int32_t)) * batch;
   const Shape& in = network_.input;
-  host_input_ = PinnedBuffer(float_bytes(in, batch));
+  if (options.input_memory == HostMemory::pinned)
+    pinned_input_ = PinnedBuffer(float_bytes(in, batch));
+  else
+    pageable_input_.resize(static_cast<std::size_t>(in.elements() * batch));
   host_labels_ = PinnedBuffer(words);
   host_losses_ = PinnedBuffer(words);
   host_correct_ = PinnedBuffer(words);
   host_step_ = PinnedBuffer(sizeof(std::int64_t));
   host_logits_ = PinnedBuffer(float_bytes(network_.output(), batch));
-  staging_ = DeviceBuffer(host_input_.bytes(), "input");
+  staging_ = DeviceBuffer(float_bytes(in, batch), "input");
   const std::int64_t image_bytes =
       std::int64_t{batch} * in.height * in.width * plan_.image.pitch * bytes_of(options.precision);
   image_ = DeviceBuffer(image_bytes, "input");
@@ -77,9 +80,13 @@ void CudnnTrainable::enter() const { check(cudaSetDevice(gpu_.index), "choosing 
 
 // -- a batch --------------------------------------------------------------------------------------
 
+std::span<float> CudnnTrainable::host_input() {
+  return pageable_input_.empty() ? pinned_input_.as<float>() : std::span(pageable_input_);
+}
+
 std::span<float> CudnnTrainable::input() {
   uploaded_ = 0;
-  return host_input_.as<float>();
+  return host_input();
 }
 
 void CudnnTrainable::check_labels(int images) {
@@ -93,7 +100,7 @@ void CudnnTrainable::check_labels(int images) {
 void CudnnTrainable::upload(int images) {
   if (images > uploaded_) {
     const Shape& in = network_.input;
-    copy_async(host_input_.data(), staging_.data(), float_bytes(in, images), compute_);
+    copy_async(host_input().data(), staging_.data(), float_bytes(in, images), compute_);
     write_input({options_.precision, images, compute_}, static_cast<const float*>(staging_.data()),
                 in.channels,
                 {image_.data(), plan_.image.channels, in.height, in.width, plan_.image.pitch});

@@ -77,7 +77,10 @@ class CudnnTrainable final : public TrainableNetwork {
   LearnedBlocks learned_;
   PlanCache cache_;
   PlanChooser chooser_;
-  PinnedBuffer host_input_, host_labels_, host_logits_, host_losses_, host_correct_, host_step_;
+  std::span<float> host_input();
+  PinnedBuffer pinned_input_;  // or the other, as TrainingOptions::input_memory has it
+  std::vector<float> pageable_input_;
+  PinnedBuffer host_labels_, host_logits_, host_losses_, host_correct_, host_step_;
   DeviceBuffer staging_, image_, labels_, logits_, step_;
   int uploaded_ = 0;  // images of the input that lie on the GPU
   bool logits_copied_ = false;
