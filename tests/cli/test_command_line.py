@@ -166,6 +166,18 @@ class CommandLine(unittest.TestCase):
         self.assertTrue(1800 <= optimum["responses"]["throughput"]["mean"] <= 2500)
         self.assertTrue(0.5 <= optimum["responses"]["processing_time"]["mean"] <= 1.0)
 
+    def test_published_space_filling(self):
+        # Reference: R's lm over the same 20 published runs, with the terms that the study's selection keeps.
+        example = TREE / "examples/train-classifier-space-filling"
+        self.doetune("import", example / "published.yaml", example / "cifar100_space_filling.csv", "-o", "s")
+        fit = self.json_of("fit", "s")["responses"]["accuracy"]
+        reference = {"1": 48.365, "epochs": 9.85899712640622, "batch_size": -3.19554737844193,
+                     "lr_step": 5.69485190393808}
+        estimates = {row["term"]: row["estimate"] for row in fit["coefficients"]}
+        self.assertEqual(list(reference), list(estimates))
+        for term, value in reference.items():
+            self.assertAlmostEqual(estimates[term] / value, 1, delta=1e-10, msg=term)
+
     def test_goals_and_holds_on_the_command_line(self):
         example = TREE / "examples/published-fccd"
         self.doetune("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv", "-o", "s")
