@@ -34,6 +34,16 @@ Variables rank_of(int rank, int ranks, const std::string& rendezvous) {
 /// A port that is free now, from a place of the test's own.
 std::string rendezvous() { return "127.0.0.1:" + std::to_string(10000 + getpid() % 10000); }
 
+/// Threads that watch and sum begin when all ranks have met.
+void wait_until_met(pid_t rank) {
+  const std::filesystem::path threads = "/proc/" + std::to_string(rank) + "/task";
+  for (int attempt = 0; attempt < 3000; ++attempt) {
+    if (std::distance(std::filesystem::directory_iterator(threads), {}) > 2) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  FAIL("the ranks have not met");
+}
+
 }  // namespace
 
 TEST_CASE("bandwidths follow from the time by nccl-tests' formula", "[program]") {
@@ -144,7 +154,7 @@ TEST_CASE("ranks of a launcher tell which rank died", "[program]") {
     Program first = all_reduce(place, arguments, rank_of(0, 3, where), "first");
     Program second = all_reduce(place, arguments, rank_of(1, 3, where), "second");
     Program third = all_reduce(place, arguments, rank_of(2, 3, where), "third");
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    for (const Program* rank : {&first, &second, &third}) wait_until_met(rank->pid());
     kill(second.pid(), SIGKILL);
     CHECK(first.exit_code() == 1);
     CHECK(third.exit_code() == 1);

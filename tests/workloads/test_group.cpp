@@ -102,7 +102,7 @@ TEST_CASE("two processes with one rank are told", "[group]") {
   auto all = places(3);
   all[2].rank = 1;
   const auto thrown =
-      run_threads(3, [&](int rank) { Group(all[rank], Json::object(), milliseconds(800)); });
+      run_threads(3, [&](int rank) { Group(all[rank], Json::object(), seconds(5)); });
   for (const std::string& what : thrown)
     CHECK(what == "two processes say that they are rank 1 of 3");
 }

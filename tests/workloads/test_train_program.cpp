@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -42,6 +43,15 @@ std::vector<fs::path> checkpoints_in(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory))
     if (entry.path().extension() == ".checkpoint") found.push_back(entry.path());
   return found;
+}
+
+void wait_for_checkpoints(const Program& program, const fs::path& directory, std::size_t count) {
+  for (siginfo_t end{}; checkpoints_in(directory).size() < count;) {
+    waitid(P_PID, static_cast<id_t>(program.pid()), &end, WEXITED | WNOHANG | WNOWAIT);
+    INFO("the training ended before it was interrupted");
+    REQUIRE(end.si_pid == 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace
@@ -145,8 +155,7 @@ TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
   const Arguments keeping = with(kSmall, {"--epochs", "1000", "--checkpoint", place.path / "kept"});
   {
     Program program(DOETUNE_TRAIN_CLASSIFIER, place, keeping);
-    while (checkpoints_in(place.path / "kept").empty())
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_for_checkpoints(program, place.path / "kept", 1);
   }
   const fs::path file = checkpoints_in(place.path / "kept").front();
   fs::resize_file(file, fs::file_size(file) / 2);
@@ -158,24 +167,48 @@ TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
 TEST_CASE("a training that was killed goes on and ends as if nothing had happened", "[train]") {
   const Workplace place;
   const fs::path kept = place.path / "kept";
-  const Arguments longer = with(kSmall, {"--epochs", "6"});
-  const Answer whole = ask({"--epochs", "6"});
+  const Arguments longer = with(kSmall, {"--epochs", "40"});
+  const Answer whole = ask({"--epochs", "40"});
   REQUIRE(whole.code == 0);
   {
     Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(longer, {"--checkpoint", kept}));
-    while (checkpoints_in(kept).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait_for_checkpoints(program, kept, 1);
     kill(program.pid(), SIGKILL);
     program.exit_code();
   }
-  const bool saved = !checkpoints_in(kept).empty();  // unless it had ended by then
   Program again(DOETUNE_TRAIN_CLASSIFIER, place, with(longer, {"--checkpoint", kept}));
   REQUIRE(again.exit_code() == 0);
-  CHECK((!saved || place.read("err").find("going on after epoch") != std::string::npos));
+  CHECK_THAT(place.read("err"), Contains("going on after epoch"));
   const Json result = Json::parse(place.read("out"));
   for (const char* name : {"accuracy", "loss", "train_loss"}) {
     CHECK(result["responses"][name] == whole.result["responses"][name]);
     const std::string series = std::string("epoch_") + name;
     CHECK(result["series"][series] == whole.result["series"][series]);
+  }
+  CHECK(checkpoints_in(kept).empty());
+}
+
+TEST_CASE("repeats that were done are not made again after an interruption", "[train]") {
+  const Workplace place;
+  const fs::path kept = place.path / "kept";
+  const Json settings = {{"data_size", 120},      {"batch_size", 20}, {"test_size", 40},
+                         {"threads", 1},          {"epochs", 40},     {"device", "cpu"},
+                         {"network", "small-cnn"}};
+  Json request = {{"settings", settings}, {"seed", 1}, {"repeats", 2}};
+  const Json whole = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
+  request["settings"]["checkpoint"] = kept.string();
+  std::ofstream(place / "request.json") << request;
+  {
+    Program program(DOETUNE_TRAIN_CLASSIFIER, place, {}, by_files(place));
+    wait_for_checkpoints(program, kept, 2);  // the first repeat's, and the second's after an epoch
+    kill(program.pid(), SIGKILL);
+    program.exit_code();
+  }
+  const Json again = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
+  CHECK_THAT(place.read("err"), Contains("going on after epoch 40"));
+  for (const char* name : {"accuracy", "loss"}) {
+    CHECK(again["responses"][name] == whole["responses"][name]);
+    CHECK(again["repeats"][name] == whole["repeats"][name]);
   }
   CHECK(checkpoints_in(kept).empty());
 }

@@ -52,13 +52,15 @@ TEST_CASE("training ends where the target is reached", "[training]") {
 TEST_CASE("the learning rate rises linearly, then falls tenfold by steps", "[training]") {
   const LearningRate rate{0.4, 3, 2};
   CHECK(rate.at(0, 0, 10) == Approx(0.02));  // step 1 of 20
-  CHECK(rate.at(1, 18, 10) == Approx(0.38));
-  CHECK(rate.at(1, 19, 10) == Approx(0.4));
-  CHECK(rate.at(2, 29, 10) == Approx(0.4));
-  CHECK(rate.at(3, 30, 10) == Approx(0.04));
-  CHECK(rate.at(5, 59, 10) == Approx(0.04));
-  CHECK(rate.at(6, 60, 10) == Approx(0.004));
+  CHECK(rate.at(1, 8, 10) == Approx(0.38));
+  CHECK(rate.at(1, 9, 10) == Approx(0.4));
+  CHECK(rate.at(2, 9, 10) == Approx(0.4));
+  CHECK(rate.at(3, 0, 10) == Approx(0.04));
+  CHECK(rate.at(5, 9, 10) == Approx(0.04));
+  CHECK(rate.at(6, 0, 10) == Approx(0.004));
   CHECK(LearningRate{0.4}.at(0, 0, 10) == Approx(0.4));
+  // Where the data grow in the second epoch, the rate goes on rising.
+  CHECK(rate.at(1, 0, 40) == Approx(0.205));
 }
 
 TEST_CASE("the margin is the difference of the two largest probabilities", "[training]") {

@@ -25,6 +25,13 @@ GradientSum::GradientSum(Communicator& communicator, std::span<float> gradients,
       type_(type),
       buckets_(make_buckets(static_cast<std::int64_t>(gradients.size()), bucket, kFirstBucket)) {}
 
+GradientSum::~GradientSum() {
+  try {
+    communicator_.wait(last_);
+  } catch (...) {  // a rank has ended, and the sums with it
+  }
+}
+
 void GradientSum::begin(float weight) {
   weight_ = weight;
   started_ = 0;

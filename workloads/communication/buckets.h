@@ -28,6 +28,10 @@ class GradientSum {
   /// `gradients` is the block, at the same place in every step.
   GradientSum(Communicator& communicator, std::span<float> gradients, std::int64_t bucket,
               CommunicationType type);
+  /// Returns when the sums that are under way no longer use the block.
+  ~GradientSum();
+  GradientSum(const GradientSum&) = delete;
+  GradientSum& operator=(const GradientSum&) = delete;
 
   /// A step begins, in which this rank's gradients count with the weight.
   void begin(float weight);

@@ -91,11 +91,11 @@ std::unique_ptr<Communicator> make_communicator(std::string_view transport, Grou
 
 void in_group(Group& group, std::string_view transport, bool gpus,
               const std::function<void(Communicator&)>& work) {
-  const auto communicator = make_communicator(transport, group, gpus);
   const auto tell = [&](const std::exception& error, int code) {
     group.fail(rank_name(group.rank(), group.size()) + ": " + error.what(), code);
   };
   try {
+    const auto communicator = make_communicator(transport, group, gpus);
     work(*communicator);
   } catch (const UsageError& error) {
     tell(error, kExitUsage);

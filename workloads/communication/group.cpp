@@ -182,6 +182,8 @@ std::vector<std::string> Group::gather(const std::string& mine) {
     return all;
   } catch (const Closed&) {
     set_failure({rank_name(from, size()) + " died while the ranks met", kExitFailed});
+  } catch (const UsageError& error) {
+    set_failure({error.what(), kExitUsage});
   } catch (const Infeasible& error) {
     set_failure({error.what(), kExitInfeasible});
   } catch (const std::exception& error) {
@@ -236,7 +238,7 @@ void Group::hear(int from) try {
   } else {
     set_failure({"words from " + rank_name(from, size()) + " that are not doetune's", kExitFailed});
   }
-} catch (const std::runtime_error&) {  // closed, or cut short
+} catch (const std::exception&) {  // closed, cut short, or not as it should be
   bool all_leave = false;
   {
     const std::lock_guard lock(mutex_);

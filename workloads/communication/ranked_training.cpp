@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <cmath>
+#include <optional>
 
 #include "workloads/communication/pipeline.h"
 #include "workloads/networks/stages.h"
@@ -74,20 +75,26 @@ std::function<RankStep()> data_parallel_step(Communicator& communicator, const R
   const bool on_device =
       ranks == 1 || (communicator.on_gpus() && resolve_device(in.text("device")) == "cuda");
   options.gradients_on_device = on_device;
-  const std::shared_ptr<TrainableNetwork> network =
-      engine_of(communicator, in)
-          ->train(start.network, start.parameters, start.statistics, options);
-  draw_images(request.seed, start.network.input.elements(), share.first, network->input());
-  draw_labels(request.seed, start.network.output().channels, share.first, network->labels());
+  // The sums end before the network goes that they are formed in.
+  struct Learning {
+    std::unique_ptr<TrainableNetwork> network;
+    std::optional<DataParallel> parallel;
+  };
+  const auto learning = std::make_shared<Learning>();
+  learning->network = engine_of(communicator, in)
+                          ->train(start.network, start.parameters, start.statistics, options);
+  TrainableNetwork& network = *learning->network;
+  draw_images(request.seed, start.network.input.elements(), share.first, network.input());
+  draw_labels(request.seed, start.network.output().channels, share.first, network.labels());
   const auto bucket = static_cast<std::int64_t>(in.number("bucket_mb") * (1 << 20) / 4);
-  const auto parallel = std::make_shared<DataParallel>(
-      communicator, *network,
+  learning->parallel.emplace(
+      communicator, network,
       DataParallelOptions{bucket, communication_type_named(in.text("communication_type")),
                           on_device});
   const auto rate = static_cast<float>(in.number("learning_rate"));
   const double part = static_cast<double>(share.count) / batch;
-  return [network, parallel, batch, rate, part] {
-    const DataParallel::Step step = parallel->step(batch, rate);
+  return [learning, batch, rate, part] {
+    const DataParallel::Step step = learning->parallel->step(batch, rate);
     return RankStep{part * step.score.loss, step.waited_s};
   };
 }

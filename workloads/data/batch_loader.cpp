@@ -6,11 +6,18 @@ namespace doetune::workloads {
 
 BatchLoader::BatchLoader(std::int64_t batches, int readers, int depth, Make make)
     : batches_(batches), make_(std::move(make)), slots_(static_cast<std::size_t>(depth) + 1) {
-  for (int reader = 0; reader < readers; ++reader)
-    readers_.emplace_back([this, reader] { read(reader); });
+  try {
+    for (int reader = 0; reader < readers; ++reader)
+      readers_.emplace_back([this, reader] { read(reader); });
+  } catch (...) {  // the system has no thread left; those that began must end
+    stop();
+    throw;
+  }
 }
 
-BatchLoader::~BatchLoader() {
+BatchLoader::~BatchLoader() { stop(); }
+
+void BatchLoader::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;

@@ -47,6 +47,7 @@ class BatchLoader {
   bool may_begin() const;
   void fill(int reader, std::int64_t number);
   void read(int reader);
+  void stop();
 
   const std::int64_t batches_;
   const Make make_;

@@ -7,8 +7,8 @@
 
 #include "workloads/engines/training.h"
 #include "workloads/pipeline/pipeline_result.h"
-#include "workloads/processes/cpus.h"
 #include "workloads/random.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {
@@ -182,12 +182,11 @@ void check_memory(const Inputs& in) {
         "resident");
 }
 
-Result run(const Request& request) try {
+Result run(const Request& request) {
   const Clock::time_point start = Clock::now();
   const Inputs& in = request.inputs;
   check_memory(in);
-  const int threads = in.has("threads") ? in.integer("threads")
-                                        : static_cast<int>(usable_cpus(request.cpus).size());
+  const int threads = threads_of(request);
   const auto store = store_of(in);
   Step step(in, request.seed, threads);
   FeedClock clock;
@@ -201,10 +200,6 @@ Result run(const Request& request) try {
   result.notes["engine"] = step.description();
   result.notes["threads"] = threads;
   return result;
-} catch (const CannotRun& error) {
-  throw Infeasible(error.what());
-} catch (const NoDevice& error) {
-  throw Infeasible(error.what());
 }
 
 }  // namespace

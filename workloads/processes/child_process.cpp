@@ -54,6 +54,7 @@ std::int64_t out_of_memory_kills() {
 
 ChildProcess::ChildProcess(const ChildStart& start) : out_of_memory_kills_(out_of_memory_kills()) {
   const pid_t parent = getpid();
+  signal(SIGCHLD, SIG_DFL);  // ignored, as it may be inherited, it would hide how the child ends
   pid_ = fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
   if (pid_ == 0) become(start, parent);

@@ -43,8 +43,11 @@ Json json_of(const TrainingState& state) {
   Json epochs = Json::array();
   for (const Epoch& epoch : state.epochs)
     epochs.push_back({epoch.accuracy, epoch.loss, epoch.train_loss, epoch.time_s});
-  return {{"chosen", state.chosen}, {"epochs", epochs},       {"steps", state.steps},
-          {"images", state.images}, {"time_s", state.time_s}, {"selection_s", state.selection_s}};
+  Json json = {{"chosen", state.chosen}, {"epochs", epochs},
+               {"steps", state.steps},   {"images", state.images},
+               {"time_s", state.time_s}, {"selection_s", state.selection_s}};
+  if (state.diverged_at_step) json["diverged_at_step"] = *state.diverged_at_step;
+  return json;
 }
 
 TrainingState state_of(const Json& json) {
@@ -56,6 +59,7 @@ TrainingState state_of(const Json& json) {
   state.images = json.at("images");
   state.time_s = json.at("time_s");
   state.selection_s = json.at("selection_s");
+  if (json.contains("diverged_at_step")) state.diverged_at_step = json.at("diverged_at_step");
   return state;
 }
 
@@ -67,8 +71,9 @@ void write_by_rename(const fs::path& file, std::string_view bytes) {
   out.close();
   const FileDescriptor written(open(partial.c_str(), O_RDONLY | O_CLOEXEC));
   std::error_code error;
-  if (out && written && fsync(written.get()) == 0) fs::rename(partial, file, error);
-  if (!out || !written || error) {
+  const bool whole = out && written && fsync(written.get()) == 0;
+  if (whole) fs::rename(partial, file, error);
+  if (!whole || error) {
     fs::remove(partial, error);
     throw std::runtime_error("cannot write the checkpoint " + file.string());
   }

@@ -9,8 +9,8 @@
 
 #include "workloads/data/cifar100.h"
 #include "workloads/data/generated_images.h"
-#include "workloads/processes/cpus.h"
 #include "workloads/random.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/training/checkpoint.h"
 #include "workloads/training/training_result.h"
 
@@ -190,34 +190,34 @@ class Keeper {
 };
 
 TrainingState train(const Inputs& in, const TrainingPlan& plan, const Data& data, Engine& engine,
-                    std::string_view device) {
+                    const Keeper& keeper) {
   const auto network = network_of(in, plan, engine);
-  const Keeper keeper(in, plan.seed, device);
   Trainer trainer(*network, *data.train, *data.held_out, plan, keeper.load(*network));
   while (!trainer.finished()) {
     trainer.run_epoch();
-    if (!trainer.finished()) keeper.save(trainer.state(), *network);
+    keeper.save(trainer.state(), *network);
   }
-  keeper.forget();
   return trainer.state();
 }
 
-Result run(const Request& request) try {
+Result run(const Request& request) {
   const Inputs& in = request.inputs;
-  const int threads = in.has("threads") ? in.integer("threads")
-                                        : static_cast<int>(usable_cpus(request.cpus).size());
+  const int threads = threads_of(request);
   TrainingPlan plan = plan_of(in, threads);
   check(plan);
   const std::string_view device = resolve_device(in.text("device"));
   const auto engine = make_engine(device);
   const Data data = data_of(in, threads);
   std::vector<TrainingState> trainings;
+  std::vector<Keeper> keepers;  // until all repeats are there
   const auto start = std::chrono::steady_clock::now();
   for (int repeat = 0; repeat < request.repeats; ++repeat) {
     plan.seed =
         repeat == 0 ? request.seed : random_bits(request.seed, static_cast<std::uint64_t>(repeat));
-    trainings.push_back(train(in, plan, data, *engine, device));
+    keepers.emplace_back(in, plan.seed, device);
+    trainings.push_back(train(in, plan, data, *engine, keepers.back()));
   }
+  for (const Keeper& keeper : keepers) keeper.forget();
   Result result = training_result(trainings, std::stoi(in.text("classes")), plan.target_accuracy);
   const auto seconds = [](auto time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -226,10 +226,6 @@ Result run(const Request& request) try {
   result.notes["engine"] = engine->description();
   result.notes["threads"] = threads;
   return result;
-} catch (const CannotRun& error) {
-  throw Infeasible(error.what());
-} catch (const NoDevice& error) {
-  throw Infeasible(error.what());
 }
 
 }  // namespace

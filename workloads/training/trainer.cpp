@@ -104,7 +104,6 @@ bool Trainer::diverged(double loss) {
 void Trainer::grow() {
   const auto epoch = static_cast<int>(state_.epochs.size());
   const auto wanted = static_cast<std::size_t>(data_size_at(plan_, epoch));
-  const Clock::time_point start = Clock::now();
   if (state_.chosen.empty()) {
     state_.chosen = random_order(data_.count(), key_of(plan_.seed, kFirstChoice, 0));
     state_.chosen.resize(wanted);
@@ -114,7 +113,9 @@ void Trainer::grow() {
     std::erase_if(candidates, [&](std::int64_t index) { return known.contains(index); });
     const std::size_t missing = wanted - state_.chosen.size();
     candidates.resize(std::min(candidates.size(), kCandidates * missing));
-    const auto added = least_sure(std::move(candidates), missing);
+    const ResidentImages pictures(Subset(data_, candidates), plan_.threads);
+    const Clock::time_point start = Clock::now();
+    const auto added = least_sure(pictures, candidates, missing);
     state_.chosen.insert(state_.chosen.end(), added.begin(), added.end());
     state_.selection_s += seconds_since(start);
     state_.time_s += seconds_since(start);
@@ -124,11 +125,12 @@ void Trainer::grow() {
   learnt_from_.emplace(Subset(data_, state_.chosen), plan_.threads);
 }
 
-std::vector<std::int64_t> Trainer::least_sure(std::vector<std::int64_t> candidates,
+std::vector<std::int64_t> Trainer::least_sure(const DataSet& pictures,
+                                              const std::vector<std::int64_t>& candidates,
                                               std::size_t count) {
   std::vector<double> margins;
   const auto classes = static_cast<std::size_t>(data_.classes());
-  evaluate(Subset(data_, candidates), [&](int images) {
+  evaluate(pictures, [&](int images) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(images); ++i)
       margins.push_back(margin(network_.logits().subspan(i * classes, classes)));
   });
@@ -168,7 +170,7 @@ double Trainer::train(int epoch) {
     const int images = hand_over(loader.next(), network_);
     const BatchScore score = network_.gradients(images);
     if (diverged(score.loss)) break;
-    network_.update(static_cast<float>(plan_.learning_rate.at(epoch, state_.steps, steps)));
+    network_.update(static_cast<float>(plan_.learning_rate.at(epoch, step, steps)));
     losses += score.loss;
     state_.images += images;
     ++state_.steps;

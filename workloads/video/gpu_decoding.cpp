@@ -2,6 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <dlfcn.h>
+
+// What FFmpeg's header needs of CUDA's, which need not be there.
+using CUcontext = struct CUctx_st*;
+using CUstream = struct CUstream_st*;
+#define CUDA_VERSION 0
+
 extern "C" {
 #include <libavutil/hwcontext.h>
 #include <libavutil/hwcontext_cuda.h>
@@ -26,6 +33,25 @@ AVPixelFormat choose_gpu(AVCodecContext*, const AVPixelFormat* offered) {
   return *offered;
 }
 
+/// The context that an executor of this process computes in. FFmpeg would make one of its own, or
+/// refuse the one that is there for its flags. It lives as long as the process.
+CUcontext primary_context(int gpu) {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) throw Infeasible("video cannot be decoded on a GPU: no NVIDIA driver");
+  const auto call = [&](const char* name, auto... arguments) {
+    const auto function = reinterpret_cast<int (*)(decltype(arguments)...)>(::dlsym(driver, name));
+    if (const int code = function == nullptr ? -1 : function(arguments...); code != 0)
+      throw Infeasible(
+          fmt::format("video cannot be decoded on GPU {}: {} says {}", gpu, name, code));
+  };
+  int device = 0;
+  CUcontext context = nullptr;
+  call("cuInit", 0U);
+  call("cuDeviceGet", &device, gpu);
+  call("cuDevicePrimaryCtxRetain", &context, device);
+  return context;
+}
+
 }  // namespace
 
 const AVCodec* gpu_decoder(AVCodecID codec) {
@@ -37,15 +63,14 @@ const AVCodec* gpu_decoder(AVCodecID codec) {
 }
 
 void decode_on_gpu(AVCodecContext& context, int gpu) {
-  // The primary context is the one that an executor of this process computes in.
-  const int code =
-      av_hwdevice_ctx_create(&context.hw_device_ctx, AV_HWDEVICE_TYPE_CUDA,
-                             fmt::format("{}", gpu).c_str(), nullptr, AV_CUDA_USE_PRIMARY_CONTEXT);
-  if (code < 0)
-    throw Infeasible(
-        fmt::format("GPU {} cannot decode video: there is no such GPU, or no NVIDIA driver "
-                    "with its libnvcuvid ({})",
-                    gpu, reason(code)));
+  AVBufferRef* device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA);
+  if (device == nullptr) throw Infeasible("this libavcodec decodes no video on a GPU");
+  context.hw_device_ctx = device;
+  auto* made = reinterpret_cast<AVHWDeviceContext*>(device->data);
+  static_cast<AVCUDADeviceContext*>(made->hwctx)->cuda_ctx = primary_context(gpu);
+  if (const int code = av_hwdevice_ctx_init(device); code < 0)
+    throw Infeasible(fmt::format(
+        "GPU {} cannot decode video: is libnvcuvid of its driver there? ({})", gpu, reason(code)));
   context.get_format = choose_gpu;
 }
 

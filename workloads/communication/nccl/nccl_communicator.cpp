@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <thread>
+#include <utility>
 
 #include "workloads/communication/nccl/conversion.h"
 #include "workloads/engines/cudnn/device.h"
@@ -63,7 +64,7 @@ class Nccl final : public Communicator {
 
   ~Nccl() override {
     for (Way* way : {&up_, &down_, &sums_}) {
-      if (way->comm != nullptr) ncclCommAbort(way->comm);  // also what a dead rank left behind
+      finish(way->comm);
       cudaStreamSynchronize(way->stream);
     }
   }
@@ -201,21 +202,51 @@ class Nccl final : public Communicator {
     return up ? up_ : down_;
   }
 
+  /// What this rank has yet to send is sent before its communicator goes.
+  void finish(ncclComm_t& comm) {
+    try {
+      if (comm == nullptr) return;
+      settle(comm, ncclCommFinalize(comm));
+      ncclCommDestroy(comm);
+      comm = nullptr;
+    } catch (const std::exception&) {
+      abort_all();
+    }
+  }
+
+  /// Frees the GPU of operations that wait for a rank which has ended; to free memory would be to
+  /// wait for them.
+  void abort_all() {
+    for (Way* way : {&up_, &down_, &sums_})
+      if (way->comm != nullptr) ncclCommAbort(std::exchange(way->comm, nullptr));
+  }
+
+  void check_group() {
+    try {
+      group_.check();
+    } catch (...) {
+      abort_all();
+      throw;
+    }
+  }
+
   /// Waits for a call that does not block; notices a rank that has ended meanwhile.
   void settle(ncclComm_t& comm, ncclResult_t result) {
     while (result == ncclInProgress) {
-      group_.check();
+      check_group();
       std::this_thread::sleep_for(std::chrono::microseconds(100));
       if (ncclCommGetAsyncError(comm, &result) != ncclSuccess) break;
     }
     if (result != ncclSuccess) report(result);
   }
 
-  [[noreturn]] void report(ncclResult_t result) const {
+  [[noreturn]] void report(ncclResult_t result) {
+    const std::string why =
+        fmt::format("NCCL: {}: {}", ncclGetErrorString(result), ncclGetLastError(sums_.comm));
+    abort_all();
     if (result == ncclRemoteError || result == ncclSystemError)
       group_.report_closed((rank() + 1) % size());
-    throw std::runtime_error(
-        fmt::format("NCCL: {}: {}", ncclGetErrorString(result), ncclGetLastError(sums_.comm)));
+    throw std::runtime_error(why);
   }
 
   static float* upload(Lane& lane, std::span<const float> values, const Way& way) {
@@ -253,13 +284,13 @@ class Nccl final : public Communicator {
   }
 
   void wait_for(const Lane& lane, const Way& way) {
-    for (int looks = 1; !lane.done.past(); ++looks) {
+    for (std::int64_t looks = 1; !lane.done.past(); ++looks) {
       if (looks % kLooksBetweenChecks != 0) continue;
       ncclResult_t result = ncclSuccess;
       if (ncclCommGetAsyncError(way.comm, &result) == ncclSuccess && result != ncclSuccess &&
           result != ncclInProgress)
         report(result);
-      group_.check();
+      check_group();
     }
   }
 

@@ -108,10 +108,16 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const ConvolutionCase& pro
   if (chosen != nullptr) return chosen;
   const auto choices = proposals(problem);
   Choice best;
-  chosen = timed_ > 0 ? fastest(problem, choices, best) : first_usable(problem, choices, best);
+  bool timed = timed_ > 0;
+  try {
+    if (timed) chosen = fastest(problem, choices, best);
+  } catch (const CannotRun&) {  // no memory to time it in
+    timed = false;
+  }
+  if (!timed) chosen = first_usable(problem, choices, best);
   if (chosen == nullptr)
     throw CannotRun("cuDNN has no engine for the convolution " + problem.key() + " on this GPU");
-  if (timed_ > 0) cache_.add(cache_key(problem), best);
+  if (timed) cache_.add(cache_key(problem), best);
   return chosen;
 }
 
@@ -127,15 +133,16 @@ std::shared_ptr<const ChosenPlan> PlanChooser::from_cache(const ConvolutionCase&
 }
 
 std::vector<Choice> PlanChooser::proposals(const ConvolutionCase& problem) const {
-  const int most = std::max(timed_, 1);
+  // All that are compiled already: which of them take too much workspace shows when they are made.
+  constexpr int kAll = std::numeric_limits<int>::max();
   const auto whole = candidates(problem, target_);
   std::vector<Choice> choices;
-  take_first(whole, /*compiled_now=*/false, most, Fusion::everything, choices);
+  take_first(whole, /*compiled_now=*/false, kAll, Fusion::everything, choices);
   if (choices.empty() && has_more_than_bias(problem))
-    take_first(candidates(split(problem), target_), false, most, Fusion::bias, choices);
+    take_first(candidates(split(problem), target_), false, kAll, Fusion::bias, choices);
   if (choices.empty() || choices.front().fusion == Fusion::bias)
-    take_first(whole, /*compiled_now=*/true, std::min(most, kCompiledNow), Fusion::everything,
-               choices);
+    take_first(whole, /*compiled_now=*/true, std::min(std::max(timed_, 1), kCompiledNow),
+               Fusion::everything, choices);
   return choices;
 }
 
@@ -169,7 +176,8 @@ std::shared_ptr<const ChosenPlan> PlanChooser::fastest(const ConvolutionCase& pr
   Bench bench(problem, target_.handle, stream_.stream);
   std::shared_ptr<const ChosenPlan> winner;
   double least = std::numeric_limits<double>::infinity();
-  for (const Choice& choice : choices) {
+  for (int ran = 0; const Choice& choice : choices) {
+    if (ran == timed_) break;
     const auto made = make(problem, choice);
     if (made == nullptr) continue;
     double seconds = 0;
@@ -178,6 +186,7 @@ std::shared_ptr<const ChosenPlan> PlanChooser::fastest(const ConvolutionCase& pr
     } catch (const Error&) {  // some engines refuse only when they run
       continue;
     }
+    ++ran;
     if (seconds < least) {
       least = seconds;
       best = choice;

@@ -37,8 +37,8 @@ std::int64_t TrainingPass::scratch_bytes(const Tensor& tensor) const {
 }
 
 Dropout TrainingPass::dropout_of(const Run& run, const Convolution& conv, int layer) const {
-  return {layers_.options.seed, run.buffers.step, layer, layers_.options.first_image,
-          run.learning ? conv.dropout : 0.0F};
+  return {layers_.options.seed, run.buffers.step, layers_.options.first_layer + layer,
+          layers_.options.first_image, run.learning ? conv.dropout : 0.0F};
 }
 
 TrainingPass::Tensor TrainingPass::input_of(const Convolution& conv, int layer) {

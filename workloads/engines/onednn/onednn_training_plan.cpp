@@ -205,8 +205,8 @@ TrainingPlan& TrainingPlans::of(int images) {
         network_.input.elements() * options_.batch + 2 * parameters(network_);
     require_memory(static_cast<std::int64_t>(made->bytes() + made->scratch_bytes() +
                                              sizeof(float) * first_written));
+    arena_ = std::make_unique<Buffer>(made->bytes());
     arena_bytes_ = made->bytes();
-    arena_ = std::make_unique<Buffer>(arena_bytes_);
     for (const auto& [size, other] : plans_)
       if (other != nullptr) other->bind(arena_->at(0));
   }
