@@ -202,13 +202,14 @@ std::optional<Eigen::VectorXd> left_out_residuals(const LawFit& fit, const Level
 void fit_level(LawFit& fit, const LevelRuns& level, int number) {
   const auto p = static_cast<Eigen::Index>(fit.law.parameters.size());
   check_runs(fit, level, number);
-  fit.parameters.col(number) = best_parameters(level);
-  fit.fitted(level.runs) = law_values(level, fit.parameters.col(number));
-  if (!fit.fitted(level.runs).allFinite()) {
+  const Eigen::VectorXd theta = best_parameters(level);
+  if (theta.size() == 0) {
     throw FitError(fmt::format(
         "no parameters of law {} ({}) were found that transform '{}' has values for at all runs{}",
         fit.law.name, fit.law.equation, transform_name(fit.transform), of_level(fit, number)));
   }
+  fit.parameters.col(number) = theta;
+  fit.fitted(level.runs) = law_values(level, theta);
   const Eigen::MatrixXd weights = weights_of_level(fit, level, number);
   for (std::size_t i = 0; i < level.runs.size(); ++i) {
     fit.weights_of_runs.block(number * p, level.runs[i], p, 1) =

@@ -74,7 +74,8 @@ double first_start(const LawRuns& runs, Eigen::VectorXd start) {
   return start[0];
 }
 
-/// Every combination of the starts of the parameters after the first.
+/// Every combination of the starts of the parameters after the first, where the transform has
+/// values.
 std::vector<Eigen::VectorXd> starts(const LawRuns& runs) {
   const auto p = static_cast<Eigen::Index>(runs.law.parameters.size());
   std::vector<Eigen::VectorXd> all{Eigen::VectorXd::Ones(p)};
@@ -91,6 +92,7 @@ std::vector<Eigen::VectorXd> starts(const LawRuns& runs) {
     all = std::move(longer);
   }
   for (Eigen::VectorXd& start : all) start[0] = first_start(runs, start);
+  std::erase_if(all, [&](const auto& start) { return std::isinf(sum_of_squares(runs, start)); });
   return all;
 }
 
@@ -144,8 +146,10 @@ Eigen::VectorXd improved_parameters(const LawRuns& runs, Eigen::VectorXd start) 
   options.logging_type = ceres::SILENT;
   options.max_num_iterations = 500;
   options.function_tolerance = 1e-16;
-  options.gradient_tolerance = 1e-16;
   options.parameter_tolerance = 1e-14;
+  // These two have units, and responses may be of any size on the scale of the fit.
+  options.gradient_tolerance = 0;
+  options.min_lm_diagonal = 1e-60;
   ceres::Solver::Summary summary;
   ceres::Solve(options, &problem, &summary);
   return put_on_bounds(runs, std::move(start));

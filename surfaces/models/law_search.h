@@ -26,7 +26,8 @@ Eigen::VectorXd law_values(const LawRuns& runs, const Eigen::VectorXd& parameter
 /// The least squares parameters within their ranges that Levenberg-Marquardt reaches from a start.
 Eigen::VectorXd improved_parameters(const LawRuns& runs, Eigen::VectorXd start);
 
-/// The best that improved_parameters reaches from every combination of starts.
+/// The best that improved_parameters reaches from every combination of starts; empty where T has no
+/// value for the law at any of them.
 Eigen::VectorXd best_parameters(const LawRuns& runs);
 
 }  // namespace doetune::surfaces
