@@ -70,7 +70,8 @@ void print_surface(const reports::ResponseAnalysis& response) {
   fmt::print("  surface: {} (the tables are of the polynomial)\n", response.kind);
   const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
   if (law == nullptr) return;
-  fmt::print("  {}, R² {:.4f}\n", law->law.equation, law->r2);
+  fmt::print("  {}{}, sigma {}, R² {:.4f}\n", law->law.equation,
+             reports::scale_words(law->transform), number(law->sigma), law->r2);
   TextTable table({"parameter", "level", "estimate", "std error", "meaning"});
   for (const auto* estimates : {&law->estimates, &law->sizes}) {
     for (const surfaces::LawEstimate& estimate : *estimates) {
@@ -122,11 +123,9 @@ void print_fit(const reports::ResponseAnalysis& response) {
   print_coefficients(fit);
   fmt::print("\n");
   print_anova(fit);
-  fmt::print("\n  {} runs, sigma {}, R² {:.4f}, adjusted {}, predicted {}{}\n", fit.n,
-             number(fit.sigma), fit.r2, number(fit.adjusted_r2), number(fit.predicted_r2),
-             fit.transform == surfaces::Transform::kNone
-                 ? ""
-                 : fmt::format(" (on the scale of {})", surfaces::transform_name(fit.transform)));
+  fmt::print("\n  {} runs{}, sigma {}, R² {:.4f}, adjusted {}, predicted {}\n", fit.n,
+             reports::scale_words(fit.transform), number(fit.sigma), fit.r2,
+             number(fit.adjusted_r2), number(fit.predicted_r2));
   if (fit.split_plot) print_split_plot(*fit.split_plot);
   if (response.sequential) print_sequential(*response.sequential);
   if (response.selection) fmt::print("  {}\n", response.selection->warning);

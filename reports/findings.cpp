@@ -243,10 +243,10 @@ void add_notes_of_law(const ResponseAnalysis& response, std::vector<Finding>& fo
   const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
   if (law == nullptr) return;
   if (law->r2 < kPoorPrediction) {
-    found.push_back(
-        {Weight::kGrave,
-         fmt::format("The law {} does not describe these runs (R² {:.2f})", law->law.name, law->r2),
-         "`--surface auto` compares other kinds"});
+    found.push_back({Weight::kGrave,
+                     fmt::format("The law {} does not describe these runs (R² {:.2f}{})",
+                                 law->law.name, law->r2, scale_words(law->transform)),
+                     "`--surface auto` compares other kinds"});
   }
   for (const std::string& note : law->notes) {
     found.push_back({Weight::kNote, note, "the runs do not say more about it"});

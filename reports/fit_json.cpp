@@ -259,6 +259,7 @@ ordered_json estimates_json(const std::vector<surfaces::LawEstimate>& estimates)
 ordered_json other_json(const surfaces::Surface* surface) {
   if (const auto* law = dynamic_cast<const surfaces::LawFit*>(surface)) {
     return {{"equation", law->law.equation},
+            {"transform", surfaces::transform_name(law->transform)},
             {"sigma", number_json(law->sigma)},
             {"r2", law->r2},
             {"parameters", estimates_json(law->estimates)},

@@ -193,7 +193,7 @@ class ResponseFit {
       const std::string factor = law_factor();
       result_.other = std::make_shared<surfaces::LawFit>(
           surfaces::fit_law(surfaces::law_named(settings_.surface), study_.factors, factor,
-                            runs_.coded, runs_.y, settings_.by));
+                            runs_.coded, runs_.y, settings_.by, options_.transform));
     }
   }
 

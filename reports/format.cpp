@@ -76,6 +76,11 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
   return {};
 }
 
+std::string scale_words(const surfaces::Transform& transform) {
+  if (transform == surfaces::Transform::kNone) return "";
+  return " on the scale of " + surfaces::transform_name(transform);
+}
+
 std::string count_of(int n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }

@@ -42,6 +42,9 @@ std::string name_with_unit(std::string_view name, std::string_view unit);
 /// "within 1800 to 2500 images/s", "at most 1 s", "maximize".
 std::string goal_text(const surfaces::Goal& goal, std::string_view unit);
 
+/// " on the scale of log", after what is of the scale of a fit; empty without a transform.
+std::string scale_words(const surfaces::Transform& transform);
+
 /// "1 run", "20 runs".
 std::string count_of(int n, std::string_view noun);
 

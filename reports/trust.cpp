@@ -61,8 +61,9 @@ Trust trust_in_process(const surfaces::GaussianProcess& process) {
 }
 
 Trust trust_in_law(const surfaces::LawFit& law) {
-  return {level_of(law.r2), fmt::format("{} explains {:.2f} of the variance (R²) with {}.",
-                                        law.law.name, law.r2, law.law.equation)};
+  return {level_of(law.r2),
+          fmt::format("{} explains {:.2f} of the variance (R²){} with {}.", law.law.name, law.r2,
+                      scale_words(law.transform), law.law.equation)};
 }
 
 }  // namespace

@@ -55,9 +55,7 @@ struct SurfaceChoice {
 /// standard error of the differences, run by run (the rule of Breiman et al., 1984, Classification
 /// and Regression Trees, 3.4.3). The Gaussian process takes part only where the largest
 /// polynomial's lack of fit is significant (p < 0.05) or cannot be tested. Residuals are on the
-/// scale of the fit; in the response's own unit where laws, which have no transform, are compared
-/// with transformed responses. Throws FitError, with each candidate's problem, if none can be
-/// fitted.
+/// scale of the fit. Throws FitError, with each candidate's problem, if none can be fitted.
 SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                              const Eigen::VectorXd& y, const ChoiceOptions& options = {});
 

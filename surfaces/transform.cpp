@@ -30,22 +30,6 @@ Transform power_from_name(std::string_view name) {
   return Transform::power(lambda);
 }
 
-bool is_defined(const Transform& transform, double y) {
-  switch (transform.kind) {
-    case Kind::kNone:
-      return true;
-    case Kind::kSqrt:
-      return y >= 0;
-    case Kind::kLogit:
-      return y > 0 && y < 1;
-    case Kind::kLog:
-    case Kind::kInverse:
-    case Kind::kPower:
-      break;
-  }
-  return y > 0;
-}
-
 /// With infinities where y lies at the end of its range.
 double value_of(const Transform& transform, double y) {
   switch (transform.kind) {
@@ -88,13 +72,35 @@ Transform transform_from_name(std::string_view name) {
   return {static_cast<Kind>(found - kNames.begin()), 1};
 }
 
+bool has_value(const Transform& transform, double y) {
+  switch (transform.kind) {
+    case Kind::kNone:
+      return true;
+    case Kind::kSqrt:
+      return y >= 0;
+    case Kind::kLogit:
+      return y > 0 && y < 1;
+    case Kind::kLog:
+    case Kind::kInverse:
+    case Kind::kPower:
+      break;
+  }
+  return y > 0;
+}
+
 double transformed(const Transform& transform, double y) {
-  if (!is_defined(transform, y)) {
+  if (!has_value(transform, y)) {
     throw std::domain_error(fmt::format(
         "transform '{}' has no value for a response of {}: it needs {}", transform_name(transform),
         y, transform.kind == Kind::kLogit ? "shares between 0 and 1" : "positive responses"));
   }
   return value_of(transform, y);
+}
+
+double transformed_or_end(const Transform& transform, double y) {
+  if (has_value(transform, y)) return value_of(transform, y);
+  const double top = transform.kind == Kind::kLogit ? 1 : kInfinity;
+  return value_of(transform, std::clamp(y, 0.0, top));
 }
 
 double transform_slope(const Transform& transform, double y) {

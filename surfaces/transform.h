@@ -1,4 +1,4 @@
-// Transforms of a response, so that a polynomial fits it and its error is even.
+// Transforms of a response, so that a surface fits it and its error is even.
 #pragma once
 
 #include <stdexcept>
@@ -43,8 +43,15 @@ std::vector<std::string> transform_names();
 /// Throws std::invalid_argument naming the nearest valid name.
 Transform transform_from_name(std::string_view name);
 
+/// Whether there is a z: any y, y > 0, y >= 0, y > 0, 0 < y < 1, y > 0.
+bool has_value(const Transform& transform, double y);
+
 /// Throws std::domain_error for a y that the transform has no value for.
 double transformed(const Transform& transform, double y);
+
+/// The same, but takes a y that the transform has no value for as the end of those it has: z may
+/// then be infinite (log: -infinity for y <= 0).
+double transformed_or_end(const Transform& transform, double y);
 
 /// dz/dy at a y that the transform has a value for: to first order, an error of y is so many times
 /// larger on the scale of z (delta method).

@@ -18,25 +18,11 @@ constexpr std::size_t kMostPoints = 1000;
 /// The candidates so far, with the squared leave-one-out residuals of each that has them.
 class Comparison {
  public:
-  Comparison(const Eigen::VectorXd& y, Transform transform, bool in_own_unit)
+  Comparison(const Eigen::VectorXd& y, Transform transform)
       : z_(transformed_responses(y, transform)),
-        transform_(transform),
-        observed_(in_own_unit ? y : z_),
-        in_own_unit_(in_own_unit),
-        total_(without_rounding((observed_.array() - observed_.mean()).square().sum(), observed_)) {
-  }
+        total_(without_rounding((z_.array() - z_.mean()).square().sum(), z_)) {}
 
-  /// A candidate with residuals on the scale of the fit; without them, none exist.
-  void add_fitted(SurfaceCandidate candidate, std::optional<Eigen::VectorXd> residuals) {
-    if (residuals && in_own_unit_) {
-      residuals = observed_ - (z_ - *residuals).unaryExpr([this](double z) {
-        return back_transformed(transform_, z);
-      });
-    }
-    add(std::move(candidate), residuals);
-  }
-
-  /// A candidate with residuals in the response's own unit.
+  /// A candidate with its leave-one-out residuals; without them, none exist.
   void add(SurfaceCandidate candidate, const std::optional<Eigen::VectorXd>& residuals) {
     Eigen::VectorXd losses;
     if (!residuals) {
@@ -45,7 +31,7 @@ class Comparison {
       candidate.problem = "it predicts a run that is left out beyond all bounds";
     } else {
       losses = residuals->array().square();
-      const double sum = without_rounding(losses.sum(), observed_);
+      const double sum = without_rounding(losses.sum(), z_);
       if (sum == 0) losses.setZero();
       candidate.loo_rms = std::sqrt(sum / static_cast<double>(losses.size()));
       if (total_ > 0) candidate.predicted_r2 = 1 - sum / total_;
@@ -72,19 +58,16 @@ class Comparison {
 
  private:
   Eigen::VectorXd z_;
-  Transform transform_;
-  Eigen::VectorXd observed_;
-  bool in_own_unit_;
   double total_;
   std::vector<Eigen::VectorXd> losses_;
 };
 
 void compare_law(Comparison& comparison, const LawRequest& request,
                  const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
-                 const Eigen::VectorXd& y) {
+                 const Eigen::VectorXd& y, Transform transform) {
   try {
     auto fit = std::make_shared<LawFit>(
-        fit_law(request.law, factors, request.factor, coded, y, request.by));
+        fit_law(request.law, factors, request.factor, coded, y, request.by, transform));
     comparison.add({request.law.name, fit, {}, {}, {}, {}}, fit->loo_residuals);
   } catch (const FitError& error) {
     comparison.add_problem(request.law.name, error.what());
@@ -100,7 +83,7 @@ void compare_polynomial(Comparison& comparison, const std::string& name, const d
     if (fit->lack_of_fit) candidate.lack_of_fit_p = fit->lack_of_fit->p;
     std::optional<Eigen::VectorXd> residuals;
     if (fit->press) residuals = fit->residuals.array() / (1 - fit->leverage.array());
-    comparison.add_fitted(std::move(candidate), residuals);
+    comparison.add(std::move(candidate), residuals);
   } catch (const FitError& error) {
     comparison.add_problem(name, error.what());
   }
@@ -134,7 +117,7 @@ void compare_gaussian_process(Comparison& comparison, const std::vector<doe::Fac
     auto fit = std::make_shared<GaussianProcess>(
         fit_gaussian_process(doe::Model::parse({"1"}, factors), coded, y,
                              {.transform = options.fit.transform, .threads = options.threads}));
-    comparison.add_fitted({kGaussianProcess, fit, {}, {}, {}, {}}, fit->loo_residuals);
+    comparison.add({kGaussianProcess, fit, {}, {}, {}, {}}, fit->loo_residuals);
   } catch (const FitError& error) {
     comparison.add_problem(kGaussianProcess, error.what());
   }
@@ -221,9 +204,9 @@ SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eige
         "kinds of surfaces are compared by squared leave-one-out residuals: leave out "
         "the robust loss, or name the surface");
   }
-  Comparison comparison(y, options.fit.transform, !options.laws.empty());
+  Comparison comparison(y, options.fit.transform);
   for (const LawRequest& request : options.laws) {
-    compare_law(comparison, request, factors, coded, y);
+    compare_law(comparison, request, factors, coded, y, options.fit.transform);
   }
   int columns = 0;
   for (const char* name : {"linear", "interactions", "quadratic"}) {

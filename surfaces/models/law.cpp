@@ -12,6 +12,7 @@
 #include "doe/nearest_name.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
+#include "surfaces/least_squares/fit_parts.h"
 #include "surfaces/models/law_search.h"
 
 namespace doetune::surfaces {
@@ -44,18 +45,24 @@ std::string of_level(const LawFit& fit, int level) {
   return fit.by ? " of level " + fit.factors[*fit.by].level_names[level] : "";
 }
 
+/// The law in the response's own unit.
+double value_of(const LawFit& fit, const Eigen::Ref<const Eigen::VectorXd>& point) {
+  const double x = fit.factors[fit.factor].to_natural(point[fit.factor]);
+  return fit.law.value(x, fit.parameters.col(level_of(fit, point)), nullptr);
+}
+
 bool at_bound(const LawParameter& parameter, double value) {
   return value == parameter.low || value == parameter.high;
 }
 
 /// The runs of one level, with their numbers.
-struct LevelRuns {
-  std::vector<int> runs;
-  Eigen::VectorXd x, y;
+struct LevelRuns : LawRuns {
+  std::vector<int> runs = {};
 };
 
-LevelRuns runs_of(const LawFit& fit, const Eigen::MatrixXd& coded, int level) {
-  LevelRuns result;
+LevelRuns runs_of(const LawFit& fit, const Eigen::MatrixXd& coded, const Eigen::VectorXd& z,
+                  int level) {
+  LevelRuns result{{fit.law, fit.transform, {}, {}}};
   std::vector<double> x;
   for (int i = 0; i < fit.n; ++i) {
     if (level_of(fit, coded.row(i).transpose()) != level) continue;
@@ -63,7 +70,7 @@ LevelRuns runs_of(const LawFit& fit, const Eigen::MatrixXd& coded, int level) {
     x.push_back(fit.factors[fit.factor].to_natural(coded(i, fit.factor)));
   }
   result.x = Eigen::VectorXd::Map(x.data(), static_cast<Eigen::Index>(x.size()));
-  result.y = fit.observed(result.runs);
+  result.z = z(result.runs);
   return result;
 }
 
@@ -104,7 +111,7 @@ Eigen::MatrixXd weights_of_level(const LawFit& fit, const LevelRuns& level, int 
   Eigen::MatrixXd jacobian(level.x.size(), theta.size());
   Eigen::VectorXd gradient;
   for (Eigen::Index i = 0; i < level.x.size(); ++i) {
-    fit.law.value(level.x[i], theta, &gradient);
+    law_on_scale(fit.law, fit.transform, level.x[i], theta, &gradient);
     jacobian.row(i) = gradient;
   }
   Eigen::MatrixXd scaled = jacobian(Eigen::all, free);
@@ -184,10 +191,10 @@ std::optional<Eigen::VectorXd> left_out_residuals(const LawFit& fit, const Level
     for (Eigen::Index j = 0; j < count; ++j) {
       if (j != i) kept.push_back(j);
     }
-    const Eigen::VectorXd x = level.x(kept), y = level.y(kept);
-    if (different_values(x) < fit.parameters.rows()) return std::nullopt;
-    const Eigen::VectorXd theta = improved_parameters(fit.law, x, y, fit.parameters.col(number));
-    residuals[i] = level.y[i] - fit.law.value(level.x[i], theta, nullptr);
+    const LawRuns others{fit.law, fit.transform, level.x(kept), level.z(kept)};
+    if (different_values(others.x) < fit.parameters.rows()) return std::nullopt;
+    const Eigen::VectorXd theta = improved_parameters(others, fit.parameters.col(number));
+    residuals[i] = level.z[i] - law_on_scale(fit.law, fit.transform, level.x[i], theta, nullptr);
   }
   return residuals;
 }
@@ -195,8 +202,14 @@ std::optional<Eigen::VectorXd> left_out_residuals(const LawFit& fit, const Level
 void fit_level(LawFit& fit, const LevelRuns& level, int number) {
   const auto p = static_cast<Eigen::Index>(fit.law.parameters.size());
   check_runs(fit, level, number);
-  fit.parameters.col(number) = best_parameters(fit.law, level.x, level.y);
-  fit.fitted(level.runs) = law_values(fit.law, level.x, fit.parameters.col(number));
+  const Eigen::VectorXd theta = best_parameters(level);
+  if (theta.size() == 0) {
+    throw FitError(fmt::format(
+        "no parameters of law {} ({}) were found that transform '{}' has values for at all runs{}",
+        fit.law.name, fit.law.equation, transform_name(fit.transform), of_level(fit, number)));
+  }
+  fit.parameters.col(number) = theta;
+  fit.fitted(level.runs) = law_values(level, theta);
   const Eigen::MatrixXd weights = weights_of_level(fit, level, number);
   for (std::size_t i = 0; i < level.runs.size(); ++i) {
     fit.weights_of_runs.block(number * p, level.runs[i], p, 1) =
@@ -210,13 +223,15 @@ void fit_level(LawFit& fit, const LevelRuns& level, int number) {
 }  // namespace
 
 LawFit fit_law(const Law& law, const std::vector<doe::Factor>& factors, std::string_view factor,
-               const Eigen::MatrixXd& coded, const Eigen::VectorXd& y, std::string_view by) {
-  if (!y.allFinite()) throw FitError("a response is not a finite number");
+               const Eigen::MatrixXd& coded, const Eigen::VectorXd& y, std::string_view by,
+               Transform transform) {
+  const Eigen::VectorXd z = transformed_responses(y, transform);
   LawFit fit;
   fit.law = law;
   fit.factors = factors;
   fit.factor = factor_named(factors, factor, false);
   if (!by.empty()) fit.by = factor_named(factors, by, true);
+  fit.transform = transform;
   fit.n = static_cast<int>(y.size());
   fit.observed = y;
   fit.fitted.resize(fit.n);
@@ -225,11 +240,11 @@ LawFit fit_law(const Law& law, const std::vector<doe::Factor>& factors, std::str
   fit.weights_of_runs = Eigen::MatrixXd::Zero(p * level_count(fit), fit.n);
   fit.loo_residuals = Eigen::VectorXd(fit.n);
   for (int level = 0; level < level_count(fit); ++level) {
-    fit_level(fit, runs_of(fit, coded, level), level);
+    fit_level(fit, runs_of(fit, coded, z, level), level);
   }
-  fit.residuals = y - fit.fitted;
+  fit.residuals = z - fit.fitted;
   const double rss = fit.residuals.squaredNorm();
-  const double total = (y.array() - y.mean()).square().sum();
+  const double total = (z.array() - z.mean()).square().sum();
   fit.r2 = total > 0 ? 1 - rss / total : 0;
   fit.df_residual = fit.n - static_cast<int>(p) * level_count(fit);
   if (fit.df_residual > 0) fit.sigma = std::sqrt(rss / fit.df_residual);
@@ -238,23 +253,25 @@ LawFit fit_law(const Law& law, const std::vector<doe::Factor>& factors, std::str
 }
 
 double LawFit::response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
-  const double x = factors[factor].to_natural(coded_point[factor]);
-  return law.value(x, parameters.col(level_of(*this, coded_point)), nullptr);
+  return back_transformed(transform, transformed_or_end(transform, value_of(*this, coded_point)));
 }
 
 Prediction LawFit::predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
+  const double y = value_of(*this, coded_point);
   const MeanErrors errors = mean_errors(coded_point.transpose());
-  return {response(coded_point), errors.of_runs.norm(), sigma.value_or(0),
-          sigma ? static_cast<double>(df_residual) : 0, Transform::kNone};
+  const bool known = sigma && has_value(transform, y);
+  return {transformed_or_end(transform, y), errors.of_runs.norm(), sigma.value_or(0),
+          known ? static_cast<double>(df_residual) : 0, transform};
 }
 
 MeanErrors LawFit::mean_errors(const Eigen::MatrixXd& points) const {
-  MeanErrors errors{Eigen::MatrixXd(points.rows(), n), Eigen::MatrixXd(points.rows(), 0)};
+  MeanErrors errors{Eigen::MatrixXd::Zero(points.rows(), n), Eigen::MatrixXd(points.rows(), 0)};
   Eigen::VectorXd gradient;
   for (Eigen::Index i = 0; i < points.rows(); ++i) {
     const int level = level_of(*this, points.row(i).transpose());
     const double x = factors[factor].to_natural(points(i, factor));
-    law.value(x, parameters.col(level), &gradient);
+    const double z = law_on_scale(law, transform, x, parameters.col(level), &gradient);
+    if (std::isnan(z)) continue;
     errors.of_runs.row(i) = sigma.value_or(0) * gradient.transpose() *
                             weights_of_runs.middleRows(level * gradient.size(), gradient.size());
   }

@@ -67,27 +67,35 @@ struct LawEstimate {
   std::optional<Interval> interval;  ///< estimate +- t quantile std_error, 95 %
 };
 
-/// y = law(x; theta) + e by nonlinear least squares. Standard errors are those of the linearised
-/// law, s^2 (J'J)^-1 with J = d law / d theta at the estimates, s^2 = RSS / (n - p); parameters at
-/// a bound count as known. Source: Bates & Watts (1988), Nonlinear Regression Analysis, ch. 2.
+/// z = T(y) = T(law(x; theta)) + e by nonlinear least squares: the parameters keep their meaning
+/// and units under any transform T, which only says on what scale runs scatter evenly (transforming
+/// both sides). Standard errors are those of the linearised law, s^2 (J'J)^-1 with
+/// J = T'(law) d law / d theta at the estimates, s^2 = RSS / (n - p); parameters at a bound count
+/// as known. Sources: Bates & Watts (1988), Nonlinear Regression Analysis, ch. 2; Carroll & Ruppert
+/// (1984), JASA 79, 321.
 struct LawFit final : Surface {
   Law law;
   std::vector<doe::Factor> factors;
   int factor = 0;         ///< whose natural setting is x
   std::optional<int> by;  ///< the categorical factor with parameters of their own a level
+  Transform transform = Transform::kNone;
   int n = 0;
   int df_residual = 0;
-  std::optional<double> sigma;  ///< empty where n = p
-  double r2 = 0;                ///< 1 - RSS / total about the mean; below 0 where it is worse
-  Eigen::MatrixXd parameters;   ///< p x levels (1 without `by`)
+  std::optional<double> sigma;  ///< on the scale of the fit; empty where n = p
+  /// 1 - RSS / total about the mean, on the scale of the fit; below 0 where the mean is better.
+  double r2 = 0;
+  Eigen::MatrixXd parameters;          ///< p x levels (1 without `by`)
   std::vector<LawEstimate> estimates;  ///< of the parameters, level by level
   std::vector<LawEstimate> sizes;      ///< those that exist, standard errors by the delta method
   std::vector<std::string> notes;      ///< parameters at a bound, sizes that do not exist
-  Eigen::VectorXd observed, fitted, residuals;  ///< n
-  Eigen::MatrixXd weights_of_runs;  ///< (J'J)^-1 J', p levels x n, levels after one another
-  /// Of each run, predicted by a fit to all others; empty where these do not determine the law.
+  Eigen::VectorXd observed;            ///< n responses, own unit
+  Eigen::VectorXd fitted, residuals;   ///< n, scale of the fit
+  Eigen::MatrixXd weights_of_runs;     ///< (J'J)^-1 J', p levels x n, levels after one another
+  /// Of each run, predicted by a fit to all others, on the scale of the fit; empty where these do
+  /// not determine the law.
   std::optional<Eigen::VectorXd> loo_residuals;
 
+  /// Where T has no value for the law, the end of T's values, without intervals.
   Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   double response(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const override;
   MeanErrors mean_errors(const Eigen::MatrixXd& points) const override;
@@ -97,9 +105,11 @@ struct LawFit final : Surface {
 ///
 /// factor  name of the numeric factor x       by  name of a categorical factor, or empty
 /// coded   n x k points, one row a run        y   n responses, in the response's own unit
-/// Throws FitError if a y or the law at a run is not finite, or runs (of a level) do not identify
-/// the parameters, naming them; std::invalid_argument for a factor of the wrong kind or no factor.
+/// Throws FitError if a y or the law at a run is not finite, the transform has no value for one, or
+/// runs (of a level) do not identify the parameters, naming them; std::invalid_argument for a
+/// factor of the wrong kind or no factor.
 LawFit fit_law(const Law& law, const std::vector<doe::Factor>& factors, std::string_view factor,
-               const Eigen::MatrixXd& coded, const Eigen::VectorXd& y, std::string_view by = {});
+               const Eigen::MatrixXd& coded, const Eigen::VectorXd& y, std::string_view by = {},
+               Transform transform = Transform::kNone);
 
 }  // namespace doetune::surfaces

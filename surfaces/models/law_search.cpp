@@ -12,20 +12,22 @@ namespace {
 
 class Residuals final : public ceres::CostFunction {
  public:
-  Residuals(const Law& law, const Eigen::VectorXd& x, const Eigen::VectorXd& y)
-      : law_(law), x_(x), y_(y) {
-    set_num_residuals(static_cast<int>(x.size()));
-    mutable_parameter_block_sizes()->push_back(static_cast<int>(law.parameters.size()));
+  explicit Residuals(const LawRuns& runs) : runs_(runs) {
+    set_num_residuals(static_cast<int>(runs.x.size()));
+    mutable_parameter_block_sizes()->push_back(static_cast<int>(runs.law.parameters.size()));
   }
 
+  /// False where a residual does not exist, so that the search steps back.
   bool Evaluate(double const* const* parameters, double* residuals,
                 double** jacobians) const override {
-    const auto p = static_cast<Eigen::Index>(law_.parameters.size());
+    const auto p = static_cast<Eigen::Index>(runs_.law.parameters.size());
     const Eigen::VectorXd theta = Eigen::VectorXd::Map(parameters[0], p);
     const bool differentiate = jacobians != nullptr && jacobians[0] != nullptr;
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(p);
-    for (Eigen::Index i = 0; i < x_.size(); ++i) {
-      residuals[i] = law_.value(x_[i], theta, differentiate ? &gradient : nullptr) - y_[i];
+    for (Eigen::Index i = 0; i < runs_.x.size(); ++i) {
+      residuals[i] = law_on_scale(runs_.law, runs_.transform, runs_.x[i], theta,
+                                  differentiate ? &gradient : nullptr) -
+                     runs_.z[i];
       if (!std::isfinite(residuals[i]) || !gradient.allFinite()) return false;
       if (differentiate) Eigen::VectorXd::Map(jacobians[0] + i * p, p) = gradient;
     }
@@ -33,10 +35,14 @@ class Residuals final : public ceres::CostFunction {
   }
 
  private:
-  const Law& law_;
-  const Eigen::VectorXd& x_;
-  const Eigen::VectorXd& y_;
+  const LawRuns& runs_;
 };
+
+/// Of the residuals; infinite where one does not exist.
+double sum_of_squares(const LawRuns& runs, const Eigen::VectorXd& parameters) {
+  const double sum = (law_values(runs, parameters) - runs.z).squaredNorm();
+  return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
+}
 
 /// Of the positive x; 1 where there are none.
 double geometric_mean(const Eigen::VectorXd& x) {
@@ -55,14 +61,27 @@ double unit_of(const LawParameter& parameter, const Eigen::VectorXd& x) {
   return std::pow(geometric_mean(x), parameter.x_power);
 }
 
-/// Every combination of the starts of the parameters after the first.
-std::vector<Eigen::VectorXd> starts(const Law& law, const Eigen::VectorXd& x,
-                                    const Eigen::VectorXd& y) {
-  const auto p = static_cast<Eigen::Index>(law.parameters.size());
+/// Where least squares in the response's own unit put the first parameter, given the others; so
+/// much nearer to 0 that the transform has values, where it has none there (logit: above 1).
+double first_start(const LawRuns& runs, Eigen::VectorXd start) {
+  const Eigen::VectorXd y =
+      runs.z.unaryExpr([&](double z) { return back_transformed(runs.transform, z); });
+  const Eigen::VectorXd shape =
+      runs.x.unaryExpr([&](double x) { return runs.law.value(x, start, nullptr); });
+  start[0] = shape.dot(y) / shape.squaredNorm();
+  constexpr int kMostHalvings = 60;
+  for (int i = 0; i < kMostHalvings && std::isinf(sum_of_squares(runs, start)); ++i) start[0] /= 2;
+  return start[0];
+}
+
+/// Every combination of the starts of the parameters after the first, where the transform has
+/// values.
+std::vector<Eigen::VectorXd> starts(const LawRuns& runs) {
+  const auto p = static_cast<Eigen::Index>(runs.law.parameters.size());
   std::vector<Eigen::VectorXd> all{Eigen::VectorXd::Ones(p)};
   for (Eigen::Index j = 1; j < p; ++j) {
-    const LawParameter& parameter = law.parameters[j];
-    const double unit = unit_of(parameter, x);
+    const LawParameter& parameter = runs.law.parameters[j];
+    const double unit = unit_of(parameter, runs.x);
     std::vector<Eigen::VectorXd> longer;
     for (Eigen::VectorXd start : all) {
       for (const double value : parameter.starts) {
@@ -72,24 +91,22 @@ std::vector<Eigen::VectorXd> starts(const Law& law, const Eigen::VectorXd& x,
     }
     all = std::move(longer);
   }
-  for (Eigen::VectorXd& start : all) {
-    const Eigen::VectorXd shape = law_values(law, x, start);
-    start[0] = shape.dot(y) / shape.squaredNorm();
-  }
+  for (Eigen::VectorXd& start : all) start[0] = first_start(runs, start);
+  std::erase_if(all, [&](const auto& start) { return std::isinf(sum_of_squares(runs, start)); });
   return all;
 }
 
 /// Parameters on the bounds that they all but lie on, where the residual sum of squares is no
 /// worse for it.
-Eigen::VectorXd put_on_bounds(const Law& law, const Eigen::VectorXd& x, const Eigen::VectorXd& y,
-                              Eigen::VectorXd theta) {
-  const double allowed = (law_values(law, x, theta) - y).squaredNorm() * (1 + 1e-10);
+Eigen::VectorXd put_on_bounds(const LawRuns& runs, Eigen::VectorXd theta) {
+  const double allowed = sum_of_squares(runs, theta) * (1 + 1e-10);
   for (Eigen::Index j = 0; j < theta.size(); ++j) {
-    for (const double bound : {law.parameters[j].low, law.parameters[j].high}) {
-      if (!(std::abs(theta[j] - bound) < 1e-6 * unit_of(law.parameters[j], x))) continue;
+    const LawParameter& parameter = runs.law.parameters[j];
+    for (const double bound : {parameter.low, parameter.high}) {
+      if (!(std::abs(theta[j] - bound) < 1e-6 * unit_of(parameter, runs.x))) continue;
       Eigen::VectorXd trial = theta;
       trial[j] = bound;
-      if ((law_values(law, x, trial) - y).squaredNorm() <= allowed) theta = trial;
+      if (sum_of_squares(runs, trial) <= allowed) theta = trial;
     }
   }
   return theta;
@@ -97,17 +114,26 @@ Eigen::VectorXd put_on_bounds(const Law& law, const Eigen::VectorXd& x, const Ei
 
 }  // namespace
 
-Eigen::VectorXd law_values(const Law& law, const Eigen::VectorXd& x,
-                           const Eigen::VectorXd& parameters) {
-  return x.unaryExpr([&](double at) { return law.value(at, parameters, nullptr); });
+double law_on_scale(const Law& law, const Transform& transform, double x,
+                    const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient) {
+  const double y = law.value(x, parameters, gradient);
+  if (!has_value(transform, y)) return std::numeric_limits<double>::quiet_NaN();
+  // Where the law stands still so does z, however steep the transform is (sqrt at y = 0).
+  const bool moves = gradient != nullptr && (gradient->array() != 0).any();
+  if (moves) *gradient *= transform_slope(transform, y);
+  return transformed(transform, y);
 }
 
-Eigen::VectorXd improved_parameters(const Law& law, const Eigen::VectorXd& x,
-                                    const Eigen::VectorXd& y, Eigen::VectorXd start) {
+Eigen::VectorXd law_values(const LawRuns& runs, const Eigen::VectorXd& parameters) {
+  return runs.x.unaryExpr(
+      [&](double x) { return law_on_scale(runs.law, runs.transform, x, parameters, nullptr); });
+}
+
+Eigen::VectorXd improved_parameters(const LawRuns& runs, Eigen::VectorXd start) {
   ceres::Problem problem;
-  problem.AddResidualBlock(new Residuals(law, x, y), nullptr, start.data());
+  problem.AddResidualBlock(new Residuals(runs), nullptr, start.data());
   for (int j = 0; j < start.size(); ++j) {
-    const LawParameter& parameter = law.parameters[j];
+    const LawParameter& parameter = runs.law.parameters[j];
     if (std::isfinite(parameter.low)) {
       problem.SetParameterLowerBound(start.data(), j, parameter.low);
     }
@@ -120,20 +146,21 @@ Eigen::VectorXd improved_parameters(const Law& law, const Eigen::VectorXd& x,
   options.logging_type = ceres::SILENT;
   options.max_num_iterations = 500;
   options.function_tolerance = 1e-16;
-  options.gradient_tolerance = 1e-16;
   options.parameter_tolerance = 1e-14;
+  // These two have units, and responses may be of any size on the scale of the fit.
+  options.gradient_tolerance = 0;
+  options.min_lm_diagonal = 1e-60;
   ceres::Solver::Summary summary;
   ceres::Solve(options, &problem, &summary);
-  return put_on_bounds(law, x, y, std::move(start));
+  return put_on_bounds(runs, std::move(start));
 }
 
-Eigen::VectorXd best_parameters(const Law& law, const Eigen::VectorXd& x,
-                                const Eigen::VectorXd& y) {
+Eigen::VectorXd best_parameters(const LawRuns& runs) {
   Eigen::VectorXd best;
   double least = std::numeric_limits<double>::infinity();
-  for (const Eigen::VectorXd& start : starts(law, x, y)) {
-    const Eigen::VectorXd found = improved_parameters(law, x, y, start);
-    const double rss = (law_values(law, x, found) - y).squaredNorm();
+  for (const Eigen::VectorXd& start : starts(runs)) {
+    const Eigen::VectorXd found = improved_parameters(runs, start);
+    const double rss = sum_of_squares(runs, found);
     // A later start has to be clearly better: equal ones differ by rounding.
     if (best.size() > 0 && !(rss < least * (1 - 1e-10))) continue;
     best = found;

@@ -64,6 +64,20 @@ TEST_CASE("A law stands in for the polynomial", "[reports][fit]") {
   CHECK(analysis.surface()->response(at) == Approx(universal(20, 0, 0)).epsilon(1e-3));
 }
 
+TEST_CASE("A law is fitted on the scale of its response", "[reports][fit]") {
+  const study::Study study =
+      study_of("{transform: log, fit: {surface: universal-scalability, factor: n}}");
+  const ResponseAnalysis analysis = analysis_of(study, universal);
+  const auto* law = dynamic_cast<const surfaces::LawFit*>(analysis.other.get());
+  REQUIRE(law != nullptr);
+  CHECK(law->transform == surfaces::Transform::kLog);
+  CHECK_THAT(reports::trust(analysis).sentence, Contains("(R²) on the scale of log with y = c x"));
+  const ResponseAnalysis negative =
+      analysis_of(study, [](double n, double, double) { return 5 - n; });
+  CHECK(negative.surface() == nullptr);
+  CHECK_THAT(negative.problem, Contains("universal-scalability: transform 'log' has no value"));
+}
+
 TEST_CASE("auto prefers the simplest surface that predicts as well", "[reports][fit]") {
   const study::Study study = study_of("{}", "model: auto");
   const ResponseAnalysis plane =

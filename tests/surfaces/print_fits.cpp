@@ -1,4 +1,4 @@
-// Fits ten random data sets and prints data and results as R code, for check_with_r.R.
+// Fits random data sets and prints data and results as R code, for check_with_r.R.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +8,7 @@
 
 #include "doe/random.h"
 #include "surfaces/fit.h"
+#include "surfaces/models/law.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -86,9 +87,40 @@ void print_case(int number) {
       vector_of(fit.studentised_residuals), vector_of(whole));
 }
 
+/// Saturation at three levels that differ a hundredfold, with errors in proportion.
+void print_law(const surfaces::Transform& transform) {
+  const std::vector<doe::Factor> factors{continuous("x", 1, 32), words("w", {"x", "y", "z"})};
+  doe::RandomStream random(2025, 0);
+  Eigen::MatrixXd coded(36, 2);
+  Eigen::VectorXd x(36), y(36);
+  for (int i = 0; i < 36; ++i) {
+    const int level = i % 3;
+    x[i] = std::exp2(i / 3 % 6);
+    coded.row(i) << factors[0].to_coded(x[i]), level;
+    y[i] = std::pow(10, level) * x[i] / (2 + level + x[i]) * (0.95 + 0.1 * random.uniform());
+  }
+  const surfaces::LawFit fit =
+      surfaces::fit_law(surfaces::law_named("saturation"), factors, "x", coded, y, "w", transform);
+  std::vector<double> m, h, m_errors, h_errors;
+  for (const surfaces::LawEstimate& row : fit.estimates) {
+    (row.name == "m" ? m : h).push_back(row.estimate);
+    (row.name == "m" ? m_errors : h_errors).push_back(*row.std_error);
+  }
+  fmt::print(
+      "laws[[length(laws) + 1]] <- list(transform='{}', x={}, y={}, level={}, m={}, h={}, "
+      "m_errors={}, h_errors={}, sigma={:.17g})\n",
+      surfaces::transform_name(transform), vector_of(x), vector_of(y), vector_of(coded.col(1)),
+      vector_of(m), vector_of(h), vector_of(m_errors), vector_of(h_errors), *fit.sigma);
+}
+
 }  // namespace
 
 int main() {
-  fmt::print("cases <- list()\n");
+  fmt::print("cases <- list()\nlaws <- list()\n");
   for (int number = 0; number < 10; ++number) print_case(number);
+  using surfaces::Transform;
+  for (const Transform& transform :
+       {Transform::kNone, Transform::kLog, Transform::kSqrt, Transform::kInverse}) {
+    print_law(transform);
+  }
 }

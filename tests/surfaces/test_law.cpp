@@ -1,10 +1,11 @@
 #include <Eigen/Dense>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "surfaces/fit.h"
 #include "surfaces/models/law.h"
-#include "tests/doe/factors.h"
+#include "tests/surfaces/law_runs.h"
 #include "tests/surfaces/random_normal.h"
 
 using namespace doetune;
@@ -12,46 +13,21 @@ using namespace doetune::tests;
 using surfaces::fit_law;
 using surfaces::law_named;
 using surfaces::LawFit;
+using surfaces::Transform;
 
 namespace {
 
-/// One factor "x" over the range of the runs.
-struct Runs {
-  std::vector<doe::Factor> factors;
-  Eigen::MatrixXd coded;
-  Eigen::VectorXd x, y;
-
-  Runs(const std::vector<double>& settings, const std::vector<double>& responses)
-      : x(Eigen::VectorXd::Map(settings.data(), static_cast<Eigen::Index>(settings.size()))),
-        y(Eigen::VectorXd::Map(responses.data(), static_cast<Eigen::Index>(responses.size()))) {
-    factors = {continuous("x", x.minCoeff(), x.maxCoeff())};
-    coded = x.unaryExpr([&](double natural) { return factors[0].to_coded(natural); });
-  }
-
-  LawFit fit(const char* law) const { return fit_law(law_named(law), factors, "x", coded, y); }
-};
-
-Runs runs_of(const char* law, const Eigen::VectorXd& parameters, const std::vector<double>& x) {
-  std::vector<double> y;
-  for (const double at : x) y.push_back(law_named(law).value(at, parameters, nullptr));
-  return {x, y};
-}
-
-/// Rates of an enzymatic reaction with and without puromycin: R's data set Puromycin (Treloar
-/// 1974; Bates & Watts 1988, A1.3).
-const std::vector<double> kConcentrations{0.02, 0.02, 0.06, 0.06, 0.11, 0.11,
-                                          0.22, 0.22, 0.56, 0.56, 1.10, 1.10};
-const std::vector<double> kTreated{76, 47, 97, 107, 123, 139, 159, 152, 191, 201, 207, 200};
+/// Those without puromycin.
 const std::vector<double> kUntreated{67, 51, 84, 86, 98, 115, 131, 124, 144, 158, 160};
 
 }  // namespace
 
 TEST_CASE("Misra1a gives the certified parameters", "[surfaces][law]") {
   // NIST StRD nonlinear regression, Misra1a: y = b1 (1 - exp(-b2 x)).
-  const Runs runs({77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8,
-                   593.1, 689.1, 760.0},
-                  {10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01,
-                   66.40, 75.47, 81.78});
+  const LawRuns runs({77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8,
+                      593.1, 689.1, 760.0},
+                     {10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01,
+                      66.40, 75.47, 81.78});
   const LawFit fit = runs.fit("exponential-approach");
   CHECK(fit.estimates[0].estimate == Approx(2.3894212918E+02).epsilon(1e-9));
   CHECK(*fit.estimates[0].std_error == Approx(2.7070075241E+00).epsilon(1e-7));
@@ -63,7 +39,7 @@ TEST_CASE("Misra1a gives the certified parameters", "[surfaces][law]") {
 
 TEST_CASE("Puromycin's saturation equals R's", "[surfaces][law]") {
   // R 4.2: nls(rate ~ Vm * conc / (K + conc)), Bates & Watts (1988), p. 41: 212.7 and 0.0641.
-  const LawFit fit = Runs(kConcentrations, kTreated).fit("saturation");
+  const LawFit fit = LawRuns(kConcentrations, kTreated).fit("saturation");
   CHECK(fit.estimates[0].estimate == Approx(212.683742).epsilon(1e-7));
   CHECK(*fit.estimates[0].std_error == Approx(6.94715507).epsilon(1e-6));
   CHECK(fit.estimates[1].estimate == Approx(0.06412128).epsilon(1e-6));
@@ -103,8 +79,8 @@ TEST_CASE("Levels have parameters of their own and share the error", "[surfaces]
 TEST_CASE("A published benchmark's peak of scalability is found", "[surfaces][law]") {
   // SPEC SDM91 throughput by users, Gunther (2007), ch. 5; R 4.2's nls on the same runs. The R
   // package usl prints contention 0.0277, coherency 0.0001044 and a peak at 96.52.
-  const Runs runs({1, 18, 36, 72, 108, 144, 216},
-                  {64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2});
+  const LawRuns runs({1, 18, 36, 72, 108, 144, 216},
+                     {64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2});
   const LawFit fit = runs.fit("universal-scalability");
   const double estimates[] = {89.9952333, 0.0277284758, 0.000104365484};
   const double errors[] = {14.213490, 0.0091217325, 1.98752720e-05};
@@ -118,7 +94,8 @@ TEST_CASE("A published benchmark's peak of scalability is found", "[surfaces][la
   CHECK(*fit.sizes[0].std_error == Approx(8.98795294).epsilon(1e-5));
 }
 
-TEST_CASE("Every law gets the parameters back that made the runs", "[surfaces][law]") {
+TEST_CASE("Every law gets the parameters back that made the runs under any transform",
+          "[surfaces][law]") {
   const std::vector<double> powers{1, 2, 4, 8, 16, 32, 64};
   const struct {
     const char* law;
@@ -129,18 +106,27 @@ TEST_CASE("Every law gets the parameters back that made the runs", "[surfaces][l
                {"universal-scalability", {1000, 0.02, 5e-4}},
                {"universal-scalability", {1, 0.3, 1e-6}},
                {"saturation", {900, 7}},
+               {"saturation", {0.99, 3}},
                {"saturation", {-3, 200}},
                {"exponential-approach", {5e6, 0.2}},
-               {"fixed-plus-linear", {0.4, 0.03}}};
+               {"exponential-approach", {0.9, 0.05}},
+               {"fixed-plus-linear", {0.4, 0.03}},
+               {"fixed-plus-linear", {0.4, 0.009}}};
   for (const auto& [law, parameters] : cases) {
     const Eigen::VectorXd truth =
         Eigen::VectorXd::Map(parameters.data(), static_cast<Eigen::Index>(parameters.size()));
-    const LawFit fit = runs_of(law, truth, powers).fit(law);
-    INFO(law);
-    for (std::size_t j = 0; j < parameters.size(); ++j) {
-      CHECK(fit.estimates[j].estimate == Approx(parameters[j]).epsilon(1e-6));
+    const LawRuns runs = runs_of(law, truth, powers);
+    for (const Transform& transform : kTransforms) {
+      const bool exists = std::all_of(runs.y.begin(), runs.y.end(),
+                                      [&](double y) { return surfaces::has_value(transform, y); });
+      if (!exists) continue;
+      const LawFit fit = runs.fit(law, transform);
+      INFO(law << " " << surfaces::transform_name(transform));
+      for (std::size_t j = 0; j < parameters.size(); ++j) {
+        CHECK(fit.estimates[j].estimate == Approx(parameters[j]).epsilon(1e-6));
+      }
+      CHECK(fit.notes.empty());
     }
-    CHECK(fit.notes.empty());
   }
 }
 
@@ -166,7 +152,7 @@ TEST_CASE("Gradients of laws and sizes equal finite differences", "[surfaces][la
 
 TEST_CASE("A linear law is a least-squares line", "[surfaces][law]") {
   // Theory: with J = X a nonlinear fit is the linear one.
-  const Runs runs({1, 2, 3, 5, 8, 13}, {2.1, 2.9, 4.2, 5.8, 9.1, 13.8});
+  const LawRuns runs({1, 2, 3, 5, 8, 13}, {2.1, 2.9, 4.2, 5.8, 9.1, 13.8});
   const LawFit law = runs.fit("fixed-plus-linear");
   const surfaces::Fit line =
       surfaces::fit_least_squares(doe::Model::named("linear", runs.factors), runs.coded, runs.y);
@@ -187,13 +173,11 @@ TEST_CASE("Intervals of a law's parameters and peak cover nearly as they say", "
   int of_parameter = 0, of_peak = 0;
   for (int study = 0; study < 200; ++study) {
     doe::RandomStream random(31, study);
-    Runs runs = runs_of("universal-scalability", truth, {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96});
+    LawRuns runs =
+        runs_of("universal-scalability", truth, {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96});
     for (double& y : runs.y) y += 20 * random_normal(random);
     const LawFit fit = runs.fit("universal-scalability");
     REQUIRE(fit.sizes.size() == 1);
-    const auto covers = [](const surfaces::LawEstimate& row, double value) {
-      return row.interval && row.interval->low <= value && value <= row.interval->high;
-    };
     of_parameter += covers(fit.estimates[1], 0.03);
     of_peak += covers(fit.sizes[0], peak);
   }
@@ -204,7 +188,8 @@ TEST_CASE("Intervals of a law's parameters and peak cover nearly as they say", "
 
 TEST_CASE("A parameter at the end of its range is said", "[surfaces][law]") {
   // Runs that rise faster than in proportion: contention and coherency are 0.
-  const LawFit fit = Runs({1, 2, 4, 8, 16}, {10, 20.5, 41, 84, 170}).fit("universal-scalability");
+  const LawFit fit =
+      LawRuns({1, 2, 4, 8, 16}, {10, 20.5, 41, 84, 170}).fit("universal-scalability");
   CHECK(fit.estimates[1].at_bound);
   CHECK(fit.estimates[1].estimate == 0);
   CHECK_FALSE(fit.estimates[1].std_error);
@@ -217,28 +202,28 @@ TEST_CASE("A parameter at the end of its range is said", "[surfaces][law]") {
 }
 
 TEST_CASE("Runs that do not identify a law are refused by name", "[surfaces][law]") {
-  const Runs two_settings({4, 4, 4, 8}, {1, 1.1, 0.9, 2});
+  const LawRuns two_settings({4, 4, 4, 8}, {1, 1.1, 0.9, 2});
   CHECK_THROWS_WITH(two_settings.fit("universal-scalability"),
                     Catch::Contains("at 2 settings of x do not identify the 3 parameters"));
-  CHECK_THROWS_WITH(Runs({1, 2, 4}, {0, 0, 0}).fit("amdahl"),
+  CHECK_THROWS_WITH(LawRuns({1, 2, 4}, {0, 0, 0}).fit("amdahl"),
                     Catch::Contains("do not identify p of law amdahl"));
-  const Runs all({1, 2, 4}, {1, 2, 3});
-  CHECK_THROWS_WITH(Runs({1, 2}, {1, 2}).fit("universal-scalability"),
+  const LawRuns all({1, 2, 4}, {1, 2, 3});
+  CHECK_THROWS_WITH(LawRuns({1, 2}, {1, 2}).fit("universal-scalability"),
                     Catch::Contains("2 runs cannot determine the 3 parameters"));
-  CHECK_THROWS_WITH(Runs({0, 2, 4}, {1, 2, 3}).fit("amdahl"),
+  CHECK_THROWS_WITH(LawRuns({0, 2, 4}, {1, 2, 3}).fit("amdahl"),
                     Catch::Contains("has no value at x = 0"));
   CHECK_THROWS_WITH(fit_law(law_named("amdahl"), all.factors, "y", all.coded, all.y),
                     Catch::Contains("no factor is named 'y'"));
   CHECK_THROWS_WITH(fit_law(law_named("amdahl"), {words("w", {"a", "b"})}, "w", all.coded, all.y),
                     Catch::Contains("needs a numeric factor"));
   CHECK_THROWS_WITH(law_named("amdal"), Catch::Contains("did you mean 'amdahl'"));
-  CHECK_THROWS_AS(Runs({1, 2, 4}, {1, std::nan(""), 3}).fit("amdahl"), surfaces::FitError);
+  CHECK_THROWS_AS(LawRuns({1, 2, 4}, {1, std::nan(""), 3}).fit("amdahl"), surfaces::FitError);
   // As many runs as parameters: estimates, but no errors.
-  const LawFit exact = Runs({1, 4}, {1, 3}).fit("amdahl");
+  const LawFit exact = LawRuns({1, 4}, {1, 3}).fit("amdahl");
   CHECK_FALSE(exact.sigma);
   CHECK_FALSE(exact.estimates[0].std_error);
   CHECK_FALSE(exact.loo_residuals);
   // Without its run at 4 the second has only one setting left.
-  CHECK_FALSE(Runs({1, 1, 1, 4}, {1, 1.1, 0.9, 3}).fit("amdahl").loo_residuals);
+  CHECK_FALSE(LawRuns({1, 1, 1, 4}, {1, 1.1, 0.9, 3}).fit("amdahl").loo_residuals);
   CHECK_FALSE(exact.predict(Eigen::VectorXd::Zero(1)).confidence_interval());
 }

@@ -110,6 +110,16 @@ TEST_CASE("A transform's ends are the ends of the responses", "[surfaces][transf
     CHECK(*Prediction{far, 0, 1, 5, transform}.probability_within(0, kInfinity) == 1);
     CHECK(*Prediction{far, 0, 1, 5, transform}.probability_within(0, 1e6) < 0.01);
   }
+  for (const std::string name : {"log", "sqrt", "inverse", "logit", "power(0.4)", "power(-0.4)"}) {
+    const Transform transform = surfaces::transform_from_name(name);
+    INFO(name);
+    CHECK_FALSE(surfaces::has_value(transform, -3));
+    CHECK(surfaces::back_transformed(transform, surfaces::transformed_or_end(transform, -3)) == 0);
+    CHECK(surfaces::transformed_or_end(transform, 0.3) == surfaces::transformed(transform, 0.3));
+  }
+  CHECK(surfaces::back_transformed(Transform::kLogit,
+                                   surfaces::transformed_or_end(Transform::kLogit, 7)) == 1);
+  CHECK(surfaces::transformed_or_end(Transform::kNone, -3) == -3);
   const Prediction share{0, 0.5, 0.5, 8, Transform::kLogit};
   CHECK(share.response() == 0.5);
   CHECK(*share.probability_within(0, 1) == 1);
