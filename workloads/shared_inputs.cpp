@@ -18,14 +18,14 @@ Input model_input(std::vector<std::string> models) {
   return categories("model", std::move(models), "the network");
 }
 
-Input device_input() {
+Input device_input(std::string description) {
   std::vector<std::string> names{"auto"};
   for (const EngineType& type : engine_types()) names.emplace_back(type.device);
-  return categories("device", std::move(names), "where it runs");
+  return categories("device", std::move(names), std::move(description));
 }
 
-Input precision_input() {
-  return categories("precision", {"fp32", "tf32", "bf16", "fp16"}, "of the numbers; sums are fp32");
+Input precision_input(std::string description) {
+  return categories("precision", {"fp32", "tf32", "bf16", "fp16"}, std::move(description));
 }
 
 Input threads_input() {

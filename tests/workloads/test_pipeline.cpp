@@ -129,10 +129,10 @@ TEST_CASE("responses of a pipeline are sums over sums, with a repeat for each me
           "[pipeline]") {
   // Steps of 0.5 s, of which 0.1 s without a batch; two readers work 0.3 s each meanwhile.
   PipelineMeasurement first;
-  first.steps.assign(20, {0.5, 0.1, {0.1, 0.4, 0.1, 0.0}});
+  first.values.assign(20, {0.5, 0.1, {0.1, 0.4, 0.1, 0.0}});
   first.window = {100, 110};
   PipelineMeasurement second = first;
-  second.steps.assign(10, {1.0, 0.6, {0.1, 0.4, 0.1, 0.0}});
+  second.values.assign(10, {1.0, 0.6, {0.1, 0.4, 0.1, 0.0}});
   second.window = {110, 120};
   const Result result = pipeline_result({first, second}, {.batch = 8, .readers = 2, .repeats = 2});
   CHECK(result.repeats.at("images_per_second") == std::vector<double>{16, 8});

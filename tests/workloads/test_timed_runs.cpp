@@ -34,8 +34,8 @@ TEST_CASE("a slice holds as many runs as fill it", "[timing]") {
   const auto measured = time_runs(std::ref(counted), options(0.01, 0.01));
   REQUIRE(measured.size() == 1);
   const TimedMeasurement& one = measured.front();
-  CHECK(one.runs == 40 * static_cast<std::int64_t>(one.seconds.size()));  // 0.01 s / 0.25 ms
-  for (const double seconds : one.seconds) CHECK(seconds == Approx(kRun_s));
+  CHECK(one.runs == 40 * static_cast<std::int64_t>(one.values.size()));  // 0.01 s / 0.25 ms
+  for (const double seconds : one.values) CHECK(seconds == Approx(kRun_s));
   CHECK(one.window.second - one.window.first >= 0.01);
   CHECK(counted.runs > one.runs);  // the warm-up counts nowhere
 }
@@ -43,13 +43,13 @@ TEST_CASE("a slice holds as many runs as fill it", "[timing]") {
 TEST_CASE("without slices each run is a value", "[timing]") {
   Counted counted;
   const auto measured = time_runs(std::ref(counted), options(0.01, 0));
-  CHECK(measured.front().runs == static_cast<std::int64_t>(measured.front().seconds.size()));
+  CHECK(measured.front().runs == static_cast<std::int64_t>(measured.front().values.size()));
 }
 
 TEST_CASE("responses follow from the mean time, with a repeat for each measurement", "[timing]") {
   std::vector<TimedMeasurement> measured(2);
-  measured[0].seconds = {1, 3};
-  measured[1].seconds = {4};
+  measured[0].values = {1, 3};
+  measured[1].values = {4};
   measured[0].runs = 2;
   measured[1].runs = 1;
   const std::vector<Derived> derived{{"time", [](double seconds) { return seconds; }},

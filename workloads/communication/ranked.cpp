@@ -53,38 +53,13 @@ RankedMeasurement measure(Communicator& communicator, const measurement::Stoppin
     times.add(timing.total_s, now_s());
   } while (communicator.agree(!times.stopped_by()));
   if (communicator.rank() != 0) return {};
-  measured.window = {times.begin_s(), times.end_s()};
-  measured.steady = times.steady();
-  if (measured.steady == false)
-    measured.unsteady =
-        measurement::unsteady_sentence(name, *times.steadiness(), measured.values.size());
-  measured.stopped_by = *times.stopped_by();
-  measured.values.erase(measured.values.begin(),
-                        measured.values.begin() + static_cast<std::ptrdiff_t>(times.begin()));
+  conclude(times, name, measured);
   return measured;
 }
 
-std::vector<double> each(const RankedMeasurement& measured,
-                         const std::function<double(const Timing&)>& quantity) {
-  std::vector<double> values;
-  std::ranges::transform(measured.values, std::back_inserter(values), quantity);
-  return values;
-}
-
-double sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-RankedMeasurement joined(const std::vector<RankedMeasurement>& measured) {
-  RankedMeasurement all;
-  for (const RankedMeasurement& one : measured)
-    all.values.insert(all.values.end(), one.values.begin(), one.values.end());
-  return all;
-}
-
 /// A series too long is given as means of as many consecutive values as makes it fit.
-void add_series(const RankedMeasurement& all, const std::string& name, Result& result) {
-  const auto total_s = each(all, [](const Timing& timing) { return timing.total_s; });
+void add_series(const std::vector<Timing>& all, const std::string& name, Result& result) {
+  const auto total_s = each<Timing>(all, &Timing::total_s);
   const std::size_t size = (total_s.size() + kLongestSeries - 1) / kLongestSeries;
   for (std::size_t at = 0; at < total_s.size(); at += size) {
     const std::size_t end = std::min(total_s.size(), at + size);
@@ -168,32 +143,8 @@ std::vector<RankedMeasurement> measure_together(Communicator& communicator, cons
 Result ranked_result(const std::vector<RankedMeasurement>& measured,
                      const std::vector<TimingRatio>& ratios, const std::string& series,
                      int wanted) {
-  const RankedMeasurement all = joined(measured);
-  Result result;
-  for (const TimingRatio& ratio : ratios) {
-    std::vector<double> repeats;
-    for (const RankedMeasurement& one : measured)
-      repeats.push_back(sum(each(one, ratio.above)) / sum(each(one, ratio.below)));
-    result.responses[ratio.name] = sum(repeats) / static_cast<double>(repeats.size());
-    if (repeats.size() > 1) result.repeats[ratio.name] = repeats;
-    const auto interval =
-        measurement::ratio_interval(each(all, ratio.above), each(all, ratio.below));
-    const auto relative = interval ? interval->relative() : std::nullopt;
-    if (relative) result.precision[ratio.name] = *relative;
-  }
-  add_series(all, series, result);
-  result.steady = true;
-  for (const RankedMeasurement& one : measured) {
-    if (one.steady != true && result.steady != false) result.steady = one.steady;
-    if (!one.unsteady.empty()) result.notes["steady"] = one.unsteady;
-    if (one.stopped_by == measurement::StoppedBy::kTimeLimit)
-      result.notes["time_limit"] = "measurement ended early to keep the time limit";
-  }
-  if (static_cast<int>(measured.size()) < wanted)
-    result.notes["repeats"] =
-        fmt::format("{} of {} measurements fitted into the time limit", measured.size(), wanted);
-  result.window = {measured.front().window.first, measured.back().window.second};
-  result.stopped_by = measurement::stopped_by_name(measured.back().stopped_by);
+  Result result = ratio_result(measured, ratios, wanted);
+  add_series(joined(measured), series, result);
   return result;
 }
 

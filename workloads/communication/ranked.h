@@ -3,13 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "runner/measurement/measurement.h"
 #include "workloads/communication/communicator.h"
+#include "workloads/timing/measured.h"
 
 namespace doetune::workloads {
 
@@ -28,14 +26,7 @@ struct Timing {
   double waited_s = 0;
 };
 
-/// One measurement.
-struct RankedMeasurement {
-  std::vector<Timing> values;        // those that count
-  std::pair<double, double> window;  // their time, in seconds of the steady clock
-  std::optional<bool> steady;
-  std::string unsteady;
-  measurement::StoppedBy stopped_by = {};
-};
+using RankedMeasurement = Measured<Timing>;
 
 /// Warms up and measures as the request asks; all ranks call `once` equally often, as rank 0
 /// decides. At least one measurement, further ones only as the time limit allows. On other ranks
@@ -44,15 +35,9 @@ std::vector<RankedMeasurement> measure_together(Communicator& communicator, cons
                                                 const std::string& name,
                                                 const std::function<Timing()>& once);
 
-/// A response that is one sum over the values over another.
-struct TimingRatio {
-  std::string name;
-  std::function<double(const Timing&)> above;
-  std::function<double(const Timing&)> below;
-};
+using TimingRatio = Ratio<Timing>;
 
-/// Responses are means of the measurements, with half-widths by batch means; the series is of
-/// total_s, under the name `series`. For rank 0.
+/// As ratio_result; the series is of total_s, under the name `series`. For rank 0.
 Result ranked_result(const std::vector<RankedMeasurement>& measured,
                      const std::vector<TimingRatio>& ratios, const std::string& series, int wanted);
 

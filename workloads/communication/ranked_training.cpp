@@ -16,8 +16,7 @@ namespace {
 /// What the ranks begin with.
 struct Start {
   Network network;
-  std::vector<float> parameters;
-  std::vector<float> statistics;
+  InitialState state;
 };
 
 Network network_of(const Inputs& in) {
@@ -27,12 +26,8 @@ Network network_of(const Inputs& in) {
 }
 
 Start start_of(const Request& request) {
-  Start start{network_of(request.inputs), {}, {}};
-  start.parameters.resize(static_cast<std::size_t>(parameters(start.network)));
-  start.statistics.resize(static_cast<std::size_t>(statistics_count(start.network)));
-  initial_parameters(start.network, request.seed, start.parameters);
-  initial_statistics(start.network, start.statistics);
-  return start;
+  const Network network = network_of(request.inputs);
+  return {network, initial_state(network, request.seed)};
 }
 
 TrainingOptions training_options(const Request& request, int images) {
@@ -81,8 +76,9 @@ std::function<RankStep()> data_parallel_step(Communicator& communicator, const R
     std::optional<DataParallel> parallel;
   };
   const auto learning = std::make_shared<Learning>();
-  learning->network = engine_of(communicator, in)
-                          ->train(start.network, start.parameters, start.statistics, options);
+  learning->network =
+      engine_of(communicator, in)
+          ->train(start.network, start.state.parameters, start.state.statistics, options);
   TrainableNetwork& network = *learning->network;
   draw_images(request.seed, start.network.input.elements(), share.first, network.input());
   draw_labels(request.seed, start.network.output().channels, share.first, network.labels());
@@ -111,10 +107,10 @@ std::shared_ptr<TrainableStage> own_stage(const Communicator& communicator, cons
   TrainingOptions options = training_options(request, largest_micro_batch(pipeline));
   options.first_layer = own.first_layer;
   return engine_of(communicator, request.inputs)
-      ->train_stage(own.network,
-                    part(start.parameters, own.first_parameter, parameters(own.network)),
-                    part(start.statistics, own.first_statistic, statistics_count(own.network)),
-                    options, pipeline_slots(rank, ranks, pipeline));
+      ->train_stage(
+          own.network, part(start.state.parameters, own.first_parameter, parameters(own.network)),
+          part(start.state.statistics, own.first_statistic, statistics_count(own.network)), options,
+          pipeline_slots(rank, ranks, pipeline));
 }
 
 std::function<RankStep()> model_parallel_step(Communicator& communicator, const Request& request) {

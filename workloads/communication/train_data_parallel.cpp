@@ -7,6 +7,7 @@
 
 #include "workloads/communication/ranked.h"
 #include "workloads/communication/ranked_training.h"
+#include "workloads/shared_inputs.h"
 #include "workloads/training/trainer.h"
 
 namespace doetune::workloads {
@@ -15,11 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kBaselineShare = 0.4;  // of the time limit
-
-Input category(std::string name, std::vector<std::string> levels, std::string description) {
-  return {std::move(name), InputKind::categorical, levels.front(), std::move(description), "", 0, 0,
-          levels};
-}
 
 std::vector<std::string> classifiers() {
   std::vector<std::string> names;
@@ -31,34 +27,31 @@ std::vector<std::string> classifiers() {
 
 std::vector<Input> inputs() {
   using enum InputKind;
-  std::vector<std::string> devices{"auto"};
-  for (const EngineType& type : engine_types()) devices.emplace_back(type.device);
-  Input network = category("network", classifiers(), "what learns");
+  Input network = categories("network", classifiers(), "what learns");
   network.default_value = "resnet-20";
   std::vector<Input> all{
       network,
       {"batch_size", integer, 64, "images in a step, of all ranks together", "", 1, 65536},
-      category("parallelism", {"data", "model"},
-               "what ranks share out: the images of a step, or the layers of the network"),
+      categories("parallelism", {"data", "model"},
+                 "what ranks share out: the images of a step, or the layers of the network"),
       {"micro_batches", integer, 4,
        "parts of a batch that follow one another through the stages (parallelism: model)", "", 1,
        65536},
       {"input_size", integer, nullptr, "height and width of the images; default: the network's own",
        "pixels", 1, 4096},
-      category("precision", {"fp32", "tf32", "bf16", "fp16"},
-               "of weights and activations in a step"),
-      category("device", devices, "where each rank learns"),
+      precision_input("of weights and activations in a step"),
+      device_input("where each rank learns"),
       {"threads", integer, nullptr,
        "CPU threads of a rank; default: the run's cores shared out, or OMP_NUM_THREADS", "", 1,
        1024},
       {"bucket_mb", continuous, 25.0,
        "gradients that are summed at a time; the first bucket has 1 MiB at most", "MiB", 0.01,
        16384},
-      category("communication_type", {"fp32", "bf16"},
-               "of gradients between ranks, and of activations between stages"),
+      categories("communication_type", {"fp32", "bf16"},
+                 "of gradients between ranks, and of activations between stages"),
       {"learning_rate", continuous, 0.01, "of stochastic gradient descent", "", 0, 1e6},
-      category("baseline", {"true", "false"},
-               "whether one rank alone is measured first, for speed_up and efficiency")};
+      categories("baseline", {"true", "false"},
+                 "whether one rank alone is measured first, for speed_up and efficiency")};
   const auto more = ranked_inputs();
   all.insert(all.end(), more.begin(), more.end());
   return all;

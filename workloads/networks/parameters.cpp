@@ -86,6 +86,14 @@ void initial_statistics(const Network& network, std::span<float> statistics) {
   }
 }
 
+InitialState initial_state(const Network& network, std::uint64_t seed) {
+  InitialState state{std::vector<float>(static_cast<std::size_t>(parameters(network))),
+                     std::vector<float>(static_cast<std::size_t>(statistics_count(network)))};
+  initial_parameters(network, seed, state.parameters);
+  initial_statistics(network, state.statistics);
+  return state;
+}
+
 std::vector<float> folded_weights(const Network& network, std::span<const float> parameters,
                                   std::span<const float> statistics) {
   std::vector<float> block;

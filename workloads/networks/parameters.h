@@ -39,6 +39,13 @@ void initial_parameters(const Network& network, std::uint64_t seed, std::span<fl
 /// Means 0, variances 1.
 void initial_statistics(const Network& network, std::span<float> statistics);
 
+/// What a training begins with.
+struct InitialState {
+  std::vector<float> parameters;
+  std::vector<float> statistics;
+};
+InitialState initial_state(const Network& network, std::uint64_t seed);
+
 inline constexpr float kBatchNormEpsilon = 1e-5F;
 
 /// The block of weights.h for inference: w scale / sqrt(variance + epsilon) and

@@ -22,24 +22,19 @@ double now_s() { return std::chrono::duration<double>(Clock::now().time_since_ep
 
 std::vector<Input> inputs() {
   using enum InputKind;
-  const auto category = [](std::string name, std::vector<std::string> levels,
-                           std::string description) {
-    return Input{name, categorical, levels.front(), std::move(description), "", 0, 0, levels};
-  };
-  std::vector<std::string> devices{"auto"};
-  for (const EngineType& type : engine_types()) devices.emplace_back(type.device);
   return {
       {"readers", integer, 1, "threads that read, decode and augment; 0: the step does it itself",
        "", 0, 256},
       {"prefetch_depth", integer, 2, "batches that are made ahead", "", 1, 1024},
-      category("format", {"records", "loose"}, "one file with offsets, or one file a picture"),
-      category("augmentation", {"crop-flip", "crop", "none"}, "random shifts and mirror images"),
-      category("augment_in", {"reader", "step"}, "which of them augments"),
-      category("memory", {"pageable", "pinned", "resident"},
-               "batches of coded pictures, in memory that a GPU may fetch by itself if pinned; or "
-               "pictures that are decoded once and kept"),
-      category("step", {"small-cnn", "resnet-20", "resnet-18", "none"},
-               "the network whose training step is fed; none: batches are thrown away"),
+      categories("format", {"records", "loose"}, "one file with offsets, or one file a picture"),
+      categories("augmentation", {"crop-flip", "crop", "none"}, "random shifts and mirror images"),
+      categories("augment_in", {"reader", "step"}, "which of them augments"),
+      categories(
+          "memory", {"pageable", "pinned", "resident"},
+          "batches of coded pictures, in memory that a GPU may fetch by itself if pinned; or "
+          "pictures that are decoded once and kept"),
+      categories("step", {"small-cnn", "resnet-20", "resnet-18", "none"},
+                 "the network whose training step is fed; none: batches are thrown away"),
       {"batch_size", integer, 32, "images in a step", "", 1, 4096},
       {"input_size",
        integer,
@@ -52,8 +47,8 @@ std::vector<Input> inputs() {
        32},
       {"image_size", integer, 128, "width and height of the pictures", "pixels", 32, 4096, {}, 2},
       {"images", integer, 500, "pictures that there are", "", 1, 1000000},
-      category("precision", {"fp32", "tf32", "bf16", "fp16"}, "of the step"),
-      category("device", devices, "where the step runs"),
+      precision_input("of the step"),
+      device_input("where the step runs"),
       {"threads", integer, nullptr, "CPU threads of the step; default: one a core", "", 1, 1024},
       {"warmup", continuous, 1.0, "time before the measurement", "s", 0, 3600},
       {"duration", continuous, 5.0, "least time to measure", "s", 0.01, 86400},
@@ -72,16 +67,13 @@ class Step {
     }
     engine_ = make_engine(in.text("device"));
     const Network network = with_classes(make_network(in.text("step"), size), kClasses);
-    std::vector<float> start(static_cast<std::size_t>(parameters(network)));
-    std::vector<float> statistics(static_cast<std::size_t>(statistics_count(network)));
-    initial_parameters(network, seed, start);
-    initial_statistics(network, statistics);
+    const InitialState start = initial_state(network, seed);
     TrainingOptions options;
     options.batch = batch_;
     options.precision = precision_named(in.text("precision"));
     options.threads = threads;
     if (in.text("memory") == "pageable") options.input_memory = HostMemory::pageable;
-    network_ = engine_->train(network, start, statistics, options);
+    network_ = engine_->train(network, start.parameters, start.statistics, options);
     for (std::size_t i = 0; i < network_->labels().size(); ++i)
       network_->labels()[i] = static_cast<std::int32_t>(i % kClasses);
   }
@@ -140,17 +132,10 @@ PipelineMeasurement measure(Feed& feed, Step& step, const FeedClock& clock,
     one.total = end_s - std::exchange(last_s, end_s);
     for (std::size_t i = 0; i < kFeedStages; ++i) one.stages[i] = stages[i] - last_stages[i];
     last_stages = stages;
-    measured.steps.push_back(one);
+    measured.values.push_back(one);
     times.add(one.total, end_s);
   }
-  measured.window = {std::max(start_s, times.begin_s()), times.end_s()};
-  measured.steady = times.steady();
-  if (measured.steady == false)
-    measured.unsteady =
-        measurement::unsteady_sentence("step_time", *times.steadiness(), measured.steps.size());
-  measured.stopped_by = *times.stopped_by();
-  measured.steps.erase(measured.steps.begin(),
-                       measured.steps.begin() + static_cast<std::ptrdiff_t>(times.begin()));
+  conclude(times, "step_time", measured);
   return measured;
 }
 

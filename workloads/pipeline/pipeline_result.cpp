@@ -1,13 +1,9 @@
 #include "workloads/pipeline/pipeline_result.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <numeric>
-
-#include "runner/measurement/batch_means.h"
 
 namespace doetune::workloads {
 namespace {
@@ -15,13 +11,6 @@ namespace {
 using Quantity = std::function<double(const FedStep&)>;
 
 constexpr std::array<const char*, kFeedStages> kStageNames{"read", "decode", "augment", "copy"};
-
-/// A response that is one sum over the steps over another.
-struct Ratio {
-  std::string name;
-  Quantity above;
-  Quantity below;
-};
 
 double all_stages(const FedStep& step) {
   return std::accumulate(step.stages.begin(), step.stages.end(), 0.0);
@@ -39,10 +28,10 @@ double reader_seconds(const FedStep& step, const PipelineContext& context) {
   return std::accumulate(stages.begin(), stages.end(), 0.0);
 }
 
-std::vector<Ratio> ratios(const PipelineContext& context) {
+std::vector<Ratio<FedStep>> ratios(const PipelineContext& context) {
   const Quantity one = [](const FedStep&) { return 1.0; };
   const Quantity total = &FedStep::total;
-  std::vector<Ratio> all{
+  std::vector<Ratio<FedStep>> all{
       {"images_per_second", [&](const FedStep&) { return context.batch; }, total},
       {"idle_share", &FedStep::idle, total},
       {"step_time", [](const FedStep& step) { return step.total - step.idle; }, one},
@@ -54,19 +43,6 @@ std::vector<Ratio> ratios(const PipelineContext& context) {
   return all;
 }
 
-std::vector<double> each(const std::vector<FedStep>& steps, const Quantity& quantity) {
-  std::vector<double> values;
-  std::ranges::transform(steps, std::back_inserter(values), quantity);
-  return values;
-}
-
-double sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-/// 0 where nothing was done at all.
-double quotient(double above, double below) { return below > 0 ? above / below : 0; }
-
 FedStep sums_of(const std::vector<FedStep>& steps) {
   FedStep sums;
   for (const FedStep& step : steps) {
@@ -75,26 +51,6 @@ FedStep sums_of(const std::vector<FedStep>& steps) {
     for (std::size_t i = 0; i < kFeedStages; ++i) sums.stages[i] += step.stages[i];
   }
   return sums;
-}
-
-void add_notes(const std::vector<PipelineMeasurement>& measured, const PipelineContext& context,
-               Result& result) {
-  std::vector<FedStep> all;
-  result.steady = true;
-  for (const PipelineMeasurement& one : measured) {
-    all.insert(all.end(), one.steps.begin(), one.steps.end());
-    if (one.steady != true && result.steady != false) result.steady = one.steady;
-    if (!one.unsteady.empty()) result.notes["steady"] = one.unsteady;
-    if (one.stopped_by == measurement::StoppedBy::kTimeLimit)
-      result.notes["time_limit"] = "measurement ended early to keep the time limit";
-  }
-  if (static_cast<int>(measured.size()) < context.repeats)
-    result.notes["repeats"] = fmt::format("{} of {} measurements fitted into the time limit",
-                                          measured.size(), context.repeats);
-  result.notes["bottleneck"] = bottleneck(sums_of(all), context);
-  result.notes["steps"] = all.size();
-  result.window = {measured.front().window.first, measured.back().window.second};
-  result.stopped_by = measurement::stopped_by_name(measured.back().stopped_by);
 }
 
 }  // namespace
@@ -126,22 +82,10 @@ std::vector<Response> pipeline_responses() {
 
 Result pipeline_result(const std::vector<PipelineMeasurement>& measured,
                        const PipelineContext& context) {
-  Result result;
-  for (const Ratio& ratio : ratios(context)) {
-    std::vector<double> repeats, above, below;
-    for (const PipelineMeasurement& one : measured) {
-      const auto upper = each(one.steps, ratio.above), lower = each(one.steps, ratio.below);
-      repeats.push_back(quotient(sum(upper), sum(lower)));
-      above.insert(above.end(), upper.begin(), upper.end());
-      below.insert(below.end(), lower.begin(), lower.end());
-    }
-    result.responses[ratio.name] = sum(repeats) / static_cast<double>(repeats.size());
-    const auto interval = measurement::ratio_interval(above, below);
-    const auto relative = interval ? interval->relative() : std::nullopt;
-    if (relative) result.precision[ratio.name] = *relative;
-    if (repeats.size() > 1) result.repeats[ratio.name] = std::move(repeats);
-  }
-  add_notes(measured, context, result);
+  Result result = ratio_result(measured, ratios(context), context.repeats);
+  const std::vector<FedStep> all = joined(measured);
+  result.notes["bottleneck"] = bottleneck(sums_of(all), context);
+  result.notes["steps"] = all.size();
   return result;
 }
 

@@ -1,14 +1,12 @@
 // What feeding a step was worth, as responses.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "runner/measurement/measurement.h"
 #include "workloads/pipeline/feed.h"
 #include "workloads/protocol/protocol.h"
+#include "workloads/timing/measured.h"
 
 namespace doetune::workloads {
 
@@ -19,13 +17,7 @@ struct FedStep {
   StageSeconds stages{};  // of all readers meanwhile, and of the step where that augments
 };
 
-struct PipelineMeasurement {
-  std::vector<FedStep> steps;          // those that count
-  std::pair<double, double> window{};  // their time, in seconds of the steady clock
-  std::optional<bool> steady = {};
-  std::string unsteady = {};  // what it is instead
-  measurement::StoppedBy stopped_by = {};
-};
+using PipelineMeasurement = Measured<FedStep>;
 
 struct PipelineContext {
   int batch = 1;
@@ -47,8 +39,7 @@ std::string bottleneck(const FedStep& sums, const PipelineContext& context);
 
 std::vector<Response> pipeline_responses();
 
-/// Responses are means of the measurements (at least one), the series and steadiness those of
-/// `step_time`.
+/// Of at least one measurement, whose steadiness is that of the steps' total.
 Result pipeline_result(const std::vector<PipelineMeasurement>& measured,
                        const PipelineContext& context);
 

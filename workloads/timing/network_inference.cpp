@@ -67,8 +67,8 @@ void dump(const std::filesystem::path& directory, const Network& network,
 void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
   const std::size_t needed = measurement::least_count(kTail);
   const auto fewest = std::ranges::min(measured, {}, [](const TimedMeasurement& one) {
-                        return one.seconds.size();
-                      }).seconds.size();
+                        return one.values.size();
+                      }).values.size();
   if (fewest < needed) {
     result.notes["latency_p99"] =
         fmt::format("a 99 % quantile needs {} batches, measured were {}", needed, fewest);
@@ -76,7 +76,7 @@ void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
   }
   double sum = 0;
   for (const TimedMeasurement& one : measured) {
-    const auto interval = *measurement::quantile_interval(one.seconds, kTail);
+    const auto interval = *measurement::quantile_interval(one.values, kTail);
     sum += interval.value;
     if (measured.size() > 1) result.repeats["latency_p99"].push_back(interval.value);
     result.precision["latency_p99"] =

@@ -1,12 +1,8 @@
 #include "workloads/timing/timed_runs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "runner/measurement/batch_means.h"
 #include "workloads/timing/stopping_rule.h"
 
 namespace doetune::workloads {
@@ -20,7 +16,7 @@ constexpr double kReserve = 0.95;            // of the time limit; the rest is f
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return sum(values) / static_cast<double>(values.size());
 }
 
 int repetitions_in(double slice_s, double run_s) {
@@ -43,47 +39,15 @@ int warm_up(const TimedRuns& run, const TimingOptions& options) {
 
 TimedMeasurement measure(const TimedRuns& run, int repetitions,
                          const measurement::StoppingRule& rule) {
-  const double start_s = now_s();
-  measurement::Measurement times(rule, start_s);
+  measurement::Measurement times(rule, now_s());
   TimedMeasurement measured;
   while (!times.stopped_by()) {
-    measured.seconds.push_back(run(repetitions) / repetitions);
-    times.add(measured.seconds.back(), now_s());
+    measured.values.push_back(run(repetitions) / repetitions);
+    times.add(measured.values.back(), now_s());
   }
-  measured.window = {std::max(start_s, times.begin_s()), times.end_s()};
-  measured.steady = times.steady();
-  if (measured.steady == false)
-    measured.unsteady =
-        measurement::unsteady_sentence("time", *times.steadiness(), measured.seconds.size());
-  measured.stopped_by = *times.stopped_by();
-  measured.seconds.erase(measured.seconds.begin(),
-                         measured.seconds.begin() + static_cast<std::ptrdiff_t>(times.begin()));
-  measured.runs = static_cast<std::int64_t>(measured.seconds.size()) * repetitions;
+  conclude(times, "time", measured);
+  measured.runs = static_cast<std::int64_t>(measured.values.size()) * repetitions;
   return measured;
-}
-
-/// Steady where all are, not steady where one is not.
-std::optional<bool> steady(const std::vector<TimedMeasurement>& measured) {
-  std::optional<bool> all = true;
-  for (const TimedMeasurement& one : measured) {
-    if (one.steady == false) return false;
-    if (!one.steady) all.reset();
-  }
-  return all;
-}
-
-void add_notes(const std::vector<TimedMeasurement>& measured, int wanted, Result& result) {
-  std::int64_t runs = 0;
-  for (const TimedMeasurement& one : measured) {
-    runs += one.runs;
-    if (one.stopped_by == measurement::StoppedBy::kTimeLimit)
-      result.notes["time_limit"] = "measurement ended early to keep the time limit";
-    if (!one.unsteady.empty()) result.notes["steady"] = one.unsteady;
-  }
-  result.notes["runs"] = runs;
-  if (static_cast<int>(measured.size()) < wanted)
-    result.notes["repeats"] =
-        fmt::format("{} of {} measurements fitted into the time limit", measured.size(), wanted);
 }
 
 }  // namespace
@@ -116,21 +80,23 @@ TimingOptions timing_options(const Request& request, Clock::time_point start) {
 Result timed_result(const std::vector<TimedMeasurement>& measured, int wanted,
                     const std::vector<Derived>& responses) {
   std::vector<double> all;
-  for (const TimedMeasurement& one : measured)
-    all.insert(all.end(), one.seconds.begin(), one.seconds.end());
+  std::int64_t runs = 0;
+  for (const TimedMeasurement& one : measured) {
+    all.insert(all.end(), one.values.begin(), one.values.end());
+    runs += one.runs;
+  }
   const auto interval = measurement::mean_interval(all);
   const auto relative = interval ? interval->relative() : std::nullopt;
   Result result;
   for (const auto& [name, value] : responses) {
     std::vector<double> repeats;
-    for (const TimedMeasurement& one : measured) repeats.push_back(value(mean(one.seconds)));
+    for (const TimedMeasurement& one : measured) repeats.push_back(value(mean(one.values)));
     result.responses[name] = mean(repeats);
     if (measured.size() > 1) result.repeats[name] = std::move(repeats);
     if (relative) result.precision[name] = *relative;
   }
-  add_notes(measured, wanted, result);
-  result.window = {measured.front().window.first, measured.back().window.second};
-  result.steady = steady(measured);
+  result.notes["runs"] = runs;
+  add_conclusions({measured.begin(), measured.end()}, wanted, result);
   result.stopped_by = measurement::stopped_by_name(
       std::ranges::max(measured, {}, &TimedMeasurement::stopped_by).stopped_by);
   return result;

@@ -12,6 +12,7 @@
 
 #include "runner/measurement/measurement.h"
 #include "workloads/protocol/protocol.h"
+#include "workloads/timing/measured.h"
 
 namespace doetune::workloads {
 
@@ -25,14 +26,9 @@ struct TimingOptions {
   int repeats = 1;  ///< measurements; fewer where the rule's deadline leaves no time for more
 };
 
-/// One measurement.
-struct TimedMeasurement {
-  std::vector<double> seconds;  ///< of a run, for each slice that counts
-  std::int64_t runs = 0;        ///< in those slices, which all have as many
-  std::pair<double, double> window;
-  std::optional<bool> steady;
-  std::string unsteady;  ///< what it is instead; empty where steady
-  measurement::StoppedBy stopped_by = {};
+/// One measurement: of a run, the seconds of each slice that counts.
+struct TimedMeasurement : Measured<double> {
+  std::int64_t runs = 0;  ///< in those slices, which all have as many
 };
 
 /// At least one measurement. Moments are seconds of the steady clock.

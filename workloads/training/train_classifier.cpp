@@ -21,11 +21,6 @@ constexpr std::int64_t kTrainImages = 50'000;
 constexpr std::int64_t kTestImages = 10'000;
 constexpr std::uint64_t kDataSeed = 1;
 
-Input category(std::string name, std::vector<std::string> levels, std::string description) {
-  return {std::move(name), InputKind::categorical, levels.front(), std::move(description), "", 0, 0,
-          levels};
-}
-
 std::vector<Input> learning_inputs() {
   using enum InputKind;
   return {
@@ -46,13 +41,13 @@ std::vector<Input> data_inputs() {
   using enum InputKind;
   return {
       {"data", text, "generated", "'generated', or the directory of CIFAR-100's binary files"},
-      category("classes", {"20", "100"}, "superclasses, or fine classes"),
+      categories("classes", {"20", "100"}, "superclasses, or fine classes"),
       {"data_size", integer, 10000, "images to learn from, of 50,000", "", 1, 50000},
-      category("selection", {"random", "uncertainty"},
-               "which images: drawn at random, or grown by what the network is least sure of"),
+      categories("selection", {"random", "uncertainty"},
+                 "which images: drawn at random, or grown by what the network is least sure of"),
       {"rounds", integer, 4, "of growth, with selection uncertainty", "", 1, 1000},
-      category("augmentation", {"none", "crop", "crop-flip"},
-               "of the images learnt from: shifts by up to 4 pixels; and mirror images"),
+      categories("augmentation", {"none", "crop", "crop-flip"},
+                 "of the images learnt from: shifts by up to 4 pixels; and mirror images"),
       {"test_size", integer, 2000, "held-out images, of 10,000", "", 1, 10000},
   };
 }
@@ -60,14 +55,11 @@ std::vector<Input> data_inputs() {
 std::vector<Input> inputs() {
   using enum InputKind;
   std::vector<Input> all{
-      category("network", {"small-cnn", "resnet-20", "resnet-18"}, "what learns")};
+      categories("network", {"small-cnn", "resnet-20", "resnet-18"}, "what learns")};
   std::ranges::move(learning_inputs(), std::back_inserter(all));
   std::ranges::move(data_inputs(), std::back_inserter(all));
-  std::vector<std::string> devices{"auto"};
-  for (const EngineType& type : engine_types()) devices.emplace_back(type.device);
-  all.push_back(category("precision", {"fp32", "tf32", "bf16", "fp16"},
-                         "of weights and activations in a step"));
-  all.push_back(category("device", devices, "where the network learns"));
+  all.push_back(precision_input("of weights and activations in a step"));
+  all.push_back(device_input("where the network learns"));
   all.push_back({"threads", integer, nullptr, "CPU threads; default: one a core", "", 1, 1024});
   all.push_back({"checkpoint", text, nullptr,
                  "a directory where each run keeps where it is, to go on after an interruption"});
@@ -139,10 +131,7 @@ std::unique_ptr<TrainableNetwork> network_of(const Inputs& in, const TrainingPla
                                              Engine& engine) {
   const Network network =
       with_classes(make_network(in.text("network"), 32), std::stoi(in.text("classes")));
-  std::vector<float> start(static_cast<std::size_t>(parameters(network)));
-  std::vector<float> statistics(static_cast<std::size_t>(statistics_count(network)));
-  initial_parameters(network, plan.seed, start);
-  initial_statistics(network, statistics);
+  const InitialState start = initial_state(network, plan.seed);
   TrainingOptions options;
   options.batch = plan.batch;
   options.seed = plan.seed;
@@ -150,7 +139,7 @@ std::unique_ptr<TrainableNetwork> network_of(const Inputs& in, const TrainingPla
   options.threads = plan.threads;
   options.momentum = static_cast<float>(in.number("momentum"));
   options.weight_decay = static_cast<float>(in.number("weight_decay"));
-  return engine.train(network, start, statistics, options);
+  return engine.train(network, start.parameters, start.statistics, options);
 }
 
 /// Where a training keeps what it has reached.

@@ -151,11 +151,4 @@ void LearnedBlocks::descend(const Sgd& sgd) {
                  on_gpu(Block::parameters), packed_.data());
 }
 
-std::int64_t LearnedBlocks::device_bytes() const {
-  std::int64_t bytes =
-      packed_.bytes() + packed_gradients_.bytes() + tensors_.bytes() + chunks_.bytes();
-  for (const Part& each : parts_) bytes += each.gpu.bytes();
-  return bytes;
-}
-
 }  // namespace doetune::workloads::cudnn

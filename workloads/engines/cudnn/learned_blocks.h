@@ -87,8 +87,6 @@ class LearnedBlocks {
   void fetch_gradients(std::int64_t from, std::int64_t to);
   void descend(const Sgd& sgd);
 
-  std::int64_t device_bytes() const;
-
  private:
   struct Part {
     DeviceBuffer gpu;

@@ -16,9 +16,8 @@ void TrainingPass::add(const Convolution& conv, int layer) {
     add_biased(conv, layer, passes);
 }
 
-TrainingPass::PlannedConvolution TrainingPass::planned(const ConvolutionCase& problem,
-                                                       PlanChooser& chooser) {
-  auto chosen = chooser.choose(problem);
+TrainingPass::PlannedConvolution TrainingPass::planned(const ConvolutionCase& problem) {
+  auto chosen = chooser_->choose(problem);
   const std::int64_t bytes = chosen->plan.workspace_bytes();
   return {std::move(chosen), bytes > 0 ? new_room(bytes) : kNowhere};
 }
@@ -69,7 +68,7 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
                                   const TrainingConvolutions& passes) {
   const Tensor input = input_of(conv, layer);
   const LearnedTensor weights = layers_.layout.weights(layer);
-  const PlannedConvolution plan = planned(passes.forward, *chooser_);
+  const PlannedConvolution plan = planned(passes.forward);
   const Tensor product =
       new_tensor(layers_.network.layers[layer].output, passes.forward.output.channels);
   step({input.room, product.room, plan.workspace}, [=, this](const Run& each) {
@@ -125,7 +124,7 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
   const int sum = layers_.plan.fused[layer];
   const Tensor added = sum < 0 ? Tensor{} : result(other_input(layers_.network, sum, layer));
   const Tensor out = result(layer);
-  const PlannedConvolution plan = planned(passes.forward, *chooser_);
+  const PlannedConvolution plan = planned(passes.forward);
   const bool more = plan.chosen->fusion == Fusion::bias && has_more_than_bias(passes.forward);
   step({input.room, added.room, out.room, plan.workspace}, [=, this](const Run& each) {
     const View to = view(each, out);
@@ -160,7 +159,7 @@ void TrainingPass::add_gradients(const Convolution& conv, int layer,
                                  const TrainingConvolutions& passes, const Tensor& input,
                                  const Tensor& product_gradient) {
   const LearnedTensor weights = layers_.layout.weights(layer);
-  const PlannedConvolution plan = planned(passes.backward_filter, *chooser_);
+  const PlannedConvolution plan = planned(passes.backward_filter);
   step({input.room, product_gradient.room, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
         {view(each, input).data, each.learned.packed_gradient(weights), nullptr, nullptr,
@@ -177,7 +176,7 @@ void TrainingPass::add_input_gradient(const Convolution& conv, int layer,
   const int input = layers_.network.layers[layer].inputs[0];
   const LearnedTensor weights = layers_.layout.weights(layer);
   const Target goal = target(input);
-  const PlannedConvolution plan = planned(problem, *chooser_);
+  const PlannedConvolution plan = planned(problem);
   const Shape& shape = layers_.network.shape_of(input);
   const bool directly = goal.write == Write::set && conv.dropout <= 0;
   const Tensor to = directly ? goal.tensor : new_tensor(shape, goal.tensor.channels);

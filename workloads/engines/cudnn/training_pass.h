@@ -34,7 +34,6 @@ class TrainingPass {
   TrainingPass(const TrainingPass&) = delete;  // steps refer to it
   TrainingPass& operator=(const TrainingPass&) = delete;
 
-  int images() const { return images_; }
   std::int64_t arena_bytes() const { return memory_.bytes; }
 
   /// Some steps after which the gradients from `offset` on are worked out (packed where they are
@@ -113,7 +112,7 @@ class TrainingPass {
   void add_loss();
 
   // training_convolutions.cpp
-  PlannedConvolution planned(const ConvolutionCase& problem, PlanChooser& chooser);
+  PlannedConvolution planned(const ConvolutionCase& problem);
   void run(const PlannedConvolution& planned, const Run& run, Plan::Pointers pointers) const;
   void add(const Convolution& conv, int layer);
   void add_normalised(const Convolution& conv, int layer, const TrainingConvolutions& passes);
