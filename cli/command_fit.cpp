@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "cli/command_list.h"
+#include "cli/profile_chart.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "cli/text_canvas.h"
 #include "reports/format.h"
 #include "reports/run_quality.h"
 #include "reports/trust.h"
@@ -109,7 +111,7 @@ void print_findings(const std::vector<reports::Finding>& found) {
   }
 }
 
-void print_fit(const reports::ResponseAnalysis& response) {
+void print_fit(const reports::Analysis& analysis, const reports::ResponseAnalysis& response) {
   const std::string unit =
       response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
   fmt::print("{}\n", coloured(response.response.name + unit, Colour::kStrong));
@@ -132,15 +134,18 @@ void print_fit(const reports::ResponseAnalysis& response) {
   if (!response.other) print_shape(fit, response.diagnostics);
   fmt::print("  {}\n", reports::trust(response).sentence);
   print_findings(reports::findings(response));
-  fmt::print("\n");
+  fmt::print("\n{}", profile_text(analysis, response, locale_is_utf8()));
 }
 
 }  // namespace
 
-int command_fit(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_fit(Options& options) {
   add_fit_options(options);
   add_directory(options);
+}
+
+int command_fit(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
@@ -152,7 +157,8 @@ int command_fit(const Command& command, const Arguments& arguments) {
   if (options.json()) {
     fmt::print("{}", json);
   } else {
-    for (const reports::ResponseAnalysis& response : analysis.responses) print_fit(response);
+    for (const reports::ResponseAnalysis& response : analysis.responses)
+      print_fit(analysis, response);
     if (const auto found = reports::run_findings(analysis); !found.empty()) {
       fmt::print("{}\n", coloured("runs", Colour::kStrong));
       print_findings(found);

@@ -40,10 +40,13 @@ run: {timeout: 2 min, retries: 1}
 
 }  // namespace
 
-int command_init(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_init(Options& options) {
   options.add()("force", "replace a file that is there");
   options.add_positional("FILE", 1);
+}
+
+int command_init(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const std::vector<std::string> given = options.list("FILE");
   const std::filesystem::path file = given.empty() ? "study.yaml" : given.front();

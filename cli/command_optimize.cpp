@@ -1,9 +1,15 @@
 #include <fmt/format.h>
 
 #include "cli/command_list.h"
+#include "cli/contour_chart.h"
+#include "cli/profile_chart.h"
+#include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "cli/text_canvas.h"
+#include "doe/nearest_name.h"
 #include "reports/format.h"
+#include "reports/slice.h"
 
 namespace doetune::cli {
 namespace {
@@ -160,19 +166,71 @@ void print_optimum(const reports::Analysis& analysis) {
   print_gains(analysis);
   print_robustness(analysis);
   print_equivalents(analysis);
+  fmt::print("\n");
+  for (const reports::ResponseAnalysis& response : analysis.responses) {
+    fmt::print("{}", profile_text(analysis, response, locale_is_utf8()));
+  }
+}
+
+/// The index of a numeric factor that --contour names.
+int contour_factor(const std::vector<doe::Factor>& factors, const std::string& name) {
+  std::vector<std::string> names;
+  for (const int f : reports::numeric_factors(factors)) {
+    if (factors[f].name == name) return f;
+    names.push_back(factors[f].name);
+  }
+  throw UsageError(fmt::format("--contour: no numeric factor is named '{}'{}", name,
+                               doe::did_you_mean(name, names)));
+}
+
+/// What --response names; without it the first response that has a surface.
+const reports::ResponseAnalysis& contour_response(const Options& options,
+                                                  const reports::Analysis& analysis) {
+  const std::string wanted = options.text("response");
+  std::vector<std::string> names;
+  for (const reports::ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) continue;
+    if (wanted.empty() || response.response.name == wanted) return response;
+    names.push_back(response.response.name);
+  }
+  throw UsageError(fmt::format("--response: no response with a surface is named '{}'{}", wanted,
+                               doe::did_you_mean(wanted, names)));
+}
+
+/// The contour that was asked for, ready to print.
+std::string asked_contour(const Options& options, const reports::Analysis& analysis) {
+  const std::vector<std::string> names = split_list(options.text("contour"));
+  if (names.size() != 2 || names[0] == names[1]) {
+    throw UsageError("--contour: expected two factors, e.g. batch_size,decode_rate");
+  }
+  const std::vector<doe::Factor>& factors = reports::factors_of(analysis);
+  const int x = contour_factor(factors, names[0]), y = contour_factor(factors, names[1]);
+  return contour_text(analysis, contour_response(options, analysis), x, y, locale_is_utf8());
 }
 
 }  // namespace
 
-int command_optimize(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_optimize(Options& options) {
   add_fit_options(options);
   add_goal_options(options);
+  options.add()("contour",
+                boost::program_options::value<std::string>()->value_name("FACTOR,FACTOR"),
+                "draw a response over two factors")(
+      "response", boost::program_options::value<std::string>()->value_name("RESPONSE"),
+      "with --contour: which (the first)");
   add_directory(options);
+}
+
+int command_optimize(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
+  if (options.has("contour")) {
+    fmt::print("{}", asked_contour(options, analysis));
+    return kDone;
+  }
   const std::string json = reports::optimum_json(analysis);
   if (!asks_otherwise(options)) {
     study::write_file_atomically(directory.path / "optimum.json", json);

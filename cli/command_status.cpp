@@ -190,10 +190,13 @@ bool watch_status(const study::StudyDirectory& directory) {
 
 }  // namespace
 
-int command_status(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_status(Options& options) {
   options.add()("watch,w", "look again every second while runs are being made");
   add_directory(options);
+}
+
+int command_status(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
   if (options.has("watch") && options.json()) {

@@ -1,7 +1,6 @@
 #include "cli/study_argument.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -37,16 +36,6 @@ constexpr std::array kGoalWords{
 /// All that makes an analysis another one than the study's.
 constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
                                       "selection", "loss",      "goal",    "hold"};
-
-/// A word of the option that the study file's `fit:` knows; empty where it is not given.
-std::string fit_word(const Options& options, const char* option) {
-  if (!options.has(option)) return "";
-  const std::string word = options.text(option);
-  const std::vector<std::string> words = study::fit_words(option);
-  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
-  throw UsageError(fmt::format("--{}: '{}' is not known; expected {}{}", option, word,
-                               fmt::join(words, ", "), doe::did_you_mean(word, words)));
-}
 
 /// The factor that --law-factor names.
 std::string law_factor(const Options& options, const study::Study& study) {
@@ -152,22 +141,41 @@ study::StudyDirectory open_study(const Options& options) {
 }
 
 void add_fit_options(Options& options) {
-  options.add()("model", po::value<std::string>(),
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  options.add()("model", text("MODEL"),
                 "fit linear, interactions, quadratic or cubic, or auto: what predicts best")(
-      "transform", po::value<std::string>(),
+      "transform", text("SCALE"),
       "fit on the scale of none, log, sqrt, inverse, logit, power(0.3) or box-cox")(
-      "surface", po::value<std::string>(),
+      "surface", text("KIND"),
       "fit a polynomial, auto (what predicts best), gaussian-process, or a law such as amdahl")(
-      "law-factor", po::value<std::string>(), "the factor that a law is in")(
-      "selection", po::value<std::string>(),
+      "law-factor", text("FACTOR"), "the factor that a law is in")(
+      "selection", text("METHOD"),
       "keep the terms that backward, forward or best-subset selection by AICc does")(
-      "loss", po::value<std::string>(), "huber or tukey resist outliers; squares do not");
+      "loss", text("LOSS"), "huber or tukey resist outliers; squares do not");
+  std::vector<std::string> models = doe::Model::names();
+  models.emplace_back("auto");
+  options.choices("model", {models});
+  options.choices("transform", {{"none", "log", "sqrt", "inverse", "logit", "box-cox"}, true});
+  for (const char* option : {"surface", "selection", "loss"}) {
+    options.choices(option, {study::fit_words(option)});
+  }
 }
 
 void add_goal_options(Options& options) {
-  options.add()("goal", po::value<std::vector<std::string>>(),
-                "RESPONSE=GOAL instead of the study's, e.g. throughput=within:1800,2500")(
-      "hold", po::value<std::vector<std::string>>(), "FACTOR=SETTING that is not to be varied");
+  const auto list = [](const char* value) {
+    return po::value<std::vector<std::string>>()->value_name(value);
+  };
+  options.add()("goal", list("RESPONSE=GOAL"),
+                "a goal instead of the study's, e.g. throughput=within:1800,2500")(
+      "hold", list("FACTOR=SETTING"), "a factor that is not to be varied");
+}
+
+std::vector<std::string> goal_words() {
+  std::vector<std::string> words;
+  for (const GoalWord& goal : kGoalWords) {
+    words.push_back(goal.word + std::string(goal.fewest_values > 0 ? ":" : ""));
+  }
+  return words;
 }
 
 bool asks_otherwise(const Options& options) {
@@ -179,21 +187,15 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
   reports::AnalysisOptions analysis;
   if (options.has("model")) {
     const std::string model = options.text("model");
-    std::vector<std::string> names = doe::Model::names();
-    names.emplace_back("auto");
-    if (std::find(names.begin(), names.end(), model) == names.end()) {
-      throw UsageError(
-          fmt::format("--model: '{}' is not known{}", model, doe::did_you_mean(model, names)));
-    }
     if (model == "auto") {
       analysis.fit.surface = model;
     } else {
       analysis.model = model;
     }
   }
-  if (options.has("surface")) analysis.fit.surface = fit_word(options, "surface");
-  analysis.fit.selection = fit_word(options, "selection");
-  analysis.fit.loss = fit_word(options, "loss");
+  if (options.has("surface")) analysis.fit.surface = options.text("surface");
+  analysis.fit.selection = options.text("selection");
+  analysis.fit.loss = options.text("loss");
   analysis.fit.factor = law_factor(options, study);
   if (options.has("transform")) {
     analysis.transform = options.text("transform");

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "runner/progress_printer.h"
+
 namespace doetune::cli {
 namespace {
 
@@ -85,6 +87,10 @@ std::string coloured(const std::string& text, Colour colour) {
 std::size_t width(const std::string& text) {
   return std::count_if(text.begin(), text.end(),
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+}
+
+std::string shortened(const std::string& text, std::size_t columns) {
+  return runner::fitted("", text, "", static_cast<int>(columns));
 }
 
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns) {

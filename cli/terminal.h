@@ -29,6 +29,9 @@ std::string coloured(const std::string& text, Colour colour);
 /// Characters that a UTF-8 text takes on a terminal, as far as code points tell.
 std::size_t width(const std::string& text);
 
+/// At most `columns` of a text, the last an ellipsis where it was longer.
+std::string shortened(const std::string& text, std::size_t columns);
+
 /// Text broken at spaces into lines of at most `columns`, the second and later ones indented: the
 /// first is taken to begin at column `indent`.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns);
