@@ -14,6 +14,8 @@ namespace {
 
 using reports::short_number;
 
+constexpr std::size_t kColumns = 80;
+
 std::string number(const std::optional<double>& value) {
   return value ? short_number(*value) : "-";
 }
@@ -105,9 +107,9 @@ void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagno
 void print_findings(const std::vector<reports::Finding>& found) {
   for (const reports::Finding& finding : found) {
     const bool note = finding.weight == reports::Finding::Weight::kNote;
-    fmt::print("  {} {}\n    {}\n",
-               coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
-               wrapped(finding.sentence + ".", 4, 96), wrapped(finding.remedy + ".", 4, 96));
+    fmt::print(
+        "  {} {}\n    {}\n", coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
+        wrapped(finding.sentence + ".", 4, kColumns), wrapped(finding.remedy + ".", 4, kColumns));
   }
 }
 

@@ -19,18 +19,17 @@ std::string interval(const std::optional<surfaces::Interval>& value) {
 }
 
 void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
-  TextTable table(
-      {"response", "goal", "predicted", "mean, 95 %", "next run, 95 %", "goal met", "probability"});
+  TextTable table({"response", "predicted", "mean, 95 %", "next run, 95 %", "goal met"});
   for (const surfaces::Outlook& outlook : candidate.outlooks) {
     const study::Response& response = *analysis.directory->study.find_response(outlook.name);
     const auto goal = analysis.goals.find(outlook.name);
     const bool has_goal = goal != analysis.goals.end();
-    table.add(
-        {outlook.name, has_goal ? reports::goal_text(goal->second, response.unit) : "-",
-         reports::with_unit(reports::short_number(outlook.mean), response.unit),
-         interval(outlook.confidence_interval), interval(outlook.prediction_interval),
-         has_goal && goal->second.is_limit() ? (outlook.goal_met ? "yes" : "NO") : "-",
-         outlook.goal_met_probability ? reports::percent(*outlook.goal_met_probability) : "-"});
+    std::string met = has_goal && goal->second.is_limit() ? outlook.goal_met ? "yes" : "NO" : "-";
+    if (outlook.goal_met_probability) met += ", " + reports::percent(*outlook.goal_met_probability);
+    table.add({reports::name_with_unit(outlook.name, response.unit),
+               reports::short_number(outlook.mean), interval(outlook.confidence_interval),
+               interval(outlook.prediction_interval), met});
+    if (has_goal) table.add({"  " + reports::goal_text(goal->second, "")});
   }
   fmt::print("{}", table.str());
 }

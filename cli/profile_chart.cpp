@@ -176,8 +176,9 @@ std::string row_text(const std::vector<Panel>& panels, std::size_t first, const 
   }
   std::string text;
   for (int row = 0; row < kRows; ++row) {
-    const std::string label = row == 0           ? reports::short_number(range.high)
-                              : row == kRows - 1 ? reports::short_number(range.low)
+    const double resolution = (range.high - range.low) / 10;
+    const std::string label = row == 0           ? reports::number_to(range.high, resolution)
+                              : row == kRows - 1 ? reports::number_to(range.low, resolution)
                                                  : "";
     std::vector<std::string> parts;
     for (const auto& lines : drawn) parts.push_back(lines[row]);
