@@ -65,6 +65,18 @@ void Options::add_positional(const char* name, int most) {
   positional_.add(name, most);
 }
 
+/// What is said of an option without its value, or with one that it does not take.
+std::string Options::without_value(const po::invalid_command_line_syntax& error) const {
+  for (const OptionRow& row : rows()) {
+    if (row.name != error.get_option_name() && row.short_name != error.get_option_name()) continue;
+    return fmt::format("doetune {}: {} {}", command_.name, row.name,
+                       row.value.empty()
+                           ? "takes no value"
+                           : fmt::format("needs a value: {} {}", row.name, row.value));
+  }
+  return fmt::format("doetune {}: {}", command_.name, error.what());
+}
+
 bool Options::parse(const std::vector<std::string>& arguments) {
   po::options_description all;
   all.add(visible_).add(hidden_);
@@ -80,6 +92,8 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError(fmt::format("doetune {}: too many arguments; usage: doetune {} {}",
                                  command_.name, command_.name, command_.arguments));
+  } catch (const po::invalid_command_line_syntax& error) {
+    throw UsageError(without_value(error));
   } catch (const po::validation_error& error) {
     throw UsageError(
         fmt::format("doetune {}: {}; expected a whole number", command_.name, error.what()));

@@ -102,6 +102,7 @@ class Options {
 
  private:
   void check_choices() const;
+  std::string without_value(const boost::program_options::invalid_command_line_syntax& error) const;
 
   const Command& command_;
   boost::program_options::options_description visible_;

@@ -22,7 +22,7 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
   augmentation.runs = options.integer("runs", 0);
   augmentation.model = study.model;
   augmentation.center_runs = options.integer("center-runs", augmentation.center_runs);
-  if (options.has("factor")) augmentation.factor = options.text("factor");
+  if (options.has("factor")) augmentation.factor = checked_factor(options, "factor", study);
   const int ways = (options.has("runs") ? 1 : 0) + (options.has("fold-over") ? 1 : 0) +
                    (options.has("axial") ? 1 : 0);
   if (ways != 1) throw UsageError("doetune augment: give one of --runs N, --fold-over, --axial");

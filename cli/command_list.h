@@ -14,6 +14,9 @@ using Arguments = std::vector<std::string>;
 void describe_init(Options& options);
 int command_init(const Command& command, const Arguments& arguments);
 
+void describe_check(Options& options);
+int command_check(const Command& command, const Arguments& arguments);
+
 void describe_plan(Options& options);
 int command_plan(const Command& command, const Arguments& arguments);
 

@@ -10,7 +10,11 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"init", "[FILE]", "write a commented study file to start from",
-            "doetune init study.yaml", command_init, describe_init},
+            "doetune init study.yaml\ndoetune init --template own-inference server.yaml\n"
+            "doetune init --demo",
+            command_init, describe_init},
+    Command{"check", "[PATH]", "make one run, to see that a study can be executed",
+            "doetune check study.yaml\ndoetune check study", command_check, describe_check},
     Command{"plan", "STUDY.yaml", "choose the runs and make the study directory",
             "doetune plan fccd.yaml\ndoetune plan fccd.yaml -o trial-2", command_plan,
             describe_plan},

@@ -60,6 +60,7 @@ std::string commands_text() {
       "doetune finds the best settings of a GPU system with few, well-chosen runs.\n\n"
       "Examples:\n"
       "  doetune init study.yaml            a study file to edit\n"
+      "  doetune check study.yaml           one run, to see that it works\n"
       "  doetune plan study.yaml            choose the runs\n"
       "  doetune run study                  execute them\n"
       "  doetune report study               see what is best, and how sure that is\n\n"

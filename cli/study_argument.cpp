@@ -8,6 +8,7 @@
 
 #include "doe/nearest_name.h"
 #include "study/schema.h"
+#include "study/setting_error.h"
 #include "study/yaml.h"
 #include "surfaces/least_squares/box_cox.h"
 
@@ -36,16 +37,6 @@ constexpr std::array kGoalWords{
 /// All that makes an analysis another one than the study's.
 constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
                                       "selection", "loss",      "goal",    "hold"};
-
-/// The factor that --law-factor names.
-std::string law_factor(const Options& options, const study::Study& study) {
-  if (!options.has("law-factor")) return "";
-  const std::string name = options.text("law-factor");
-  const std::vector<std::string> names = study.factor_names();
-  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  throw UsageError(
-      fmt::format("--law-factor: no factor is named '{}'{}", name, doe::did_you_mean(name, names)));
-}
 
 std::pair<std::string, std::string> split(const std::string& text, char at,
                                           const std::string& what) {
@@ -83,8 +74,9 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
   const std::vector<double> values =
       numbers(colon == std::string::npos ? "" : text.substr(colon + 1), option);
   if (values.size() < found->fewest_values || values.size() > found->most_values) {
-    throw UsageError(fmt::format("{}: {} needs {} number(s), for example within:1800,2500", option,
-                                 word, found->most_values));
+    throw UsageError(fmt::format("{}: {} needs {}, for example {}", option, word,
+                                 found->most_values == 1 ? "one number" : "two numbers",
+                                 found->most_values == 1 ? word + ":100" : word + ":1800,2500"));
   }
   surfaces::Goal goal;
   goal.type = found->type;
@@ -125,7 +117,7 @@ void read_hold(const std::string& text, const study::Study& study,
   const doe::Factor& factor = study.factors[at - names.begin()];
   const auto value = factor.parse(setting);
   if (!value || !factor.allows(*value)) {
-    throw UsageError(fmt::format("--hold: '{}' is no setting of {}", setting, name));
+    throw UsageError("--hold: " + study::setting_error(factor, setting));
   }
   options.hold[name] = *value;
 }
@@ -170,6 +162,15 @@ void add_goal_options(Options& options) {
       "hold", list("FACTOR=SETTING"), "a factor that is not to be varied");
 }
 
+std::string checked_factor(const Options& options, const char* option, const study::Study& study) {
+  if (!options.has(option)) return "";
+  const std::string name = options.text(option);
+  const std::vector<std::string> names = study.factor_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  throw UsageError(
+      fmt::format("--{}: no factor is named '{}'{}", option, name, doe::did_you_mean(name, names)));
+}
+
 std::vector<std::string> goal_words() {
   std::vector<std::string> words;
   for (const GoalWord& goal : kGoalWords) {
@@ -196,7 +197,7 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
   if (options.has("surface")) analysis.fit.surface = options.text("surface");
   analysis.fit.selection = options.text("selection");
   analysis.fit.loss = options.text("loss");
-  analysis.fit.factor = law_factor(options, study);
+  analysis.fit.factor = checked_factor(options, "law-factor", study);
   if (options.has("transform")) {
     analysis.transform = options.text("transform");
     try {
