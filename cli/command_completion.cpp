@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "cli/command_list.h"
 #include "cli/completion.h"
@@ -92,7 +93,13 @@ int command_completion(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const std::string name = options.required("SHELL");
   for (const Shell& shell : kShells) {
-    if (name == shell.name) fmt::print("{}", shell.script);
+    if (name != shell.name) continue;
+    if (options.json()) {
+      fmt::print("{}\n",
+                 nlohmann::ordered_json{{"schema_version", 1}, {"script", shell.script}}.dump(2));
+    } else {
+      fmt::print("{}", shell.script);
+    }
   }
   return kDone;
 }

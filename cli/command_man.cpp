@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/command_list.h"
 #include "cli/man_page.h"
@@ -16,6 +17,12 @@ std::vector<std::string> page_names() {
   std::vector<std::string> names{kStudyPage};
   for (const Command& command : commands()) names.emplace_back(command.name);
   return names;
+}
+
+/// Of a name among them; without one doetune(1).
+std::string page_text(const std::string& name) {
+  if (name.empty()) return main_page();
+  return name == kStudyPage ? study_page() : command_page(*find_command(name));
 }
 
 /// DIR/man1/doetune.1 and the others, as CMake installs them.
@@ -46,12 +53,13 @@ int command_man(const Command& command, const Arguments& arguments) {
   const std::vector<std::string> page = options.list("PAGE");
   if (options.has("output")) {
     write_pages(options.text("output"));
-  } else if (page.empty()) {
-    fmt::print("{}", main_page());
-  } else if (page.front() == kStudyPage) {
-    fmt::print("{}", study_page());
+    return kDone;
+  }
+  const std::string text = page_text(page.empty() ? "" : page.front());
+  if (options.json()) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"roff", text}}.dump(2));
   } else {
-    fmt::print("{}", command_page(*find_command(page.front())));
+    fmt::print("{}", text);
   }
   return kDone;
 }

@@ -14,6 +14,8 @@
 namespace doetune::cli {
 namespace {
 
+constexpr std::size_t kColumns = 80;
+
 std::string interval(const std::optional<surfaces::Interval>& value) {
   return value ? reports::interval_text(*value) : "unavailable";
 }
@@ -111,7 +113,9 @@ void print_equivalents(const reports::Analysis& analysis) {
       differences += fmt::format("{}{} {}", differences.empty() ? "" : ", ", gain.name,
                                  reports::with_unit(signed_number(gain.difference), response.unit));
     }
-    fmt::print("  {}\n    {}\n", settings_text(analysis, equivalent.candidate), differences);
+    fmt::print("  {}\n    {}\n",
+               wrapped(settings_text(analysis, equivalent.candidate), 4, kColumns),
+               wrapped(differences, 4, kColumns));
   }
 }
 
@@ -120,12 +124,12 @@ void print_relaxations(const reports::Analysis& analysis) {
     const study::Response& response = *analysis.directory->study.find_response(relaxation.name);
     const std::string value =
         reports::with_unit(reports::short_number(relaxation.reachable), response.unit);
-    fmt::print("  {}\n",
-               relaxation.feasible
-                   ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
-                                 relaxation.name, settings_text(analysis, relaxation.candidate))
-                   : fmt::format("even without the limit on {} the others cannot be met",
-                                 relaxation.name));
+    const std::string told =
+        relaxation.feasible
+            ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
+                          relaxation.name, settings_text(analysis, relaxation.candidate))
+            : fmt::format("even without the limit on {} the others cannot be met", relaxation.name);
+    fmt::print("  {}\n", wrapped(told, 4, kColumns));
   }
 }
 
@@ -227,6 +231,9 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
   if (options.has("contour")) {
+    if (options.json()) {
+      throw UsageError("--contour is for people, --json for programs: not both");
+    }
     fmt::print("{}", asked_contour(options, analysis));
     return kDone;
   }

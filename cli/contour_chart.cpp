@@ -167,6 +167,28 @@ std::string title_of(const Slice& slice, const reports::ResponseAnalysis& respon
       0, kColumns);
 }
 
+/// The drawing with its axes.
+std::string framed(const Slice& slice, const TextCanvas& canvas, const Marks& marks) {
+  const doe::Factor &across = slice.factor(slice.x), &up = slice.factor(slice.y);
+  std::string text = reports::name_with_unit(up.name, up.unit) + '\n';
+  const std::vector<std::string> labels = y_axis(canvas, up), lines = canvas.lines();
+  for (int row = 0; row < kRows; ++row) {
+    text += fmt::format("{:>{}} {}{}{}\n", labels[row], kMargin - 2, marks.side, lines[row],
+                        marks.side);
+  }
+  text += std::string(kMargin, ' ') + x_axis(across) + '\n';
+  const std::string name = reports::name_with_unit(across.name, across.unit);
+  const std::size_t indent = kMargin + kAcross - std::min<std::size_t>(name.size(), kAcross);
+  return text + std::string(indent, ' ') + name + '\n';
+}
+
+std::string legend(const Slice& slice, const Marks& marks, bool missed) {
+  return fmt::format("  {}{} run here  {} run off this slice{}\n",
+                     slice.analysis.optimum ? fmt::format("{} optimum  ", marks.optimum) : "",
+                     marks.near, marks.far,
+                     missed ? fmt::format("  {} a limit is missed", marks.missed) : "");
+}
+
 }  // namespace
 
 std::string contour_text(const reports::Analysis& analysis,
@@ -186,21 +208,8 @@ std::string contour_text(const reports::Analysis& analysis,
     canvas.put(canvas.column_of(share(slice.held[x])), canvas.row_of(share(slice.held[y])),
                coloured(marks.optimum, Colour::kStrong));
   }
-  std::string text = title_of(slice, response, at) + "\n\n";
-  const doe::Factor &across = slice.factor(x), &up = slice.factor(y);
-  text += fmt::format("{}\n", reports::name_with_unit(up.name, up.unit));
-  const std::vector<std::string> labels = y_axis(canvas, up), lines = canvas.lines();
-  for (int row = 0; row < kRows; ++row) {
-    text += fmt::format("{:>{}} {}{}{}\n", labels[row], kMargin - 2, marks.side, lines[row],
-                        marks.side);
-  }
-  text += std::string(kMargin, ' ') + x_axis(across) + '\n';
-  const std::string name = reports::name_with_unit(across.name, across.unit);
-  text += std::string(kMargin + kAcross - std::min<std::size_t>(name.size(), kAcross), ' ') + name;
-  return text + fmt::format("\n  {}{} run here  {} run off this slice{}\n",
-                            analysis.optimum ? fmt::format("{} optimum  ", marks.optimum) : "",
-                            marks.near, marks.far,
-                            missed ? fmt::format("  {} a limit is missed", marks.missed) : "");
+  return title_of(slice, response, at) + "\n\n" + framed(slice, canvas, marks) +
+         legend(slice, marks, missed);
 }
 
 }  // namespace doetune::cli

@@ -154,8 +154,8 @@ class Figures(CliCase):
         self.planned_and_run()
         shown = self.shown("optimize", "tune", "--contour", "a,b")
         self.assertEqual(shown.count("★"), 2)  # in the figure, in the legend
-        self.assertEqual(shown.count("●"), 9 - 1 + 1)  # 9 settings, one under the optimum's; legend
-        self.assertRegex(shown, r"[⠁-⣿][-\d]+[⠁-⣿]")  # a label in its line
+        self.assertEqual(shown.count("●"), 9 + 1)  # the settings, and the legend
+        self.assertRegex(shown, r"[⠁-⣿][-\d.]+[⠁-⣿]")  # a label in its line
         self.assertNotIn("░", shown)
         limited = self.shown("optimize", "tune", "--contour", "a,b", "--goal", "y=at_least:5")
         self.assertIn("░ a limit is missed", limited)
