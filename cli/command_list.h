@@ -20,6 +20,7 @@ int command_import(const Command& command, const Arguments& arguments);
 int command_fit(const Command& command, const Arguments& arguments);
 int command_optimize(const Command& command, const Arguments& arguments);
 int command_report(const Command& command, const Arguments& arguments);
+int command_export(const Command& command, const Arguments& arguments);
 int command_doctor(const Command& command, const Arguments& arguments);
 int command_designs(const Command& command, const Arguments& arguments);
 int command_workloads(const Command& command, const Arguments& arguments);

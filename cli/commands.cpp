@@ -29,13 +29,15 @@ constexpr std::array kCommands{
             "doetune optimize fccd --goal \"throughput=within:1800,2500\"", command_optimize},
     Command{"report", "[DIR]", "write report.html and its figures", "doetune report fccd",
             command_report},
+    Command{"export", "[DIR] --to FORMAT", "write the runs as a table, or a script that fits them",
+            "doetune export fccd --to r", command_export},
     Command{"doctor", "", "show this machine, and what is missing or in doubt for measuring",
             "doetune doctor", command_doctor},
     Command{"designs", "", "list the design types", "doetune designs", command_designs},
     Command{"workloads", "", "list the bundled workloads", "doetune workloads", command_workloads},
     Command{"workload", "NAME [--FACTOR VALUE ...]", "run one bundled workload by hand",
             "doetune workload stream-inference --batch_size 8", command_workload},
-    Command{"schema", "", "print the JSON Schema of the study file, for editors",
+    Command{"schema", "", "print the JSON Schema of the study file or of --json",
             "doetune schema > study.schema.json", command_schema},
 };
 
