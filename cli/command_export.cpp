@@ -43,16 +43,20 @@ void print_json(const reports::ExportFormat& format, const std::string& file, in
                  .dump(2));
 }
 
-}  // namespace
-
-int command_export(const Command& command, const Arguments& arguments) {
+void describe_export(Options& options) {
   namespace po = boost::program_options;
-  Options options(command);
   options.add()("to", po::value<std::string>(), summary_of_formats().c_str())(
       "output,o", po::value<std::string>(),
       "the file to write (default: in the study directory); - is standard output");
   add_fit_options(options);
   add_directory(options);
+}
+
+}  // namespace
+
+int command_export(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  describe_export(options);
   if (!options.parse(arguments)) return kDone;
   const reports::ExportFormat& format = format_of(options);
   const study::StudyDirectory directory = open_study(options);

@@ -64,17 +64,41 @@ void print_verdict(const reports::Verdict& verdict, const reports::ReportFiles& 
              files.figures.front().parent_path().string());
 }
 
-}  // namespace
-
-int command_report(const Command& command, const Arguments& arguments) {
-  namespace po = boost::program_options;
-  Options options(command);
-  options.add()("format", po::value<std::string>(),
+void describe_report(Options& options) {
+  options.add()("format", boost::program_options::value<std::string>(),
                 "some of html (default), md, json; pdf and png are of the figures")(
       "open", "open the page, where there is a desktop");
   add_fit_options(options);
   add_goal_options(options);
   add_directory(options);
+}
+
+/// The report and what else was asked for.
+reports::ReportFiles write_files(const reports::Analysis& analysis,
+                                 const std::vector<std::string>& formats) {
+  reports::ReportFiles files = reports::write_report(analysis, formats);
+  const std::vector<std::filesystem::path> drawings = files.figures;
+  for (const std::string& kind : figure_kinds()) {
+    if (!contains(formats, kind)) continue;
+    for (auto& file : converted_figures(drawings, kind)) files.figures.push_back(std::move(file));
+  }
+  return files;
+}
+
+/// Opens the page if that was asked for, or else says where it is.
+void show_page(const Options& options, const std::filesystem::path& page) {
+  if (options.has("open")) {
+    if (open_on_desktop(page)) return;
+    fmt::print(stderr, "There is no desktop to open it on.\n");
+  }
+  say_next(fmt::format("open {}", page.string()));
+}
+
+}  // namespace
+
+int command_report(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  describe_report(options);
   if (!options.parse(arguments)) return kDone;
   const std::vector<std::string> formats = formats_of(options);
   const study::StudyDirectory directory = open_study(options);
@@ -84,19 +108,10 @@ int command_report(const Command& command, const Arguments& arguments) {
     study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
     study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   }
-  reports::ReportFiles files = reports::write_report(analysis, formats);
-  const std::vector<std::filesystem::path> drawings = files.figures;
-  for (const std::string& kind : figure_kinds()) {
-    if (!contains(formats, kind)) continue;
-    for (auto& file : converted_figures(drawings, kind)) files.figures.push_back(std::move(file));
-  }
+  const reports::ReportFiles files = write_files(analysis, formats);
   const reports::Verdict verdict = reports::verdict(analysis);
   options.json() ? print_json(verdict, files.all()) : print_verdict(verdict, files);
-  const std::filesystem::path first =
-      files.pages.empty() ? directory.report() / "figures" : files.pages.front();
-  const bool opened = options.has("open") && open_on_desktop(first);
-  if (options.has("open") && !opened) fmt::print(stderr, "There is no desktop to open it on.\n");
-  if (!opened) say_next(fmt::format("open {}", first.string()));
+  show_page(options, files.pages.empty() ? directory.report() / "figures" : files.pages.front());
   if (analysis.completed() == 0) return kRunsMissing;
   return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }

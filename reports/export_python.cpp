@@ -45,11 +45,12 @@ def report(name, fit):
     print(f"\n{name}\n{table.to_string(float_format='{:.10g}'.format)}")
 
 
-def r_squared(fit, null):
-    """Of what varies inside blocks; of a model without a constant, about zero."""
-    model = fit.model
-    rest = sm.OLS(model.wendog, model.wexog[:, null]).fit().ssr if null else sum(model.wendog**2)
-    return 1 - fit.ssr / rest
+def report_errors(fit, null):
+    """R2 is of what varies inside blocks; of a model without a constant, about zero."""
+    y, x = fit.model.wendog, fit.model.wexog[:, null]
+    rest = sm.OLS(y, x).fit().ssr if null else sum(y**2)
+    print(f"sigma {fit.scale**0.5:.10g} with {fit.df_resid:g} degrees of freedom, "
+          f"R2 {1 - fit.ssr / rest:.10g}")
 
 
 terms, fits = {}, {}
@@ -68,8 +69,7 @@ std::string runs_table(const Analysis& analysis) {
     for (std::string& cell : cells) {
       if (cell.empty()) cell = "nan";
     }
-    text +=
-        fmt::format("    {}: {},\n", script_literal(column.name), script_list("[", cells, "]", 8));
+    text += script_list(fmt::format("    {}: [", script_literal(column.name)), cells, "],\n", 8);
   }
   return text + "})\n";
 }
@@ -177,8 +177,8 @@ std::string fit_of(const ResponseAnalysis& response) {
     return fmt::format(
         "fits[{0}] = sm.MixedLM(y, x, groups=runs[\"whole_plot\"][rows]).fit(reml=True)\n"
         "report({0}, fits[{0}])\n"
-        "print(f\"variance of whole plots {{fits[{0}].cov_re.iloc[0, 0]:.10g}}, of runs "
-        "{{fits[{0}].scale:.10g}}\")\n",
+        "print(\"variance of whole plots\", fits[{0}].cov_re.iloc[0, 0], \"of runs\", "
+        "fits[{0}].scale)\n",
         name);
   }
   if (is_robust(response)) {
@@ -189,7 +189,7 @@ std::string fit_of(const ResponseAnalysis& response) {
            fmt::format(
                "fits[{0}] = sm.RLM({1}, M=sm.robust.norms.HuberT(1.345)).fit(maxiter=1000, "
                "tol=1e-12)\n{2}report({0}, fits[{0}])\n"
-               "print(f\"scale {{fits[{0}].scale:.10g}}\")\n",
+               "print(\"scale\", fits[{0}].scale)\n",
                name, data,
                tukey ? fmt::format("fits[{0}] = sm.RLM({1}, M=sm.robust.norms.TukeyBiweight(4.685))"
                                    ".fit(\n    start_params=fits[{0}].params, maxiter=1000, "
@@ -199,8 +199,7 @@ std::string fit_of(const ResponseAnalysis& response) {
   }
   return fmt::format(
       "fits[{0}] = {1}\nreport({0}, fits[{0}])\n"
-      "print(f\"sigma {{fits[{0}].scale**0.5:.10g}} with {{fits[{0}].df_resid:g}} degrees of "
-      "freedom, \"\n      f\"R2 {{r_squared(fits[{0}], {2}):.10g}}\")\n",
+      "report_errors(fits[{0}], {2})\n",
       name, weighted ? "sm.WLS(y, x, weights=" + weights + ").fit()" : "sm.OLS(y, x).fit()",
       null_columns(response));
 }

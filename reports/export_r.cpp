@@ -42,7 +42,7 @@ constexpr const char* kInstalled =
     R"(# MASS and nlme come with R: Debian's r-recommended.
 installed <- function(package, name) {
   there <- requireNamespace(package, quietly = TRUE)
-  if (!there) cat("\n", name, "\nnot fitted: the package ", package, " is missing\n", sep = "")
+  cat("\n", name, "\n", if (!there) c("not fitted: the package ", package, " is missing\n"), sep = "")
   there
 }
 )";
@@ -71,7 +71,7 @@ std::string runs_table(const Analysis& analysis) {
     for (std::string& cell : cells) {
       if (cell.empty()) cell = "NA";
     }
-    text += fmt::format("runs${} <- {}\n", r_name(column.name), script_list("c(", cells, ")", 2));
+    text += script_list(fmt::format("runs${} <- c(", r_name(column.name)), cells, ")\n", 2);
   }
   return text;
 }
@@ -135,8 +135,7 @@ std::string formula(const ResponseAnalysis& response) {
   for (const doe::Term& term : model.terms()) {
     if (term.order() > 0) terms.push_back(term_text(term, model.factors()));
   }
-  for (std::size_t i = 0; i + 1 < terms.size(); ++i) terms[i] += " +";
-  return script_list(transformed_response(response) + " ~ ", terms, "", 2);
+  return script_list(transformed_response(response) + " ~ ", terms, "", 2, " +");
 }
 
 /// The runs of a response in coded units.

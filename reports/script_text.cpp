@@ -85,11 +85,11 @@ std::string script_comment(std::string_view text) {
 }
 
 std::string script_list(std::string_view open, const std::vector<std::string>& items,
-                        std::string_view close, std::size_t indent) {
+                        std::string_view close, std::size_t indent, std::string_view separator) {
   std::string list(open);
   std::size_t column = list.size();
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
+    const std::string item = items[i] + std::string(i + 1 < items.size() ? separator : "");
     if (i > 0 && column + 1 + item.size() > kColumns) {
       list += "\n" + std::string(indent, ' ');
       column = indent;

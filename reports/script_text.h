@@ -18,9 +18,10 @@ std::string script_number(double x, std::string_view missing);
 /// A comment of whole lines, "# ..." each; characters that might end one are U+FFFD.
 std::string script_comment(std::string_view text);
 
-/// "OPENitem, item, ...CLOSE" broken into lines of at most 100 characters where items allow, the
-/// second and later ones indented.
+/// "OPENitem, item, ...CLOSE", or with another separator, broken into lines of at most 100
+/// characters where items allow, the second and later ones indented.
 std::string script_list(std::string_view open, const std::vector<std::string>& items,
-                        std::string_view close, std::size_t indent);
+                        std::string_view close, std::size_t indent,
+                        std::string_view separator = ",");
 
 }  // namespace doetune::reports

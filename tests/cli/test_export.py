@@ -9,6 +9,7 @@ import math
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,11 +94,12 @@ class Export(unittest.TestCase):
             table = csv.DictWriter(file, list(rows[0]))
             table.writeheader()
             table.writerows(rows)
-        self.doetune("import", f"{name}.yaml", "runs.csv", "-o", name, "--force")
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        self.doetune("import", f"{name}.yaml", "runs.csv", "-o", name)
         return json.loads(self.doetune("fit", name, "--json").stdout)["responses"]
 
-    def answer(self, language, name="study"):
-        self.doetune("export", name, "--to", language)
+    def answer(self, language, name="study", options=()):
+        self.doetune("export", name, "--to", language, *options)
         if language == "r":
             driver, script = self.folder / "driver.R", f"{name}/export.R"
             driver.write_text(R_DRIVER)
@@ -116,10 +118,10 @@ class Export(unittest.TestCase):
         if has_module("statsmodels"):
             yield "python"
 
-    def compare(self, fits, name="study", two_levels=(), digits=1e-9, errors=1e-9):
+    def compare(self, fits, two_levels=(), options=()):
         for language in self.languages():
             with self.subTest(language=language):
-                answer = self.answer(language, name)
+                answer = self.answer(language, options=options)
                 fitted = {response: fit for response, fit in fits.items() if "coefficients" in fit}
                 self.assertEqual(set(answer.fits), set(fitted))
                 for response, fit in fitted.items():
@@ -130,8 +132,8 @@ class Export(unittest.TestCase):
                         term = r_term(row["term"], two_levels) if language == "r" else row["term"]
                         estimate, error = theirs[term]
                         scale = max(abs(row["estimate"]), row["std_error"])
-                        self.assertLessEqual(abs(estimate - row["estimate"]), digits * scale, (response, term))
-                        self.assertLessEqual(abs(error / row["std_error"] - 1), errors, (response, term))
+                        self.assertLessEqual(abs(estimate - row["estimate"]), 1e-9 * scale, (response, term))
+                        self.assertLessEqual(abs(error / row["std_error"] - 1), 1e-9, (response, term))
                 for (sigma, df, r2), fit in zip(answer.sigma_and_r2, fitted.values()):
                     self.assertAlmostEqual(sigma / fit["sigma"], 1, delta=1e-9)
                     self.assertEqual(df, fit["df_residual"])
@@ -162,20 +164,23 @@ factors:
   rate: {low: 0.5, high: 8, scale: log10, unit: Hz}
   precision: {levels: [fp32, bf16, int8]}
   core: {levels: [big, little]}
-model: cubic
+model: quadratic
 responses:
   plain: {}
   latency: {unit: ms, transform: log}
   root: {transform: sqrt}
   inverse: {transform: inverse}
   share: {transform: logit}
-  energy: {transform: power(0.3)}
+  energy: {transform: box-cox}
   partly: {fit: {selection: backward}}
 """, rows)
-        self.assertEqual(fits["energy"]["transform"], "power(0.3)")
         self.assertLess(fits["partly"]["n"], fits["plain"]["n"])
         self.assertLess(len(fits["partly"]["model"]), len(fits["plain"]["model"]))
         self.compare(fits, two_levels=("core",))
+        power = ("--transform", "power(-0.3)")
+        fits = json.loads(self.doetune("fit", "study", "--json", *power).stdout)["responses"]
+        self.assertEqual(fits["plain"]["transform"], "power(-0.3)")
+        self.compare(fits, two_levels=("core",), options=power)
 
     def rows_of_two_factors(self, more):
         chance = random.Random(5)
@@ -222,10 +227,10 @@ responses:
                     estimate, error = self.answer("r").fits["y"][r_term(term, ())]
                     self.assertAlmostEqual(estimate, row["estimate"], delta=1e-6 * row["std_error"])
                     self.assertAlmostEqual(error / row["std_error"], 1, delta=1e-6)
-            if has_module("statsmodels"):  # its errors count the runs otherwise
+            if has_module("statsmodels"):  # a scale of 0.67449 for 0.6745, and other errors
                 for term, row in rows_of.items():
                     estimate, _ = self.answer("python").fits["y"][term]
-                    self.assertAlmostEqual(estimate, row["estimate"], delta=1e-6 * row["std_error"])
+                    self.assertAlmostEqual(estimate, row["estimate"], delta=1e-4 * row["std_error"])
 
     def test_whole_plots(self):
         rows = []
@@ -262,7 +267,7 @@ responses:
             "y": 10 + row["a"] + i % 5 + chance.gauss(0, 0.3)})
         for row in rows:
             del row["a"], row["b"]
-        levels = json.dumps(HOSTILE_LEVELS)
+        levels = json.dumps(HOSTILE_LEVELS, ensure_ascii=False)
         fits = self.study('study: "x\\nimport os; os.system(\'touch hacked\')"\n' + self.STUDY.replace("a:", "if:")
                           .replace("b:", "lambda:").replace("factors: {", f"factors: {{log: {{levels: {levels}}}, ")
                           + 'model: linear\nresponses: {y: {unit: "s\\rtouch hacked", transform: log}}\n', rows)
