@@ -43,6 +43,10 @@ int command_optimize(const Command& command, const Arguments& arguments);
 
 void describe_report(Options& options);
 int command_report(const Command& command, const Arguments& arguments);
+
+void describe_export(Options& options);
+int command_export(const Command& command, const Arguments& arguments);
+
 int command_doctor(const Command& command, const Arguments& arguments);
 int command_designs(const Command& command, const Arguments& arguments);
 int command_workloads(const Command& command, const Arguments& arguments);
@@ -55,6 +59,8 @@ int command_completion(const Command& command, const Arguments& arguments);
 
 void describe_man(Options& options);
 int command_man(const Command& command, const Arguments& arguments);
+
+void describe_schema(Options& options);
 int command_schema(const Command& command, const Arguments& arguments);
 
 }  // namespace doetune::cli

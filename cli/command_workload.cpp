@@ -38,6 +38,7 @@ int command_workload(const Command& command, const Arguments& arguments) {
   const std::filesystem::path program = program_of(arguments[0]);
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i] == "--json") continue;  // its result is JSON as it is
     argv.push_back(const_cast<char*>(arguments[i].c_str()));
   }
   argv.push_back(nullptr);

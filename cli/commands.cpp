@@ -41,6 +41,8 @@ constexpr std::array kCommands{
             command_optimize, describe_optimize},
     Command{"report", "[DIR]", "write report.html and its figures", "doetune report fccd",
             command_report, describe_report},
+    Command{"export", "[DIR] --to FORMAT", "write the runs as a table, or a script that fits them",
+            "doetune export fccd --to r", command_export, describe_export},
     Command{"doctor", "", "show this machine, and what is missing or in doubt for measuring",
             "doetune doctor", command_doctor},
     Command{"designs", "", "list the design types", "doetune designs", command_designs},
@@ -53,8 +55,9 @@ constexpr std::array kCommands{
             command_completion, describe_completion},
     Command{"man", "[PAGE]", "print a manual page", "doetune man plan | man -l -", command_man,
             describe_man},
-    Command{"schema", "", "print the JSON Schema of the study file, for editors",
-            "doetune schema > study.schema.json", command_schema},
+    Command{"schema", "", "print the JSON Schema of the study file or of --json",
+            "doetune schema > study.schema.json\ndoetune schema --of optimize", command_schema,
+            describe_schema},
 };
 
 constexpr std::array kExitMeanings{

@@ -203,7 +203,7 @@ class CommandLine(unittest.TestCase):
         self.doetune(expect=2)
         self.assertIn("Commands:", self.doetune("--help").stdout)
         self.assertIn("doetune ", self.doetune("--version").stdout)
-        for name in ("init", "plan", "run", "status", "import", "fit", "optimize", "report",
+        for name in ("init", "plan", "run", "status", "import", "fit", "optimize", "report", "export",
                      "designs", "workloads", "workload", "schema"):
             self.assertRegex(self.doetune(name, "--help").stdout, "\nExamples?:\n")
 
