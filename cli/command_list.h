@@ -19,6 +19,7 @@ int command_status(const Command& command, const Arguments& arguments);
 int command_import(const Command& command, const Arguments& arguments);
 int command_fit(const Command& command, const Arguments& arguments);
 int command_optimize(const Command& command, const Arguments& arguments);
+int command_confirm(const Command& command, const Arguments& arguments);
 int command_report(const Command& command, const Arguments& arguments);
 int command_doctor(const Command& command, const Arguments& arguments);
 int command_designs(const Command& command, const Arguments& arguments);

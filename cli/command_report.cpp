@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command_list.h"
+#include "cli/print_verdict.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/verdict.h"
@@ -35,11 +36,12 @@ int command_report(const Command& command, const Arguments& arguments) {
                                               {"files", list}}
                            .dump(2));
   } else {
-    fmt::print("{}\n", verdict.headline);
-    for (const std::string& caveat : verdict.caveats) fmt::print("  caution: {}\n", caveat);
+    print_verdict(verdict);
     fmt::print("{} written, with {} figures\n", files.front().string(), files.size() - 1);
   }
-  say_next(fmt::format("open {}", files.front().string()));
+  const bool confirm = verdict.status == reports::Status::kUnconfirmed &&
+                       !asks_otherwise(options) && !verdict.next_command.empty();
+  say_next(confirm ? verdict.next_command : fmt::format("open {}", files.front().string()));
   if (analysis.completed() == 0) return kRunsMissing;
   return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }

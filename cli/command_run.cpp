@@ -8,11 +8,11 @@
 #include "cli/dry_run.h"
 #include "cli/outlying_runs.h"
 #include "cli/run_numbers.h"
+#include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "doe/nearest_name.h"
 #include "runner/progress_printer.h"
-#include "runner/run_error.h"
 #include "runner/run_study.h"
 
 namespace po = boost::program_options;
@@ -35,20 +35,6 @@ void print_json(const study::StudyDirectory& directory, const runner::RunSummary
                                             {"interrupted", summary.interrupted},
                                             {"gave_up", summary.gave_up}}
                          .dump(2));
-}
-
-std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
-                                                const study::StudyDirectory& directory) {
-  const study::Study& study = directory.study;
-  const runner::LauncherRequest request{
-      study.name, std::filesystem::absolute(directory.path), study.run,
-      [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
-  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher, request);
-  try {
-    return runner::make_launcher(options.text("launcher"), request);
-  } catch (const runner::RunError& error) {
-    throw UsageError(fmt::format("--launcher: {}", error.what()));
-  }
 }
 
 /// The ends that may be tried anew: what was measured, or cannot run, is not among them.
@@ -85,10 +71,8 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
 
 int command_run(const Command& command, const Arguments& arguments) {
   Options options(command);
-  options.add()("jobs,j", po::value<int>(), "runs at once, instead of the study's")(
-      "launcher", po::value<std::string>(), "where runs are executed, instead of the study's")(
-      "gpus", po::value<std::string>(), "the GPUs to use, e.g. 0,1")(
-      "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
+  add_run_options(options);
+  options.add()("only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
       "rerun", po::value<std::string>(),
       "completed runs to measure once more, e.g. 3,7-9; both values count")(
       "retry", po::value<std::string>(),
@@ -97,10 +81,7 @@ int command_run(const Command& command, const Arguments& arguments) {
   add_directory(options);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
-  runner::RunOptions run;
-  if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
-  if (run.jobs.value_or(1) < 1) throw UsageError("doetune run: --jobs must be at least 1");
-  run.gpus = split_list(options.text("gpus"));
+  runner::RunOptions run = run_options(options);
   if (options.has("only") && options.text("only").empty()) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
   }

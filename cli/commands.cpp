@@ -27,6 +27,8 @@ constexpr std::array kCommands{
             "doetune fit fccd", command_fit},
     Command{"optimize", "[DIR]", "find the settings that meet the goals",
             "doetune optimize fccd --goal \"throughput=within:1800,2500\"", command_optimize},
+    Command{"confirm", "[DIR]", "run the optimum and today's settings again, judge the prediction",
+            "doetune confirm fccd -n 5", command_confirm},
     Command{"report", "[DIR]", "write report.html and its figures", "doetune report fccd",
             command_report},
     Command{"doctor", "", "show this machine, and what is missing or in doubt for measuring",
