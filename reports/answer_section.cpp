@@ -70,7 +70,7 @@ void write_settings(const Page& page, Markup& out) {
 
 void write_form(const char* title, const std::string& text, Markup& out) {
   if (text.empty()) return;
-  out.open("figure").element("figcaption", title);
+  out.open("div").element("small", title, {{"class", "quiet"}});
   out.element("pre", text, {{"aria-label", std::string("settings ") + title}}).close();
 }
 

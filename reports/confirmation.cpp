@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doe/design.h"
 #include "reports/slice.h"
 #include "surfaces/optimum/confirmation.h"
 

@@ -234,7 +234,12 @@ struct Next {
   std::string reason;
 };
 
-Next next_of_unconfirmed(const Analysis& analysis) {
+Next next_of_unconfirmed(const Analysis& analysis,
+                         const std::optional<Confirmation>& confirmation) {
+  if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, from which the surfaces learn their error"};
+  }
   const study::Study& study = analysis.directory->study;
   if (study.command.empty() && study.workload.empty()) {
     return {"", "run these settings again and compare with the range of the next run"};
@@ -265,7 +270,7 @@ Next next_step(const Analysis& analysis, Status status,
       return {command(analysis, "optimize") + " --goal \"RESPONSE=at_most:LIMIT\"",
               "tries other limits on the same surfaces, without new runs"};
     case Status::kUnconfirmed:
-      return next_of_unconfirmed(analysis);
+      return next_of_unconfirmed(analysis, confirmation);
     case Status::kNotConfirmed:
       return next_of_not_confirmed(analysis, *confirmation);
     case Status::kNoGain:
