@@ -76,7 +76,7 @@ std::string mean_text(const surfaces::Prediction& measured) {
 }
 
 void print_responses(const reports::Confirmation& confirmation) {
-  TextTable table({"response", "predicted", "expected, 95 %", "measured", "", "goal", "gain"});
+  TextTable table({"response", "predicted", "expected, 95 %", "measured", "", "goal"});
   for (const reports::ConfirmedResponse& response : confirmation.responses) {
     const char* word = !response.agrees ? "" : *response.agrees ? "agrees" : "DISAGREES";
     const bool missed = response.limit == reports::LimitHeld::kNo;
@@ -85,10 +85,20 @@ void print_responses(const reports::Confirmation& confirmation) {
     table.add({reports::name_with_unit(response.name, response.unit),
                reports::short_number(response.predicted.response()),
                response.joint_range ? reports::interval_text(*response.joint_range) : "unknown",
-               mean_text(response.measured), word, missed ? goal + " MISSED" : goal,
-               response.gain ? reports::gain_text(*response.gain, response.unit) : "-"});
+               mean_text(response.measured), word, missed ? goal + " MISSED" : goal});
   }
   fmt::print("\n{}", table.str());
+}
+
+void print_gains(const reports::Confirmation& confirmation) {
+  TextTable table({"against today's settings, measured", ""});
+  bool any = false;
+  for (const reports::ConfirmedResponse& response : confirmation.responses) {
+    if (!response.gain) continue;
+    table.add({response.name, reports::gain_text(*response.gain, response.unit)});
+    any = true;
+  }
+  if (any) fmt::print("\n{}", table.str());
 }
 
 void print_json(const reports::Analysis& analysis, const reports::Verdict& verdict, int added) {
@@ -132,7 +142,10 @@ int conclude(const study::StudyDirectory& directory, const study::JudgedSettings
     print_json(analysis, verdict, added);
   } else {
     print_verdict(verdict);
-    if (confirmation) print_responses(*confirmation);
+    if (confirmation) {
+      print_responses(*confirmation);
+      print_gains(*confirmation);
+    }
   }
   const int code = exit_code(analysis, judged, confirmation);
   const bool report = code == kDone || verdict.next_command.empty();
@@ -143,13 +156,16 @@ int conclude(const study::StudyDirectory& directory, const study::JudgedSettings
 
 }  // namespace
 
-int command_confirm(const Command& command, const Arguments& arguments) {
-  Options options(command);
-  options.add()("runs,n", po::value<int>(),
+void describe_confirm(Options& options) {
+  options.add()("runs,n", po::value<int>()->value_name("N"),
                 "runs at the optimum, and as many at today's settings, instead of the study's (5)");
   add_run_options(options);
   options.add()("dry-run", "print what would be executed, where, and what it would cost");
   add_directory(options);
+}
+
+int command_confirm(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
   const int runs = options.integer("runs", directory.study.confirmation_runs);

@@ -11,11 +11,14 @@
 
 namespace doetune::cli {
 
-int command_report(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_report(Options& options) {
   add_fit_options(options);
   add_goal_options(options);
   add_directory(options);
+}
+
+int command_report(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =

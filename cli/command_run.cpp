@@ -37,11 +37,18 @@ void print_json(const study::StudyDirectory& directory, const runner::RunSummary
                          .dump(2));
 }
 
+std::vector<std::string> retry_words() {
+  std::vector<std::string> words{"none"};
+  for (const study::RunStatus status : runner::Selection{}.again) {
+    words.emplace_back(run_status_name(status));
+  }
+  return words;
+}
+
 /// The ends that may be tried anew: what was measured, or cannot run, is not among them.
 std::set<study::RunStatus> parse_statuses(const std::string& text) {
   const std::set<study::RunStatus> allowed = runner::Selection{}.again;
-  std::vector<std::string> names{"none"};
-  for (const study::RunStatus status : allowed) names.emplace_back(run_status_name(status));
+  const std::vector<std::string> names = retry_words();
   std::set<study::RunStatus> statuses;
   for (const std::string& word : split_list(text)) {
     if (word == "none") continue;
@@ -69,16 +76,20 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
 
 }  // namespace
 
-int command_run(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_run(Options& options) {
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   add_run_options(options);
-  options.add()("only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
-      "rerun", po::value<std::string>(),
-      "completed runs to measure once more, e.g. 3,7-9; both values count")(
-      "retry", po::value<std::string>(),
+  options.add()("only", text("RUNS"), "run numbers, e.g. 3,7-9")(
+      "rerun", text("RUNS"), "completed runs to measure once more, e.g. 3,7-9; both values count")(
+      "retry", text("ENDS"),
       "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
       "dry-run,n", "print what would be executed, where, and what it would cost");
+  options.choices("retry", {retry_words(), true});
   add_directory(options);
+}
+
+int command_run(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
   runner::RunOptions run = run_options(options);

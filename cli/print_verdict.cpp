@@ -26,7 +26,7 @@ Colour colour_of(reports::Status status) {
 void print_verdict(const reports::Verdict& verdict) {
   const std::string badge(reports::status_name(verdict.status));
   // Colours take no room, so lines are broken before the badge is coloured.
-  const std::string text = wrapped(badge + " " + verdict.headline, 0, kColumns);
+  const std::string text = wrapped(badge + ": " + verdict.headline, 0, kColumns);
   fmt::print("{}{}\n", coloured(badge, colour_of(verdict.status)), text.substr(badge.size()));
   for (const std::string& caveat : verdict.caveats) {
     fmt::print("  {}\n", wrapped("caution: " + caveat, 4, kColumns));

@@ -5,16 +5,27 @@
 #include <filesystem>
 
 #include "cli/run_numbers.h"
-#include "runner/run_error.h"
 
 namespace po = boost::program_options;
 
 namespace doetune::cli {
+namespace {
+
+std::vector<std::string> launcher_names() {
+  std::vector<std::string> names;
+  for (const runner::LauncherType& type : runner::launcher_types()) names.emplace_back(type.name);
+  return names;
+}
+
+}  // namespace
 
 void add_run_options(Options& options) {
-  options.add()("jobs,j", po::value<int>(), "runs at once, instead of the study's")(
-      "launcher", po::value<std::string>(), "where runs are executed, instead of the study's")(
-      "gpus", po::value<std::string>(), "the GPUs to use, e.g. 0,1");
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  options.add()("jobs,j", po::value<int>()->value_name("N"),
+                "runs at once, instead of the study's")(
+      "launcher", text("NAME"), "where runs are executed, instead of the study's")(
+      "gpus", text("LIST"), "the GPUs to use, e.g. 0,1");
+  options.choices("launcher", {launcher_names()});
 }
 
 runner::RunOptions run_options(const Options& options) {
@@ -31,12 +42,7 @@ std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
   const runner::LauncherRequest request{
       study.name, std::filesystem::absolute(directory.path), study.run,
       [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
-  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher, request);
-  try {
-    return runner::make_launcher(options.text("launcher"), request);
-  } catch (const runner::RunError& error) {
-    throw UsageError(fmt::format("--launcher: {}", error.what()));
-  }
+  return runner::make_launcher(options.text("launcher", study.run.launcher), request);
 }
 
 }  // namespace doetune::cli

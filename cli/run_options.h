@@ -10,13 +10,13 @@
 
 namespace doetune::cli {
 
-/// Declares --jobs, --launcher and --gpus.
+/// Describes --jobs, --launcher and --gpus.
 void add_run_options(Options& options);
 
 /// --jobs and --gpus as given. Throws UsageError.
 runner::RunOptions run_options(const Options& options);
 
-/// The launcher that --launcher names, or the study's. Throws UsageError for an unknown one.
+/// The launcher that --launcher names, or the study's.
 std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
                                                 const study::StudyDirectory& directory);
 

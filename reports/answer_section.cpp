@@ -50,15 +50,28 @@ std::string badge_class(Status status) {
   }
 }
 
+const char* title_of_settings(Status status) {
+  switch (status) {
+    case Status::kInfeasible:
+      return "Nearest settings";
+    case Status::kNotConfirmed:
+      return "Settings that were predicted to be best";
+    case Status::kNoGain:
+      return "Settings that are as good as today's";
+    default:
+      return "Settings to use";
+  }
+}
+
 void write_settings(const Page& page, Markup& out) {
   const std::vector<doe::Factor>& factors = factors_of(page.analysis);
   const surfaces::Optimum& optimum = *page.analysis.optimum;
-  out.element("h3", optimum.feasible ? "Settings to use" : "Nearest settings");
+  out.element("h3", title_of_settings(page.verdict.status));
   out.open("dl", {{"class", "settings"}});
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const doe::Factor& factor = factors[f];
     out.open("div").element("dt", factor.name).open("dd");
-    out.element("strong", factor.format(optimum.best.settings[f]));
+    out.element("strong", factor.format(page.analysis.optimum->best.settings[f]));
     if (!factor.unit.empty()) out.text(" " + factor.unit);
     if (factor.baseline) {
       out.element("span", " (now " + factor.format(*factor.baseline) + ")", {{"class", "quiet"}});
@@ -157,19 +170,23 @@ Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now
   return cell;
 }
 
-/// "✓ met" by the mean, measured or predicted, and the probability for a single run.
-Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook& outlook,
-               const ConfirmedResponse* confirmed) {
-  if (goal == nullptr || !goal->is_limit()) return text_cell("–");
-  Cell cell = text_cell(outlook.goal_met ? "✓ met" : "✗ missed");
+/// "at most 1 s", whether the mean meets it, measured or predicted, and the probability that a
+/// single run does.
+Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook* outlook,
+               const ConfirmedResponse* confirmed, const std::string& unit) {
+  if (goal == nullptr) return text_cell("none");
+  Cell cell = text_cell(goal_text(*goal, unit));
+  if (outlook == nullptr || !goal->is_limit()) return cell;
+  std::string met = outlook->goal_met ? "✓ met" : "✗ missed";
   if (confirmed != nullptr && confirmed->limit) {
     constexpr const char* kWords[] = {"✓ held", "✓ held, not surely", "✗ missed"};
-    cell.text = kWords[static_cast<std::size_t>(*confirmed->limit)];
+    met = kWords[static_cast<std::size_t>(*confirmed->limit)];
   }
-  if (outlook.goal_met_probability) {
-    cell.markup = remark("next run: " + percent(*outlook.goal_met_probability));
-    cell.exact = exact_number(*outlook.goal_met_probability);
+  if (outlook->goal_met_probability) {
+    met += "; next run: " + percent(*outlook->goal_met_probability);
+    cell.exact = exact_number(*outlook->goal_met_probability);
   }
+  cell.markup = remark(met);
   return cell;
 }
 
@@ -196,12 +213,9 @@ std::vector<Cell> outlook_row(const Answer& answer, const ResponseAnalysis& resp
                            interval_cell(outlook->prediction_interval)});
   }
   if (answer.any_confirmed()) row.push_back(confirmed_cell(confirmed));
-  row.push_back(text_cell(goal != nullptr ? goal_text(*goal, unit) : "none"));
-  if (outlook == nullptr) {
-    row.insert(row.end(), {text_cell("–"), text_cell("")});
-    return row;
-  }
-  row.insert(row.end(), {goal_cell(goal, *outlook, confirmed), text_cell("")});
+  row.push_back(goal_cell(goal, outlook, confirmed, unit));
+  row.push_back(text_cell(""));
+  if (outlook == nullptr) return row;
   const auto measured =
       confirmed == nullptr ? std::nullopt : std::optional(confirmed->measured.response());
   row.back().markup = range_bar(*outlook, goal, today(confirmed, now), measured);
@@ -213,7 +227,7 @@ void write_predictions(const Answer& answer, Markup& out) {
   if (answer.analysis().optimum->baseline) header.emplace_back("Today");
   header.insert(header.end(), {"Predicted mean", "95 % for the mean", "95 % for the next run"});
   if (answer.any_confirmed()) header.emplace_back("Confirmed mean");
-  header.insert(header.end(), {"Goal", "Met?", "Against the goal"});
+  header.insert(header.end(), {"Goal", "Against the goal"});
   std::vector<std::vector<Cell>> rows;
   for (const ResponseAnalysis& response : answer.analysis().responses) {
     rows.push_back(outlook_row(answer, response));

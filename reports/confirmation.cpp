@@ -110,13 +110,15 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
 /// Whether anything is better than at today's settings; empty where that is not known.
 std::optional<bool> any_gain(const Confirmation& confirmation) {
   if (confirmation.is_baseline) return false;
-  bool known = false;
+  bool known = true;
   for (const ConfirmedResponse& response : confirmation.responses) {
-    if (!response.goal || !response.baseline) continue;
+    if (!response.goal) continue;
     if (response.is_better.value_or(false)) return true;
     const bool limit = response.goal->is_limit();
-    if (limit && !response.goal->is_met(response.baseline->response())) return true;
-    known = known || limit || response.is_better;
+    if (limit && response.baseline && !response.goal->is_met(response.baseline->response())) {
+      return true;
+    }
+    known = known && (limit ? response.baseline.has_value() : response.is_better.has_value());
   }
   return known ? std::optional(false) : std::nullopt;
 }

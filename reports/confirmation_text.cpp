@@ -23,7 +23,7 @@ std::string signed_to(double x, double resolution) {
 /// "+38 % (95 % +31 to +45 %)", all in percent.
 std::string percent_text(double ratio, const std::optional<surfaces::Interval>& interval) {
   const auto change = [](double r) { return 100 * (r - 1); };
-  if (!interval) return signed_to(change(ratio), 1) + " %";
+  if (!interval) return signed_to(change(ratio), kOneDigit) + " %";
   const double digit = kOneDigit * (change(interval->high) - change(interval->low)) / 2;
   return fmt::format("{} % (95 % {} to {} %)", signed_to(change(ratio), digit),
                      signed_to(change(interval->low), digit),

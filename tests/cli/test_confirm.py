@@ -82,10 +82,10 @@ class Confirm(unittest.TestCase):
         self.assertEqual(len(self.rows("plan.csv")), planned)
 
         told = self.doetune("confirm", "tune")
-        self.assertIn("CONFIRMED 4 runs at these settings agree", told.stdout)
+        self.assertIn("CONFIRMED: 4 runs at these settings agree", told.stdout)
         self.assertIn("agrees", told.stdout)
         self.assertIn("Next: doetune report tune", told.stderr)
-        self.assertLessEqual(max(map(len, told.stdout.splitlines())), 120)
+        self.assertLessEqual(max(map(len, told.stdout.splitlines())), 80)
         rows = self.rows("results.csv")
         types = [row["point_type"] for row in rows[planned:]]
         self.assertEqual((types.count("confirmation"), types.count("baseline")), (4, 4))
