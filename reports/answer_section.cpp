@@ -65,7 +65,6 @@ const char* title_of_settings(Status status) {
 
 void write_settings(const Page& page, Markup& out) {
   const std::vector<doe::Factor>& factors = factors_of(page.analysis);
-  const surfaces::Optimum& optimum = *page.analysis.optimum;
   out.element("h3", title_of_settings(page.verdict.status));
   out.open("dl", {{"class", "settings"}});
   for (std::size_t f = 0; f < factors.size(); ++f) {
