@@ -20,6 +20,7 @@ enum ExitCode : int {
   kStudyDirectory = 4,
   kRunsMissing = 5,
   kNoSettingsMeetGoals = 6,
+  kNotConfirmed = 8,
   kInterrupted = 130,
 };
 

@@ -41,6 +41,9 @@ int command_fit(const Command& command, const Arguments& arguments);
 void describe_optimize(Options& options);
 int command_optimize(const Command& command, const Arguments& arguments);
 
+void describe_confirm(Options& options);
+int command_confirm(const Command& command, const Arguments& arguments);
+
 void describe_report(Options& options);
 int command_report(const Command& command, const Arguments& arguments);
 

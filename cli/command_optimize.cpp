@@ -2,14 +2,17 @@
 
 #include "cli/command_list.h"
 #include "cli/contour_chart.h"
+#include "cli/print_verdict.h"
 #include "cli/profile_chart.h"
 #include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "doe/nearest_name.h"
+#include "reports/confirmation.h"
 #include "reports/format.h"
 #include "reports/slice.h"
+#include "reports/verdict.h"
 
 namespace doetune::cli {
 namespace {
@@ -161,6 +164,7 @@ void print_optimum(const reports::Analysis& analysis) {
   fmt::print("{}\n", meets_goals(analysis)
                          ? coloured("Settings that meet the goals", Colour::kGood)
                          : coloured("No settings meet all goals; the nearest are", Colour::kBad));
+  if (reports::confirmation_of(analysis)) print_verdict(reports::verdict(analysis));
   print_settings(analysis);
   fmt::print("\n");
   print_outlooks(analysis, optimum.best);
@@ -211,6 +215,14 @@ std::string asked_contour(const Options& options, const reports::Analysis& analy
   return contour_text(analysis, contour_response(options, analysis), x, y, locale_is_utf8());
 }
 
+/// The command that confirms settings, where these are the study's own and no runs have yet.
+std::string next_command(const reports::Analysis& analysis, bool asks_otherwise) {
+  const reports::Verdict verdict = reports::verdict(analysis);
+  const bool confirm = verdict.status == reports::Status::kUnconfirmed && !asks_otherwise;
+  if (confirm && !verdict.next_command.empty()) return verdict.next_command;
+  return fmt::format("doetune report {}", analysis.directory->path.string());
+}
+
 }  // namespace
 
 void describe_optimize(Options& options) {
@@ -250,7 +262,7 @@ int command_optimize(const Command& command, const Arguments& arguments) {
     return kRunsMissing;
   }
   if (!options.json()) print_optimum(analysis);
-  say_next(fmt::format("doetune report {}", directory.path.string()));
+  say_next(next_command(analysis, asks_otherwise(options)));
   return meets_goals(analysis) ? kDone : kNoSettingsMeetGoals;
 }
 

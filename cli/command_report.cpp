@@ -7,6 +7,7 @@
 #include "cli/command_list.h"
 #include "cli/desktop.h"
 #include "cli/figure_files.h"
+#include "cli/print_verdict.h"
 #include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
@@ -55,9 +56,8 @@ void print_json(const reports::Verdict& verdict, const std::vector<std::filesyst
                          .dump(2));
 }
 
-void print_verdict(const reports::Verdict& verdict, const reports::ReportFiles& files) {
-  fmt::print("{}\n", verdict.headline);
-  for (const std::string& caveat : verdict.caveats) fmt::print("  caution: {}\n", caveat);
+void print_answer(const reports::Verdict& verdict, const reports::ReportFiles& files) {
+  print_verdict(verdict);
   for (const std::filesystem::path& page : files.pages) fmt::print("{} written\n", page.string());
   if (files.figures.empty()) return;
   fmt::print("{} figures written to {}\n", files.figures.size(),
@@ -76,13 +76,20 @@ reports::ReportFiles write_files(const reports::Analysis& analysis,
   return files;
 }
 
-/// Opens the page if that was asked for, or else says where it is.
-void show_page(const Options& options, const std::filesystem::path& page) {
+/// Opens the page if that was asked for. The next step is to confirm where that is to be done, or
+/// else to open the page.
+void show_page(const Options& options, const std::filesystem::path& page,
+               const std::string& confirm) {
   if (options.has("open")) {
     if (open_on_desktop(page)) return;
     fmt::print(stderr, "There is no desktop to open it on.\n");
   }
-  say_next(fmt::format("open {}", page.string()));
+  say_next(confirm.empty() ? fmt::format("open {}", page.string()) : confirm);
+}
+
+/// Empty unless settings await their confirmation.
+std::string confirming_command(const reports::Verdict& verdict) {
+  return verdict.status == reports::Status::kUnconfirmed ? verdict.next_command : "";
 }
 
 }  // namespace
@@ -109,8 +116,9 @@ int command_report(const Command& command, const Arguments& arguments) {
   }
   const reports::ReportFiles files = write_files(analysis, formats);
   const reports::Verdict verdict = reports::verdict(analysis);
-  options.json() ? print_json(verdict, files.all()) : print_verdict(verdict, files);
-  show_page(options, files.pages.empty() ? directory.report() / "figures" : files.pages.front());
+  options.json() ? print_json(verdict, files.all()) : print_answer(verdict, files);
+  show_page(options, files.pages.empty() ? directory.report() / "figures" : files.pages.front(),
+            asks_otherwise(options) ? "" : confirming_command(verdict));
   if (analysis.completed() == 0) return kRunsMissing;
   return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }

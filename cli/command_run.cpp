@@ -8,11 +8,11 @@
 #include "cli/dry_run.h"
 #include "cli/outlying_runs.h"
 #include "cli/run_numbers.h"
+#include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "doe/nearest_name.h"
 #include "runner/progress_printer.h"
-#include "runner/run_error.h"
 #include "runner/run_study.h"
 
 namespace po = boost::program_options;
@@ -37,27 +37,12 @@ void print_json(const study::StudyDirectory& directory, const runner::RunSummary
                          .dump(2));
 }
 
-std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
-                                                const study::StudyDirectory& directory) {
-  const study::Study& study = directory.study;
-  const runner::LauncherRequest request{
-      study.name, std::filesystem::absolute(directory.path), study.run,
-      [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
-  return runner::make_launcher(options.text("launcher", study.run.launcher), request);
-}
-
 std::vector<std::string> retry_words() {
   std::vector<std::string> words{"none"};
   for (const study::RunStatus status : runner::Selection{}.again) {
     words.emplace_back(run_status_name(status));
   }
   return words;
-}
-
-std::vector<std::string> launcher_names() {
-  std::vector<std::string> names;
-  for (const runner::LauncherType& type : runner::launcher_types()) names.emplace_back(type.name);
-  return names;
 }
 
 /// The ends that may be tried anew: what was measured, or cannot run, is not among them.
@@ -93,16 +78,12 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
 
 void describe_run(Options& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-  options.add()("jobs,j", po::value<int>()->value_name("N"),
-                "runs at once, instead of the study's")(
-      "launcher", text("NAME"), "where runs are executed, instead of the study's")(
-      "gpus", text("LIST"), "the GPUs to use, e.g. 0,1")("only", text("RUNS"),
-                                                         "run numbers, e.g. 3,7-9")(
+  add_run_options(options);
+  options.add()("only", text("RUNS"), "run numbers, e.g. 3,7-9")(
       "rerun", text("RUNS"), "completed runs to measure once more, e.g. 3,7-9; both values count")(
       "retry", text("ENDS"),
       "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
       "dry-run,n", "print what would be executed, where, and what it would cost");
-  options.choices("launcher", {launcher_names()});
   options.choices("retry", {retry_words(), true});
   add_directory(options);
 }
@@ -111,10 +92,7 @@ int command_run(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
-  runner::RunOptions run;
-  if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
-  if (run.jobs.value_or(1) < 1) throw UsageError("doetune run: --jobs must be at least 1");
-  run.gpus = split_list(options.text("gpus"));
+  runner::RunOptions run = run_options(options);
   if (options.has("only") && options.text("only").empty()) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
   }

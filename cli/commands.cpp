@@ -39,6 +39,8 @@ constexpr std::array kCommands{
             "doetune optimize fccd\ndoetune optimize fccd --goal "
             "\"throughput=within:1800,2500\"\ndoetune optimize fccd --hold batch_size=8",
             command_optimize, describe_optimize},
+    Command{"confirm", "[DIR]", "run the optimum and today's settings again, judge the prediction",
+            "doetune confirm fccd -n 5", command_confirm, describe_confirm},
     Command{"report", "[DIR]", "write report.html and its figures", "doetune report fccd",
             command_report, describe_report},
     Command{"export", "[DIR] --to FORMAT", "write the runs as a table, or a script that fits them",
@@ -68,6 +70,7 @@ constexpr std::array kExitMeanings{
     ExitMeaning{kStudyDirectory, "the study directory is at fault, or in use"},
     ExitMeaning{kRunsMissing, "runs are missing or failed"},
     ExitMeaning{kNoSettingsMeetGoals, "no settings meet the goals"},
+    ExitMeaning{kNotConfirmed, "runs at the optimum do not bear out the prediction"},
     ExitMeaning{kInterrupted, "interrupted"},
 };
 

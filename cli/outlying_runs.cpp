@@ -50,6 +50,7 @@ std::vector<reports::OutlyingRun> not_repeated(const study::Plan& plan,
   for (const study::PlannedRun& run : plan.runs) {
     const auto first = study::repeated_run(plan, run.run);
     if (first) settled.insert({run.run, *first});
+    if (run.judges()) settled.insert(run.run);
   }
   std::erase_if(outlying,
                 [&](const reports::OutlyingRun& run) { return settled.count(run.run) > 0; });
@@ -62,7 +63,9 @@ std::vector<int> within_a_quarter(const study::Plan& plan,
       std::count_if(plan.runs.begin(), plan.runs.end(), [&](const study::PlannedRun& run) {
         return study::repeated_run(plan, run.run).has_value();
       }));
-  const int most = (static_cast<int>(plan.runs.size()) - repeats) / kShare - repeats;
+  const auto judging = static_cast<int>(std::count_if(
+      plan.runs.begin(), plan.runs.end(), [](const auto& run) { return run.judges(); }));
+  const int most = (static_cast<int>(plan.runs.size()) - judging - repeats) / kShare - repeats;
   std::vector<int> runs;
   for (const reports::OutlyingRun& run : outlying) {
     if (static_cast<int>(runs.size()) < most) runs.push_back(run.run);

@@ -10,7 +10,7 @@
 namespace doetune::cli {
 
 /// Of the runs that stand out, those that are neither measured once more in the plan nor such a
-/// measurement themselves.
+/// measurement themselves, and that surfaces are fitted to: which judge, are as many as asked for.
 std::vector<reports::OutlyingRun> not_repeated(const study::Plan& plan,
                                                std::vector<reports::OutlyingRun> outlying);
 

@@ -89,9 +89,9 @@ constexpr std::array kDesignTypes{
                "file replicates", "quadratic", true, true},
 };
 
-constexpr std::array<std::string_view, 8> kPointTypeNames{"factorial", "axial",        "center",
-                                                          "table",     "confirmation", "screening",
-                                                          "optimal",   "space-filling"};
+constexpr std::array<std::string_view, 9> kPointTypeNames{"factorial", "axial",         "center",
+                                                          "table",     "confirmation",  "screening",
+                                                          "optimal",   "space-filling", "baseline"};
 
 void snap_points(const DesignRequest& request, Design& design) {
   std::vector<bool> moved(request.factors.size(), false);
@@ -144,10 +144,11 @@ void note_hard_factors(const DesignRequest& request, Design& design) {
   const bool in_plots = std::any_of(design.points.begin(), design.points.end(),
                                     [](const DesignPoint& p) { return p.whole_plot > 0; });
   if (hard == request.factors.end() || in_plots || request.existing.rows() > 0) return;
-  design.notes.push_back(fmt::format(
-      "{} is hard to change but changes as often as any factor; d-, i-, a- and compound-optimal put "
-      "runs in whole plots",
-      hard->name));
+  design.notes.push_back(
+      fmt::format("{} is hard to change but changes as often as any factor; d-, i-, a- and "
+                  "compound-optimal put "
+                  "runs in whole plots",
+                  hard->name));
 }
 
 /// Numbers the runs at equal settings, whether centre runs or copies of the whole design.

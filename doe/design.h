@@ -24,7 +24,8 @@ enum class PointType {
   kConfirmation,
   kScreening,
   kOptimal,
-  kSpaceFilling
+  kSpaceFilling,
+  kBaseline
 };
 
 std::string_view point_type_name(PointType type);

@@ -29,7 +29,7 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
   std::vector<double> values;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (record == analysis.records.end()) continue;
+    if (run.judges() || record == analysis.records.end()) continue;
     if (record->second.status != study::RunStatus::kCompleted) continue;
     const auto value = record->second.responses.find(response.name);
     if (value == record->second.responses.end()) continue;
@@ -65,7 +65,7 @@ std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
   std::vector<bool> completed;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (record == analysis.records.end()) continue;
+    if (run.judges() || record == analysis.records.end()) continue;
     const study::RunStatus status = record->second.status;
     if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
     points.push_back(doe::coded_point(directory.study.factors, run.settings));

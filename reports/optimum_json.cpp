@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/analysis.h"
+#include "reports/confirmation.h"
 #include "reports/json_parts.h"
 
 namespace doetune::reports {
@@ -36,13 +37,17 @@ ordered_json candidate_json(const std::vector<doe::Factor>& factors,
           {"all_goals_met_probability", number_json(candidate.all_goals_met_probability)}};
 }
 
+ordered_json gain_json(const surfaces::Gain& gain) {
+  return {{"difference", gain.difference},
+          {"interval", interval_json(gain.interval)},
+          {"ratio", number_json(gain.ratio)},
+          {"ratio_interval", interval_json(gain.ratio_interval)}};
+}
+
 ordered_json gains_json(const std::vector<surfaces::Gain>& gains) {
   ordered_json json = ordered_json::object();
   for (const surfaces::Gain& gain : gains) {
-    json[gain.name] = {{"difference", gain.difference},
-                       {"interval", interval_json(gain.interval)},
-                       {"ratio", number_json(gain.ratio)},
-                       {"ratio_interval", interval_json(gain.ratio_interval)}};
+    json[gain.name] = gain_json(gain);
   }
   return json;
 }
@@ -130,6 +135,45 @@ ordered_json goals_json(const Analysis& analysis) {
   return goals;
 }
 
+ordered_json measured_json(const surfaces::Prediction& measured, int runs) {
+  return {{"runs", runs},
+          {"mean", number_json(measured.response())},
+          {"confidence_interval", interval_json(measured.confidence_interval())}};
+}
+
+ordered_json confirmed_json(const ConfirmedResponse& response) {
+  constexpr const char* kHeld[] = {"yes", "open", "no"};
+  ordered_json json = measured_json(response.measured, response.runs);
+  json["expected_interval"] = interval_json(response.range);
+  json["simultaneous_expected_interval"] = interval_json(response.joint_range);
+  json["agrees"] = response.agrees ? ordered_json(*response.agrees) : ordered_json();
+  json["limit_held"] = response.limit
+                           ? ordered_json(kHeld[static_cast<std::size_t>(*response.limit)])
+                           : ordered_json();
+  json["baseline"] = response.baseline ? measured_json(*response.baseline, response.baseline_runs)
+                                       : ordered_json();
+  json["gain"] = response.gain ? gain_json(*response.gain) : ordered_json();
+  return json;
+}
+
+/// null where no confirmation runs are planned at the optimum.
+ordered_json confirmation_json(const Analysis& analysis) {
+  constexpr const char* kJudgements[] = {"open", "confirmed", "not confirmed", "no gain"};
+  const std::optional<Confirmation> confirmation = confirmation_of(analysis);
+  if (!confirmation) return nullptr;
+  ordered_json responses = ordered_json::object();
+  for (const ConfirmedResponse& response : confirmation->responses) {
+    responses[response.name] = confirmed_json(response);
+  }
+  return {{"judgement", kJudgements[static_cast<std::size_t>(confirmation->judgement)]},
+          {"runs", confirmation->planned.confirmation},
+          {"baseline_runs", confirmation->planned.baseline},
+          {"completed", confirmation->completed},
+          {"missing", confirmation->missing},
+          {"failed", confirmation->failed},
+          {"responses", responses}};
+}
+
 }  // namespace
 
 std::string optimum_json(const Analysis& analysis) {
@@ -149,6 +193,7 @@ std::string optimum_json(const Analysis& analysis) {
   }
   json["baseline"] =
       optimum.baseline ? candidate_json(factors, *optimum.baseline) : ordered_json(nullptr);
+  json["confirmation"] = confirmation_json(analysis);
   json["goals"] = goals_json(analysis);
   json["at_bound"] = optimum.at_bound;
   json["global"] = optimum.global;

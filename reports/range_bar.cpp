@@ -50,7 +50,7 @@ void draw_bar(Markup& svg, double from, double to, double height, const Attribut
 }  // namespace
 
 std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* goal,
-                      const surfaces::Outlook* now) {
+                      const std::optional<double>& now, const std::optional<double>& confirmed) {
   const bool limited = goal != nullptr && goal->is_limit();
   Span span;
   span.add(outlook.mean);
@@ -63,7 +63,8 @@ std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* go
     span.add(goal->met_low());
     span.add(goal->met_high());
   }
-  if (now != nullptr) span.add(now->mean);
+  if (now) span.add(*now);
+  if (confirmed) span.add(*confirmed);
 
   Markup svg;
   svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
@@ -72,7 +73,8 @@ std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* go
                    {"height", fmt::format("{}", kHeight)},
                    {"role", "img"}});
   svg.element("title",
-              "Shaded: meets the goal. Thin: next run, 95 %. Thick: mean, 95 %. Square: now.");
+              "Shaded: meets the goal. Thin: next run, 95 %. Thick: mean, 95 %. Dot: predicted. "
+              "Diamond: confirmed. Square: now.");
   if (limited) {
     draw_bar(svg, span.place(goal->met_low()), span.place(goal->met_high()), kHeight,
              {{"fill", series_colour(2)}, {"fill-opacity", "0.28"}});
@@ -88,8 +90,15 @@ std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* go
                        {"r", "5.5"},
                        {"fill", "#d55e00"},
                        {"stroke", "#fff"}});
-  if (now != nullptr) {
-    const double at = span.place(now->mean);
+  if (confirmed) {
+    const double at = span.place(*confirmed);
+    svg.empty("path", {{"d", fmt::format("M{:.1f} {} l6 6 -6 6 -6 -6 z", at, kMiddle - 6)},
+                       {"fill", series_colour(2)},
+                       {"stroke", "currentColor"},
+                       {"stroke-width", "1.5"}});
+  }
+  if (now) {
+    const double at = span.place(*now);
     draw_bar(svg, at - 4, at + 4, 8,
              {{"fill", "none"}, {"stroke", "currentColor"}, {"stroke-width", "1.5"}});
   }

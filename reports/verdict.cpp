@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/confirmation.h"
 #include "reports/format.h"
 #include "reports/slice.h"
 #include "reports/trust.h"
@@ -14,13 +15,25 @@ namespace {
 
 constexpr std::size_t kMostCaveats = 3;
 
-int planned(const Analysis& analysis) {
-  return static_cast<int>(analysis.directory->plan.runs.size());
-}
+/// The runs that surfaces are fitted to, by what became of them.
+struct FittedRuns {
+  int planned = 0;
+  int missing = 0;
+  int incomplete = 0;
 
-int not_run(const Analysis& analysis) {
-  return planned(analysis) - static_cast<int>(analysis.records.size());
-}
+  explicit FittedRuns(const Analysis& analysis) {
+    for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+      if (run.judges()) continue;
+      const auto record = analysis.records.find(run.run);
+      ++planned;
+      if (record == analysis.records.end()) {
+        ++missing;
+      } else if (record->second.status != study::RunStatus::kCompleted) {
+        ++incomplete;
+      }
+    }
+  }
+};
 
 bool any_fit(const Analysis& analysis) {
   return std::any_of(analysis.responses.begin(), analysis.responses.end(),
@@ -52,12 +65,27 @@ std::vector<std::string> ends_out_of_reach(const Analysis& analysis) {
   return ends;
 }
 
-Status status_of(const Analysis& analysis) {
-  if (!any_fit(analysis) || not_run(analysis) > 0) return Status::kPartial;
+Status status_of(const std::optional<Confirmation>& confirmation) {
+  if (!confirmation) return Status::kUnconfirmed;
+  switch (confirmation->judgement) {
+    case Confirmation::Judgement::kOpen:
+      return Status::kUnconfirmed;
+    case Confirmation::Judgement::kConfirmed:
+      return Status::kConfirmed;
+    case Confirmation::Judgement::kNotConfirmed:
+      return Status::kNotConfirmed;
+    case Confirmation::Judgement::kNoGain:
+      break;
+  }
+  return Status::kNoGain;
+}
+
+Status status_of(const Analysis& analysis, const std::optional<Confirmation>& confirmation) {
+  if (!any_fit(analysis) || FittedRuns(analysis).missing > 0) return Status::kPartial;
   if (!has_goal(analysis)) return Status::kNoGoals;
   if (!analysis.optimum) return Status::kPartial;
   const bool met = analysis.optimum->feasible && ends_out_of_reach(analysis).empty();
-  return met ? Status::kUnconfirmed : Status::kInfeasible;
+  return met ? status_of(confirmation) : Status::kInfeasible;
 }
 
 /// "a", "a and b", "a, b and c".
@@ -156,16 +184,16 @@ std::string headline(const Analysis& analysis) {
 }
 
 void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
-  const int missing = not_run(analysis);
-  if (missing > 0) {
+  const FittedRuns runs(analysis);
+  if (runs.missing > 0) {
     caveats.push_back(
-        fmt::format("{} of {} planned runs {} not been made: the answer can still change.", missing,
-                    planned(analysis), missing == 1 ? "has" : "have"));
+        fmt::format("{} of {} planned runs {} not been made: the answer can still change.",
+                    runs.missing, runs.planned, runs.missing == 1 ? "has" : "have"));
   }
-  const int incomplete = static_cast<int>(analysis.records.size()) - analysis.completed();
-  if (incomplete > 0) {
+  if (runs.incomplete > 0) {
     caveats.push_back(fmt::format("{} did not complete and {} left out of the fits; see Runs.",
-                                  count_of(incomplete, "run"), incomplete == 1 ? "is" : "are"));
+                                  count_of(runs.incomplete, "run"),
+                                  runs.incomplete == 1 ? "is" : "are"));
   }
 }
 
@@ -190,29 +218,67 @@ void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& cav
       names.size() == 1 ? "lies at the end of its range" : "lie at the ends of their ranges"));
 }
 
-void add_next(const Analysis& analysis, Verdict& verdict) {
-  switch (verdict.status) {
+/// Runs that would help where the surfaces were wrong.
+int runs_to_augment(const Analysis& analysis) {
+  constexpr int kLeast = 4;
+  return std::max(kLeast, 2 * static_cast<int>(factors_of(analysis).size()));
+}
+
+/// A command about this study.
+std::string command(const Analysis& analysis, std::string_view name) {
+  return fmt::format("doetune {} {}", name, analysis.directory->path.string());
+}
+
+struct Next {
+  std::string command;
+  std::string reason;
+};
+
+Next next_of_unconfirmed(const Analysis& analysis,
+                         const std::optional<Confirmation>& confirmation) {
+  if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, from which the surfaces learn their error"};
+  }
+  const study::Study& study = analysis.directory->study;
+  if (study.command.empty() && study.workload.empty()) {
+    return {"", "run these settings again and compare with the range of the next run"};
+  }
+  return {command(analysis, "confirm"), "runs these settings again and judges the prediction"};
+}
+
+Next next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
+  if (confirmation.system_changed()) {
+    return {command(analysis, "status"),
+            "shows flags, drift and conditions; plan anew once the system is steady"};
+  }
+  return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+          "adds runs, with which the surfaces are fitted anew; or try another --surface"};
+}
+
+Next next_step(const Analysis& analysis, Status status,
+               const std::optional<Confirmation>& confirmation) {
+  switch (status) {
     case Status::kPartial:
-      if (not_run(analysis) > 0) {
-        verdict.next_command = "doetune run";
-        verdict.next_reason = "makes the runs that are missing";
-      } else {
-        verdict.next_command = "doetune status";
-        verdict.next_reason = "shows why runs did not complete";
-      }
-      break;
+      return FittedRuns(analysis).missing > 0
+                 ? Next{command(analysis, "run"), "makes the runs that are missing"}
+                 : Next{command(analysis, "status"), "shows why runs did not complete"};
     case Status::kNoGoals:
-      verdict.next_command = "doetune optimize --goal \"RESPONSE=maximize\"";
-      verdict.next_reason = "finds the best settings once it is known what is wanted";
-      break;
+      return {command(analysis, "optimize") + " --goal \"RESPONSE=maximize\"",
+              "finds the best settings once it is known what is wanted"};
     case Status::kInfeasible:
-      verdict.next_command = "doetune optimize --goal \"RESPONSE=at_most:LIMIT\"";
-      verdict.next_reason = "tries other limits on the same surfaces, without new runs";
-      break;
+      return {command(analysis, "optimize") + " --goal \"RESPONSE=at_most:LIMIT\"",
+              "tries other limits on the same surfaces, without new runs"};
     case Status::kUnconfirmed:
-      verdict.next_reason = "run these settings again and compare with the range of the next run";
+      return next_of_unconfirmed(analysis, confirmation);
+    case Status::kNotConfirmed:
+      return next_of_not_confirmed(analysis, *confirmation);
+    case Status::kNoGain:
+      return {"", "keep today's settings, or plan anew over wider ranges or other factors"};
+    case Status::kConfirmed:
       break;
   }
+  return {"", "use these settings"};
 }
 
 }  // namespace
@@ -227,19 +293,33 @@ std::string_view status_name(Status status) {
       return "INFEASIBLE";
     case Status::kUnconfirmed:
       return "UNCONFIRMED";
+    case Status::kConfirmed:
+      return "CONFIRMED";
+    case Status::kNotConfirmed:
+      return "NOT CONFIRMED";
+    case Status::kNoGain:
+      return "NO GAIN";
   }
   return {};
 }
 
 Verdict verdict(const Analysis& analysis) {
   Verdict result;
-  result.status = status_of(analysis);
-  result.headline = headline(analysis);
+  const std::optional<Confirmation> confirmation = confirmation_of(analysis);
+  result.status = status_of(analysis, confirmation);
+  const bool is_judged = result.status == Status::kConfirmed ||
+                         result.status == Status::kNotConfirmed || result.status == Status::kNoGain;
+  result.headline = is_judged ? confirmation_headline(*confirmation) : headline(analysis);
   add_run_caveats(analysis, result.caveats);
+  for (std::string& caveat : confirmation_caveats(analysis, confirmation)) {
+    result.caveats.push_back(std::move(caveat));
+  }
   add_fit_caveats(analysis, result.caveats);
   add_optimum_caveats(analysis, result.caveats);
   if (result.caveats.size() > kMostCaveats) result.caveats.resize(kMostCaveats);
-  add_next(analysis, result);
+  Next next = next_step(analysis, result.status, confirmation);
+  result.next_command = std::move(next.command);
+  result.next_reason = std::move(next.reason);
   return result;
 }
 

@@ -12,8 +12,19 @@ namespace doetune::reports {
 /// partial      runs or fits are missing, so there is no final answer
 /// no goals     surfaces are fitted, but the study says of no response what is wanted
 /// infeasible   no usable settings are predicted to meet every limit, or reach the low end of a
-/// ramp unconfirmed  an optimum is predicted; no confirmation run has judged it yet
-enum class Status { kPartial, kNoGoals, kInfeasible, kUnconfirmed };
+///              ramp
+/// unconfirmed  an optimum is predicted; no confirmation runs have judged it yet
+/// confirmed, not confirmed, no gain
+///              what they say of it: Confirmation::Judgement
+enum class Status {
+  kPartial,
+  kNoGoals,
+  kInfeasible,
+  kUnconfirmed,
+  kConfirmed,
+  kNotConfirmed,
+  kNoGain
+};
 
 std::string_view status_name(Status status);
 
@@ -21,7 +32,7 @@ struct Verdict {
   Status status = Status::kPartial;
   std::string headline;              ///< the answer in one or two sentences
   std::vector<std::string> caveats;  ///< why to be careful, gravest first, at most three
-  std::string next_command;          ///< "doetune run"; empty where the next step is the user's
+  std::string next_command;          ///< "doetune run DIR"; empty where the next step is the user's
   std::string next_reason;           ///< what it is for
 };
 

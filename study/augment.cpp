@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "doe/classical/fold_over.h"
 #include "doe/combinations.h"
@@ -23,8 +24,12 @@ std::optional<RunStatus> status_of(const std::map<int, RunRecord>& records, int 
 /// Runs added to a study in blocks are a block of their own: they are run at another time.
 int next_block(const Plan& plan) {
   int most = 1;
-  for (const PlannedRun& run : plan.runs) most = std::max(most, run.block);
-  return most > 1 ? most + 1 : 1;
+  bool in_blocks = false;
+  for (const PlannedRun& run : plan.runs) {
+    most = std::max(most, run.block);
+    in_blocks = in_blocks || (!run.judges() && run.block > 1);
+  }
+  return in_blocks ? most + 1 : 1;
 }
 
 int most_whole_plot(const Plan& plan) {
@@ -35,9 +40,14 @@ int most_whole_plot(const Plan& plan) {
 
 /// So many more whole plots that they are as large as those of the plan are on average.
 int whole_plots_for(int runs, const Plan& plan) {
-  const auto in_plots = std::count_if(plan.runs.begin(), plan.runs.end(),
-                                      [](const PlannedRun& run) { return run.whole_plot > 0; });
-  const double size = static_cast<double>(in_plots) / most_whole_plot(plan);
+  int in_plots = 0;
+  std::set<int> plots;
+  for (const PlannedRun& run : plan.runs) {
+    if (run.whole_plot == 0 || run.judges()) continue;
+    ++in_plots;
+    plots.insert(run.whole_plot);
+  }
+  const double size = static_cast<double>(in_plots) / static_cast<double>(plots.size());
   return std::clamp(static_cast<int>(std::lround(runs / size)), 1, runs);
 }
 
@@ -57,7 +67,7 @@ doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentatio
   for (const PlannedRun& run : directory.plan.runs) {
     const auto status = status_of(records, run.run);
     if (status == RunStatus::kInfeasible) request.region = request.region.without(run.settings);
-    if (status && *status != RunStatus::kCompleted) continue;
+    if (run.judges() || (status && *status != RunStatus::kCompleted)) continue;
     existing.push_back(doe::coded_point(study.factors, run.settings));
     request.existing_whole_plots.push_back(run.whole_plot);
   }
@@ -89,7 +99,9 @@ doe::Design fold_over(const StudyDirectory& directory, const Augmentation& augme
   doe::Design design;
   const Eigen::MatrixXd folded = doe::fold_over(coded, study.factors, factor);
   for (const PlannedRun& run : directory.plan.runs) {
-    design.points.push_back({folded.row(run.run - 1).transpose(), run.type});
+    if (run.judges()) continue;
+    const auto row = static_cast<Eigen::Index>(design.points.size());
+    design.points.push_back({folded.row(row).transpose(), run.type});
   }
   return design;
 }

@@ -87,6 +87,10 @@ PlannedRun read_run(const Study& study, const std::vector<std::string>& cells) {
 
 }  // namespace
 
+bool PlannedRun::judges() const {
+  return type == doe::PointType::kConfirmation || type == doe::PointType::kBaseline;
+}
+
 bool Plan::has_whole_plots() const {
   return std::any_of(runs.begin(), runs.end(),
                      [](const PlannedRun& run) { return run.whole_plot > 0; });
@@ -94,10 +98,11 @@ bool Plan::has_whole_plots() const {
 
 Eigen::MatrixXd Plan::coded(const std::vector<doe::Factor>& factors) const {
   Eigen::MatrixXd x(runs.size(), factors.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    x.row(i) = doe::coded_point(factors, runs[i].settings).transpose();
+  Eigen::Index rows = 0;
+  for (const PlannedRun& run : runs) {
+    if (!run.judges()) x.row(rows++) = doe::coded_point(factors, run.settings).transpose();
   }
-  return x;
+  return x.topRows(rows);
 }
 
 Plan make_plan(const Study& study) {

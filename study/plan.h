@@ -20,6 +20,9 @@ struct PlannedRun {
   int replicate = 1;
   std::vector<double> settings;  ///< one a factor, natural units
   int whole_plot = 0;            ///< from 1: runs with the same hard-to-change settings; 0: none
+
+  /// Made to judge a prediction (confirmation, baseline), so that no surface is fitted to it.
+  bool judges() const;
 };
 
 struct Plan {
@@ -31,7 +34,7 @@ struct Plan {
   /// Whether any run is in a whole plot; the run sheet has a column for them then.
   bool has_whole_plots() const;
 
-  /// n x k coded points, in run order.
+  /// n x k coded points of the runs that surfaces are fitted to, in run order.
   Eigen::MatrixXd coded(const std::vector<doe::Factor>& factors) const;
 };
 

@@ -222,8 +222,8 @@ Schema whole_file() {
       {"design", design_schema(), "which runs (fccd with 6 centre runs)"},
       {"responses", map_of(response_schema()), "what is measured, and what is wanted", true},
       {"run", run_schema(), "how runs are executed"},
-      {"confirm", object({{"runs", integer(1, 10000), "runs that check the optimum"}}),
-       "confirmation"},
+      {"confirm", object({{"runs", integer(1, 10000), "runs at the optimum (5)"}}),
+       "how `doetune confirm` judges the optimum"},
   });
 }
 

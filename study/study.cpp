@@ -84,7 +84,7 @@ class Reader {
     read_responses();
     read_run_section();
     if (const YAML::Node confirm = root_["confirm"]) {
-      study_.confirmation_runs = integer_or(confirm, "runs", 0);
+      study_.confirmation_runs = integer_or(confirm, "runs", study_.confirmation_runs);
     }
     return std::move(study_);
   }

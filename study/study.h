@@ -81,7 +81,7 @@ struct Study {
   FitSettings fit;
   std::vector<Response> responses;
   RunSettings run;
-  int confirmation_runs = 0;
+  int confirmation_runs = 5;
   std::map<std::string, std::string> places;  ///< "line:column" of keys; see place()
 
   /// Where the file speaks of a key, "file:line:column": "workload", "command.2" (the argument),

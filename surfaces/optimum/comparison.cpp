@@ -1,6 +1,7 @@
 #include "surfaces/optimum/comparison.h"
 
 #include <cmath>
+#include <limits>
 
 #include "doe/design.h"
 #include "surfaces/distributions.h"
@@ -86,7 +87,45 @@ std::optional<Interval> ratio_interval(const TwoMeans& means, double t) {
   return Interval{1 / scaled->high, 1 / scaled->low};
 }
 
+/// t of each interval; 0 stands for none.
+struct Quantiles {
+  double of_difference = 0;
+  double of_ratio = 0;
+};
+
+Gain gain_of(const std::string& name, const TwoMeans& means, const Quantiles& t) {
+  const double at_a = means.a.response(), at_b = means.b.response();
+  Gain gain{name, at_a - at_b, {}, {}, {}};
+  const bool positive = at_a > 0 && at_b > 0;
+  if (positive) gain.ratio = at_a / at_b;
+  if (t.of_difference > 0) gain.interval = difference_interval(means, t.of_difference);
+  if (t.of_ratio > 0 && positive) gain.ratio_interval = ratio_interval(means, t.of_ratio);
+  return gain;
+}
+
+/// Of the difference of two independent estimates with these standard errors.
+double welch_df(double error_a, double df_a, double error_b, double df_b) {
+  const double a = squared(error_a), b = squared(error_b);
+  if (a + b == 0) return std::numeric_limits<double>::infinity();
+  return squared(a + b) / (squared(a) / df_a + squared(b) / df_b);
+}
+
 }  // namespace
+
+Gain measured_gain(const std::string& name, const Prediction& settings, const Prediction& others,
+                   double level) {
+  const TwoMeans means{settings, others, 0};
+  if (settings.df == 0 || others.df == 0) return gain_of(name, means, {});
+  const auto t_of = [&](double error_a, double error_b) {
+    return t_quantile(level, welch_df(error_a, settings.df, error_b, others.df));
+  };
+  const double error_a = slope(settings) * settings.standard_error;
+  const double error_b = slope(others) * others.standard_error;
+  const double at_a = settings.response(), at_b = others.response();
+  const bool positive = at_a > 0 && at_b > 0;
+  return gain_of(name, means,
+                 {t_of(error_a, error_b), positive ? t_of(error_a / at_a, error_b / at_b) : 0});
+}
 
 std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>& settings,
                         const std::vector<double>& others) {
@@ -95,16 +134,8 @@ std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>
   std::vector<Gain> gains;
   for (const GoalResponse& response : request.responses) {
     const TwoMeans means = two_means(*response.surface, a, b);
-    const double at_a = means.a.response(), at_b = means.b.response();
-    Gain gain{response.name, at_a - at_b, {}, {}, {}};
-    const bool positive = at_a > 0 && at_b > 0;
-    if (positive) gain.ratio = at_a / at_b;
-    if (means.a.df > 0) {
-      const double t = t_quantile(request.confidence, means.a.df);
-      gain.interval = difference_interval(means, t);
-      if (positive) gain.ratio_interval = ratio_interval(means, t);
-    }
-    gains.push_back(std::move(gain));
+    const double t = means.a.df > 0 ? t_quantile(request.confidence, means.a.df) : 0;
+    gains.push_back(gain_of(response.name, means, {t, t}));
   }
   return gains;
 }

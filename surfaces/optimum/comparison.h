@@ -26,4 +26,11 @@ struct Gain {
 std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>& settings,
                         const std::vector<double>& others);
 
+/// The same of two means that were measured in runs of their own (measured_mean), so that their
+/// errors are independent and need not be alike: by Welch's degrees of freedom (1947, Biometrika
+/// 34, 28), worked out from the errors of the responses for the difference and from their relative
+/// errors for the ratio. Without intervals where either is of one run.
+Gain measured_gain(const std::string& name, const Prediction& settings, const Prediction& others,
+                   double level = 0.95);
+
 }  // namespace doetune::surfaces

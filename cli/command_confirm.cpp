@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/dry_run.h"
+#include "cli/plan_table.h"
+#include "cli/print_verdict.h"
+#include "cli/run_options.h"
+#include "cli/study_argument.h"
+#include "cli/terminal.h"
+#include "reports/confirmation.h"
+#include "reports/format.h"
+#include "reports/slice.h"
+#include "runner/progress_printer.h"
+#include "runner/run_study.h"
+#include "surfaces/optimum.h"
+
+namespace po = boost::program_options;
+
+namespace doetune::cli {
+namespace {
+
+using Judgement = reports::Confirmation::Judgement;
+using nlohmann::ordered_json;
+
+/// Why there is nothing to confirm; code kDone where there is.
+struct Obstacle {
+  ExitCode code = kDone;
+  std::string message;
+  std::string next;
+};
+
+Obstacle obstacle_to(const reports::Analysis& analysis) {
+  const reports::Verdict verdict = reports::verdict(analysis);
+  switch (verdict.status) {
+    case reports::Status::kPartial:
+    case reports::Status::kNoGoals:
+      return {kRunsMissing, "there is no optimum to confirm: " + verdict.headline,
+              verdict.next_command};
+    case reports::Status::kInfeasible:
+      return {kNoSettingsMeetGoals, "there are no settings to confirm: " + verdict.headline,
+              verdict.next_command};
+    default:
+      return {};
+  }
+}
+
+/// Today's settings are run where every factor has one and nothing speaks against it.
+study::JudgedSettings settings_to_run(const reports::Analysis& analysis) {
+  study::JudgedSettings judged = reports::judged_settings(analysis);
+  if (!judged.baseline || *judged.baseline == judged.settings) return judged;
+  const doe::Region& region = analysis.directory->study.region;
+  if (const auto reason = region.excluded_by(*judged.baseline)) {
+    fmt::print(stderr, "Today's settings are not run: the study does not allow them ({})\n",
+               *reason);
+    judged.baseline.reset();
+  }
+  return judged;
+}
+
+void say_what_is_run(const study::StudyDirectory& directory, const study::JudgedSettings& judged,
+                     const study::JudgingRuns& runs) {
+  const std::vector<doe::Factor>& factors = directory.study.factors;
+  fmt::print(stderr, "Confirming {} by {}\n", reports::settings_text(factors, judged.settings),
+             reports::count_of(static_cast<int>(runs.confirmation.size()), "run"));
+  if (runs.baseline.empty()) return;
+  fmt::print(stderr, "and today's {} by {}\n", reports::settings_text(factors, *judged.baseline),
+             reports::count_of(static_cast<int>(runs.baseline.size()), "run"));
+}
+
+std::string mean_text(const surfaces::Prediction& measured) {
+  const auto interval = measured.confidence_interval();
+  const double half = interval ? (interval->high - interval->low) / 2 : 0;
+  return reports::number_to(measured.response(), half);
+}
+
+void print_responses(const reports::Confirmation& confirmation) {
+  TextTable table({"response", "predicted", "expected, 95 %", "measured", "", "goal"});
+  for (const reports::ConfirmedResponse& response : confirmation.responses) {
+    const char* word = !response.agrees ? "" : *response.agrees ? "agrees" : "DISAGREES";
+    const bool missed = response.limit == reports::LimitHeld::kNo;
+    const std::string goal =
+        response.goal ? reports::goal_text(*response.goal, response.unit) : "-";
+    table.add({reports::name_with_unit(response.name, response.unit),
+               reports::short_number(response.predicted.response()),
+               response.joint_range ? reports::interval_text(*response.joint_range) : "unknown",
+               mean_text(response.measured), word, missed ? goal + " MISSED" : goal});
+  }
+  fmt::print("\n{}", table.str());
+}
+
+void print_gains(const reports::Confirmation& confirmation) {
+  TextTable table({"against today's settings, measured", ""});
+  bool any = false;
+  for (const reports::ConfirmedResponse& response : confirmation.responses) {
+    if (!response.gain) continue;
+    table.add({response.name, reports::gain_text(*response.gain, response.unit)});
+    any = true;
+  }
+  if (any) fmt::print("\n{}", table.str());
+}
+
+void print_json(const reports::Analysis& analysis, const reports::Verdict& verdict, int added) {
+  const ordered_json optimum = ordered_json::parse(reports::optimum_json(analysis));
+  fmt::print("{}\n", ordered_json{{"schema_version", 1},
+                                  {"directory", analysis.directory->path.string()},
+                                  {"status", reports::status_name(verdict.status)},
+                                  {"headline", verdict.headline},
+                                  {"caveats", verdict.caveats},
+                                  {"runs_added", added},
+                                  {"settings", optimum.value("settings", ordered_json())},
+                                  {"confirmation", optimum.value("confirmation", ordered_json())}}
+                         .dump(2));
+}
+
+/// Settings that turned out unable to run are no optimum any more.
+bool still_judged(const reports::Analysis& analysis, const study::JudgedSettings& judged) {
+  return analysis.optimum && analysis.optimum->best.settings == judged.settings;
+}
+
+int exit_code(const reports::Analysis& analysis, const study::JudgedSettings& judged,
+              const std::optional<reports::Confirmation>& confirmation) {
+  if (!still_judged(analysis, judged)) return kNotConfirmed;
+  if (confirmation->judgement == Judgement::kNotConfirmed) return kNotConfirmed;
+  const bool incomplete = confirmation->failed + confirmation->missing > 0;
+  return incomplete || confirmation->judgement == Judgement::kOpen ? kRunsMissing : kDone;
+}
+
+/// Judges the runs that were made, and ends the command.
+int conclude(const study::StudyDirectory& directory, const study::JudgedSettings& judged, bool json,
+             int added) {
+  const reports::Analysis analysis = reports::analyse(directory);
+  study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
+  const auto confirmation = reports::confirmation_of(analysis);
+  const reports::Verdict verdict = reports::verdict(analysis);
+  if (!still_judged(analysis, judged)) {
+    fmt::print(stderr, "NOT CONFIRMED: these settings cannot run: {}\n",
+               reports::settings_text(directory.study.factors, judged.settings));
+  }
+  if (json) {
+    print_json(analysis, verdict, added);
+  } else {
+    print_verdict(verdict);
+    if (confirmation) {
+      print_responses(*confirmation);
+      print_gains(*confirmation);
+    }
+  }
+  const int code = exit_code(analysis, judged, confirmation);
+  const bool report = code == kDone || verdict.next_command.empty();
+  say_next(report ? fmt::format("doetune report {}", directory.path.string())
+                  : verdict.next_command);
+  return code;
+}
+
+}  // namespace
+
+void describe_confirm(Options& options) {
+  options.add()("runs,n", po::value<int>()->value_name("N"),
+                "runs at the optimum, and as many at today's settings, instead of the study's (5)");
+  add_run_options(options);
+  options.add()("dry-run", "print what would be executed, where, and what it would cost");
+  add_directory(options);
+}
+
+int command_confirm(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  study::StudyDirectory directory = open_study(options);
+  const int runs = options.integer("runs", directory.study.confirmation_runs);
+  if (runs < 1) throw UsageError("--runs: expected a whole number from 1");
+  const reports::Analysis analysis = reports::analyse(directory);
+  if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
+    if (options.json()) print_json(analysis, reports::verdict(analysis), 0);
+    fmt::print(stderr, "{}\n", obstacle.message);
+    say_next(obstacle.next);
+    return obstacle.code;
+  }
+  const study::JudgedSettings judged = settings_to_run(analysis);
+  study::Plan plan = study::confirmation_plan(directory.plan, directory.study, judged, runs);
+  const auto added = static_cast<int>(plan.runs.size() - directory.plan.runs.size());
+  runner::RunOptions run = run_options(options);
+  run.only = study::judging_runs(plan, judged).all();
+  const auto launcher = make_launcher(options, directory);
+  study::StudyDirectory extended = directory;
+  extended.plan = plan;
+  // What cannot work is found before the plan on disk is touched.
+  const auto planned = runner::planned_attempts(extended, run, *launcher);
+  if (options.has("dry-run")) {
+    options.json() ? print_dry_run_json(extended, planned) : print_dry_run(extended, planned);
+    return kDone;
+  }
+  if (added > 0) study::extend_directory(directory, std::move(plan));
+  say_what_is_run(directory, judged, study::judging_runs(directory.plan, judged));
+  runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
+  runner::SignalInterrupts interrupts;
+  if (runner::run_study(directory, run, *launcher, printer, interrupts).interrupted) {
+    say_next(fmt::format("doetune confirm {} (goes on where it stopped)", directory.path.string()));
+    return kInterrupted;
+  }
+  return conclude(directory, judged, options.json(), added);
+}
+
+}  // namespace doetune::cli

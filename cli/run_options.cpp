@@ -1,0 +1,48 @@
+#include "cli/run_options.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/run_numbers.h"
+
+namespace po = boost::program_options;
+
+namespace doetune::cli {
+namespace {
+
+std::vector<std::string> launcher_names() {
+  std::vector<std::string> names;
+  for (const runner::LauncherType& type : runner::launcher_types()) names.emplace_back(type.name);
+  return names;
+}
+
+}  // namespace
+
+void add_run_options(Options& options) {
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  options.add()("jobs,j", po::value<int>()->value_name("N"),
+                "runs at once, instead of the study's")(
+      "launcher", text("NAME"), "where runs are executed, instead of the study's")(
+      "gpus", text("LIST"), "the GPUs to use, e.g. 0,1");
+  options.choices("launcher", {launcher_names()});
+}
+
+runner::RunOptions run_options(const Options& options) {
+  runner::RunOptions run;
+  if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
+  if (run.jobs.value_or(1) < 1) throw UsageError("--jobs must be at least 1");
+  run.gpus = split_list(options.text("gpus"));
+  return run;
+}
+
+std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
+                                                const study::StudyDirectory& directory) {
+  const study::Study& study = directory.study;
+  const runner::LauncherRequest request{
+      study.name, std::filesystem::absolute(directory.path), study.run,
+      [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
+  return runner::make_launcher(options.text("launcher", study.run.launcher), request);
+}
+
+}  // namespace doetune::cli

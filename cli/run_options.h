@@ -1,0 +1,23 @@
+// The options of the commands that execute runs: how many at once, where, on which GPUs.
+#pragma once
+
+#include <memory>
+
+#include "cli/command.h"
+#include "runner/launcher.h"
+#include "runner/run_study.h"
+#include "study/directory.h"
+
+namespace doetune::cli {
+
+/// Describes --jobs, --launcher and --gpus.
+void add_run_options(Options& options);
+
+/// --jobs and --gpus as given. Throws UsageError.
+runner::RunOptions run_options(const Options& options);
+
+/// The launcher that --launcher names, or the study's.
+std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
+                                                const study::StudyDirectory& directory);
+
+}  // namespace doetune::cli

@@ -1,0 +1,98 @@
+#include "study/confirmation_runs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "doe/random.h"
+
+namespace doetune::study {
+namespace {
+
+using doe::PointType;
+
+/// Of the confirmation runs at these settings.
+std::set<int> blocks_of(const Plan& plan, const std::vector<double>& settings) {
+  std::set<int> blocks;
+  for (const PlannedRun& run : plan.runs) {
+    if (run.type == PointType::kConfirmation && run.settings == settings) blocks.insert(run.block);
+  }
+  return blocks;
+}
+
+int most(const Plan& plan, int PlannedRun::*member) {
+  int value = 0;
+  for (const PlannedRun& run : plan.runs) value = std::max(value, run.*member);
+  return value;
+}
+
+void add_run(Plan& plan, PointType type, const std::vector<double>& settings, int block) {
+  const int number = static_cast<int>(plan.runs.size()) + 1;
+  const auto replicates =
+      std::count_if(plan.runs.begin(), plan.runs.end(),
+                    [&](const PlannedRun& run) { return run.settings == settings; });
+  const int whole_plot = plan.has_whole_plots() ? most(plan, &PlannedRun::whole_plot) + 1 : 0;
+  plan.runs.push_back(
+      {number, number, type, block, static_cast<int>(replicates) + 1, settings, whole_plot});
+}
+
+}  // namespace
+
+std::vector<int> JudgingRuns::all() const {
+  std::vector<int> runs = confirmation;
+  runs.insert(runs.end(), baseline.begin(), baseline.end());
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+JudgingRuns judging_runs(const Plan& plan, const JudgedSettings& judged) {
+  const std::set<int> blocks = blocks_of(plan, judged.settings);
+  JudgingRuns found;
+  for (const PlannedRun& run : plan.runs) {
+    if (!run.judges() || !blocks.contains(run.block)) continue;
+    if (run.type == PointType::kConfirmation && run.settings == judged.settings) {
+      found.confirmation.push_back(run.run);
+    }
+    if (run.type == PointType::kBaseline && judged.baseline == run.settings) {
+      found.baseline.push_back(run.run);
+    }
+  }
+  return found;
+}
+
+Plan confirmation_plan(Plan plan, const Study& study, const JudgedSettings& judged, int runs) {
+  const JudgingRuns there = judging_runs(plan, judged);
+  const bool compared = judged.baseline && *judged.baseline != judged.settings;
+  int confirmation = runs - static_cast<int>(there.confirmation.size());
+  int baseline = compared ? runs - static_cast<int>(there.baseline.size()) : 0;
+  const std::set<int> blocks = blocks_of(plan, judged.settings);
+  const int block = blocks.empty() ? most(plan, &PlannedRun::block) + 1 : *blocks.rbegin();
+  doe::RandomStream random(study.seed, plan.runs.size());
+  while (confirmation > 0 || baseline > 0) {
+    const int first = static_cast<int>(random.below(2));
+    for (const int turn : {first, 1 - first}) {
+      if (turn == 0 && confirmation-- > 0) {
+        add_run(plan, PointType::kConfirmation, judged.settings, block);
+      }
+      if (turn == 1 && baseline-- > 0) {
+        add_run(plan, PointType::kBaseline, *judged.baseline, block);
+      }
+    }
+  }
+  return plan;
+}
+
+std::vector<OtherConfirmation> other_confirmations(const Plan& plan,
+                                                   const std::vector<double>& settings) {
+  std::vector<OtherConfirmation> others;
+  for (const PlannedRun& run : plan.runs) {
+    if (run.type != PointType::kConfirmation || run.settings == settings) continue;
+    auto other = std::find_if(others.begin(), others.end(), [&](const OtherConfirmation& known) {
+      return known.settings == run.settings;
+    });
+    if (other == others.end()) other = others.insert(others.end(), {run.settings, {}});
+    other->runs.push_back(run.run);
+  }
+  return others;
+}
+
+}  // namespace doetune::study
