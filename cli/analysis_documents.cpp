@@ -81,7 +81,7 @@ Shape findings() {
 
 Shape sequential() {
   const Shape step = object({{"model", text()},
-                             {"aliased", flag()},
+                             {"aliased", list(text())},
                              {"problem", text()},
                              {"df", integer()},
                              {"sum_of_squares", maybe(number())},

@@ -76,7 +76,8 @@ void describe_report(Options& options) {
 /// The report and what else was asked for.
 reports::ReportFiles write_files(const reports::Analysis& analysis,
                                  const std::vector<std::string>& formats) {
-  reports::ReportFiles files = reports::write_report(analysis, formats);
+  reports::ReportFiles files =
+      reports::write_report(analysis, analysis.directory->report(), formats);
   const std::vector<std::filesystem::path> drawings = files.figures;
   for (const std::string& kind : figure_kinds()) {
     if (!contains(formats, kind)) continue;
