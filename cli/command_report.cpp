@@ -22,13 +22,18 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The formats asked for, all known and able to be made.
-std::vector<std::string> formats_of(const Options& options) {
+std::vector<std::string> known_formats() {
   std::vector<std::string> known;
   for (const reports::ReportFormat& format : reports::report_formats()) {
     known.emplace_back(format.name);
   }
   known.insert(known.end(), figure_kinds().begin(), figure_kinds().end());
+  return known;
+}
+
+/// The formats asked for, all known and able to be made.
+std::vector<std::string> formats_of(const Options& options) {
+  const std::vector<std::string> known = known_formats();
   const std::vector<std::string> formats = split_list(options.text("format", "html"));
   if (formats.empty()) {
     throw UsageError(fmt::format("--format: expected some of {}", fmt::join(known, ", ")));
@@ -64,15 +69,6 @@ void print_verdict(const reports::Verdict& verdict, const reports::ReportFiles& 
              files.figures.front().parent_path().string());
 }
 
-void describe_report(Options& options) {
-  options.add()("format", boost::program_options::value<std::string>(),
-                "some of html (default), md, json; pdf and png are of the figures")(
-      "open", "open the page, where there is a desktop");
-  add_fit_options(options);
-  add_goal_options(options);
-  add_directory(options);
-}
-
 /// The report and what else was asked for.
 reports::ReportFiles write_files(const reports::Analysis& analysis,
                                  const std::vector<std::string>& formats) {
@@ -97,9 +93,18 @@ void show_page(const Options& options, const std::filesystem::path& page) {
 
 }  // namespace
 
+void describe_report(Options& options) {
+  options.add()("format", boost::program_options::value<std::string>()->value_name("LIST"),
+                "some of html (default), md, json; pdf and png are of the figures")(
+      "open", "open the page, where there is a desktop");
+  options.choices("format", {known_formats(), true});
+  add_fit_options(options);
+  add_goal_options(options);
+  add_directory(options);
+}
+
 int command_report(const Command& command, const Arguments& arguments) {
   Options options(command);
-  describe_report(options);
   if (!options.parse(arguments)) return kDone;
   const std::vector<std::string> formats = formats_of(options);
   const study::StudyDirectory directory = open_study(options);

@@ -6,11 +6,15 @@
 
 namespace doetune::cli {
 
-int command_schema(const Command& command, const Arguments& arguments) {
-  Options options(command);
-  options.add()("of", boost::program_options::value<std::string>(),
+void describe_schema(Options& options) {
+  options.add()("of", boost::program_options::value<std::string>()->value_name("NAME"),
                 "instead of the study file: what a command prints with --json, or fit.json, "
                 "optimum.json, report.json");
+  options.choices("of", {document_names()});
+}
+
+int command_schema(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   fmt::print("{}",
              options.has("of") ? document_schema(options.text("of")) : study::study_json_schema());

@@ -23,11 +23,15 @@ std::filesystem::path program_of(const std::string& name) {
 
 }  // namespace
 
+void describe_workload(Options& options) {
+  options.add_positional("NAME", -1);
+  options.choices("NAME", {runner::workload_names(), true});
+}
+
 int command_workload(const Command& command, const Arguments& arguments) {
   // All but the name belongs to the workload's own program, --help included.
   if (arguments.empty() || arguments[0].starts_with("-")) {
     Options options(command);
-    options.add_positional("NAME", -1);
     if (options.parse(arguments)) options.required("NAME");
     return kDone;
   }

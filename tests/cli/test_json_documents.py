@@ -41,6 +41,7 @@ run: {retries: 0, timeout: 1 min, expected: 0.1 s}
 # What is to be run, in this order, each with its exit code; {} becomes the study directory.
 CALLS = [
     ("init", ["init", "new.yaml"], 0),
+    ("check", ["check", "tune.yaml"], 0),
     ("plan", ["plan", "tune.yaml"], 0),
     ("evaluate", ["evaluate", "tune.yaml"], 0),
     ("evaluate", ["evaluate", "tune", "--compare", "tune.yaml"], 0),
@@ -67,6 +68,8 @@ CALLS = [
     ("designs", ["designs"], 0),
     ("workloads", ["workloads"], 0),
     ("workload", ["workload", "gemm", "--size", "64"], 0),
+    ("completion", ["completion", "bash"], 0),
+    ("man", ["man", "plan"], 0),
     ("schema", ["schema"], 0),
     ("schema", ["schema", "--of", "status"], 0),
 ]
