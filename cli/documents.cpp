@@ -209,6 +209,7 @@ constexpr std::array kDocuments{
     Document{"run", run_document},
     Document{"status", status_document},
     Document{"import", import_document},
+    Document{"confirm", confirm_document},
     Document{"augment", augment_document},
     Document{"fit", fit_document},
     Document{"optimize", optimum_document},

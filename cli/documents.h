@@ -16,6 +16,7 @@ std::string document_schema(const std::string& name);
 
 Shape fit_document();
 Shape optimum_document();
+Shape confirm_document();
 Shape report_document();  ///< report.json
 Shape evaluation_basics();
 
