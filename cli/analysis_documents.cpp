@@ -253,6 +253,7 @@ Shape found_optimum() {
       object(
           {{"alternatives", list(candidate())},
            {"baseline", maybe(candidate())},
+           {"confirmation?", confirmation()},
            {"goals", map(goal())},
            {"at_bound", list(text())},
            {"global", flag()},
