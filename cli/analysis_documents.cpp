@@ -81,7 +81,7 @@ Shape findings() {
 
 Shape sequential() {
   const Shape step = object({{"model", text()},
-                             {"aliased", flag()},
+                             {"aliased", list(text())},
                              {"problem", text()},
                              {"df", integer()},
                              {"sum_of_squares", maybe(number())},
@@ -199,11 +199,31 @@ Shape goal() {
                  {"target?", number()}});
 }
 
-Shape gains() {
-  return map(object({{"difference", number()},
-                     {"interval", interval()},
-                     {"ratio", maybe(number())},
-                     {"ratio_interval", interval()}}));
+Shape gain() {
+  return object({{"difference", number()},
+                 {"interval", interval()},
+                 {"ratio", maybe(number())},
+                 {"ratio_interval", interval()}});
+}
+
+/// Of the confirmation runs; null where none are planned at the optimum.
+Shape confirmation() {
+  const Shape measured =
+      object({{"runs", integer()}, {"mean", maybe(number())}, {"confidence_interval", interval()}});
+  const Shape response =
+      joined(measured, object({{"expected_interval", interval()},
+                               {"simultaneous_expected_interval", interval()},
+                               {"agrees", maybe(flag())},
+                               {"limit_held", maybe(words({"yes", "open", "no"}))},
+                               {"baseline", maybe(measured)},
+                               {"gain", maybe(gain())}}));
+  return maybe(object({{"judgement", words({"open", "confirmed", "not confirmed", "no gain"})},
+                       {"runs", list(integer())},
+                       {"baseline_runs", list(integer())},
+                       {"completed", integer()},
+                       {"missing", integer()},
+                       {"failed", integer()},
+                       {"responses", map(response)}}));
 }
 
 Shape uncertainty() {
@@ -233,13 +253,14 @@ Shape found_optimum() {
       object(
           {{"alternatives", list(candidate())},
            {"baseline", maybe(candidate())},
+           {"confirmation?", confirmation()},
            {"goals", map(goal())},
            {"at_bound", list(text())},
            {"global", flag()},
            {"most_to_gain", maybe(number())},
-           {"gains", gains()},
+           {"gains", map(gain())},
            {"uncertainty", maybe(uncertainty())},
-           {"equivalents", list(joined(candidate(), object({{"against_best", gains()}})))},
+           {"equivalents", list(joined(candidate(), object({{"against_best", map(gain())}})))},
            {"robustness", robustness()},
            {"pareto", list(joined(candidate(), object({{"non_dominated_probability", number()}})))},
            {"relaxations", map(relaxation)}}));
@@ -264,6 +285,16 @@ Shape fit_document() {
 Shape optimum_document() {
   const Shape none = versioned({{"study", text()}, {"feasible", flag()}, {"problem", text()}});
   return either({found_optimum(), none});
+}
+
+Shape confirm_document() {
+  return versioned({{"directory", text()},
+                    {"status", text()},
+                    {"headline", text()},
+                    {"caveats", list(text())},
+                    {"runs_added", integer()},
+                    {"settings", maybe(settings())},
+                    {"confirmation", confirmation()}});
 }
 
 Shape report_document() {

@@ -7,31 +7,34 @@
 #include "cli/command_list.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "doe/nearest_name.h"
 #include "reports/export.h"
 
 namespace doetune::cli {
 namespace {
 
-const reports::ExportFormat& format_of(const Options& options) {
+std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const reports::ExportFormat& format : reports::export_formats()) {
     names.emplace_back(format.name);
   }
-  const std::string name = options.text("to");
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) {
-    return reports::export_formats()[static_cast<std::size_t>(found - names.begin())];
+  return names;
+}
+
+/// Of a name that is known.
+const reports::ExportFormat& format_of(const Options& options) {
+  const std::vector<std::string> names = format_names();
+  if (!options.has("to")) {
+    throw UsageError(
+        fmt::format("doetune export: --to is missing; expected {}", fmt::join(names, ", ")));
   }
-  throw UsageError(fmt::format("doetune export: --to {}; expected {}{}",
-                               name.empty() ? "is missing" : "'" + name + "' is not known",
-                               fmt::join(names, ", "), doe::did_you_mean(name, names)));
+  const auto found = std::find(names.begin(), names.end(), options.text("to"));
+  return reports::export_formats()[static_cast<std::size_t>(found - names.begin())];
 }
 
 std::string summary_of_formats() {
   std::string text;
   for (const reports::ExportFormat& format : reports::export_formats()) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", format.name, format.summary);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", format.name, format.summary);
   }
   return text;
 }
@@ -47,9 +50,10 @@ void print_json(const reports::ExportFormat& format, const std::string& file, in
 
 void describe_export(Options& options) {
   namespace po = boost::program_options;
-  options.add()("to", po::value<std::string>(), summary_of_formats().c_str())(
-      "output,o", po::value<std::string>(),
+  options.add()("to", po::value<std::string>()->value_name("FORMAT"), summary_of_formats().c_str())(
+      "output,o", po::value<std::string>()->value_name("FILE"),
       "the file to write (default: in the study directory); - is standard output");
+  options.choices("to", {format_names()});
   add_fit_options(options);
   add_directory(options);
 }

@@ -23,13 +23,18 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The formats asked for, all known and able to be made.
-std::vector<std::string> formats_of(const Options& options) {
+std::vector<std::string> known_formats() {
   std::vector<std::string> known;
   for (const reports::ReportFormat& format : reports::report_formats()) {
     known.emplace_back(format.name);
   }
   known.insert(known.end(), figure_kinds().begin(), figure_kinds().end());
+  return known;
+}
+
+/// The formats asked for, all known and able to be made.
+std::vector<std::string> formats_of(const Options& options) {
+  const std::vector<std::string> known = known_formats();
   const std::vector<std::string> formats = split_list(options.text("format", "html"));
   if (formats.empty()) {
     throw UsageError(fmt::format("--format: expected some of {}", fmt::join(known, ", ")));
@@ -67,7 +72,8 @@ void print_answer(const reports::Verdict& verdict, const reports::ReportFiles& f
 /// The report and what else was asked for.
 reports::ReportFiles write_files(const reports::Analysis& analysis,
                                  const std::vector<std::string>& formats) {
-  reports::ReportFiles files = reports::write_report(analysis, formats);
+  reports::ReportFiles files =
+      reports::write_report(analysis, analysis.directory->report(), formats);
   const std::vector<std::filesystem::path> drawings = files.figures;
   for (const std::string& kind : figure_kinds()) {
     if (!contains(formats, kind)) continue;
@@ -95,9 +101,10 @@ std::string confirming_command(const reports::Verdict& verdict) {
 }  // namespace
 
 void describe_report(Options& options) {
-  options.add()("format", boost::program_options::value<std::string>(),
+  options.add()("format", boost::program_options::value<std::string>()->value_name("LIST"),
                 "some of html (default), md, json; pdf and png are of the figures")(
       "open", "open the page, where there is a desktop");
+  options.choices("format", {known_formats(), true});
   add_fit_options(options);
   add_goal_options(options);
   add_directory(options);

@@ -7,9 +7,10 @@
 namespace doetune::cli {
 
 void describe_schema(Options& options) {
-  options.add()("of", boost::program_options::value<std::string>(),
+  options.add()("of", boost::program_options::value<std::string>()->value_name("NAME"),
                 "instead of the study file: what a command prints with --json, or fit.json, "
                 "optimum.json, report.json");
+  options.choices("of", {document_names()});
 }
 
 int command_schema(const Command& command, const Arguments& arguments) {

@@ -1,12 +1,8 @@
 #include "cli/documents.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-
-#include "cli/command.h"
-#include "doe/nearest_name.h"
+#include <string_view>
 
 namespace doetune::cli {
 namespace {
@@ -182,16 +178,52 @@ Shape workload_document() {
 /// A schema, of the study file or of one of these documents.
 Shape schema_document() { return {{"$ref", "http://json-schema.org/draft-07/schema#"}}; }
 
+Shape check_document() {
+  return versioned({{"study", text()},
+                    {"planned", integer()},
+                    {"run", integer()},
+                    {"settings", map(either({number(), text()}))},
+                    {"status", text()},
+                    {"reason", text()},
+                    {"duration_s", number()},
+                    {"responses", map(number())},
+                    {"flags", list(text())},
+                    {"printed", text()},
+                    {"plan_s", maybe(number())}});
+}
+
+Shape completion_document() { return versioned({{"script", text()}}); }
+Shape man_document() { return versioned({{"roff", text()}}); }
+
+struct Document {
+  std::string_view name;
+  Shape (*shape)();
+};
+
+/// A command that prints a new document has a line here.
 constexpr std::array kDocuments{
-    Document{"init", init_document},          Document{"plan", plan_document},
-    Document{"evaluate", evaluate_document},  Document{"run", run_document},
-    Document{"status", status_document},      Document{"import", import_document},
-    Document{"augment", augment_document},    Document{"fit", fit_document},
-    Document{"optimize", optimum_document},   Document{"report", report_summary},
-    Document{"export", export_document},      Document{"doctor", doctor_document},
-    Document{"designs", designs_document},    Document{"workloads", workloads_document},
-    Document{"workload", workload_document},  Document{"schema", schema_document},
-    Document{"fit.json", fit_document},       Document{"optimum.json", optimum_document},
+    Document{"init", init_document},
+    Document{"check", check_document},
+    Document{"plan", plan_document},
+    Document{"evaluate", evaluate_document},
+    Document{"run", run_document},
+    Document{"status", status_document},
+    Document{"import", import_document},
+    Document{"confirm", confirm_document},
+    Document{"augment", augment_document},
+    Document{"fit", fit_document},
+    Document{"optimize", optimum_document},
+    Document{"report", report_summary},
+    Document{"export", export_document},
+    Document{"doctor", doctor_document},
+    Document{"designs", designs_document},
+    Document{"workloads", workloads_document},
+    Document{"workload", workload_document},
+    Document{"completion", completion_document},
+    Document{"man", man_document},
+    Document{"schema", schema_document},
+    Document{"fit.json", fit_document},
+    Document{"optimum.json", optimum_document},
     Document{"report.json", report_document},
 };
 
@@ -208,19 +240,18 @@ Shape evaluation_basics() {
                  {"aliases", list(text())}});
 }
 
-std::span<const Document> documents() { return kDocuments; }
-
-std::string document_schema(const std::string& name) {
+std::vector<std::string> document_names() {
   std::vector<std::string> names;
   for (const Document& document : kDocuments) names.emplace_back(document.name);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw UsageError(fmt::format("doetune schema: no document is named '{}'{}; expected {}", name,
-                                 doe::did_you_mean(name, names), fmt::join(names, ", ")));
-  }
+  return names;
+}
+
+std::string document_schema(const std::string& name) {
+  const auto found = std::find_if(kDocuments.begin(), kDocuments.end(),
+                                  [&](const Document& document) { return document.name == name; });
   Shape schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
                {"title", "doetune " + name}};
-  schema.update(kDocuments[static_cast<std::size_t>(found - names.begin())].shape());
+  schema.update(found->shape());
   return schema.dump(2) + "\n";
 }
 

@@ -149,11 +149,10 @@ std::string data_of(const ResponseAnalysis& response) {
         fmt::format("coded = coded.assign(**sum_coded(\"block\", runs[{}], {}))\n",
                     script_literal(block_column(response.response.name)), literal_list(levels, 4));
   }
-  return text + fmt::format(
-                    "rows = runs[{0}].notna()\n"
-                    "x, y = columns(coded, terms[{0}])[rows], runs[{0}][rows]\n"
-                    "y = {1}\n",
-                    name, transformed_response(response.fit->transform));
+  text += fmt::format(
+      "rows = runs[{0}].notna()\nx, y = columns(coded, terms[{0}])[rows], runs[{0}][rows]\n", name);
+  const std::string transformed = transformed_response(response.fit->transform);
+  return transformed == "y" ? text : text + "y = " + transformed + "\n";
 }
 
 /// The columns that R2 does not count as explained: the constant and the blocks.

@@ -42,8 +42,8 @@ ReportFiles write_report(const Analysis& analysis, const std::filesystem::path& 
   return files;
 }
 
-ReportFiles write_report(const Analysis& analysis, const std::vector<std::string>& formats) {
-  return write_report(analysis, analysis.directory->report(), formats);
+ReportFiles write_report(const Analysis& analysis) {
+  return write_report(analysis, analysis.directory->report());
 }
 
 }  // namespace doetune::reports

@@ -22,8 +22,7 @@ struct ReportFiles {
 ReportFiles write_report(const Analysis& analysis, const std::filesystem::path& folder,
                          const std::vector<std::string>& formats = {"html"});
 
-/// The same into the study directory's report/.
-ReportFiles write_report(const Analysis& analysis,
-                         const std::vector<std::string>& formats = {"html"});
+/// The page and its figures, into the study directory's report/.
+ReportFiles write_report(const Analysis& analysis);
 
 }  // namespace doetune::reports

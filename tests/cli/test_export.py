@@ -144,6 +144,30 @@ class Export(unittest.TestCase):
         self.doetune("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv", "-o", "study")
         self.compare(json.loads(self.doetune("fit", "study", "--json").stdout)["responses"])
 
+    def test_predictions_at_other_settings(self):
+        example = TREE / "examples/published-fccd"
+        self.doetune("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv", "-o", "study")
+        optimum = json.loads(self.doetune("optimize", "study", "--json").stdout)
+        outlook = optimum["responses"]["throughput"]
+        expected = [outlook["mean"], *outlook["prediction_interval"]]
+        for language in self.languages():
+            script = self.doetune("export", "study", "--to", language, "-o", "-").stdout
+            if language == "r":
+                settings = ", ".join(f"{name} = {value}" for name, value in optimum["settings"].items())
+                script += f"""p <- predict(fits$throughput, code(list({settings})), interval = "prediction")
+cat("## ", sprintf("%.17g ", p), "\n", sep = "")\n"""
+            else:
+                script += f"""point = columns(code({ {name: [value] for name, value in optimum["settings"].items()} }), terms["throughput"])
+table = fits["throughput"].get_prediction(point).summary_frame()
+print("##", *table[["mean", "obs_ci_lower", "obs_ci_upper"]].iloc[0])\n"""
+            file = self.folder / "predict"
+            file.write_text(script)
+            done = subprocess.run([RSCRIPT if language == "r" else sys.executable, file], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            line = next(line for line in done.stdout.splitlines() if line.startswith("## "))
+            for ours, theirs in zip(expected, map(float, line.split()[1:]), strict=True):
+                self.assertAlmostEqual(ours / theirs, 1, delta=1e-9)
+
     def test_transforms_scales_and_categorical_factors(self):
         chance, rows = random.Random(3), []
         for batch in 1, 8, 64:

@@ -59,7 +59,8 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
 TEST_CASE("The report as Markdown has every section and figure of the page",
           "[reports][markdown]") {
   const Case study;
-  const reports::ReportFiles files = reports::write_report(study.analysis, {"md", "json"});
+  const reports::ReportFiles files =
+      reports::write_report(study.analysis, study.directory.report(), {"md", "json"});
   REQUIRE(files.pages.size() == 2);
   const std::string text = study::read_file(files.pages.front());
   for (const reports::Section& section : reports::shown_sections(study.analysis)) {
