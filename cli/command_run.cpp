@@ -113,11 +113,13 @@ int command_run(const Command& command, const Arguments& arguments) {
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   runner::RunSummary summary = runner::run_study(directory, run, *launcher, printer, interrupts);
+  printer.clear();
   if (summary.counts.remaining == 0 && !summary.interrupted) {
     const std::vector<int> again = judge_outlying_runs(directory);
     if (!again.empty()) {
       run.only = add_repeats(directory, again);
       summary = runner::run_study(directory, run, *launcher, printer, interrupts);
+      printer.clear();
     }
   }
   if (options.json()) print_json(directory, summary);

@@ -140,8 +140,10 @@ std::string ended_text(const study::Study& study, const RunCounts& counts,
 ProgressPrinter::ProgressPrinter(const study::Study& study, ProgressOutput output)
     : study_(study), output_(std::move(output)) {}
 
-ProgressPrinter::~ProgressPrinter() {
-  if (line_shown_) output_.write(kClearLine);
+ProgressPrinter::~ProgressPrinter() { clear(); }
+
+void ProgressPrinter::clear() {
+  if (std::exchange(line_shown_, false)) output_.write(kClearLine);
 }
 
 void ProgressPrinter::started(const Progress&, const study::PlannedRun& run, int) {

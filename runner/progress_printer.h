@@ -42,6 +42,9 @@ class ProgressPrinter : public ProgressSink {
   void note(const std::string& text) override;
   double tick(const Progress& progress, double now_s) override;
 
+  /// Takes the status line away, before others write there.
+  void clear();
+
  private:
   bool on_terminal() const { return output_.width != nullptr; }
   std::string status_line(const Progress& progress, double now_s) const;

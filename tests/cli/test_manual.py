@@ -59,7 +59,7 @@ class Manual(CliCase):
             done = subprocess.run(["groff", "-man", "-ww", "-k", "-Tutf8", str(page)],
                                   capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, ""), page.name)
-            self.assertIn("NAME", done.stdout)
+            self.assertIn("doetune", done.stdout)
 
     def test_an_unknown_page_is_told(self):
         self.assertIn("did you mean 'study'", self.error_of("man", "studdy", expect=2))
