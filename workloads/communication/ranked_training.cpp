@@ -60,32 +60,38 @@ void draw_labels(std::uint64_t seed, int classes, int first, std::span<std::int3
                                   static_cast<std::uint64_t>(classes));
 }
 
-RankTraining data_parallel_training(Communicator& communicator, const Request& request) {
-  const Inputs& in = request.inputs;
-  const int batch = in.integer("batch_size");
-  const int ranks = communicator.size();
-  const BatchShare share = batch_share(batch, communicator.rank(), ranks);
+/// With the images of this rank's share.
+std::unique_ptr<TrainableNetwork> network_with_images(const Communicator& communicator,
+                                                      const Request& request, BatchShare share,
+                                                      bool gradients_on_device) {
   const Start start = start_of(request);
   TrainingOptions options = training_options(request, share.count);
   options.first_image = share.first;
-  const bool on_device =
-      ranks == 1 || (communicator.on_gpus() && resolve_device(in.text("device")) == "cuda");
-  options.gradients_on_device = on_device;
+  options.gradients_on_device = gradients_on_device;
+  auto network =
+      engine_of(communicator, request.inputs)
+          ->train(start.network, start.state.parameters, start.state.statistics, options);
+  draw_images(request.seed, start.network.input.elements(), share.first, network->input());
+  draw_labels(request.seed, start.network.output().channels, share.first, network->labels());
+  return network;
+}
+
+RankTraining data_parallel_training(Communicator& communicator, const Request& request) {
+  const Inputs& in = request.inputs;
+  const int batch = in.integer("batch_size");
+  const BatchShare share = batch_share(batch, communicator.rank(), communicator.size());
+  const bool on_device = communicator.size() == 1 ||
+                         (communicator.on_gpus() && resolve_device(in.text("device")) == "cuda");
   // The sums end before the network goes that they are formed in.
   struct Learning {
     std::unique_ptr<TrainableNetwork> network;
     std::optional<DataParallel> parallel;
   };
   const auto learning = std::make_shared<Learning>();
-  learning->network =
-      engine_of(communicator, in)
-          ->train(start.network, start.state.parameters, start.state.statistics, options);
-  TrainableNetwork& network = *learning->network;
-  draw_images(request.seed, start.network.input.elements(), share.first, network.input());
-  draw_labels(request.seed, start.network.output().channels, share.first, network.labels());
+  learning->network = network_with_images(communicator, request, share, on_device);
   const auto bucket = static_cast<std::int64_t>(in.number("bucket_mb") * (1 << 20) / 4);
   learning->parallel.emplace(
-      communicator, network,
+      communicator, *learning->network,
       DataParallelOptions{bucket, communication_type_named(in.text("communication_type")),
                           on_device});
   const auto rate = static_cast<float>(in.number("learning_rate"));
