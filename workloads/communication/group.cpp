@@ -132,7 +132,7 @@ std::string Group::objection(const Json& hello, const Json& settings) const {
   if (hello["ranks"] != size())
     return fmt::format("a rank of {} came to a group of {}", hello["ranks"].dump(), size());
   if (theirs < 1 || theirs >= size() || peers_[theirs])
-    return fmt::format("two processes say that they are {}", rank_name(theirs, size()));
+    return fmt::format("two processes say that they are rank {} of {}", theirs, size());
   const Json given = hello.value("settings", Json());
   const auto name = difference(settings, given);
   if (!name) return "";

@@ -48,12 +48,13 @@ Address in_numbers(const sockaddr* name, socklen_t length) {
 
 /// Waiting brings no room for more files.
 FileDescriptor opened(int socket) {
-  if (socket < 0 && (errno == EMFILE || errno == ENFILE)) {
+  const int error = errno;
+  if (socket < 0 && (error == EMFILE || error == ENFILE)) {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
     throw std::runtime_error(
         fmt::format("no connection can be opened: {} (this process may have {}: ulimit -n)",
-                    std::strerror(EMFILE), limit.rlim_cur));
+                    std::strerror(error), limit.rlim_cur));
   }
   return FileDescriptor(socket);
 }
