@@ -141,7 +141,7 @@ TEST_CASE("what thousands of ranks say together is longer than what a stranger m
 }
 
 TEST_CASE("many ranks that never come are not all listed", "[group]") {
-  const Place place{0, 500, 0, {"127.0.0.1", 1}, places(1)[0].listener};
+  const Place place = places(500)[0];
   CHECK_THROWS_WITH(Group(place, Json::object(), milliseconds(100)),
                     Contains("rank 1, 2, 3, 4, 5, 6, 7, 8 and 491 others of 500 did not come"));
 }

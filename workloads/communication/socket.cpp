@@ -153,8 +153,9 @@ void allow_connections(int more) {
 
 std::string loopback_of(const Address& address) {
   const AddressList list = resolve(address, 0);
-  const std::string host = in_numbers(list->ai_addr, list->ai_addrlen).host;
-  return host.starts_with("127.") || host == "::1" ? host : "";
+  const Address found = in_numbers(list->ai_addr, list->ai_addrlen);
+  const bool loopback = found.host == "::1" || found.host.rfind("127.", 0) == 0;
+  return loopback ? found.host : "";
 }
 
 FileDescriptor connect_to(const Address& address, Deadline deadline) {
