@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ Program::Program(const char* program, const Workplace& place, const Arguments& a
   };
   redirect("out", STDOUT_FILENO);
   redirect("err", STDERR_FILENO);
+  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // what the tests' own launcher left open
   std::vector<char*> argv{const_cast<char*>(program)};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -73,8 +75,12 @@ std::vector<pid_t> Program::children() const {
 }
 
 std::vector<pid_t> Program::wait_for_children(std::size_t count) const {
-  while (children().size() < count) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  return children();
+  for (int attempt = 0; attempt < 6000; ++attempt) {
+    if (auto found = children(); found.size() >= count) return found;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  FAIL("the program has " << children().size() << " processes, not " << count);
+  return {};
 }
 
 bool gone(pid_t pid) {

@@ -41,6 +41,7 @@ class Program {
   /// Waits for its end; 128 and the signal where one ended it.
   int exit_code();
   std::vector<pid_t> children() const;
+  /// As many at least; the test fails where they are not there in half a minute.
   std::vector<pid_t> wait_for_children(std::size_t count) const;
 
  private:

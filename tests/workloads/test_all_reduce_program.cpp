@@ -31,8 +31,14 @@ Variables rank_of(int rank, int ranks, const std::string& rendezvous) {
           {"DOETUNE_RENDEZVOUS", rendezvous}};
 }
 
-/// A port that is free now, from a place of the test's own.
-std::string rendezvous() { return "127.0.0.1:" + std::to_string(10000 + getpid() % 10000); }
+/// A port that is free now, below those that the system gives away.
+std::string rendezvous() {
+  for (int port = 10000 + getpid() % 10000;; ++port) try {
+      return to_text(local_address(listen_at({"127.0.0.1", port}).get()));
+    } catch (const std::runtime_error&) {
+      REQUIRE(port < 20000);
+    }
+}
 
 /// Threads that watch and sum begin when all ranks have met.
 void wait_until_met(pid_t rank) {
@@ -164,6 +170,22 @@ TEST_CASE("ranks of a launcher tell which rank died", "[program]") {
   }
 }
 
+TEST_CASE("a transport that fails on one rank ends the others with its reason", "[program]") {
+  const Workplace place;
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const std::string where = rendezvous();
+  const Arguments endless{"--duration", "600", "--transport", transport};
+  Program first = all_reduce(place, endless, rank_of(0, 3, where), "first");
+  Program third = all_reduce(place, endless, rank_of(2, 3, where), "third");
+  // Standard streams, the connection to rank 0, and one file more.
+  Program second("/usr/bin/prlimit", place, with({"--nofile=5", DOETUNE_ALL_REDUCE}, endless),
+                 rank_of(1, 3, where), "second");
+  for (Program* rank : {&first, &second, &third}) CHECK(rank->exit_code() == 1);
+  CHECK_THAT(place.read("second.err"), Contains("Too many open files"));
+  for (const char* err : {"first.err", "third.err"})
+    CHECK_THAT(place.read(err), Contains("rank 1 of 3: ") && Contains("Too many open files"));
+}
+
 TEST_CASE("ranks end with the program that started them, however it ends", "[program]") {
   const Workplace place;
   for (const int signal : {SIGTERM, SIGKILL}) {
@@ -187,7 +209,10 @@ TEST_CASE("without its library beside the program, transport nccl ends with code
 TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with code 77",
           "[program]") {
   const Workplace place;
-  if (std::filesystem::exists("/dev/nvidiactl")) return;
+  if (std::filesystem::exists("/dev/nvidiactl")) {
+    WARN("skipped: there is a GPU");
+    return;
+  }
   CHECK(all_reduce(place, with(kSmall, {"--transport", "nccl"})).exit_code() == 77);
   CHECK_THAT(place.read("err"), Contains("transport nccl"));
 }

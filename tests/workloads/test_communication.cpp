@@ -10,6 +10,7 @@
 
 #include "tests/workloads/ranks.h"
 #include "workloads/communication/bfloat16.h"
+#include "workloads/communication/nccl/nccl_library.h"
 #include "workloads/random.h"
 
 using namespace doetune::workloads;
@@ -89,7 +90,10 @@ TEST_CASE("transports give the same bits", "[communication]") {
 }
 
 TEST_CASE("NCCL with one rank gives what the other transports give", "[communication]") {
-  if (!std::filesystem::exists("/dev/nvidiactl")) return;
+  if (!std::filesystem::exists("/dev/nvidiactl") || !has_nccl()) {
+    WARN("skipped: no GPU, or no NCCL in this build");
+    return;
+  }
   for (const auto type : {CommunicationType::fp32, CommunicationType::bf16})
     CHECK(same_bits(all_reduced(1, "nccl", 100'003, type)[0],
                     all_reduced(1, "shm", 100'003, type)[0]));
@@ -131,6 +135,9 @@ TEST_CASE("broadcast, gather and agreement are of all ranks", "[communication]")
     std::vector<float> values{rank, -rank};
     communicator.broadcast(values, 2);
     if (values != std::vector<float>{2, -2}) throw std::runtime_error("broadcast");
+    std::vector<float> many((std::size_t{1} << 22) + 3, rank);  // in several pieces
+    communicator.broadcast(many, 3);
+    if (many != std::vector<float>(many.size(), 3)) throw std::runtime_error("long broadcast");
     if (communicator.gather(10 + rank) != std::vector<float>{10, 11, 12, 13})
       throw std::runtime_error("gather");
     if (!communicator.agree(communicator.rank() == 0)) throw std::runtime_error("yes");

@@ -1,8 +1,10 @@
 // Training on several ranks against training on one, and the sums of gradients it rests on.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <filesystem>
+#include <thread>
 
 #include "tests/workloads/ranks.h"
 #include "tests/workloads/reference_trainable.h"
@@ -13,12 +15,17 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// Gradients that become final bit by bit, as told by the test.
+constexpr float kGone = -12345;
+
+/// Gradients that become final bit by bit, as told by the test; kGone when the network has gone.
 class FakeTrainable final : public TrainableNetwork {
  public:
-  explicit FakeTrainable(std::size_t count) : parameters_(count), gradients_(count) {}
+  explicit FakeTrainable(std::span<float> gradients)
+      : parameters_(gradients.size()), gradients_(gradients) {}
+  ~FakeTrainable() override { std::ranges::fill(gradients_, kGone); }
 
   std::vector<std::int64_t> offsets;  // told in this order
+  std::int64_t fails_at = -1;         // of them
   float gradient = 0;
   bool listened = false;  // whether it was asked to tell
 
@@ -28,6 +35,7 @@ class FakeTrainable final : public TrainableNetwork {
     listened = static_cast<bool>(ready);
     std::size_t end = gradients_.size();
     for (const std::int64_t offset : offsets) {
+      if (offset == fails_at) throw std::runtime_error("no gradient");
       for (auto i = static_cast<std::size_t>(offset); i < end; ++i)
         gradients_[i] = gradient * static_cast<float>(i % 100);
       end = static_cast<std::size_t>(offset);
@@ -47,7 +55,8 @@ class FakeTrainable final : public TrainableNetwork {
   void changed() override {}
 
  private:
-  std::vector<float> parameters_, gradients_;
+  std::vector<float> parameters_;
+  std::span<float> gradients_;
 };
 
 /// Begins sums at once and writes down which.
@@ -68,6 +77,18 @@ class Recorder final : public Communicator {
   }
   std::string_view name() const override { return "recorder"; }
 };
+
+int threads_now() {
+  return static_cast<int>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
+}
+
+/// A thread that was joined may be listed for a moment more.
+bool comes_down_to(int threads) {
+  for (int attempt = 0; attempt < 1000 && threads_now() > threads; ++attempt)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return threads_now() <= threads;
+}
 
 Network small_network() {
   NetworkBuilder net("small", {3, 6, 6});
@@ -119,7 +140,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 
 TEST_CASE("buckets cover the block from its back, the first one small", "[data_parallel]") {
   CHECK(make_buckets(10, 4, 2) == std::vector<Bucket>{{8, 10}, {4, 8}, {0, 4}});
-  CHECK(make_buckets(10, 3, 5) == std::vector<Bucket>{{7, 10}, {4, 7}, {1, 4}, {0, 1}});
+  CHECK(make_buckets(23, 6, 4) == std::vector<Bucket>{{16, 23}, {8, 16}, {0, 8}});
   CHECK(make_buckets(1, 100, 100) == std::vector<Bucket>{{0, 1}});
   CHECK(make_buckets(0, 4, 2).empty());
   CHECK_THROWS_AS(make_buckets(10, 0, 1), std::invalid_argument);
@@ -129,7 +150,8 @@ TEST_CASE("buckets cover the block from its back, the first one small", "[data_p
       for (const Bucket& bucket : make_buckets(count, size, 1 + size / 2)) {
         REQUIRE(bucket.end == end);
         REQUIRE(bucket.begin < bucket.end);
-        REQUIRE(bucket.end - bucket.begin <= size);
+        REQUIRE(bucket.begin % 4 == 0);
+        REQUIRE(bucket.end - bucket.begin <= size + 3);
         end = bucket.begin;
       }
       REQUIRE(end == 0);
@@ -164,7 +186,8 @@ TEST_CASE("every gradient is summed once, however the backward pass tells of it"
   const auto seed = GENERATE(range(1, 6));
   const std::size_t count = 3000;
   const auto thrown = test::run_ranks(3, "shm", [&](Communicator& communicator) {
-    FakeTrainable network(count);
+    std::vector<float> gradients(count);
+    FakeTrainable network(gradients);
     for (std::int64_t at = count; at > 0;
          at -= 1 + static_cast<std::int64_t>(random_bits(seed, at) % 700))
       network.offsets.push_back(at);
@@ -179,11 +202,37 @@ TEST_CASE("every gradient is summed once, however the backward pass tells of it"
   for (const std::string& what : thrown) CHECK(what == "");
 }
 
+TEST_CASE("a rank that throws in mid-step ends all, and nothing of the step goes on",
+          "[data_parallel]") {
+  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
+  const auto guilty = GENERATE(0, 2);
+  CAPTURE(transport, guilty);
+  const std::int64_t count = 400'000, bucket = 30'000;
+  std::vector<std::vector<float>> gradients(3, std::vector<float>(count));
+  const int threads = threads_now();
+  const auto thrown = test::run_ranks(3, transport, [&](Communicator& communicator) {
+    FakeTrainable network(gradients[communicator.rank()]);
+    for (std::int64_t at = count - bucket; at > 0; at -= bucket) network.offsets.push_back(at);
+    network.offsets.push_back(0);
+    DataParallel parallel(communicator, network, {.bucket = bucket});
+    parallel.step(3, 1.0F);
+    if (communicator.rank() == guilty) network.fails_at = network.offsets[10];
+    parallel.step(3, 1.0F);
+  });
+  const std::string expected = rank_name(guilty, 3) + ": no gradient";
+  for (int rank = 0; rank < 3; ++rank)
+    CHECK(thrown[rank] == (rank == guilty ? "no gradient" : expected));
+  CHECK(comes_down_to(threads));
+  for (const auto& block : gradients)  // nothing was written after the network had gone
+    CHECK(std::ranges::count(block, kGone) == count);
+}
+
 TEST_CASE("one rank alone sums nothing and is asked for its gradients only at the end",
           "[data_parallel]") {
   Group alone({}, Json::object(), std::chrono::seconds(1));
   Recorder recorder(alone);
-  FakeTrainable network(1000);
+  std::vector<float> gradients(1000);
+  FakeTrainable network(gradients);
   network.gradient = 1;
   network.offsets = {0};
   DataParallel parallel(recorder, network, {});

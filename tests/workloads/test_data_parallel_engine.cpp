@@ -4,10 +4,12 @@
 #include <cmath>
 
 #include "tests/workloads/ranks.h"
+#include "tests/workloads/relative_difference.h"
 #include "workloads/communication/data_parallel.h"
 #include "workloads/random.h"
 
 using namespace doetune::workloads;
+using test::relative_difference;
 
 namespace {
 
@@ -49,15 +51,6 @@ std::vector<std::vector<float>> train(int ranks, Precision precision = Precision
   });
   for (const std::string& what : thrown) CHECK(what == "");
   return results;
-}
-
-double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    size += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return std::sqrt(difference / size);
 }
 
 }  // namespace

@@ -3,9 +3,13 @@
 
 #include <signal.h>
 
+#include <cmath>
+#include <cstring>
 #include <thread>
 
 #include "tests/workloads/program.h"
+#include "tests/workloads/relative_difference.h"
+#include "workloads/networks/network.h"
 
 using namespace doetune::workloads::test;
 using Catch::Contains;
@@ -24,6 +28,24 @@ Json answer(const Workplace& place, const Arguments& arguments) {
   REQUIRE(train(place, arguments).exit_code() == 0);
   return Json::parse(place.read("out"));
 }
+
+constexpr int kSteps = 9;  // one before the measurement, and its values
+
+/// What is learnt in so many steps, from a batch that ranks share out unevenly.
+std::vector<float> learnt(const Workplace& place, const Arguments& more) {
+  const Arguments steps =
+      with(kSmall, {"--baseline", "false", "--batch_size", "10", "--learning_rate", "0.05",
+                    "--duration", "0", "--values", "8", "--weights_file", place / "weights"});
+  CHECK(answer(place, with(steps, more))["notes"]["steps"] == kSteps);
+  const std::string bytes = place.read("weights");
+  std::vector<float> weights(bytes.size() / sizeof(float));
+  std::memcpy(weights.data(), bytes.data(), weights.size() * sizeof(float));
+  return weights;
+}
+
+/// Each step rounds a weight once (2^-24 of it at most), and its change, which is small beside it,
+/// by the roundings of sums in another order.
+constexpr double kRounding = kSteps * 0x1p-24;
 
 }  // namespace
 
@@ -54,6 +76,46 @@ TEST_CASE("one, two and four ranks begin at the same loss and learn", "[program]
     CHECK(result["notes"]["last_loss"] < result["notes"]["first_loss"]);
     CHECK_THAT(result["notes"]["speed_up"].get<std::string>(), Contains("baseline"));
   }
+}
+
+TEST_CASE("processes learn the weights that one learns from the joined batch, to rounding",
+          "[program]") {
+  const Workplace place;
+  const auto start = learnt(place, {"--ranks", "1", "--learning_rate", "0"});
+  const auto alone = learnt(place, {"--ranks", "1"});
+  CHECK(std::ssize(alone) ==
+        doetune::workloads::parameters(doetune::workloads::make_network("small-cnn", 32)));
+  REQUIRE(relative_difference(start, alone) >
+          1000 * kRounding);  // or there would be nothing to see
+  for (const Arguments& ways : {Arguments{"--transport", "shm", "--bucket_mb", "0.05"},
+                                {"--transport", "tcp", "--bucket_mb", "0.05"},
+                                {"--transport", "tcp", "--parallelism", "model"}})
+    for (const char* ranks : {"2", "4"}) {
+      CAPTURE(ways, ranks);
+      CHECK(relative_difference(learnt(place, with(ways, {"--ranks", ranks})), alone) < kRounding);
+    }
+}
+
+TEST_CASE("a speed-up is as precise as both times that it is made of", "[program]") {
+  const Workplace place;
+  const auto precise = [&](const char* values) {
+    return answer(place, with(kSmall, {"--duration", "0", "--values", values}));
+  };
+  const Json enough = precise("40");
+  const double together = enough["precision"]["throughput"];
+  const double alone = enough["notes"]["baseline_precision"];
+  for (const char* response : {"speed_up", "efficiency"})
+    CHECK(enough["precision"][response].get<double>() == Approx(std::hypot(together, alone)));
+  const Json too_few = precise("3");  // for any interval
+  CHECK_FALSE(too_few["notes"].contains("baseline_precision"));
+}
+
+TEST_CASE("weights that cannot be written are told before the training", "[program]") {
+  const Workplace place;
+  CHECK(train(place, with(kSmall, {"--duration", "600", "--weights_file", place / "no/weights"}))
+            .exit_code() == 2);
+  CHECK_THAT(place.read("err"), Contains("weights_file") && Contains("no/weights") &&
+                                    Contains("No such file or directory"));
 }
 
 TEST_CASE("more ranks than images are refused", "[program]") {
@@ -100,7 +162,10 @@ TEST_CASE("a diverging loss is told with its step, and the times are still measu
 
 TEST_CASE("ranks without a GPU of their own end with code 77 and the reason", "[program]") {
   const Workplace place;
-  if (std::filesystem::exists("/dev/nvidiactl")) return;
+  if (std::filesystem::exists("/dev/nvidiactl")) {
+    WARN("skipped: there is a GPU");
+    return;
+  }
   CHECK(train(place, with(kSmall, {"--device", "cuda"})).exit_code() == 77);
   CHECK_THAT(place.read("err"), Contains("GPU") || Contains("CUDA"));
   CHECK(train(place, with(kSmall, {"--transport", "nccl"})).exit_code() == 77);

@@ -1,10 +1,12 @@
 // How ranks meet, and what they say when they cannot.
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "tests/workloads/ranks.h"
 
@@ -66,6 +68,18 @@ TEST_CASE("a place comes from the launcher's variables", "[group]") {
     CHECK(place->rendezvous.host == "gpu03");
     CHECK(place->rendezvous.port >= 20000);
     CHECK(place->rendezvous.port < 30000);
+    CHECK_FALSE(place->several_machines);
+    const Environment more(
+        {{"SLURM_STEP_NUM_NODES", "2"}, {"SLURM_STEP_NODELIST", "rack[2-3]n[03-05,9]-ib,x"}});
+    CHECK(place_from_environment()->rendezvous.host == "rack2n03-ib");
+    CHECK(place_from_environment()->several_machines);
+    for (const auto& [list, first] : Variables{{"node[1-3]-ib", "node1-ib"},
+                                               {"x1,gpu[1-2]", "x1"},
+                                               {"x1-a", "x1-a"},
+                                               {"cut[7-", "cut7"}}) {
+      const Environment hosts(Variables{{"SLURM_STEP_NODELIST", list}});
+      CHECK(place_from_environment()->rendezvous.host == first);
+    }
   }
   SECTION("one task of a job is no group") {
     const Environment set(Variables{{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}});
@@ -79,6 +93,8 @@ TEST_CASE("a place comes from the launcher's variables", "[group]") {
     CHECK(place_from_environment()->rendezvous.host == "127.0.0.1");
     const Environment apart(Variables{{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}});
     CHECK_THROWS_WITH(place_from_environment(), Contains("DOETUNE_RENDEZVOUS"));
+    const Environment met(Variables{{"DOETUNE_RENDEZVOUS", "head:5000"}});
+    CHECK(place_from_environment()->several_machines);
   }
   SECTION("a wrong one is named") {
     const Environment set(
@@ -98,13 +114,71 @@ TEST_CASE("a rank with other settings is told, and so are the others", "[group]"
     CHECK(what == "rank 2 was started with other settings than rank 0: batch_size is 64, not 32");
 }
 
-TEST_CASE("two processes with one rank are told", "[group]") {
-  auto all = places(3);
+TEST_CASE("two processes with one rank are told at once, and so is who comes a little later",
+          "[group]") {
+  auto all = places(5);  // rank 4 never comes
   all[2].rank = 1;
-  const auto thrown =
-      run_threads(3, [&](int rank) { Group(all[rank], Json::object(), seconds(5)); });
+  const auto thrown = run_threads(4, [&](int rank) {
+    if (rank == 3) std::this_thread::sleep_for(milliseconds(300));
+    Group(all[rank], Json::object(), std::chrono::hours(1));
+  });
   for (const std::string& what : thrown)
-    CHECK(what == "two processes say that they are rank 1 of 3");
+    CHECK(what == "two processes say that they are rank 1 of 5");
+}
+
+TEST_CASE("what thousands of ranks say together is longer than what a stranger may say",
+          "[group]") {
+  const auto all = places(3);
+  const auto thrown = run_threads(3, [&](int rank) {
+    Group group(all[rank], Json::object(), seconds(20));
+    const auto texts = group.gather(std::string(kLongestText - 100, static_cast<char>('a' + rank)));
+    for (int other = 0; other < 3; ++other)
+      if (texts[other] != std::string(kLongestText - 100, static_cast<char>('a' + other)))
+        throw std::runtime_error("other texts");
+    group.watch();
+  });
+  CHECK(thrown == std::vector<std::string>(3));
+}
+
+TEST_CASE("many ranks that never come are not all listed", "[group]") {
+  const Place place = places(500)[0];
+  CHECK_THROWS_WITH(Group(place, Json::object(), milliseconds(100)),
+                    Contains("rank 1, 2, 3, 4, 5, 6, 7, 8 and 491 others of 500 did not come"));
+}
+
+TEST_CASE("a name that means this machine alone is told, with what to set", "[group]") {
+  CHECK(loopback_of({"127.0.1.1", 5000}) == "127.0.1.1");
+  CHECK(loopback_of({"::1", 5000}) == "::1");
+  CHECK(loopback_of({"192.0.2.1", 5000}).empty());  // RFC 5737: for documentation
+  const std::string loopback = loopback_of({"localhost", 5000});
+  const auto told = Contains("no other machine reaches localhost, which is " + loopback) &&
+                    Contains("DOETUNE_RENDEZVOUS=host:port must give an address");
+  const Place root{0, 2, 0, {"localhost", 5000}, -1, true};
+  CHECK_THROWS_AS(Group(root, Json::object(), std::chrono::hours(1)), UsageError);
+  CHECK_THROWS_WITH(Group(root, Json::object(), std::chrono::hours(1)), told);
+  const int nobody = local_address(listen_at({"127.0.0.1", 0}).get()).port;
+  const Place other{1, 2, 0, {"localhost", nobody}, -1};
+  CHECK_THROWS_WITH(Group(other, Json::object(), milliseconds(100)), told);
+}
+
+TEST_CASE("no room for another connection is told, not waited for", "[group]") {
+  const FileDescriptor listener = listen_at({"127.0.0.1", 0});
+  const Address address = local_address(listener.get());
+  const auto never = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  const FileDescriptor waiting = connect_to(address, never);
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = static_cast<rlim_t>(FileDescriptor(dup(0)).get());  // the next one
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const auto told = Contains("Too many open files") && Contains("ulimit -n");
+  CHECK_THROWS_WITH(connect_to(address, never), told);
+  CHECK_THROWS_WITH(accept_at(listener.get(), never), told);
+  CHECK_THROWS_WITH(listen_at({"127.0.0.1", 0}), told);
+  allow_connections(10);
+  CHECK(accept_at(listener.get(), never));
+  limit.rlim_cur = before;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 TEST_CASE("a rank that never comes is named when the time is over", "[group]") {

@@ -5,23 +5,15 @@
 #include <cstring>
 
 #include "tests/workloads/ranks.h"
+#include "tests/workloads/relative_difference.h"
 #include "tests/workloads/training_cases.h"
 #include "workloads/communication/pipeline.h"
 #include "workloads/networks/stages.h"
 
 using namespace doetune::workloads;
+using test::relative_difference;
 
 namespace {
-
-double relative_difference(std::span<const float> a, std::span<const float> b) {
-  REQUIRE(a.size() == b.size());
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    size += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return std::sqrt(difference / size);
-}
 
 template <class T>
 std::span<const T> part(const std::vector<T>& all, std::int64_t first, std::int64_t count) {

@@ -5,13 +5,18 @@
 #include <stdexcept>
 
 namespace doetune::workloads {
+namespace {
+
+constexpr std::int64_t kAligned = 16 / sizeof(float);
+
+}  // namespace
 
 std::vector<Bucket> make_buckets(std::int64_t count, std::int64_t size, std::int64_t first) {
   if (size < 1 || first < 1) throw std::invalid_argument("a bucket holds at least one float");
   std::vector<Bucket> buckets;
   std::int64_t end = count;
   for (std::int64_t next = std::min(size, first); end > 0; next = size) {
-    const std::int64_t begin = std::max<std::int64_t>(0, end - next);
+    const std::int64_t begin = std::max<std::int64_t>(0, end - next) / kAligned * kAligned;
     buckets.push_back({begin, end});
     end = begin;
   }

@@ -18,6 +18,7 @@ struct Bucket {
 
 /// The whole block from its back, which the backward pass finishes first, to its front: a first
 /// bucket of `first` floats, so that sums begin early, then buckets of `size`, and what is left.
+/// Each begins at a multiple of 16 bytes, as wide loads want it, and has up to 3 floats more.
 std::vector<Bucket> make_buckets(std::int64_t count, std::int64_t size, std::int64_t first);
 
 /// Floats of the first bucket: 1 MiB, as in PyTorch (Li et al. 2020, Proc. VLDB 13, 3005).

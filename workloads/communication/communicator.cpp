@@ -26,6 +26,9 @@ constexpr TransportType kTransportTypes[] = {
     {"nccl", nccl_communicator},
 };
 
+/// Values that are broadcast at a time (16 MiB): what a transport stages stays small.
+constexpr std::size_t kPiece = 1 << 22;
+
 /// Whether all ranks say this.
 bool all_say(const std::string& text, const std::vector<std::string>& all) {
   return std::ranges::count(all, text) == std::ssize(all);
@@ -49,7 +52,8 @@ int bytes_of(CommunicationType type) { return type == CommunicationType::fp32 ? 
 
 void Communicator::broadcast(std::span<float> values, int root) {
   if (rank() != root) std::ranges::fill(values, 0.0F);
-  all_reduce(values);
+  for (std::size_t at = 0; at < values.size(); at += kPiece)
+    all_reduce(values.subspan(at, std::min(kPiece, values.size() - at)));
 }
 
 bool Communicator::agree(bool yes) {

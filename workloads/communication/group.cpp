@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 constexpr auto kHelloTime = std::chrono::seconds(5);  // of a connection, to say who it is
 constexpr auto kLeaveTime = std::chrono::seconds(10);
 constexpr auto kReasonTime = milliseconds(1000);
+constexpr auto kRefusalTime = std::chrono::seconds(2);  // for others to come and be told
 
 [[noreturn]] void throw_as(int code, const std::string& why) {
   if (code == kExitUsage) throw UsageError(why);
@@ -44,6 +45,32 @@ std::optional<std::string> difference(const Json& ours, const Json& theirs) {
 
 std::string shown(const Json& settings, const std::string& name) {
   return settings.is_object() && settings.contains(name) ? settings[name].dump() : "nothing";
+}
+
+/// As much as one reads of thousands of ranks.
+std::string listed(const std::vector<int>& ranks) {
+  constexpr std::size_t kShown = 8;
+  if (ranks.size() <= kShown) return fmt::format("{}", fmt::join(ranks, ", "));
+  return fmt::format("{} and {} others", fmt::join(ranks.begin(), ranks.begin() + kShown, ", "),
+                     ranks.size() - kShown);
+}
+
+/// Why ranks may not find each other, where that may be so. Who writes 127.0.0.1 knows.
+std::string hint(const Place& place) {
+  const std::string loopback = loopback_of(place.rendezvous);
+  const std::string& host = place.rendezvous.host;
+  if (loopback.empty() || (host == loopback && !place.several_machines)) return "";
+  return fmt::format(
+      ": no other machine reaches {}{}; for ranks on several, DOETUNE_RENDEZVOUS=host:port must "
+      "give an address of rank 0's machine that all of them reach",
+      host, host == loopback ? "" : fmt::format(", which is {} here", loopback));
+}
+
+void tell(const FileDescriptor& socket, const Json& message) {
+  try {
+    send_text(socket.get(), message.dump());
+  } catch (const Closed&) {
+  }
 }
 
 /// What a rank says first; empty for a connection that is none of ours.
@@ -99,50 +126,61 @@ std::string Group::local_host() const {
   return "127.0.0.1";
 }
 
-/// Takes one rank in; returns what is wrong with it, if anything.
-std::string Group::admit(FileDescriptor socket, const Json& hello, const Json& settings) {
+/// What is wrong with a rank that comes; empty where nothing is.
+std::string Group::objection(const Json& hello, const Json& settings) const {
   const auto theirs = hello["rank"].get<std::int64_t>();
-  std::string wrong;
   if (hello["ranks"] != size())
-    wrong = fmt::format("a rank of {} came to a group of {}", hello["ranks"].dump(), size());
-  else if (theirs < 1 || theirs >= size() || peers_[theirs])
-    wrong = fmt::format("two processes say that they are rank {} of {}", theirs, size());
+    return fmt::format("a rank of {} came to a group of {}", hello["ranks"].dump(), size());
+  if (theirs < 1 || theirs >= size() || peers_[theirs])
+    return fmt::format("two processes say that they are rank {} of {}", theirs, size());
   const Json given = hello.value("settings", Json());
-  if (const auto name = difference(settings, given); name && wrong.empty())
-    wrong = fmt::format("rank {} was started with other settings than rank 0: {} is {}, not {}",
-                        theirs, *name, shown(given, *name), shown(settings, *name));
-  if (theirs >= 1 && theirs < size() && !peers_[theirs])
-    peers_[theirs] = std::move(socket);
-  else
-    send_text(socket.get(), Json{{"error", wrong}, {"code", kExitUsage}}.dump());
-  return wrong;
+  const auto name = difference(settings, given);
+  if (!name) return "";
+  return fmt::format("rank {} was started with other settings than rank 0: {} is {}, not {}",
+                     theirs, *name, shown(given, *name), shown(settings, *name));
+}
+
+/// Takes in one rank after another. What is wrong with one is told to all that are there and to
+/// those that come soon after.
+std::optional<Group::Failure> Group::take_in_all(int listener, const Json& settings,
+                                                 Deadline deadline) {
+  std::optional<Failure> failure;
+  try {
+    while (!missing().empty()) {
+      FileDescriptor socket = accept_at(listener, deadline);
+      const auto hello = read_hello(socket.get());
+      if (!hello) continue;
+      const std::string wrong = objection(*hello, settings);
+      if (!wrong.empty() && !failure) {
+        failure = Failure{wrong, kExitUsage};
+        answer_all(failure->told());
+        deadline = std::min(deadline, Clock::now() + kRefusalTime);
+      }
+      if (failure) tell(socket, failure->told());
+      const auto rank = (*hello)["rank"].get<std::int64_t>();
+      if (rank >= 1 && rank < size() && !peers_[rank]) peers_[rank] = std::move(socket);
+    }
+  } catch (const TimedOut&) {
+    if (failure) return failure;
+    failure = Failure{fmt::format("rank {} of {} did not come to {} in time{}", listed(missing()),
+                                  size(), to_text(place_.rendezvous), hint(place_)),
+                      kExitFailed};
+    answer_all(failure->told());
+  }
+  return failure;
 }
 
 void Group::meet_as_root(const Json& settings, Deadline deadline) {
   token_ = std::random_device()();
   if (size() == 1) return;
+  if (place_.several_machines && !hint(place_).empty())
+    throw UsageError("the ranks cannot meet" + hint(place_));
+  allow_connections(size());
   const FileDescriptor listener =
       place_.listener >= 0 ? FileDescriptor(place_.listener) : listen_at(place_.rendezvous);
-  std::string wrong;
-  int code = kExitUsage;
-  try {
-    while (!missing().empty()) {
-      FileDescriptor socket = accept_at(listener.get(), deadline);
-      const auto hello = read_hello(socket.get());
-      if (!hello) continue;
-      const std::string reason = admit(std::move(socket), *hello, settings);
-      if (wrong.empty()) wrong = reason;
-    }
-  } catch (const TimedOut&) {
-    if (wrong.empty()) {
-      wrong = fmt::format("rank {} of {} did not come to {} in time", fmt::join(missing(), ", "),
-                          size(), to_text(place_.rendezvous));
-      code = kExitFailed;
-    }
-  }
-  if (wrong.empty()) return answer_all({{"token", token_}});
-  answer_all({{"error", wrong}, {"code", code}});
-  throw_as(code, wrong);
+  if (const auto failure = take_in_all(listener.get(), settings, deadline))
+    throw_as(failure->code, failure->why);
+  answer_all({{"token", token_}});
 }
 
 void Group::meet_root(const Json& settings, Deadline deadline) {
@@ -152,8 +190,8 @@ void Group::meet_root(const Json& settings, Deadline deadline) {
     send_text(peers_[0].get(), hello.dump());
     token_ = hear_of(0, "token", deadline + kHelloTime).get<std::uint64_t>();
   } catch (const TimedOut&) {
-    throw std::runtime_error(fmt::format("rank {} did not find all of {} ranks at {} in time",
-                                         rank(), size(), to_text(place_.rendezvous)));
+    throw std::runtime_error(fmt::format("rank {} did not find all of {} ranks at {} in time{}",
+                                         rank(), size(), to_text(place_.rendezvous), hint(place_)));
   } catch (const Closed&) {
     throw std::runtime_error("rank 0 ended before all ranks had come");
   } catch (const Json::exception&) {
@@ -162,8 +200,8 @@ void Group::meet_root(const Json& settings, Deadline deadline) {
   }
 }
 
-Json Group::hear_of(int from, const char* what, Deadline deadline) {
-  const Json message = Json::parse(receive_text(peers_[from].get(), deadline));
+Json Group::hear_of(int from, const char* what, Deadline deadline, std::size_t longest) {
+  const Json message = Json::parse(receive_text(peers_[from].get(), deadline, longest));
   if (message.contains("error"))
     throw_as(message.value("code", kExitFailed), message.value("error", ""));
   return message.at(what);
@@ -174,7 +212,8 @@ std::vector<std::string> Group::gather(const std::string& mine) {
   try {
     if (rank() != 0) {
       send_text(peers_[0].get(), Json{{"text", mine}}.dump());
-      return hear_of(0, "texts", deadline_ + kHelloTime).get<std::vector<std::string>>();
+      return hear_of(0, "texts", deadline_ + kHelloTime, kLongestText * peers_.size())
+          .get<std::vector<std::string>>();
     }
     std::vector<std::string> all{mine};
     for (from = 1; from < size(); ++from) all.push_back(hear_of(from, "text", deadline_));
@@ -195,10 +234,7 @@ std::vector<std::string> Group::gather(const std::string& mine) {
 
 void Group::send_to(int to, const Json& message) {
   const std::lock_guard lock(sending_);
-  try {
-    if (peers_[to]) send_text(peers_[to].get(), message.dump());
-  } catch (const Closed&) {  // the watch notices
-  }
+  if (peers_[to]) tell(peers_[to], message);  // the watch notices one that has ended
 }
 
 void Group::set_failure(Failure failure) {
@@ -209,7 +245,7 @@ void Group::set_failure(Failure failure) {
     failed_ = true;
   }
   changed_.notify_all();
-  if (rank() == 0) answer_all({{"error", failure.why}, {"code", failure.code}});
+  if (rank() == 0) answer_all(failure.told());
 }
 
 void Group::watch() {
@@ -269,8 +305,9 @@ void Group::report_closed(int closed) const {
 
 void Group::fail(const std::string& why, int code) {
   if (failed_ || size() == 1) return;
-  set_failure({why, code});
-  if (rank() != 0) send_to(0, {{"error", why}, {"code", code}});
+  const Failure failure{why, code};
+  set_failure(failure);
+  if (rank() != 0) send_to(0, failure.told());
 }
 
 /// Rank 0 has everybody's goodbye before it says its own.

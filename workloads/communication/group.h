@@ -26,8 +26,10 @@ std::string rank_name(int rank, int ranks);
 class Group {
  public:
   /// Returns when all ranks are there. `settings` (an object) must be the same on all. Throws
-  /// UsageError where they differ, with the first name that does; std::runtime_error naming the
-  /// ranks that did not come within the time, or the port that is in use.
+  /// UsageError where they differ, with the first name that does, where two processes are one rank,
+  /// and where rank 0 would listen where ranks on other machines cannot reach it: at once, on all
+  /// that are there or come within some two seconds; std::runtime_error naming the ranks that did
+  /// not come within the time, or the port that is in use.
   Group(const Place& place, const Json& settings, std::chrono::duration<double> arrival_timeout);
 
   /// Leaves when all others do. An exception under way is told to them as why this rank ended.
@@ -44,7 +46,8 @@ class Group {
   /// Where this rank can listen for others: the address by which it reaches them.
   std::string local_host() const;
 
-  /// Every rank's text, by rank. All ranks call it, before watch().
+  /// Every rank's text (of at most kLongestText bytes as JSON), by rank. All ranks call it, before
+  /// watch().
   std::vector<std::string> gather(const std::string& mine);
 
   /// From now on the end of a rank is noticed.
@@ -64,13 +67,15 @@ class Group {
   struct Failure {
     std::string why;
     int code;
+    Json told() const { return {{"error", why}, {"code", code}}; }
   };
 
   void meet_as_root(const Json& settings, Deadline deadline);
   void meet_root(const Json& settings, Deadline deadline);
-  std::string admit(FileDescriptor socket, const Json& hello, const Json& settings);
+  std::optional<Failure> take_in_all(int listener, const Json& settings, Deadline deadline);
+  std::string objection(const Json& hello, const Json& settings) const;
   void answer_all(const Json& answer);
-  Json hear_of(int from, const char* what, Deadline deadline);
+  Json hear_of(int from, const char* what, Deadline deadline, std::size_t longest = kLongestText);
   std::vector<int> missing() const;
   void listen();
   void hear(int from);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -22,8 +23,6 @@ constexpr Launcher kLaunchers[] = {
      "PMIX_NAMESPACE"},
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID"}};
 
-constexpr int kMostRanks = 65536;
-
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -39,17 +38,28 @@ int number(const char* name, int low, int high) {
   return value;
 }
 
-/// The first host of Slurm's list: "gpu[03-05,9],x" begins with gpu03.
-std::string first_host(const std::string& list) {
-  const std::size_t end = list.find_first_of(",[");
-  std::string host = list.substr(0, end);
-  if (end == std::string::npos || list[end] == ',') return host;
-  return host + list.substr(end + 1, list.find_first_of(",-]", end) - end - 1);
+/// The first host of Slurm's list: "rack[1-2]n[03-05,9]-ib,x" begins with rack1n03-ib.
+std::string first_host(std::string_view list) {
+  std::string host;
+  while (!list.empty() && list.front() != ',') {
+    const std::size_t bracket = std::min(list.find_first_of(",["), list.size());
+    host += list.substr(0, bracket);
+    list.remove_prefix(bracket);
+    if (!list.starts_with('[')) break;
+    host += list.substr(1, list.find_first_of(",-]") - 1);
+    list.remove_prefix(std::min(list.find(']'), list.size() - 1) + 1);
+  }
+  return host;
 }
 
 bool all_are_here() {
   return variable("OMPI_COMM_WORLD_LOCAL_SIZE") == variable("OMPI_COMM_WORLD_SIZE") &&
          !variable("OMPI_COMM_WORLD_SIZE").empty();
+}
+
+bool several_machines() {
+  if (!variable("OMPI_COMM_WORLD_LOCAL_SIZE").empty()) return !all_are_here();
+  return !variable("SLURM_STEP_NUM_NODES").empty() && variable("SLURM_STEP_NUM_NODES") != "1";
 }
 
 /// A port below those that the system gives away.
@@ -88,6 +98,7 @@ std::optional<Place> place_from_environment() {
                            : number(launcher.local_rank, 0, kMostRanks);
     if (place.ranks == 1 && &launcher != kLaunchers) continue;  // one task of a job is no group
     place.rendezvous = rendezvous(launcher);
+    place.several_machines = &launcher != kLaunchers && several_machines();
     if (!variable("DOETUNE_LISTENER").empty() && place.rank == 0)
       place.listener = number("DOETUNE_LISTENER", 0, 1 << 20);
     return place;

@@ -77,7 +77,7 @@ std::vector<Input> ranked_inputs() {
   return {{"ranks", integer, nullptr,
            "processes, one a device; default: those that mpirun or srun started, else one for each "
            "GPU of the run, else 2",
-           "", 1, 4096},
+           "", 1, kMostRanks},
           {"transport",
            categorical,
            "auto",

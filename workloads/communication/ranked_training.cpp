@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -59,66 +60,86 @@ void draw_labels(std::uint64_t seed, int classes, int first, std::span<std::int3
                                   static_cast<std::uint64_t>(classes));
 }
 
-std::function<RankStep()> data_parallel_step(Communicator& communicator, const Request& request) {
-  const Inputs& in = request.inputs;
-  const int batch = in.integer("batch_size");
-  const int ranks = communicator.size();
-  const BatchShare share = batch_share(batch, communicator.rank(), ranks);
+/// With the images of this rank's share.
+std::unique_ptr<TrainableNetwork> network_with_images(const Communicator& communicator,
+                                                      const Request& request, BatchShare share,
+                                                      bool gradients_on_device) {
   const Start start = start_of(request);
   TrainingOptions options = training_options(request, share.count);
   options.first_image = share.first;
-  const bool on_device =
-      ranks == 1 || (communicator.on_gpus() && resolve_device(in.text("device")) == "cuda");
-  options.gradients_on_device = on_device;
+  options.gradients_on_device = gradients_on_device;
+  auto network =
+      engine_of(communicator, request.inputs)
+          ->train(start.network, start.state.parameters, start.state.statistics, options);
+  draw_images(request.seed, start.network.input.elements(), share.first, network->input());
+  draw_labels(request.seed, start.network.output().channels, share.first, network->labels());
+  return network;
+}
+
+RankTraining data_parallel_training(Communicator& communicator, const Request& request) {
+  const Inputs& in = request.inputs;
+  const int batch = in.integer("batch_size");
+  const BatchShare share = batch_share(batch, communicator.rank(), communicator.size());
+  const bool on_device = communicator.size() == 1 ||
+                         (communicator.on_gpus() && resolve_device(in.text("device")) == "cuda");
   // The sums end before the network goes that they are formed in.
   struct Learning {
     std::unique_ptr<TrainableNetwork> network;
     std::optional<DataParallel> parallel;
   };
   const auto learning = std::make_shared<Learning>();
-  learning->network =
-      engine_of(communicator, in)
-          ->train(start.network, start.state.parameters, start.state.statistics, options);
-  TrainableNetwork& network = *learning->network;
-  draw_images(request.seed, start.network.input.elements(), share.first, network.input());
-  draw_labels(request.seed, start.network.output().channels, share.first, network.labels());
+  learning->network = network_with_images(communicator, request, share, on_device);
   const auto bucket = static_cast<std::int64_t>(in.number("bucket_mb") * (1 << 20) / 4);
   learning->parallel.emplace(
-      communicator, network,
+      communicator, *learning->network,
       DataParallelOptions{bucket, communication_type_named(in.text("communication_type")),
                           on_device});
   const auto rate = static_cast<float>(in.number("learning_rate"));
   const double part = static_cast<double>(share.count) / batch;
-  return [learning, batch, rate, part] {
-    const DataParallel::Step step = learning->parallel->step(batch, rate);
-    return RankStep{part * step.score.loss, step.waited_s};
+  const auto step = [learning, batch, rate, part] {
+    const DataParallel::Step done = learning->parallel->step(batch, rate);
+    return RankStep{part * done.score.loss, done.waited_s};
   };
+  return {step, [learning] {
+            const std::span<const float> all = learning->network->parameters();
+            return std::vector<float>(all.begin(), all.end());
+          }};
 }
 
 std::span<const float> part(const std::vector<float>& all, std::int64_t first, std::int64_t count) {
   return std::span(all).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-std::shared_ptr<TrainableStage> own_stage(const Communicator& communicator, const Request& request,
-                                          const Start& start, const PipelineOptions& pipeline) {
-  const int rank = communicator.rank();
-  const int ranks = communicator.size();
-  const NetworkStage own = network_stages(start.network, ranks).at(static_cast<std::size_t>(rank));
+std::shared_ptr<TrainableStage> engine_stage(const Communicator& communicator,
+                                             const Request& request, const Start& start,
+                                             const NetworkStage& own,
+                                             const PipelineOptions& pipeline) {
   TrainingOptions options = training_options(request, largest_micro_batch(pipeline));
   options.first_layer = own.first_layer;
   return engine_of(communicator, request.inputs)
       ->train_stage(
           own.network, part(start.state.parameters, own.first_parameter, parameters(own.network)),
           part(start.state.statistics, own.first_statistic, statistics_count(own.network)), options,
-          pipeline_slots(rank, ranks, pipeline));
+          pipeline_slots(communicator.rank(), communicator.size(), pipeline));
 }
 
-std::function<RankStep()> model_parallel_step(Communicator& communicator, const Request& request) {
+/// Each rank has its stage's.
+std::vector<float> parameters_of_all(Communicator& communicator, TrainableStage& stage,
+                                     std::int64_t first, std::int64_t count) {
+  std::vector<float> all(static_cast<std::size_t>(count), 0.0F);
+  std::ranges::copy(stage.parameters(), all.begin() + first);
+  communicator.all_reduce(all);
+  return all;
+}
+
+RankTraining model_parallel_training(Communicator& communicator, const Request& request) {
   const Inputs& in = request.inputs;
   const PipelineOptions pipeline{in.integer("batch_size"), in.integer("micro_batches"),
                                  communication_type_named(in.text("communication_type"))};
   const Start start = start_of(request);
-  const auto stage = own_stage(communicator, request, start, pipeline);
+  const NetworkStage own = network_stages(start.network, communicator.size())
+                               .at(static_cast<std::size_t>(communicator.rank()));
+  const auto stage = engine_stage(communicator, request, start, own, pipeline);
   const auto elements = start.network.input.elements();
   std::vector<float> images(
       communicator.rank() == 0 ? static_cast<std::size_t>(elements * pipeline.batch) : 0);
@@ -127,10 +148,15 @@ std::function<RankStep()> model_parallel_step(Communicator& communicator, const 
   draw_labels(request.seed, start.network.output().channels, 0, labels);
   const auto parallel = std::make_shared<Pipeline>(communicator, *stage, pipeline);
   const auto rate = static_cast<float>(in.number("learning_rate"));
-  return [stage, parallel, rate, images = std::move(images), labels = std::move(labels)] {
-    const Pipeline::Step step = parallel->step(images, labels, rate);
-    return RankStep{step.loss, step.waited_s};
+  const auto step = [stage, parallel, rate, images = std::move(images),
+                     labels = std::move(labels)] {
+    const Pipeline::Step done = parallel->step(images, labels, rate);
+    return RankStep{done.loss, done.waited_s};
   };
+  return {step,
+          [&communicator, stage, first = own.first_parameter, count = parameters(start.network)] {
+            return parameters_of_all(communicator, *stage, first, count);
+          }};
 }
 
 }  // namespace
@@ -155,10 +181,10 @@ void check_shares(const Request& request, int ranks) {
   }
 }
 
-std::function<RankStep()> make_rank_step(Communicator& communicator, const Request& request,
-                                         std::string_view parallelism) {
-  return parallelism == "model" ? model_parallel_step(communicator, request)
-                                : data_parallel_step(communicator, request);
+RankTraining make_rank_training(Communicator& communicator, const Request& request,
+                                std::string_view parallelism) {
+  return parallelism == "model" ? model_parallel_training(communicator, request)
+                                : data_parallel_training(communicator, request);
 }
 
 }  // namespace doetune::workloads

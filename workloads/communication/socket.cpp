@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,6 +35,28 @@ AddressList resolve(const Address& address, int flags) {
     throw std::runtime_error(
         fmt::format("the host {} is not known: {}", address.host, gai_strerror(error)));
   return {list, freeaddrinfo};
+}
+
+Address in_numbers(const sockaddr* name, socklen_t length) {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (getnameinfo(name, length, host.data(), host.size(), port.data(), port.size(),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    throw std::runtime_error("a socket has no address");
+  return {host.data(), std::stoi(port.data())};
+}
+
+/// Waiting brings no room for more files.
+FileDescriptor opened(int socket) {
+  const int error = errno;
+  if (socket < 0 && (error == EMFILE || error == ENFILE)) {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    throw std::runtime_error(
+        fmt::format("no connection can be opened: {} (this process may have {}: ulimit -n)",
+                    std::strerror(error), limit.rlim_cur));
+  }
+  return FileDescriptor(socket);
 }
 
 void set_option(int socket, int level, int name, int value) {
@@ -96,7 +119,7 @@ std::string to_text(const Address& address) {
 
 FileDescriptor listen_at(const Address& address) {
   const AddressList list = resolve(address, AI_PASSIVE);
-  FileDescriptor socket(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  FileDescriptor socket = opened(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   set_option(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (bind(socket.get(), list->ai_addr, list->ai_addrlen) == 0 &&
       listen(socket.get(), SOMAXCONN) == 0)
@@ -113,21 +136,33 @@ FileDescriptor listen_at(const Address& address) {
 Address local_address(int socket) {
   sockaddr_storage storage{};
   socklen_t length = sizeof storage;
-  std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> port{};
   auto* name = reinterpret_cast<sockaddr*>(&storage);
-  if (getsockname(socket, name, &length) != 0 ||
-      getnameinfo(name, length, host.data(), host.size(), port.data(), port.size(),
-                  NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-    throw std::runtime_error("a socket has no address");
-  return {host.data(), std::stoi(port.data())};
+  if (getsockname(socket, name, &length) != 0) throw std::runtime_error("a socket has no address");
+  return in_numbers(name, length);
+}
+
+void allow_connections(int more) {
+  constexpr rlim_t kOthers = 64;  // files of the process
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min(limit.rlim_max, kOthers + static_cast<rlim_t>(more));
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string loopback_of(const Address& address) {
+  const AddressList list = resolve(address, 0);
+  const Address found = in_numbers(list->ai_addr, list->ai_addrlen);
+  const bool loopback = found.host == "::1" || found.host.rfind("127.", 0) == 0;
+  return loopback ? found.host : "";
 }
 
 FileDescriptor connect_to(const Address& address, Deadline deadline) {
   const AddressList list = resolve(address, 0);
   for (;;) {
     for (const addrinfo* at = list.get(); at != nullptr; at = at->ai_next) {
-      FileDescriptor socket(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      FileDescriptor socket = opened(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
       set_option(socket.get(), IPPROTO_TCP, TCP_SYNCNT, 2);
       if (connect(socket.get(), at->ai_addr, at->ai_addrlen) != 0) continue;
       watch_over(socket.get());
@@ -143,7 +178,7 @@ FileDescriptor connect_to(const Address& address, Deadline deadline) {
 FileDescriptor accept_at(int listener, Deadline deadline) {
   for (;;) {
     wait_for(listener, deadline, "a connection");
-    FileDescriptor socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    FileDescriptor socket = opened(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket) continue;
     watch_over(socket.get());
     return socket;
@@ -162,13 +197,13 @@ void send_text(int socket, std::string_view text) {
   }
 }
 
-std::string receive_text(int socket, Deadline deadline) {
+std::string receive_text(int socket, Deadline deadline, std::size_t longest) {
   std::array<char, 4> head{};
   receive_all(socket, head, deadline);
   std::size_t length = 0;
   for (std::size_t i = 0; i < 4; ++i)
     length |= std::size_t{static_cast<unsigned char>(head[i])} << (8 * i);
-  if (length > kLongestText)
+  if (length > longest)
     throw std::runtime_error(fmt::format("a message of {} bytes is none of doetune's", length));
   std::string text(length, '\0');
   receive_all(socket, text, deadline);

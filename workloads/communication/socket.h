@@ -39,19 +39,27 @@ FileDescriptor listen_at(const Address& address);
 /// The address of this end of a connection or of a listening socket.
 Address local_address(int socket);
 
+/// Lets this process have so many connections more, as far as the system's hard limit goes. What
+/// opens one beyond it throws std::runtime_error, with the limit.
+void allow_connections(int more);
+
+/// The address, as numbers, where the host is this machine by its loopback interface, which other
+/// machines do not reach; else empty. So is a machine's own name in Debian's /etc/hosts.
+std::string loopback_of(const Address& address);
+
 /// Tries again until somebody listens there. Throws TimedOut.
 FileDescriptor connect_to(const Address& address, Deadline deadline);
 
 /// The next connection. Throws TimedOut.
 FileDescriptor accept_at(int listener, Deadline deadline);
 
-inline constexpr std::size_t kLongestText = 1 << 16;
+inline constexpr std::size_t kLongestText = 1 << 16;  // from one who may be a stranger
 
 /// A message: its length in 4 bytes, least first, then its text. Throws Closed.
 void send_text(int socket, std::string_view text);
 
 /// Throws TimedOut; Closed, also where the message is cut short; and std::runtime_error where it
-/// says to be longer than kLongestText.
-std::string receive_text(int socket, Deadline deadline);
+/// says to be longer than `longest`.
+std::string receive_text(int socket, Deadline deadline, std::size_t longest = kLongestText);
 
 }  // namespace doetune::workloads

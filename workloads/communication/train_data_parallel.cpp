@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cmath>
+#include <cstring>
+#include <fstream>
 
+#include "runner/measurement/batch_means.h"
 #include "workloads/communication/ranked.h"
 #include "workloads/communication/ranked_training.h"
+#include "workloads/files.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/training/trainer.h"
 
@@ -51,7 +57,9 @@ std::vector<Input> inputs() {
                  "of gradients between ranks, and of activations between stages"),
       {"learning_rate", continuous, 0.01, "of stochastic gradient descent", "", 0, 1e6},
       categories("baseline", {"true", "false"},
-                 "whether one rank alone is measured first, for speed_up and efficiency")};
+                 "whether one rank alone is measured first, for speed_up and efficiency"),
+      {"weights_file", text, nullptr,
+       "a file that rank 0 writes the learnt weights to, as 32-bit floats in layer order"}};
   const auto more = ranked_inputs();
   all.insert(all.end(), more.begin(), more.end());
   return all;
@@ -84,13 +92,12 @@ struct Measured {
 };
 
 /// The ranks of the communicator learn together while they are measured.
-Measured learn(Communicator& communicator, const Request& request, std::string_view parallelism) {
-  const auto rank_step = make_rank_step(communicator, request, parallelism);
+Measured learn(Communicator& communicator, const Request& request, const RankTraining& training) {
   const auto ranks = static_cast<std::size_t>(communicator.size());
   Measured measured;
   measured.measurements = measure_together(communicator, request, "step_time", [&] {
     const auto start = Clock::now();
-    const RankStep step = rank_step();
+    const RankStep step = training.step();
     const std::chrono::duration<float> total = Clock::now() - start;
     std::vector<float> all(ranks + 1, 0.0F);  // each rank's time, then the loss
     all[static_cast<std::size_t>(communicator.rank())] = total.count();
@@ -103,25 +110,26 @@ Measured learn(Communicator& communicator, const Request& request, std::string_v
   return measured;
 }
 
-double mean_step_s(const std::vector<RankedMeasurement>& measurements) {
-  double sum = 0, count = 0;
-  for (const RankedMeasurement& one : measurements)
-    for (const Timing& timing : one.values) {
-      sum += timing.total_s;
-      ++count;
-    }
-  return sum / count;
-}
+/// A step of one rank with the whole batch.
+struct Baseline {
+  double step_s = 0;
+  std::optional<double> relative_half_width = {};
+  std::string unsteady = {};  // what it is instead; empty where steady
+};
 
-/// Seconds of a step of this rank with the whole batch.
-double step_alone_s(const Communicator& communicator, Request request) try {
+Baseline baseline_of(const Communicator& communicator, Request request) try {
   request.repeats = 1;
   if (request.time_limit_s) *request.time_limit_s *= kBaselineShare;
   Place place;
   place.local_rank = communicator.local_rank();
   Group group(place, Json::object(), std::chrono::seconds(1));
   const auto itself = make_communicator("shm", group);
-  return mean_step_s(learn(*itself, request, "data").measurements);
+  const RankedMeasurement measured =
+      learn(*itself, request, make_rank_training(*itself, request, "data")).measurements.front();
+  const auto steps_s = each<Timing>(measured.values, &Timing::total_s);
+  const auto interval = measurement::mean_interval(steps_s);
+  return {sum(steps_s) / static_cast<double>(steps_s.size()),
+          interval ? interval->relative() : std::nullopt, measured.unsteady};
 } catch (const CannotRun& error) {
   throw Infeasible(
       fmt::format("one rank alone cannot run the whole batch (baseline: false leaves "
@@ -129,8 +137,27 @@ double step_alone_s(const Communicator& communicator, Request request) try {
                   error.what()));
 }
 
+/// Of a ratio of two independent means; unknown where one of theirs is.
+void widen(Result& result, const std::string& name, std::optional<double> other) {
+  const auto own = result.precision.find(name);
+  if (own == result.precision.end()) return;
+  if (other)
+    own->second = std::hypot(own->second, *other);
+  else
+    result.precision.erase(own);
+}
+
+void add_baseline(Result& result, const Baseline& baseline, double batch) {
+  for (const char* name : {"speed_up", "efficiency"})
+    widen(result, name, baseline.relative_half_width);
+  result.notes["baseline_throughput"] = batch / baseline.step_s;
+  if (baseline.relative_half_width)
+    result.notes["baseline_precision"] = *baseline.relative_half_width;
+  if (!baseline.unsteady.empty()) result.notes["baseline"] = baseline.unsteady;
+}
+
 Result answer(const Measured& measured, const Request& request, int ranks,
-              std::optional<double> baseline_s) {
+              const std::optional<Baseline>& baseline) {
   const double batch = request.inputs.number("batch_size");
   const auto total_s = [](const Timing& timing) { return timing.total_s; };
   const auto waited_s = [](const Timing& timing) { return timing.waited_s; };
@@ -138,33 +165,46 @@ Result answer(const Measured& measured, const Request& request, int ranks,
   std::vector<TimingRatio> ratios{{"throughput", constant(batch), total_s},
                                   {"step_time", total_s, constant(1)},
                                   {"communication_share", waited_s, total_s}};
-  if (baseline_s) {
-    ratios.push_back({"speed_up", constant(*baseline_s), total_s});
-    ratios.push_back({"efficiency", constant(*baseline_s / ranks), total_s});
+  if (baseline) {
+    ratios.push_back({"speed_up", constant(baseline->step_s), total_s});
+    ratios.push_back({"efficiency", constant(baseline->step_s / ranks), total_s});
   }
   Result result = ranked_result(measured.measurements, ratios, "step_time", request.repeats);
-  if (!baseline_s)
+  if (baseline)
+    add_baseline(result, *baseline, batch);
+  else
     for (const char* name : {"speed_up", "efficiency"})
       result.notes[name] = "is measured with the setting baseline: true";
-  else
-    result.notes["baseline_throughput"] = batch / *baseline_s;
+  result.notes["steps"] = measured.steps;
   result.notes["first_loss"] = *measured.first_loss;
   result.notes["last_loss"] = measured.last_loss;
   if (measured.diverged_at_step) result.notes["diverged_at_step"] = *measured.diverged_at_step;
   return result;
 }
 
+/// A file that cannot be written costs no training.
+void check_writable(const std::string& file) {
+  if (!std::ofstream(file, std::ios::binary | std::ios::app))
+    throw UsageError(fmt::format("weights_file: cannot write {}: {}", file, std::strerror(errno)));
+}
+
 Result measure(Communicator& communicator, const Request& request) {
   const Inputs& in = request.inputs;
+  const bool root = communicator.rank() == 0;
+  const bool keep = in.has("weights_file");
   check_shares(request, communicator.size());
-  std::optional<double> baseline_s;
+  if (root && keep) check_writable(in.text("weights_file"));
+  std::optional<Baseline> baseline;
   if (in.text("baseline") == "true") {
-    if (communicator.rank() == 0) baseline_s = step_alone_s(communicator, request);
+    if (root) baseline = baseline_of(communicator, request);
     communicator.barrier();
   }
-  const Measured measured = learn(communicator, request, in.text("parallelism"));
-  if (communicator.rank() != 0) return {};
-  Result result = answer(measured, request, communicator.size(), baseline_s);
+  const RankTraining training = make_rank_training(communicator, request, in.text("parallelism"));
+  const Measured measured = learn(communicator, request, training);
+  const auto weights = keep ? training.parameters() : std::vector<float>();
+  if (!root) return {};
+  if (keep) write_file(in.text("weights_file"), weights);
+  Result result = answer(measured, request, communicator.size(), baseline);
   result.notes["engine"] = make_engine(in.text("device"))->description();
   return result;
 }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "runner/measurement/quantile.h"
 #include "workloads/engines/engine.h"
+#include "workloads/files.h"
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
 #include "workloads/random.h"
@@ -43,25 +43,14 @@ std::vector<Response> responses() {
   };
 }
 
-void write_bytes(const std::filesystem::path& path, std::string_view bytes) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out) throw std::runtime_error("cannot write " + path.string());
-}
-
-std::string_view bytes_of(std::span<const float> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
 void dump(const std::filesystem::path& directory, const Network& network,
           std::span<const float> weights, CompiledNetwork& compiled, int batch) {
   compiled.infer(batch);
   std::filesystem::create_directories(directory);
-  write_bytes(directory / "network.json", to_json(network).dump(2) + '\n');
-  write_bytes(directory / "weights.f32", bytes_of(weights));
-  write_bytes(directory / "input.f32", bytes_of(compiled.input()));
-  write_bytes(directory / "output.f32", bytes_of(compiled.output()));
+  write_file(directory / "network.json", to_json(network).dump(2) + '\n');
+  write_file(directory / "weights.f32", weights);
+  write_file(directory / "input.f32", compiled.input());
+  write_file(directory / "output.f32", compiled.output());
 }
 
 void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
