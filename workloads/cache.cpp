@@ -1,9 +1,7 @@
 #include "workloads/cache.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include <sstream>
 
 #include "workloads/mapping.h"
+#include "workloads/replace_file.h"
 
 namespace doetune::workloads {
 namespace {
@@ -26,16 +25,10 @@ std::optional<std::string> read_valid(const fs::path& path, const Valid& valid) 
   return text.str();
 }
 
-/// Whether the file is there now, whole.
-bool write_by_rename(const fs::path& path, const std::string& text) {
-  const fs::path partial = fmt::format("{}.{}.partial", path.string(), getpid());
-  std::ofstream out(partial, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code failed;
-  if (out) fs::rename(partial, path, failed);
-  if (out && !failed) return true;
-  fs::remove(partial, failed);
+bool kept(const fs::path& path, const std::string& text) try {
+  replace_file(path, text);
+  return true;
+} catch (const std::runtime_error&) {
   return false;
 }
 
@@ -53,18 +46,18 @@ std::string kept_text(const fs::path& directory, const std::string& name, const 
                       const std::function<std::string()>& make, Renewal renewal) {
   if (directory.empty()) return make();
   const fs::path path = directory / name;
-  const auto kept = [&] {
+  const auto known = [&] {
     return renewal == Renewal::always ? std::nullopt : read_valid(path, valid);
   };
-  if (const auto text = kept()) return *text;
+  if (const auto text = known()) return *text;
   std::error_code ignored;
   fs::create_directories(directory, ignored);
   const FileDescriptor lock(
       open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (lock && flock(lock.get(), LOCK_EX) == 0)
-    if (const auto text = kept()) return *text;  // made by another program in the meantime
+    if (const auto text = known()) return *text;  // made by another program in the meantime
   std::string text = make();
-  if (!lock || !write_by_rename(path, text))
+  if (!lock || !kept(path, text))
     std::cerr << "cannot keep " << path.string() << ": it is made for this run alone" << std::endl;
   return text;
 }

@@ -1,11 +1,15 @@
 #include "workloads/memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
+
+#include "workloads/infeasible.h"
 
 namespace doetune::workloads {
 namespace {
@@ -79,6 +83,13 @@ std::int64_t available_memory(const fs::path& root) {
                                                 line.substr(path)));
   }
   return least;
+}
+
+void require_memory(std::int64_t bytes, std::string_view purpose, const fs::path& root) {
+  const std::int64_t available = available_memory(root);
+  if (bytes > available)
+    throw Infeasible(fmt::format("not enough memory for {}: {} bytes asked for, {} available",
+                                 purpose, bytes, available));
 }
 
 }  // namespace doetune::workloads

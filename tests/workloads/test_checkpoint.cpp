@@ -1,8 +1,10 @@
 // A training that is stopped and goes on ends as one that never stopped; damage is refused.
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -39,14 +41,13 @@ TrainingPlan plan() {
 }
 
 /// With batch normalisation, so that there are running statistics.
-Network network() {
-  return NetworkBuilder("small", {3, 4, 4})
-      .conv({2, {3, 3}, 1, {1, 1}, Activation::relu, true})
-      .dense(2, Activation::linear)
-      .build(ClassificationHead{2});
+ReferenceTrainable fresh(float dropout = 0) {
+  const Network network = NetworkBuilder("small", {3, 4, 4})
+                              .conv({2, {3, 3}, 1, {1, 1}, Activation::relu, true})
+                              .dense(2, Activation::linear, dropout)
+                              .build(ClassificationHead{2});
+  return {network, {.batch = 32, .weight_decay = 1e-3F}, 9};
 }
-
-ReferenceTrainable fresh() { return {network(), {.batch = 32, .weight_decay = 1e-3F}, 9}; }
 
 std::vector<float> blocks(ReferenceTrainable& network) {
   std::vector<float> all;
@@ -65,19 +66,19 @@ void write(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-}  // namespace
-
-TEST_CASE("a training that went on is the training that never stopped", "[training]") {
+/// In a new process for each epoch, and in one.
+void check_resumption(float dropout) {
   const Workplace place;
-  ReferenceTrainable whole = fresh();
+  ReferenceTrainable whole = fresh(dropout);
   Trainer uninterrupted(whole, kData, kHeldOut, plan());
   while (!uninterrupted.finished()) uninterrupted.run_epoch();
 
   TrainingState state;
-  for (int epoch = 0; epoch < plan().epochs; ++epoch) {  // a new process for each epoch
-    ReferenceTrainable part = fresh();
+  for (int epoch = 0; epoch < plan().epochs; ++epoch) {
+    ReferenceTrainable part = fresh(dropout);
     const auto saved = load_checkpoint(place.file, kSettings, part);
     CHECK(saved.has_value() == (epoch > 0));
+    if (saved) CHECK(saved->resumed_after_epochs == epoch);
     Trainer trainer(part, kData, kHeldOut, plan(), saved.value_or(TrainingState{}));
     trainer.run_epoch();
     save_checkpoint(place.file, kSettings, trainer.state(), part);
@@ -94,6 +95,46 @@ TEST_CASE("a training that went on is the training that never stopped", "[traini
     CHECK(state.epochs[i].train_loss == uninterrupted.state().epochs[i].train_loss);
   }
   CHECK(std::distance(fs::directory_iterator(place.path), {}) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a training that went on is the training that never stopped", "[training]") {
+  check_resumption(0);
+}
+
+TEST_CASE("with dropout, too: it draws on where it was", "[training]") { check_resumption(0.5F); }
+
+TEST_CASE("a checkpoint that finds no room is told of, and the one before it stays", "[training]") {
+  const Workplace place;
+  ReferenceTrainable trainable = fresh();
+  Trainer trainer(trainable, kData, kHeldOut, plan());
+  trainer.run_epoch();
+  save_checkpoint(place.file, kSettings, trainer.state(), trainable);
+  const std::string before = read(place.file);
+  trainer.run_epoch();
+  rlimit unlimited{};
+  getrlimit(RLIMIT_FSIZE, &unlimited);
+  const rlimit full{before.size() / 2, unlimited.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &full);
+  CHECK_THROWS_WITH(save_checkpoint(place.file, kSettings, trainer.state(), trainable),
+                    Contains("cannot write " + place.file.string()));
+  setrlimit(RLIMIT_FSIZE, &unlimited);
+  std::signal(SIGXFSZ, handler);
+  CHECK(read(place.file) == before);
+  CHECK(std::distance(fs::directory_iterator(place.path), {}) == 1);
+  CHECK(load_checkpoint(place.file, kSettings, trainable)->epochs.size() == 1);
+}
+
+TEST_CASE("what a writer left that was killed goes with the next checkpoint", "[training]") {
+  const Workplace place;
+  const fs::path left = place.file.string() + ".999999999.partial";  // of no process: above 2^22
+  write(left, "half of a checkpoint");
+  ReferenceTrainable trainable = fresh();
+  save_checkpoint(place.file, kSettings, {}, trainable);
+  CHECK_FALSE(fs::exists(left));
+  CHECK(fs::exists(place.file));
 }
 
 TEST_CASE("a checkpoint that is not whole is refused, by its name", "[training]") {

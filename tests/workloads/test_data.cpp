@@ -1,6 +1,7 @@
 // Data sets: what a picture depends on, what its labels are worth, what files are refused.
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <map>
 #include <set>
 
+#include "workloads/checksum.h"
 #include "workloads/data/augmentation.h"
 #include "workloads/data/cifar100.h"
 #include "workloads/data/generated_images.h"
@@ -32,11 +34,11 @@ Image image_of(const DataSet& data, std::int64_t index, int* label = nullptr) {
 }
 
 std::uint64_t fingerprint(const DataSet& data, int images) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  std::string levels;
   for (int i = 0; i < images; ++i)
     for (const float value : image_of(data, i))
-      hash = (hash ^ static_cast<std::uint64_t>(value * 64 + 128)) * 0x100000001B3ULL;
-  return hash;
+      levels += static_cast<char>(static_cast<unsigned char>(value * 64 + 128));
+  return fnv1a(levels);
 }
 
 struct Workplace {
@@ -94,6 +96,14 @@ TEST_CASE("a memory-resident set has the pictures of its indices, whatever made 
     CHECK(label_one == expected);
     CHECK(label_four == expected);
   }
+}
+
+TEST_CASE("pictures that memory cannot hold are refused before it is used", "[data]") {
+  // 2^44 pictures are 192 PiB, more than a 64-bit processor addresses.
+  const GeneratedImages endless(20, 1, 0, std::int64_t{1} << 44);
+  CHECK_THROWS_AS(ResidentImages(endless, 1), Infeasible);
+  CHECK_THROWS_WITH(ResidentImages(endless, 1),
+                    Contains("17592186044416 pictures") && Contains("216172782113783808 bytes"));
 }
 
 TEST_CASE("labels of generated pictures are 5 % wrong and classes as likely", "[data]") {
@@ -201,7 +211,14 @@ TEST_CASE("CIFAR-100 is read as its publication lays it out", "[data]") {
 TEST_CASE("files that are not CIFAR-100 are refused with what was expected", "[data]") {
   const Workplace place;
   const auto open = [&] { return Cifar100(place.path, Cifar100::Part::test, 20); };
-  CHECK_THROWS_WITH(open(), Contains("cannot read") && Contains("test.bin"));
+  CHECK_THROWS_WITH(open(), Contains("cannot read") && Contains("test.bin: No such file"));
+  for (const auto& make : {+[](const char* path) { return mkdir(path, 0755); },
+                           +[](const char* path) { return mkfifo(path, 0644); }}) {
+    REQUIRE(make((place.path / "test.bin").c_str()) == 0);
+    CHECK_THROWS_AS(open(), UsageError);
+    CHECK_THROWS_WITH(open(), Contains("test.bin: it is no regular file"));
+    fs::remove(place.path / "test.bin");
+  }
   std::ofstream(place.path / "test.bin");
   CHECK_THROWS_WITH(open(), Contains("has 0 bytes") && Contains("30740000"));
   write_cifar(place.path / "test.bin", 10000);

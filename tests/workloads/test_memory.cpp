@@ -5,10 +5,13 @@
 #include <limits>
 
 #include "tests/temporary_directory.h"
+#include "workloads/infeasible.h"
 #include "workloads/memory.h"
 
 using doetune::tests::TemporaryDirectory;
 using doetune::workloads::available_memory;
+using doetune::workloads::Infeasible;
+using doetune::workloads::require_memory;
 
 namespace {
 
@@ -42,4 +45,19 @@ TEST_CASE("available memory is the least of the system's and of what limits leav
   CHECK(available_memory(root) == 0);
   write(groups / "memory/job/memory.limit_in_bytes", "9223372036854771712\n");  // none
   CHECK(available_memory(root) == 1'024'000);
+}
+
+TEST_CASE("memory that a control group does not leave is refused, with what it was for",
+          "[memory]") {
+  const TemporaryDirectory directory;
+  const std::filesystem::path root = directory.path();
+  CHECK_NOTHROW(require_memory(1 << 30, "pictures", root));  // nothing is known
+  write(root / "proc/meminfo", "MemAvailable: 1000000 kB\n");
+  write(root / "proc/self/cgroup", "0::/job\n");
+  write(root / "sys/fs/cgroup/job/memory.max", "90000\n");
+  write(root / "sys/fs/cgroup/job/memory.current", "60000\n");
+  CHECK_NOTHROW(require_memory(30'000, "pictures", root));
+  CHECK_THROWS_AS(require_memory(30'001, "pictures", root), Infeasible);
+  CHECK_THROWS_WITH(require_memory(30'001, "pictures", root),
+                    "not enough memory for pictures: 30001 bytes asked for, 30000 available");
 }

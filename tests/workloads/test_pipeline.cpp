@@ -74,6 +74,35 @@ TEST_CASE("batches do not depend on who makes them, how far ahead, or from which
   CHECK(differently([](FeedOptions& o) { o.augmentation = Augmentation::none; }) != expected);
 }
 
+TEST_CASE("batches and pictures that memory cannot hold are refused before they are made",
+          "[pipeline]") {
+  const FeedOptions few = options();
+  CHECK_NOTHROW(require_feed_memory(few, 1 << 30));  // they stay on the disk
+  FeedOptions resident = few;
+  resident.resident = true;
+  // Three batches of five pictures of 12 KiB, and 2^40 such pictures.
+  CHECK_THROWS_WITH(require_feed_memory(resident, std::int64_t{1} << 40),
+                    Contains("3 batches of 5 pictures and 1099511627776 pictures: "
+                             "13510798882295808 bytes"));
+  FeedOptions ahead = few;
+  ahead.size = 1 << 20;
+  CHECK_THROWS_AS(require_feed_memory(ahead, 12), Infeasible);
+  const Workplace place;
+  const auto records = open_records(kPictures, place.path);
+  FeedClock clock;
+  CHECK_THROWS_AS(Feed(*records, ahead, clock), Infeasible);
+}
+
+TEST_CASE("loose files need a directory that can be written", "[pipeline]") {
+  const Workplace place;
+  CHECK_THROWS_AS(open_loose(kPictures, {}), UsageError);
+  CHECK_THROWS_WITH(open_loose(kPictures, {}), Contains("XDG_CACHE_HOME"));
+  std::ofstream(place.path / "file");
+  CHECK_THROWS_AS(open_loose(kPictures, place.path / "file" / "cache"), UsageError);
+  CHECK_THROWS_WITH(open_loose(kPictures, place.path / "file" / "cache"),
+                    Contains((place.path / "file" / "cache").string()));
+}
+
 TEST_CASE("stages that do not run take no time", "[pipeline]") {
   const Workplace place;
   const auto records = open_records(kPictures, place.path);

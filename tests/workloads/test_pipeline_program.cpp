@@ -91,6 +91,29 @@ TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
 #endif
 }
 
+TEST_CASE("a pipeline refuses what it would have to keep in memory before it makes pictures",
+          "[pipeline]") {
+  const Workplace place;
+  CHECK(program(place, {"--prefetch_depth", "1024", "--batch_size", "4096", "--input_size", "224"})
+            .exit_code() == 77);
+  CHECK_THAT(place.read("err"), Contains("1025 batches of 4096 pictures: 2527907020800 bytes"));
+  CHECK_FALSE(std::filesystem::exists(place.path / "doetune"));
+}
+
+TEST_CASE("loose files without a directory for them are a wrong input", "[pipeline]") {
+  const Workplace place;
+  const auto refused = [&](const Variables& environment) {
+    Program program(DOETUNE_INPUT_PIPELINE, place, with(kSmall, {"--format", "loose"}),
+                    environment);
+    CHECK(program.exit_code() == 2);
+    CHECK_THAT(place.read("err"), Contains("format = loose") && Contains("XDG_CACHE_HOME"));
+  };
+  refused({{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
+  refused({{"XDG_CACHE_HOME", place.path / "err"}});  // a file
+  Program records(DOETUNE_INPUT_PIPELINE, place, kSmall, {{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
+  CHECK(records.exit_code() == 0);
+}
+
 TEST_CASE("pictures that vanish end a pipeline with their name", "[pipeline]") {
   const Workplace place;
   REQUIRE(program(place, {"--format", "loose"}).exit_code() == 0);

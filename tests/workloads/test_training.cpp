@@ -153,6 +153,36 @@ TEST_CASE("what was learned runs on the inference engine", "[training]") {
         (kDevice == "cpu" ? 1e-6 : 1e-4));
 }
 
+TEST_CASE("a training that is taken over draws the dropout that would have come", "[training]") {
+  if (no_device()) return;
+  const auto cases = training_cases();
+  const Network network =
+      std::ranges::find(cases, "dropout before fully connected layers", &TrainingCase::name)
+          ->network;
+  const auto steps = [](TrainableNetwork& training, int count) {
+    for (int step = 0; step < count; ++step) {
+      training.gradients(6);
+      training.update(kRate);
+    }
+  };
+  const Session whole = session(network, options_of(6), 5);
+  steps(*whole.training, 4);
+  const Session first = session(network, options_of(6), 5);
+  steps(*first.training, 2);
+  const auto taken_over = [&](std::int64_t updates) {
+    const Session second = session(network, options_of(6), 5);
+    std::ranges::copy(first.training->parameters(), second.training->parameters().begin());
+    std::ranges::copy(first.training->momentum_block(), second.training->momentum_block().begin());
+    std::ranges::copy(first.training->statistics(), second.training->statistics().begin());
+    second.training->changed();
+    second.training->continue_after(updates);
+    steps(*second.training, 2);
+    return std::ranges::equal(second.training->parameters(), whole.training->parameters());
+  };
+  CHECK(taken_over(2));
+  CHECK_FALSE(taken_over(0));
+}
+
 TEST_CASE("parameters that were written between steps are learned from", "[training]") {
   if (no_device()) return;
   const Network network = training_cases()[0].network;

@@ -61,6 +61,15 @@ TEST_CASE("repeats are averaged, and what one of them lacks is left out with a n
   }
 }
 
+TEST_CASE("epochs that an earlier process trained are noted, of all repeats", "[training]") {
+  TrainingState whole = training(40, 60), part = training(30, 50);
+  CHECK_FALSE(training_result({whole, part}, 20, {}).notes.contains("resumed_after_epochs"));
+  whole.resumed_after_epochs = 2;
+  part.resumed_after_epochs = 1;
+  CHECK(training_result({whole, part}, 20, {}).notes["resumed_after_epochs"] == 3);
+  CHECK(training_result({part}, 20, {}).notes["resumed_after_epochs"] == 1);
+}
+
 TEST_CASE("a target that was not reached or not set is said", "[training]") {
   CHECK(training_result({training(40, 60)}, 20, 61.0).notes["time_to_target"] ==
         "the target was not reached");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "workloads/ceilings/operation.h"
+#include "workloads/checksum.h"
 
 namespace doetune::workloads {
 namespace {
@@ -67,11 +68,9 @@ std::string measured(Device& device, Precision precision, const std::string& key
          '\n';
 }
 
-/// By FNV-1a, 64 bits. Two keys of one name would only be measured in turns.
+/// Two keys of one name would only be measured in turns.
 std::string file_name(const std::string& key) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  return fmt::format("ceilings-{:016x}.json", hash);
+  return fmt::format("ceilings-{:016x}.json", fnv1a(key));
 }
 
 }  // namespace

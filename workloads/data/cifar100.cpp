@@ -2,6 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "workloads/protocol/protocol.h"
 
@@ -12,17 +16,21 @@ constexpr std::int64_t kPixels = 32 * 32;
 constexpr std::int64_t kRecord = 2 + 3 * kPixels;
 
 Mapping map_checked(const std::filesystem::path& file, std::int64_t count) {
-  const FileDescriptor open_file(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!open_file)
+  const auto refuse = [&](const char* why) {
     throw UsageError(fmt::format(
-        "cannot read {}: `data` is the directory of CIFAR-100's train.bin and test.bin, or "
+        "cannot read {}: {}; `data` is the directory of CIFAR-100's train.bin and test.bin, or "
         "'generated'",
-        file.string()));
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file));
-  if (size != count * kRecord)
+        file.string(), why));
+  };
+  // A pipe that nobody writes to must not be waited for.
+  const FileDescriptor open_file(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!open_file || fstat(open_file.get(), &status) != 0) refuse(std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) refuse("it is no regular file");
+  if (status.st_size != count * kRecord)
     throw UsageError(
         fmt::format("{} has {} bytes; {} pictures of CIFAR-100 are {} (the binary version)",
-                    file.string(), size, count, count * kRecord));
+                    file.string(), status.st_size, count, count * kRecord));
   return {open_file.get(), Access::read_only};
 }
 

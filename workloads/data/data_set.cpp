@@ -2,16 +2,29 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <thread>
 
+#include "workloads/memory.h"
 #include "workloads/random.h"
 
 namespace doetune::workloads {
+namespace {
+
+/// The numbers of all pictures, once it is known that memory holds them.
+std::size_t elements_of(const DataSet& source) {
+  const std::int64_t elements = source.count() * source.shape().elements();
+  require_memory(elements * static_cast<std::int64_t>(sizeof(float)),
+                 std::to_string(source.count()) + " pictures");
+  return static_cast<std::size_t>(elements);
+}
+
+}  // namespace
 
 ResidentImages::ResidentImages(const DataSet& source, int threads)
     : classes_(source.classes()),
       shape_(source.shape()),
-      images_(static_cast<std::size_t>(source.count() * source.shape().elements())),
+      images_(elements_of(source)),
       labels_(static_cast<std::size_t>(source.count())) {
   const auto size = static_cast<std::size_t>(shape_.elements());
   const auto fill_every = [&](int first) {

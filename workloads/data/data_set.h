@@ -48,7 +48,8 @@ class Subset : public DataSet {
 /// Another data set's pictures, held in memory as floats.
 class ResidentImages : public DataSet {
  public:
-  /// Made by that many threads. Throws std::bad_alloc.
+  /// Made by that many threads. Throws Infeasible, or std::bad_alloc, where memory cannot hold
+  /// them.
   ResidentImages(const DataSet& source, int threads);
 
   std::int64_t count() const override { return static_cast<std::int64_t>(labels_.size()); }

@@ -1,8 +1,11 @@
 #include "workloads/pipeline/feed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
+#include "workloads/memory.h"
 #include "workloads/random.h"
 
 namespace doetune::workloads {
@@ -19,8 +22,19 @@ StageSeconds FeedClock::seconds() const {
   return seconds;
 }
 
+void require_feed_memory(const FeedOptions& options, std::int64_t pictures) {
+  const Shape shape{3, options.size, options.size};
+  const std::int64_t picture = shape.elements() * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t batches = std::int64_t{options.depth} + 1;
+  const std::int64_t resident = options.resident ? pictures * picture : 0;
+  require_memory(batches * options.batch * picture + resident,
+                 fmt::format("{} batches of {} pictures{}", batches, options.batch,
+                             options.resident ? fmt::format(" and {} pictures", pictures) : ""));
+}
+
 Feed::Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock)
     : store_(store), options_(options), clock_(clock) {
+  require_feed_memory(options, store.count());
   for (int i = 0; i < std::max(1, options.readers); ++i)
     workers_.push_back(std::make_unique<Worker>(options.size));
   if (options.resident) {

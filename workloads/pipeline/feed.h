@@ -48,10 +48,14 @@ struct FeedOptions {
   std::uint64_t seed = 1;
 };
 
+/// Throws Infeasible where memory cannot hold what a feed keeps: the batch in use and those ahead
+/// of it, and all pictures where they are resident.
+void require_feed_memory(const FeedOptions& options, std::int64_t pictures);
+
 /// Endless batches of a store's pictures, drawn at random with replacement.
 class Feed {
  public:
-  /// The store must outlive it. Throws what reading and decoding throw.
+  /// The store must outlive it. Throws what require_feed_memory, reading and decoding throw.
   Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock);
 
   /// The next batch, copied to `images` (and changed on the way where readers do not do it). Gives

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "workloads/protocol/protocol.h"
+
 namespace doetune::workloads {
 namespace {
 
@@ -59,26 +61,42 @@ Clip open_whole_clip(const ClipSpec& spec, const fs::path& directory) {
   return std::move(*Clip::read(file.get(), false));
 }
 
+constexpr const char* kRemedy = "; set XDG_CACHE_HOME to a directory that can be written";
+
+void require_directory(const fs::path& directory) {
+  std::error_code error;
+  if (directory.empty())
+    throw UsageError(std::string("format = loose has no directory for its files") + kRemedy);
+  fs::create_directories(directory, error);
+  if (!fs::is_directory(directory, error) || access(directory.c_str(), W_OK | X_OK) != 0)
+    throw UsageError("format = loose cannot keep files in " + directory.string() + kRemedy);
+}
+
+bool write_pictures(const Clip& clip, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  for (int i = 0; i < clip.frames(); ++i) {
+    const auto packet = clip.packet(i);
+    std::ofstream out(picture_file(folder, i), std::ios::binary);
+    out.write(reinterpret_cast<const char*>(packet.data()),
+              static_cast<std::streamsize>(packet.size()));
+    out.close();
+    if (!out) return false;
+  }
+  return true;
+}
+
 /// Programs that make it at the same time each make their own; the first to rename it wins.
 void make_folder(const ClipSpec& spec, const fs::path& directory, const fs::path& folder) {
+  require_directory(directory);
   const Clip clip = open_whole_clip(spec, directory);
   const fs::path partial = fmt::format("{}.{}.partial", folder.string(), getpid());
   std::cerr << "making the pictures " << folder.string() << " (once)" << std::endl;
   std::error_code error;
-  fs::create_directories(partial, error);
-  for (int i = 0; i < clip.frames(); ++i) {
-    const auto packet = clip.packet(i);
-    std::ofstream out(picture_file(partial, i), std::ios::binary);
-    out.write(reinterpret_cast<const char*>(packet.data()),
-              static_cast<std::streamsize>(packet.size()));
-    out.close();
-    if (out) continue;
-    fs::remove_all(partial, error);
-    throw std::runtime_error("cannot write pictures to " + directory.string() +
-                             "; set XDG_CACHE_HOME to a directory that can be written");
-  }
-  fs::rename(partial, folder, error);
-  if (error) fs::remove_all(partial, error);
+  if (write_pictures(clip, partial)) fs::rename(partial, folder, error);
+  fs::remove_all(partial, error);
+  if (!fs::is_directory(folder, error))
+    throw std::runtime_error("cannot write pictures to " + directory.string() + kRemedy);
 }
 
 }  // namespace
@@ -89,7 +107,8 @@ std::unique_ptr<ImageStore> open_records(const ClipSpec& spec, const fs::path& d
 
 std::unique_ptr<ImageStore> open_loose(const ClipSpec& spec, const fs::path& directory) {
   const fs::path folder = directory / fs::path(spec.file_name()).stem().concat("-loose");
-  if (!fs::is_directory(folder)) make_folder(spec, directory, folder);
+  std::error_code unknown;
+  if (directory.empty() || !fs::is_directory(folder, unknown)) make_folder(spec, directory, folder);
   return std::make_unique<Loose>(folder, spec.frames);
 }
 

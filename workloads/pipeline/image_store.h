@@ -26,7 +26,8 @@ std::unique_ptr<ImageStore> open_records(const ClipSpec& spec,
                                          const std::filesystem::path& directory);
 
 /// The same pictures, each a file `000000.jpg` of a folder in `directory`, made there once and
-/// renamed into place. Throws std::runtime_error where it cannot be made.
+/// renamed into place. Throws UsageError where there is no such directory and none can be made, and
+/// std::runtime_error where the pictures cannot be written.
 std::unique_ptr<ImageStore> open_loose(const ClipSpec& spec,
                                        const std::filesystem::path& directory);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "workloads/engines/training.h"
+#include "workloads/memory.h"
 #include "workloads/pipeline/pipeline_result.h"
 #include "workloads/random.h"
 #include "workloads/shared_inputs.h"
@@ -62,7 +63,9 @@ class Step {
   Step(const Inputs& in, std::uint64_t seed, int threads) : batch_(in.integer("batch_size")) {
     const int size = in.integer("input_size");
     if (in.text("step") == "none") {
-      thrown_away_.resize(static_cast<std::size_t>(batch_) * 3 * size * size);
+      const std::int64_t elements = std::int64_t{batch_} * 3 * size * size;
+      require_memory(elements * static_cast<std::int64_t>(sizeof(float)), "a batch");
+      thrown_away_.resize(static_cast<std::size_t>(elements));
       return;
     }
     engine_ = make_engine(in.text("device"));
@@ -172,10 +175,11 @@ Result run(const Request& request) {
   const Inputs& in = request.inputs;
   check_memory(in);
   const int threads = threads_of(request);
+  const FeedOptions options = feed_options(request);
+  require_feed_memory(options, in.integer("images"));  // before pictures are made
   const auto store = store_of(in);
   Step step(in, request.seed, threads);
   FeedClock clock;
-  const FeedOptions options = feed_options(request);
   Feed feed(*store, options, clock);
   TimingOptions timing = timing_options(request, start);
   timing.rule.least_count = static_cast<std::size_t>(in.integer("steps"));

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <new>
+
+#include "workloads/replace_file.h"
 
 namespace doetune::workloads {
 namespace {
@@ -52,17 +53,6 @@ std::string help(const Workload& workload) {
   return text;
 }
 
-void write_result(const std::filesystem::path& path, const Json& result) {
-  const std::filesystem::path partial = path.string() + ".partial";
-  {
-    std::ofstream out(partial);
-    out << result.dump(2) << '\n';
-    out.flush();
-    if (!out) throw std::runtime_error("cannot write " + partial.string());
-  }
-  std::filesystem::rename(partial, path);
-}
-
 Json read_json(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw UsageError("cannot read the request file " + path);
@@ -80,7 +70,7 @@ void answer(const Workload& workload, const std::vector<std::string>& arguments)
       throw UsageError("DOETUNE_REQUEST is set, but DOETUNE_RESULT is not");
     const Request request = parse_request(workload, read_json(request_path));
     const Result result = workload.run(request);
-    if (!result.silent) write_result(result_path, to_json(workload, result));
+    if (!result.silent) replace_file(result_path, to_json(workload, result).dump(2) + '\n');
   } else {
     const Request request = parse_command_line(workload, arguments);
     const Result result = workload.run(request);

@@ -27,6 +27,9 @@ struct Conclusion {
 Conclusion conclusion_of(const measurement::Measurement& times, const std::string& name,
                          std::size_t values);
 
+/// A note where less was measured than wanted.
+void note_repeats(std::size_t measured, int wanted, Result& result);
+
 /// Steadiness, window and notes of one measurement or more, of `wanted`.
 void add_conclusions(const std::vector<Conclusion>& measured, int wanted, Result& result);
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace doetune::workloads {
+namespace {
+
+constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
+
+}  // namespace
 
 measurement::StoppingRule stopping_rule(const Request& request, int least_count) {
   measurement::StoppingRule rule;
@@ -11,6 +16,13 @@ measurement::StoppingRule stopping_rule(const Request& request, int least_count)
   rule.least_count = static_cast<std::size_t>(least_count);
   rule.most_s = request.max_time_s;
   return rule;
+}
+
+std::optional<double> deadline_s(const Request& request,
+                                 std::chrono::steady_clock::time_point start) {
+  if (!request.time_limit_s) return std::nullopt;
+  return std::chrono::duration<double>(start.time_since_epoch()).count() +
+         kReserve * *request.time_limit_s;
 }
 
 }  // namespace doetune::workloads

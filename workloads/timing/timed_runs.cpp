@@ -11,7 +11,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostRepetitions = 1'000'000;  // in a slice
-constexpr double kReserve = 0.95;            // of the time limit; the rest is for ending
 
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
@@ -70,9 +69,7 @@ TimingOptions timing_options(const Request& request, Clock::time_point start) {
   TimingOptions options;
   options.warmup_s = request.inputs.number("warmup");
   options.rule = stopping_rule(request, 1);
-  if (request.time_limit_s)
-    options.rule.deadline_s = std::chrono::duration<double>(start.time_since_epoch()).count() +
-                              kReserve * *request.time_limit_s;
+  options.rule.deadline_s = deadline_s(request, start);
   options.repeats = request.repeats;
   return options;
 }

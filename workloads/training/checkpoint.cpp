@@ -1,15 +1,14 @@
 #include "workloads/training/checkpoint.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 
-#include "workloads/mapping.h"
+#include "workloads/checksum.h"
+#include "workloads/replace_file.h"
 
 namespace doetune::workloads {
 namespace {
@@ -18,12 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMagic = 0x3150434E5254444F;  // "ODTRNCP1"; changes with the format
 constexpr std::size_t kWord = sizeof(std::uint64_t);
-
-std::uint64_t checksum(std::string_view bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3ULL;
-  return hash;
-}
 
 void append_word(std::string& to, std::uint64_t word) {
   to.append(reinterpret_cast<const char*>(&word), kWord);
@@ -63,22 +56,6 @@ TrainingState state_of(const Json& json) {
   return state;
 }
 
-/// On the disk before it has its name.
-void write_by_rename(const fs::path& file, std::string_view bytes) {
-  const fs::path partial = fmt::format("{}.{}.partial", file.string(), getpid());
-  std::ofstream out(partial, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  const FileDescriptor written(open(partial.c_str(), O_RDONLY | O_CLOEXEC));
-  std::error_code error;
-  const bool whole = out && written && fsync(written.get()) == 0;
-  if (whole) fs::rename(partial, file, error);
-  if (!whole || error) {
-    fs::remove(partial, error);
-    throw std::runtime_error("cannot write the checkpoint " + file.string());
-  }
-}
-
 std::string read_whole(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw UsageError("cannot read the checkpoint " + file.string());
@@ -93,7 +70,7 @@ std::pair<Json, std::string_view> parts_of(std::string_view bytes, const fs::pat
   };
   if (bytes.size() < 3 * kWord || word_at(bytes, 0) != kMagic) return refuse("is not one");
   const std::string_view body = bytes.substr(0, bytes.size() - kWord);
-  if (checksum(body) != word_at(bytes, body.size())) return refuse("is cut short or damaged");
+  if (fnv1a(body) != word_at(bytes, body.size())) return refuse("is cut short or damaged");
   const std::uint64_t length = word_at(bytes, kWord);
   if (length > body.size() - 2 * kWord) return refuse("is damaged");
   return {Json::parse(body.substr(2 * kWord, length)), body.substr(2 * kWord + length)};
@@ -102,7 +79,7 @@ std::pair<Json, std::string_view> parts_of(std::string_view bytes, const fs::pat
 }  // namespace
 
 fs::path checkpoint_file(const fs::path& directory, const Json& settings) {
-  return directory / fmt::format("{:016x}.checkpoint", checksum(settings.dump()));
+  return directory / fmt::format("{:016x}.checkpoint", fnv1a(settings.dump()));
 }
 
 void save_checkpoint(const fs::path& file, const Json& settings, const TrainingState& state,
@@ -114,8 +91,9 @@ void save_checkpoint(const fs::path& file, const Json& settings, const TrainingS
   bytes += text;
   for (const std::span<const float> block : blocks_of(network))
     bytes.append(reinterpret_cast<const char*>(block.data()), block.size_bytes());
-  append_word(bytes, checksum(bytes));
-  write_by_rename(file, bytes);
+  append_word(bytes, fnv1a(bytes));
+  remove_left_behind(file);
+  replace_file(file, bytes, Durability::on_disk);
 }
 
 std::optional<TrainingState> load_checkpoint(const fs::path& file, const Json& settings,
@@ -132,7 +110,9 @@ std::optional<TrainingState> load_checkpoint(const fs::path& file, const Json& s
     floats.remove_prefix(block.size_bytes());
   }
   network.changed();
-  return state_of(json.at("state"));
+  TrainingState state = state_of(json.at("state"));
+  state.resumed_after_epochs = std::ssize(state.epochs);
+  return state;
 }
 
 }  // namespace doetune::workloads

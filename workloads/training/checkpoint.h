@@ -16,8 +16,9 @@ std::filesystem::path checkpoint_file(const std::filesystem::path& directory, co
 
 /// Writes state and network by rename, so that the file is whole at any moment: a magic number, the
 /// length of a JSON text, the text (settings and state), the blocks of parameters, momentum and
-/// statistics as floats, a checksum of all before it (FNV-1a, 64 bits). Throws std::runtime_error
-/// where the file cannot be written.
+/// statistics as floats, a checksum of all before it (checksum.h). What killed writers of the same
+/// file left behind is removed. Throws std::runtime_error where the file cannot be written; the one
+/// before it stays.
 void save_checkpoint(const std::filesystem::path& file, const Json& settings,
                      const TrainingState& state, TrainableNetwork& network);
 

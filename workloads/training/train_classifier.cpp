@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -11,11 +12,15 @@
 #include "workloads/data/generated_images.h"
 #include "workloads/random.h"
 #include "workloads/shared_inputs.h"
+#include "workloads/timing/measured.h"
+#include "workloads/timing/stopping_rule.h"
 #include "workloads/training/checkpoint.h"
 #include "workloads/training/training_result.h"
 
 namespace doetune::workloads {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kTrainImages = 50'000;
 constexpr std::int64_t kTestImages = 10'000;
@@ -167,10 +172,11 @@ class Keeper {
   void save(const TrainingState& state, TrainableNetwork& network) const {
     if (!file_.empty()) save_checkpoint(file_, settings_, state, network);
   }
-  /// A run that is made again is a new run.
-  void forget() const {
+  bool has_begun() const { return !file_.empty() && std::filesystem::exists(file_); }
+  /// Whether there was anything.
+  bool forget() const {
     std::error_code ignored;
-    if (!file_.empty()) std::filesystem::remove(file_, ignored);
+    return !file_.empty() && std::filesystem::remove(file_, ignored);
   }
 
  private:
@@ -178,40 +184,72 @@ class Keeper {
   Json settings_;
 };
 
-TrainingState train(const Inputs& in, const TrainingPlan& plan, const Data& data, Engine& engine,
-                    const Keeper& keeper) {
+double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+/// When a repeat is too late.
+struct TimeLeft {
+  double deadline_s;  // of the steady clock
+  double longest_s;   // that a training took
+};
+
+/// Empty where the training would not end in time: it is not begun if it takes as long as the
+/// longest before, nor is another epoch that takes as long as its last.
+std::optional<TrainingState> train(const Inputs& in, const TrainingPlan& plan, const Data& data,
+                                   Engine& engine, const Keeper& keeper, const TimeLeft& left) {
+  if (!keeper.has_begun() && now_s() + left.longest_s > left.deadline_s) return std::nullopt;
   const auto network = network_of(in, plan, engine);
   Trainer trainer(*network, *data.train, *data.held_out, plan, keeper.load(*network));
-  while (!trainer.finished()) {
+  for (double took_s = left.longest_s / plan.epochs; !trainer.finished();) {
+    const double began_s = now_s();
+    if (began_s + took_s > left.deadline_s) return std::nullopt;
     trainer.run_epoch();
     keeper.save(trainer.state(), *network);
+    took_s = now_s() - began_s;
   }
   return trainer.state();
 }
 
+/// At least one training, and further ones as the time limit allows.
+std::vector<TrainingState> train_all(const Request& request, TrainingPlan plan, const Data& data,
+                                     Engine& engine, std::string_view device, double deadline_s) {
+  const auto seed_of = [&](int repeat) {
+    return repeat == 0 ? request.seed
+                       : random_bits(request.seed, static_cast<std::uint64_t>(repeat));
+  };
+  const auto keeper_of = [&](int repeat) {
+    return Keeper(request.inputs, seed_of(repeat), device);
+  };
+  std::vector<TrainingState> trainings;
+  for (TimeLeft left{INFINITY, 0}; std::ssize(trainings) < request.repeats;) {
+    const double began_s = now_s();
+    const auto repeat = static_cast<int>(trainings.size());
+    plan.seed = seed_of(repeat);
+    auto training = train(request.inputs, plan, data, engine, keeper_of(repeat), left);
+    if (!training) break;
+    // An earlier process may have done a part of it.
+    left = {deadline_s, std::max({left.longest_s, now_s() - began_s, training->time_s})};
+    trainings.push_back(std::move(*training));
+  }
+  // All repeats are there: a run that is made again is a new run.
+  for (int repeat = 0; repeat < request.repeats && keeper_of(repeat).forget();) ++repeat;
+  return trainings;
+}
+
 Result run(const Request& request) {
+  const Clock::time_point begin = Clock::now();
   const Inputs& in = request.inputs;
   const int threads = threads_of(request);
-  TrainingPlan plan = plan_of(in, threads);
+  const TrainingPlan plan = plan_of(in, threads);
   check(plan);
   const std::string_view device = resolve_device(in.text("device"));
   const auto engine = make_engine(device);
   const Data data = data_of(in, threads);
-  std::vector<TrainingState> trainings;
-  std::vector<Keeper> keepers;  // until all repeats are there
-  const auto start = std::chrono::steady_clock::now();
-  for (int repeat = 0; repeat < request.repeats; ++repeat) {
-    plan.seed =
-        repeat == 0 ? request.seed : random_bits(request.seed, static_cast<std::uint64_t>(repeat));
-    keepers.emplace_back(in, plan.seed, device);
-    trainings.push_back(train(in, plan, data, *engine, keepers.back()));
-  }
-  for (const Keeper& keeper : keepers) keeper.forget();
+  const double start_s = now_s();
+  const auto trainings = train_all(request, plan, data, *engine, device,
+                                   deadline_s(request, begin).value_or(INFINITY));
   Result result = training_result(trainings, std::stoi(in.text("classes")), plan.target_accuracy);
-  const auto seconds = [](auto time) {
-    return std::chrono::duration<double>(time.time_since_epoch()).count();
-  };
-  result.window = {seconds(start), seconds(std::chrono::steady_clock::now())};
+  result.window = {start_s, now_s()};
+  note_repeats(trainings.size(), request.repeats, result);
   result.notes["engine"] = engine->description();
   result.notes["threads"] = threads;
   return result;

@@ -41,6 +41,7 @@ struct TrainingState {
   double time_s = 0;
   double selection_s = 0;                             // part of it
   std::optional<std::int64_t> diverged_at_step = {};  // steps done before it
+  std::int64_t resumed_after_epochs = 0;              // those done before it was loaded
 };
 
 /// A loss above this many times that of guessing, log(classes), has diverged, as has one that is

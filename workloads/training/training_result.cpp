@@ -97,6 +97,9 @@ Result training_result(const std::vector<TrainingState>& trainings, int classes,
     }
   }
   if (trainings.size() == 1) result.repeats.clear();
+  std::int64_t resumed_after = 0;
+  for (const TrainingState& training : trainings) resumed_after += training.resumed_after_epochs;
+  if (resumed_after > 0) result.notes["resumed_after_epochs"] = resumed_after;
   add_series(trainings.back(), result);
   add_notes(trainings.back(), result);
   return result;

@@ -16,7 +16,8 @@ std::vector<Response> training_responses();
 /// training there are series over its epochs, under names of their own (epoch_accuracy): a series
 /// of a response's name would be single values of it, and judged for being steady. A training that
 /// diverged counts with the accuracy of guessing and has no loss. A
-/// response that a repeat lacks is left out, with a note.
+/// response that a repeat lacks is left out, with a note. The note resumed_after_epochs counts the
+/// epochs, of all repeats, that were trained before they were loaded.
 Result training_result(const std::vector<TrainingState>& trainings, int classes,
                        std::optional<double> target_accuracy);
 

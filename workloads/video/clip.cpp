@@ -9,6 +9,8 @@
 #include <iostream>
 #include <vector>
 
+#include "workloads/checksum.h"
+#include "workloads/replace_file.h"
 #include "workloads/video/scene.h"
 #include "workloads/video/video.h"
 
@@ -23,13 +25,6 @@ struct Trailer {
   std::uint64_t checksum;
   std::uint64_t magic;
 };
-
-std::uint64_t checksum(std::span<const std::byte> bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325ULL;
-  for (const std::byte byte : bytes)
-    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3ULL;
-  return hash;
-}
 
 void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
   const auto* data = static_cast<const std::byte*>(from);
@@ -55,18 +50,9 @@ std::vector<std::byte> make_clip(const ClipSpec& spec) {
   append(file, offsets.data(), offsets.size() * sizeof offsets[0]);
   append(file, key_frames.data(), key_frames.size() * sizeof key_frames[0]);
   const Trailer trailer{static_cast<std::uint64_t>(spec.codec),
-                        static_cast<std::uint64_t>(spec.frames), checksum(file), kMagic};
+                        static_cast<std::uint64_t>(spec.frames), fnv1a(file), kMagic};
   append(file, &trailer, sizeof trailer);
   return file;
-}
-
-bool write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
 }
 
 FileDescriptor open_valid(const std::filesystem::path& path, const ClipSpec& spec) {
@@ -122,7 +108,7 @@ std::optional<Clip> Clip::read(int fd, bool verify) {
   const std::size_t frames = trailer.frames;
   if (trailer.magic != kMagic || frames == 0 || frames >= body.size() / 16) return std::nullopt;
   if (trailer.codec > static_cast<std::uint64_t>(VideoCodec::av1)) return std::nullopt;
-  if (verify && trailer.checksum != checksum(body)) return std::nullopt;
+  if (verify && trailer.checksum != fnv1a(body)) return std::nullopt;
   const auto* end = reinterpret_cast<const std::uint64_t*>(body.data() + body.size());
   clip.key_frames_ = {end - frames, frames};
   clip.offsets_ = {end - (2 * frames + 1), frames + 1};

@@ -27,7 +27,7 @@ struct ClipSpec {
 /// A clip of coded frames. The file is the packets one after another (players show Motion JPEG as
 /// it is), then 64-bit integers: the offsets of the packets and of the end, for each frame the key
 /// frame that it is decoded from, the codec, the number of frames, a checksum of all before the
-/// codec (FNV-1a, 64 bits) and a magic number. The first frame is a key frame.
+/// codec (checksum.h) and a magic number. The first frame is a key frame.
 class Clip {
  public:
   /// Reads an open file; `verify` also compares the checksum. Empty if it is not a whole clip.

@@ -6,18 +6,6 @@
 #include "workloads/cache.h"
 
 namespace doetune::workloads::cudnn {
-namespace {
-
-std::int64_t float_bytes(const Shape& shape, int images) {
-  return shape.elements() * images * static_cast<std::int64_t>(sizeof(float));
-}
-
-void copy_async(const void* from, void* to, std::int64_t bytes, cudaMemcpyKind kind,
-                cudaStream_t stream) {
-  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream), "a copy");
-}
-
-}  // namespace
 
 Handle::Handle(cudaStream_t stream) {
   check(cudnnCreate(&handle_), "starting cuDNN");
@@ -127,7 +115,7 @@ void CudnnNetwork::load(int image, const PictureView& picture, int frame) {
 void CudnnNetwork::upload(Slot& slot, int images) {
   if (slot.host_filled) {
     copy_async(slot.host_input.data(), slot.staging.data(), float_bytes(network_.input, images),
-               cudaMemcpyHostToDevice, uploads_);
+               uploads_);
     write_input({options_.precision, images, uploads_},
                 static_cast<const float*>(slot.staging.data()), network_.input.channels,
                 image_view(slot));
@@ -138,15 +126,6 @@ void CudnnNetwork::upload(Slot& slot, int images) {
 
 // -- computation ----------------------------------------------------------------------------------
 
-/// Passes run one after another, so those that fit share an arena. One that has been captured in a
-/// graph must stay where it is; a pass that needs more gets another.
-void* CudnnNetwork::arena_for(std::int64_t bytes) {
-  const auto fits = std::ranges::find_if(
-      arenas_, [&](const DeviceBuffer& arena) { return arena.bytes() >= bytes; });
-  if (fits != arenas_.end()) return fits->data();
-  return arenas_.emplace_back(bytes, "activations").data();
-}
-
 CudnnNetwork::Prepared& CudnnNetwork::prepared(int images) {
   const auto found = prepared_.find(images);
   if (found != prepared_.end()) return found->second;
@@ -154,7 +133,7 @@ CudnnNetwork::Prepared& CudnnNetwork::prepared(int images) {
   made.pass = std::make_unique<ForwardPass>(
       CompiledLayers{network_, plan_, weights_, options_.precision}, images, chooser_);
   cache_.save();
-  void* arena = arena_for(made.pass->arena_bytes());
+  void* arena = arenas_.of(made.pass->arena_bytes());
   // A first run outside of a graph loads the kernels, which a capture must not, and shows errors
   // where they arise. Results that are still to be read lie in other slots.
   run_pass(*made.pass, slots_[next_], arena);
@@ -195,7 +174,7 @@ void CudnnNetwork::submit(int images) {
 
 void CudnnNetwork::copy_output(Slot& slot, cudaStream_t stream) {
   copy_async(slot.output.data(), slot.host_output.data(),
-             float_bytes(network_.output(), slot.images), cudaMemcpyDeviceToHost, stream);
+             float_bytes(network_.output(), slot.images), stream);
   slot.output_copied = true;
 }
 
@@ -208,10 +187,8 @@ void CudnnNetwork::download(Slot& slot) {
   } else {
     const std::int64_t each = slot.boxes.bytes() / options_.batch;
     copy_async(slot.box_counts.data(), slot.host_box_counts.data(),
-               slot.images * static_cast<std::int64_t>(sizeof(int)), cudaMemcpyDeviceToHost,
-               downloads_);
-    copy_async(slot.boxes.data(), slot.host_boxes.data(), each * slot.images,
-               cudaMemcpyDeviceToHost, downloads_);
+               slot.images * static_cast<std::int64_t>(sizeof(int)), downloads_);
+    copy_async(slot.boxes.data(), slot.host_boxes.data(), each * slot.images, downloads_);
   }
   slot.done.record(downloads_);
 }
@@ -250,11 +227,11 @@ std::vector<Detection> CudnnNetwork::detections(int image) {
 }
 
 std::int64_t CudnnNetwork::device_bytes() const {
-  std::int64_t bytes = weights_.bytes() + anchors_.bytes() + pictures_.device_bytes();
+  std::int64_t bytes =
+      weights_.bytes() + anchors_.bytes() + pictures_.device_bytes() + arenas_.bytes();
   for (const Slot& slot : slots_)
     bytes += slot.image.bytes() + slot.staging.bytes() + slot.output.bytes() + slot.boxes.bytes() +
              slot.box_counts.bytes();
-  for (const DeviceBuffer& arena : arenas_) bytes += arena.bytes();
   return bytes;
 }
 

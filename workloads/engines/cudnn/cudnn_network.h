@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "workloads/engines/cudnn/captured_graph.h"
+#include "workloads/engines/cudnn/device_memory.h"
 #include "workloads/engines/cudnn/forward_pass.h"
 #include "workloads/engines/cudnn/picture_loader.h"
 
@@ -80,7 +81,6 @@ class CudnnNetwork final : public CompiledNetwork {
   void make_slot(Slot& slot);
   View image_view(const Slot& slot) const;
   Prepared& prepared(int images);
-  void* arena_for(std::int64_t bytes);
   void run_pass(const ForwardPass& pass, const Slot& slot, void* arena);
   void upload(Slot& slot, int images);
   void download(Slot& slot);
@@ -98,7 +98,7 @@ class CudnnNetwork final : public CompiledNetwork {
   PlanChooser chooser_;
   PictureLoader pictures_;
   std::array<Slot, kSlots> slots_;
-  std::vector<DeviceBuffer> arenas_;
+  Arenas arenas_{"activations"};
   std::map<int, Prepared> prepared_;
   int next_ = 0;              // slot of the batch to be submitted next
   int under_way_ = 0;         // batches submitted and not yet waited for

@@ -2,23 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "workloads/cache.h"
 
 namespace doetune::workloads::cudnn {
 namespace {
 
 using Block = LearnedBlocks::Block;
-
-std::int64_t float_bytes(const Shape& shape, int images) {
-  return shape.elements() * images * static_cast<std::int64_t>(sizeof(float));
-}
-
-void copy_async(const void* from, void* to, std::int64_t bytes, cudaStream_t stream) {
-  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream),
-        "a copy");
-}
 
 /// Before any memory is asked for.
 const Network& trainable(const Network& network, Precision precision) {
@@ -135,15 +124,6 @@ std::span<const float> CudnnTrainable::logits() {
 
 // -- steps ----------------------------------------------------------------------------------------
 
-/// Steps run one after another, so those that fit share an arena. One that is recorded in a graph
-/// must stay where it is; a pass that needs more gets another.
-void* CudnnTrainable::arena_for(std::int64_t bytes) {
-  const auto fits = std::ranges::find_if(
-      arenas_, [&](const DeviceBuffer& arena) { return arena.bytes() >= bytes; });
-  if (fits != arenas_.end()) return fits->data();
-  return arenas_.emplace_back(bytes, "activations and gradients").data();
-}
-
 CudnnTrainable::Prepared& CudnnTrainable::prepared(int images) {
   const auto found = prepared_.find(images);
   if (found != prepared_.end()) return found->second;
@@ -151,7 +131,7 @@ CudnnTrainable::Prepared& CudnnTrainable::prepared(int images) {
   made.pass = std::make_unique<TrainingPass>(
       TrainedLayers{network_, plan_, learned_.layout(), options_}, images, chooser_);
   cache_.save();
-  made.arena = arena_for(made.pass->arena_bytes());
+  made.arena = arenas_.of(made.pass->arena_bytes());
   return prepared_.emplace(images, std::move(made)).first->second;
 }
 

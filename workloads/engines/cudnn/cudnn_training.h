@@ -59,7 +59,7 @@ class CudnnTrainable final : public TrainableNetwork {
   std::span<float> block(LearnedBlocks::Block which);
   void check_labels(int images);
   Prepared& prepared(int images);
-  void* arena_for(std::int64_t bytes);
+  std::span<float> host_input();
   void upload(int images);
   TrainingPass::Run run_of(const Prepared& prepared) const;
   void learn_whole(const TrainingPass::Run& run, const TrainingPass& pass) const;
@@ -77,14 +77,13 @@ class CudnnTrainable final : public TrainableNetwork {
   LearnedBlocks learned_;
   PlanCache cache_;
   PlanChooser chooser_;
-  std::span<float> host_input();
   PinnedBuffer pinned_input_;  // or the other, as TrainingOptions::input_memory has it
   std::vector<float> pageable_input_;
   PinnedBuffer host_labels_, host_logits_, host_losses_, host_correct_, host_step_;
   DeviceBuffer staging_, image_, labels_, logits_, step_;
   int uploaded_ = 0;  // images of the input that lie on the GPU
   bool logits_copied_ = false;
-  std::vector<DeviceBuffer> arenas_;
+  Arenas arenas_{"activations and gradients"};
   std::map<int, Prepared> prepared_;
   std::vector<std::unique_ptr<Event>> events_;  // of the parts of a step
 };

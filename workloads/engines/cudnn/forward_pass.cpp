@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
+#include "workloads/engines/cudnn/device_memory.h"
+
 namespace doetune::workloads::cudnn {
-namespace {
-
-constexpr std::int64_t kAlignment = 256;  // bytes, as cudaMalloc's
-
-}  // namespace
 
 ForwardPass::ForwardPass(const CompiledLayers& layers, int images, PlanChooser& chooser)
     : layers_(layers),
@@ -31,7 +28,7 @@ void ForwardPass::plan_arena() {
       workspace_use_[layer] = static_cast<int>(uses.size());
       uses.push_back({chosen_[layer]->plan.workspace_bytes(), layer, layer});
     }
-  memory_ = plan_memory(uses, kAlignment);
+  memory_ = plan_memory(uses, kPartAlignment);
 }
 
 View ForwardPass::view(const Run& run, int layer) const {

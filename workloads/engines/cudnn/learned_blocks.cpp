@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "workloads/engines/cudnn/device_memory.h"
+
 namespace doetune::workloads::cudnn {
 namespace {
-
-constexpr std::int64_t kAlignment = 256;  // bytes, as cudaMalloc's
 
 DeviceBuffer zeros(std::int64_t bytes, const char* purpose) {
   DeviceBuffer buffer(bytes, purpose);
@@ -30,7 +30,7 @@ LearnedLayout::LearnedLayout(const Network& network, const TensorPlan& plan, Pre
     : places_(network.layers.size()) {
   const auto reserve = [&](std::int64_t elements) {
     const std::int64_t at = packed_elements_;
-    const std::int64_t multiple = kAlignment / bytes_of(precision);
+    const std::int64_t multiple = kPartAlignment / bytes_of(precision);
     packed_elements_ += (elements + multiple - 1) / multiple * multiple;
     return at;
   };

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "workloads/engines/cudnn/device_memory.h"
 #include "workloads/networks/weights.h"
 
 namespace doetune::workloads::cudnn {
 namespace {
-
-constexpr std::int64_t kAlignment = 256;  // as cudaMalloc's
 
 template <class T, class Convert>
 std::vector<std::byte> converted(std::span<const float> numbers, Convert convert) {
@@ -68,7 +67,7 @@ PackedWeights::PackedWeights(const Network& network, const TensorPlan& plan,
   std::int64_t bytes = 0;
   const auto reserve = [&](std::int64_t numbers) {
     const std::int64_t at = bytes;
-    bytes += (numbers * bytes_of(precision) + kAlignment - 1) / kAlignment * kAlignment;
+    bytes += (numbers * bytes_of(precision) + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
     return at;
   };
   for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer) {

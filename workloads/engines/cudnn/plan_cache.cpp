@@ -1,12 +1,14 @@
 #include "workloads/engines/cudnn/plan_cache.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "workloads/replace_file.h"
 
 namespace doetune::workloads::cudnn {
 namespace {
@@ -84,16 +86,12 @@ void PlanCache::save() {
   choices_.merge(read(path_));
   Json json = Json::object();
   for (const auto& [key, choice] : choices_) json[key] = json_of(choice);
-  std::error_code failed;
-  std::filesystem::create_directories(path_.parent_path(), failed);
-  const std::filesystem::path partial = fmt::format("{}.{}.partial", path_.string(), getpid());
-  {
-    std::ofstream out(partial);
-    out << json.dump(1) << '\n';
-    if (!out.flush()) failed = std::make_error_code(std::errc::io_error);
+  std::error_code ignored;
+  std::filesystem::create_directories(path_.parent_path(), ignored);
+  try {
+    replace_file(path_, json.dump(1) + '\n');
+  } catch (const std::runtime_error&) {  // the choices are made again by the next program
   }
-  if (!failed) std::filesystem::rename(partial, path_, failed);
-  if (failed) std::filesystem::remove(partial, failed);
   changed_ = false;
 }
 

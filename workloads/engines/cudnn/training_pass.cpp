@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
+#include "workloads/engines/cudnn/device_memory.h"
+
 namespace doetune::workloads::cudnn {
-namespace {
-
-constexpr std::int64_t kAlignment = 256;  // bytes, as cudaMalloc's
-
-}  // namespace
 
 TrainingPass::TrainingPass(const TrainedLayers& layers, int images, PlanChooser& chooser)
     : layers_(layers),
@@ -23,7 +20,7 @@ TrainingPass::TrainingPass(const TrainedLayers& layers, int images, PlanChooser&
   for (auto add = add_backward_.rbegin(); add != add_backward_.rend(); ++add) (*add)();
   if (points_.empty() || points_.back().offset > 0) points_.push_back({0, 0});
   points_.back().end = steps_.size();
-  memory_ = plan_memory(rooms_, kAlignment);
+  memory_ = plan_memory(rooms_, kPartAlignment);
   chooser_ = nullptr;
 }
 

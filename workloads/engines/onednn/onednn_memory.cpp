@@ -13,11 +13,10 @@ namespace doetune::workloads::onednn {
 
 using dnnl::memory;
 
-void require_memory(std::int64_t bytes) {
-  const std::int64_t available = available_memory();
-  if (bytes > available)
-    throw CannotRun(
-        fmt::format("not enough memory: {} bytes asked for, {} available", bytes, available));
+void require_memory(std::int64_t bytes) try {
+  workloads::require_memory(bytes, "the network");
+} catch (const Infeasible& error) {
+  throw CannotRun(error.what());
 }
 
 Buffer::Buffer(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {

@@ -13,8 +13,7 @@
 
 namespace doetune::workloads::onednn {
 
-/// Before memory is touched: the kernel grants more than there is, and kills who uses it. Throws
-/// CannotRun, with the bytes asked for and those available.
+/// As in workloads/memory.h, but throws CannotRun.
 void require_memory(std::int64_t bytes);
 
 /// Page-aligned memory in large pages where the system has them: weights and activations are read

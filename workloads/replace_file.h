@@ -1,0 +1,26 @@
+// Files that change as a whole.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace doetune::workloads {
+
+/// Whether all bytes are written; if not, errno says why.
+bool write_all(int fd, std::span<const std::byte> bytes);
+
+enum class Durability { renamed, on_disk };
+
+/// Writes `FILE.PID.partial` and renames it, so that at any moment the file holds what it held or
+/// all of `bytes`; with on_disk they are on the disk before they have the name. Throws
+/// std::runtime_error with file and reason, and leaves nothing behind.
+void replace_file(const std::filesystem::path& file, std::string_view bytes,
+                  Durability durability = Durability::renamed);
+
+/// Removes `FILE.PID.partial` of processes that are gone: killed while they wrote. For files that
+/// are written from one machine, whose processes alone are known.
+void remove_left_behind(const std::filesystem::path& file);
+
+}  // namespace doetune::workloads
