@@ -19,17 +19,14 @@ bool has_fit(const Analysis& analysis) {
 
 bool has_optimum(const Analysis& analysis) { return analysis.details.has_value(); }
 
-bool has_alternatives(const Analysis& analysis) {
-  return analysis.optimum && !analysis.optimum->alternatives.empty();
-}
-
 constexpr std::array kSections{
     Section{"answer", "Answer", always, write_answer},
     Section{"explore", "Explore", has_fit, write_explore},
-    Section{"alternatives", "Alternatives", has_alternatives, write_alternatives},
-    Section{"certainty", "How sure is it?", has_optimum, write_certainty},
+    Section{"trade-off", "Trade-off", has_optimum, write_trade_off},
     Section{"effects", "What matters", has_fit, write_effects},
+    Section{"robustness", "Robustness", has_fit, write_robustness},
     Section{"trust", "Can I trust it?", has_fit, write_trust},
+    Section{"design", "The design", always, write_design},
     Section{"runs", "Runs", always, write_runs},
     Section{"provenance", "Provenance", always, write_provenance},
 };
@@ -103,18 +100,33 @@ std::string write_page(const Page& page) {
 std::span<const Section> sections() { return kSections; }
 
 Report make_report(const Analysis& analysis) {
-  Page page{analysis,
-            verdict(analysis),
-            profile_figures(analysis),
-            contour_figures(analysis),
-            effect_figures(analysis),
-            interaction_figures(analysis),
-            diagnostic_figures(analysis)};
-  Report report{write_page(page), {}};
-  for (std::vector<Figure>* figures :
-       {&page.profiles, &page.contours, &page.effects, &page.interactions, &page.diagnostics}) {
-    std::move(figures->begin(), figures->end(), std::back_inserter(report.figures));
+  Page page{.analysis = analysis,
+            .verdict = verdict(analysis),
+            .profiles = profile_figures(analysis),
+            .contours = contour_figures(analysis),
+            .quality = design_quality(analysis),
+            .trade_offs = trade_off_figures(analysis),
+            .effects = effect_figures(analysis),
+            .half_normals = half_normal_figures(analysis),
+            .perturbations = perturbation_figures(analysis),
+            .interactions = interaction_figures(analysis),
+            .tornados = tornado_figures(analysis),
+            .diagnostics = {},
+            .design = {}};
+  for (const ResponseAnalysis& response : analysis.responses) {
+    page.diagnostics.push_back(diagnostic_figures(response));
   }
+  page.design = design_figures(analysis, page.quality);
+  Report report{write_page(page), {}};
+  const auto take = [&](std::vector<Figure>& figures) {
+    std::move(figures.begin(), figures.end(), std::back_inserter(report.figures));
+  };
+  for (std::vector<Figure>* figures :
+       {&page.profiles, &page.contours, &page.trade_offs, &page.effects, &page.half_normals,
+        &page.perturbations, &page.interactions, &page.tornados, &page.design}) {
+    take(*figures);
+  }
+  for (std::vector<Figure>& figures : page.diagnostics) take(figures);
   return report;
 }
 

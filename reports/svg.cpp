@@ -13,6 +13,7 @@ namespace doetune::reports {
 namespace {
 
 constexpr double kTowardsWhite = 0.35;
+constexpr double kRow = 24;          // pixels
 constexpr double kTolerance = 0.15;  // pixels that a simplified line may be off
 
 std::string px(double value) {
@@ -40,6 +41,22 @@ Axis linear_axis(std::string title, double low, double high, double margin) {
     axis.ticks.push_back({level, short_number(rounded)});
   }
   return axis;
+}
+
+Axis row_axis(const std::vector<std::string>& labels) {
+  const double count = static_cast<double>(labels.size());
+  Axis axis{"", -0.7, count - 0.3, {}};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    axis.ticks.push_back({count - 1 - static_cast<double>(i), labels[i]});
+  }
+  return axis;
+}
+
+Chart::Size Chart::size_for(const Axis& rows) {
+  std::size_t longest = 0;
+  for (const Tick& tick : rows.ticks) longest = std::max(longest, tick.label.size());
+  const double left = std::clamp(7.0 * static_cast<double>(longest) + 14, 60.0, 330.0);
+  return {left + 320, 62 + kRow * (rows.high - rows.low), left};
 }
 
 Chart::Chart(std::string id, Axis x, Axis y, Size size)
@@ -104,6 +121,37 @@ void Chart::star(Point at, double radius, const Attributes& attributes, std::str
   }
   marks_.open("polygon", merged({{"points", points}}, attributes));
   marks_.element("title", title).close();
+}
+
+void Chart::dots(const std::vector<Point>& at, double radius, std::string_view colour) {
+  std::string d;
+  for (const Point& point : at) {
+    if (!inside(point)) continue;
+    const Point p = pixel(point);
+    d += "M" + px(p.x) + " " + px(p.y) + "h0";
+  }
+  if (d.empty()) return;
+  marks_.empty("path", {{"d", d},
+                        {"fill", "none"},
+                        {"stroke", std::string(colour)},
+                        {"stroke-opacity", "0.6"},
+                        {"stroke-width", px(2 * radius)},
+                        {"stroke-linecap", "round"}});
+}
+
+void Chart::tag(Point at, std::string_view content, double right, double down,
+                std::string_view colour) {
+  if (!inside(at)) return;
+  const Point p = pixel(at);
+  marks_.element("text", content,
+                 {{"x", px(p.x + right)},
+                  {"y", px(p.y + down)},
+                  {"dy", "0.35em"},
+                  {"text-anchor", right < 0   ? "end"
+                                  : right > 0 ? "start"
+                                              : "middle"},
+                  {"font-size", "11"},
+                  {"fill", std::string(colour)}});
 }
 
 void Chart::label(Point at, std::string_view content, double degrees) {

@@ -28,6 +28,9 @@ struct Axis {
 /// An axis over [low, high], widened by `margin` of its length at both ends, with round ticks.
 Axis linear_axis(std::string title, double low, double high, double margin = 0.05);
 
+/// Rows with a label each, the first on top: row i of n is at n - 1 - i.
+Axis row_axis(const std::vector<std::string>& labels);
+
 /// Two axes and marks in their coordinates. Regions and lines are cut off at the axes; circles,
 /// stars and labels lie above them, whole, and are left out where their place is outside.
 class Chart {
@@ -40,6 +43,9 @@ class Chart {
 
   /// `id` is unique among the charts of a page.
   Chart(std::string id, Axis x, Axis y, Size size);
+  /// With room for the labels of `rows`, each as high as a line of text.
+  static Size size_for(const Axis& rows);
+
   Chart(std::string id, Axis x, Axis y)
       : Chart(std::move(id), std::move(x), std::move(y), Size{}) {}
 
@@ -48,8 +54,13 @@ class Chart {
   void line(const Polyline& points, const Attributes& attributes);
   void circle(Point at, double radius, const Attributes& attributes, std::string_view title);
   void star(Point at, double radius, const Attributes& attributes, std::string_view title);
+  /// Very many circles at a few bytes each, without titles.
+  void dots(const std::vector<Point>& at, double radius, std::string_view colour);
   /// Text centred on a point, turned by `degrees`, with a halo that keeps it legible.
   void label(Point at, std::string_view text, double degrees = 0);
+  /// Text beside a mark, `right` pixels from it (left of it where negative) and `down` below.
+  void tag(Point at, std::string_view text, double right, double down = 0,
+           std::string_view colour = "currentColor");
 
   /// Diagonal grey hatching, as a fill.
   std::string hatching() const { return "url(#" + id_ + "-hatch)"; }
