@@ -32,11 +32,9 @@ void draw_effect(Chart& chart, const Effect& effect, double row) {
   };
   if (effect.joint_interval) span(*effect.joint_interval, "1");
   if (effect.interval) span(*effect.interval, "3");
-  chart.circle({effect.estimate, row}, 5,
-               {{"class", clear ? "clear" : "paper"},
-                {"fill", clear ? colour : "#fff"},
-                {"stroke", colour},
-                {"stroke-width", "2"}},
+  Attributes style = {{"fill", clear ? colour : "#fff"}, {"stroke", colour}, {"stroke-width", "2"}};
+  if (!clear) style.emplace_back("class", "paper");  // hollow on any background
+  chart.circle({effect.estimate, row}, 5, style,
                fmt::format("{}: {}", effect.term, exact_number(effect.estimate)));
 }
 

@@ -93,8 +93,9 @@ std::optional<SaturatedEffects> saturated_effects(const surfaces::Fit& fit) {
     if (fit.coefficients[i].term == "1") continue;
     const auto column = static_cast<Eigen::Index>(i);
     const double variance = fit.n * fit.unscaled_covariance(column, column);
-    saturated.effects.push_back(
-        {fit.coefficients[i].term, fit.coefficients[i].estimate / std::sqrt(variance), {}});
+    Effect& effect = saturated.effects.emplace_back();
+    effect.term = fit.coefficients[i].term;
+    effect.estimate = fit.coefficients[i].estimate / std::sqrt(variance);
   }
   sort_by_size(saturated.effects);
   Eigen::VectorXd sizes(saturated.effects.size());
