@@ -17,7 +17,7 @@ bool has_fit(const Analysis& analysis) {
                      [](const ResponseAnalysis& response) { return response.fit.has_value(); });
 }
 
-bool has_optimum(const Analysis& analysis) { return analysis.details.has_value(); }
+bool has_optimum(const Analysis& analysis) { return analysis.optimum && analysis.details; }
 
 constexpr std::array kSections{
     Section{"answer", "Answer", always, write_answer},

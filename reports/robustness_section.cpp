@@ -75,7 +75,7 @@ void write_shapes(const Analysis& analysis, Markup& out) {
 }  // namespace
 
 void write_robustness(const Page& page, Markup& out) {
-  if (page.analysis.details) {
+  if (page.analysis.optimum && page.analysis.details) {
     write_one_step(page.analysis, out);
     if (page.tornados.empty()) {
       out.element("p", "No factor can be moved by a step: all are categorical or held.");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
@@ -88,14 +89,14 @@ TEST_CASE("A tornado shows what the surface predicts one step off the optimum",
   REQUIRE(found.size() == 2);
   for (const reports::Tornado& tornado : found) {
     const surfaces::Fit& fit = *tornado.response->fit;
-    CHECK(tornado.centre == fit.predict(doe::coded_point(factors, best)).response());
+    CHECK(tornado.centre == Approx(fit.predict(doe::coded_point(factors, best)).response()));
     REQUIRE(tornado.swings.size() == 3);
     for (const reports::FactorSwing& swing : tornado.swings) {
       for (const std::optional<reports::SwingEnd>& end : {swing.down, swing.up}) {
         if (!end) continue;
         std::vector<double> moved = best;
         moved[swing.factor] = end->setting;
-        CHECK(end->mean == fit.predict(doe::coded_point(factors, moved)).response());
+        CHECK(end->mean == Approx(fit.predict(doe::coded_point(factors, moved)).response()));
       }
       // An integer's step is 1; at the end of the range there is none.
       if (factors[swing.factor].kind == doe::FactorKind::kInteger) {
