@@ -37,17 +37,23 @@ double strength_of(const std::vector<Polyline>& lines) {
   return table.maxCoeff() - table.minCoeff();
 }
 
-/// Strength 0 where a value is not finite.
+/// Enough places to tell how strong an interaction is.
+std::vector<double> few_places(const doe::Factor& factor) {
+  return factor.is_categorical() ? coded_places(factor) : std::vector<double>{-1, 0, 1};
+}
+
+/// Over these places of x. Strength 0 where a value is not finite.
 Interaction interaction_of(const Analysis& analysis, const ResponseAnalysis& response, int x,
-                           int by, Eigen::VectorXd point) {
+                           int by, const std::vector<double>& places) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
+  Eigen::VectorXd point = doe::coded_point(factors, reference(analysis).settings);
   Interaction interaction{x, by, {-1, 1}, {}, 0};
   if (factors[by].is_categorical()) interaction.places = factors[by].usable_settings();
   bool finite = true;
   for (const double place : interaction.places) {
     point[by] = place;
     Polyline& line = interaction.lines.emplace_back();
-    for (const double at : coded_places(factors[x])) {
+    for (const double at : places) {
       point[x] = at;
       line.push_back({at, response.surface()->response(point)});
       finite = finite && std::isfinite(line.back().y);
@@ -84,10 +90,8 @@ bool may_interact(const ResponseAnalysis& response, int a, int b) {
 }
 
 /// Pairs that interact, the strongest first. Of two factors the one of fewer levels has the lines.
-std::vector<Interaction> strongest(const Analysis& analysis, const ResponseAnalysis& response,
-                                   const Reference& at) {
+std::vector<Interaction> strongest(const Analysis& analysis, const ResponseAnalysis& response) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
-  const Eigen::VectorXd point = doe::coded_point(factors, at.settings);
   const double range = response.fit->observed.maxCoeff() - response.fit->observed.minCoeff();
   std::vector<Interaction> found;
   for (int a = 0; a < static_cast<int>(factors.size()); ++a) {
@@ -96,7 +100,8 @@ std::vector<Interaction> strongest(const Analysis& analysis, const ResponseAnaly
       const bool by_a = factors[a].is_categorical() &&
                         (!factors[b].is_categorical() ||
                          factors[a].level_names.size() <= factors[b].level_names.size());
-      found.push_back(interaction_of(analysis, response, by_a ? b : a, by_a ? a : b, point));
+      const int x = by_a ? b : a;
+      found.push_back(interaction_of(analysis, response, x, by_a ? a : b, few_places(factors[x])));
       if (!(found.back().strength > kNone * range)) found.pop_back();
     }
   }
@@ -200,10 +205,14 @@ std::vector<Figure> interaction_figures(const Analysis& analysis) {
       std::clamp(kMostFigures / std::max<std::size_t>(fitted, 1), std::size_t{1}, kMostPerResponse);
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
-    const std::vector<Interaction> found = strongest(analysis, response, at);
+    const std::vector<Interaction> found = strongest(analysis, response);
     const std::size_t drawn = std::min(found.size(), most);
     for (std::size_t i = 0; i < drawn; ++i) {
-      figures.push_back(interaction_figure(analysis, response, at, found[i], found.size(), drawn));
+      const doe::Factor& x = factors_of(analysis)[found[i].x];
+      const Interaction interaction =
+          interaction_of(analysis, response, found[i].x, found[i].by, coded_places(x));
+      figures.push_back(
+          interaction_figure(analysis, response, at, interaction, found.size(), drawn));
     }
   }
   return figures;

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
-#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <array>
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
+#include <numbers>
 
 #include "doe/design.h"
 #include "reports/design_quality.h"
@@ -200,7 +201,7 @@ TEST_CASE("The prediction variance of a known design", "[reports][figures]") {
   const reports::DesignQuality quality = reports::design_quality(study.analysis);
   const doe::FullEvaluation& evaluation = quality.shown();
   CHECK(*evaluation.average_variance == Approx(5.0 / 12));
-  CHECK(evaluation.variance_quantiles[10] == Approx((1 + 2 / M_PI) / 4).epsilon(0.01));
+  CHECK(evaluation.variance_quantiles[10] == Approx((1 + 2 / std::numbers::pi) / 4).epsilon(0.01));
   CHECK(evaluation.variance_quantiles.back() == Approx(0.75));
   CHECK(*evaluation.basics.d_efficiency == Approx(100));
   CHECK(*evaluation.g_efficiency == Approx(100));
