@@ -217,8 +217,9 @@ std::string power_title(const std::vector<doe::TermPower>& terms) {
     return *term.power < kEnoughPower;
   });
   if (weak == 0) {
-    return fmt::format("Every term as large as a run's scatter would be found: chance {} or more.",
-                       percent(*terms.front().power));
+    const std::string least = percent(*terms.front().power);
+    return fmt::format("Every term as large as a run's scatter would be found: the chance is {}{}.",
+                       least, least == "100 %" ? "" : " or more");
   }
   return fmt::format(
       "{} of {} terms as large as a run's scatter may be missed: of {} the chance "

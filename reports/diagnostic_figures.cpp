@@ -220,8 +220,9 @@ Figure influence_figure(const ResponseAnalysis& response) {
 
 std::string box_cox_title(const ResponseAnalysis& response) {
   const surfaces::BoxCox& profile = *response.box_cox;
-  const std::string power = fmt::format("{:.2g} (95 % {:.2g} to {:.2g})", profile.lambda,
-                                        profile.interval.low, profile.interval.high);
+  const double half = (profile.interval.high - profile.interval.low) / 2;
+  const std::string power =
+      fmt::format("{} (95 % {})", number_to(profile.lambda, half), interval_text(profile.interval));
   if (profile.suggestion == surfaces::Transform::kNone) {
     return fmt::format("{} needs no transform: the best power is {}, and 1 is none.",
                        response.response.name, power);

@@ -134,7 +134,7 @@ void Chart::dots(const std::vector<Point>& at, double radius, std::string_view c
   marks_.empty("path", {{"d", d},
                         {"fill", "none"},
                         {"stroke", std::string(colour)},
-                        {"stroke-opacity", "0.6"},
+                        {"stroke-opacity", "0.75"},
                         {"stroke-width", px(2 * radius)},
                         {"stroke-linecap", "round"}});
 }
