@@ -36,14 +36,6 @@ constexpr const char* kContentPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: "
     "blob:";
 
-std::vector<Section> shown_sections(const Analysis& analysis) {
-  std::vector<Section> shown;
-  for (const Section& section : sections()) {
-    if (section.applies(analysis)) shown.push_back(section);
-  }
-  return shown;
-}
-
 void write_head(const Page& page, Markup& out) {
   out.open("head");
   out.empty("meta", {{"charset", "utf-8"}});
@@ -76,7 +68,9 @@ void write_scripts(const Page& page, Markup& out) {
   }
 }
 
-std::string write_page(const Page& page) {
+}  // namespace
+
+std::string html_of(const Page& page) {
   const std::vector<Section> shown = shown_sections(page.analysis);
   Markup out;
   out.raw("<!DOCTYPE html>\n").open("html", {{"lang", "en"}});
@@ -95,11 +89,17 @@ std::string write_page(const Page& page) {
   return out.take();
 }
 
-}  // namespace
-
 std::span<const Section> sections() { return kSections; }
 
-Report make_report(const Analysis& analysis) {
+std::vector<Section> shown_sections(const Analysis& analysis) {
+  std::vector<Section> shown;
+  for (const Section& section : sections()) {
+    if (section.applies(analysis)) shown.push_back(section);
+  }
+  return shown;
+}
+
+Page make_page(const Analysis& analysis) {
   Page page{.analysis = analysis,
             .verdict = verdict(analysis),
             .profiles = profile_figures(analysis),
@@ -117,19 +117,31 @@ Report make_report(const Analysis& analysis) {
     page.diagnostics.push_back(diagnostic_figures(response));
   }
   page.design = design_figures(analysis, page.quality);
-  Report report{write_page(page), {}};
-  const auto take = [&](std::vector<Figure>& figures) {
-    std::move(figures.begin(), figures.end(), std::back_inserter(report.figures));
+  return page;
+}
+
+std::vector<const Figure*> figures_of(const Page& page) {
+  std::vector<const Figure*> figures;
+  const auto take = [&](const std::vector<Figure>& group) {
+    for (const Figure& figure : group) figures.push_back(&figure);
   };
-  for (std::vector<Figure>* figures :
+  for (const std::vector<Figure>* group :
        {&page.profiles, &page.contours, &page.trade_offs, &page.effects, &page.half_normals,
-        &page.perturbations, &page.interactions, &page.tornados, &page.design}) {
-    take(*figures);
+        &page.perturbations, &page.interactions, &page.tornados}) {
+    take(*group);
   }
-  for (std::vector<Figure>& figures : page.diagnostics) take(figures);
+  for (const std::vector<Figure>& group : page.diagnostics) take(group);
+  take(page.design);
+  return figures;
+}
+
+Report make_report(const Analysis& analysis) {
+  const Page page = make_page(analysis);
+  Report report{html_of(page), {}};
+  for (const Figure* figure : figures_of(page)) report.figures.push_back(*figure);
   return report;
 }
 
-std::string report_html(const Analysis& analysis) { return make_report(analysis).html; }
+std::string report_html(const Analysis& analysis) { return html_of(make_page(analysis)); }
 
 }  // namespace doetune::reports

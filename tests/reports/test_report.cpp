@@ -2,6 +2,7 @@
 #include <regex>
 
 #include "reports/html.h"
+#include "reports/section.h"
 #include "reports/write_report.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
@@ -41,14 +42,14 @@ struct Case {
 TEST_CASE("A report is one page with its figures, under 10 MB, without links to anywhere",
           "[reports][html]") {
   const Case study;
-  const std::vector<std::filesystem::path> files = reports::write_report(study.analysis);
-  CHECK(files.front() == study.directory.path / "report" / "report.html");
+  const reports::ReportFiles files = reports::write_report(study.analysis);
+  REQUIRE(files.pages == std::vector{study.directory.path / "report" / "report.html"});
   // Of two responses: profile, contours of 3 pairs, effects, perturbation, 3 interactions, tornado,
   // 6 diagnostics. Of the study: trade-off, 4 of the design.
   constexpr int kFigures = 2 * (1 + 3 + 1 + 1 + 3 + 1 + 6) + 1 + 4;
-  CHECK(files.size() == 1 + kFigures);
-  for (const std::filesystem::path& file : files) CHECK(std::filesystem::file_size(file) > 0);
-  const std::string html = study::read_file(files.front());
+  CHECK(files.figures.size() == kFigures);
+  for (const std::filesystem::path& file : files.all()) CHECK(std::filesystem::file_size(file) > 0);
+  const std::string html = study::read_file(files.pages.front());
   CHECK(html.size() < 10'000'000);
   const std::string page = static_part(html);
   CHECK(count(page, "<figure") == kFigures);
@@ -56,6 +57,23 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
   CHECK_THAT(page, Contains("UNCONFIRMED") && Contains("Settings to use") &&
                        Contains("within 1800 to 2500 images/s"));
   CHECK(count(page, "<td data-label=\"Run\"") == 20);
+}
+
+TEST_CASE("The report as Markdown has every section and figure of the page",
+          "[reports][markdown]") {
+  const Case study;
+  const reports::ReportFiles files = reports::write_report(study.analysis, {"md", "json"});
+  REQUIRE(files.pages.size() == 2);
+  const std::string text = study::read_file(files.pages.front());
+  for (const reports::Section& section : reports::shown_sections(study.analysis)) {
+    CHECK_THAT(text, Contains("\n## " + std::string(section.title) + "\n"));
+  }
+  for (const std::filesystem::path& figure : files.figures) {
+    CHECK_THAT(text, Contains("](figures/" + figure.filename().string() + ")"));
+  }
+  CHECK_THAT(text, Contains("**UNCONFIRMED**") && Contains("within 1800 to 2500 images/s") &&
+                       Contains("| Response | Goal |"));
+  CHECK(text.find("<svg") == std::string::npos);
 }
 
 TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
