@@ -27,8 +27,8 @@ void draw_effect(Chart& chart, const Effect& effect, double row) {
   const bool clear = effect.is_clear();
   const std::string colour = clear ? series_colour(0) : "#767676";
   if (effect.interval) {
-    chart.line({{effect.interval->low, row}, {effect.interval->high, row}},
-               {{"stroke", colour}, {"stroke-width", "2.5"}});
+    chart.curve({{effect.interval->low, row}, {effect.interval->high, row}},
+                effect.term + ": 95 % interval", {{"stroke", colour}, {"stroke-width", "2.5"}});
   }
   chart.circle({effect.estimate, row}, 5,
                {{"fill", clear ? colour : "#fff"}, {"stroke", colour}, {"stroke-width", "2"}},

@@ -79,9 +79,10 @@ Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& resp
   chart.grid_lines();
   for (std::size_t level = 0; level < lines.size(); ++level) {
     const std::string colour = series_colour(static_cast<int>(level));
-    chart.line(lines[level], {{"stroke", colour},
-                              {"stroke-width", "2.2"},
-                              {"stroke-dasharray", kDashes[level % std::size(kDashes)]}});
+    chart.curve(lines[level], levels.level_names[level],
+                {{"stroke", colour},
+                 {"stroke-width", "2.2"},
+                 {"stroke-dasharray", kDashes[level % std::size(kDashes)]}});
     // Spread along the lines, so that labels of crossing lines keep apart.
     const std::size_t place = lines[level].size() * (2 * level + 1) / (2 * lines.size());
     chart.label(lines[level][place], levels.level_names[level]);

@@ -6,8 +6,9 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <set>
 
-#include "reports/format.h"
+#include "study/csv.h"
 
 namespace doetune::reports {
 namespace {
@@ -18,6 +19,55 @@ constexpr double kTolerance = 0.15;  // pixels that a simplified line may be off
 std::string px(double value) {
   const std::string text = fmt::format("{:.1f}", value);
   return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+constexpr double kLetter = 6.4;  // width of a letter of a tick's label
+constexpr std::size_t kLongest = 14;
+
+double letters(std::string_view text) {
+  return static_cast<double>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // not the rest of a UTF-8 character
+  }));
+}
+
+double widest(const std::vector<Tick>& ticks) {
+  double most = 0;
+  for (const Tick& tick : ticks) most = std::max(most, letters(tick.label));
+  return kLetter * most;
+}
+
+/// At most kLongest characters of a name.
+std::string shortened(const std::string& name) {
+  if (letters(name) <= static_cast<double>(kLongest)) return name;
+  std::size_t end = 0;
+  for (std::size_t kept = 0; kept + 1 < kLongest; ++kept) {
+    do ++end;
+    while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80);
+  }
+  return name.substr(0, end) + "…";
+}
+
+/// A tick with that many significant digits.
+std::string tick_label(double x, int digits) {
+  static constexpr std::array<std::pair<double, const char*>, 3> kSizes{
+      {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}}};
+  const double size = std::abs(x);
+  if (size >= 1e15 || (size > 0 && size < 1e-4)) {
+    const std::string text = fmt::format("{:.{}e}", x, digits - 1);
+    const std::size_t e = text.find('e');
+    std::string mantissa = text.substr(0, e);
+    if (mantissa.find('.') != std::string::npos) {
+      mantissa.erase(mantissa.find_last_not_of('0') + 1);
+      if (mantissa.back() == '.') mantissa.pop_back();
+    }
+    return fmt::format("{}e{}", mantissa, std::stoi(text.substr(e + 1)));
+  }
+  for (const auto& [scale, letter] : kSizes) {
+    if (size >= scale) return fmt::format("{:.{}g}{}", x / scale, digits, letter);
+  }
+  // As many digits as it takes to write out what lies before the point.
+  const int whole = size >= 1 ? static_cast<int>(std::log10(size)) + 1 : 1;
+  return fmt::format("{:.{}g}", x, std::max({digits, 4, whole}));
 }
 
 Attributes merged(Attributes first, const Attributes& second) {
@@ -35,16 +85,59 @@ Axis linear_axis(std::string title, double low, double high, double margin) {
   }
   const double room = (high - low) * margin;
   Axis axis{std::move(title), low - room, high + room, {}};
-  for (const double level : round_levels(axis.low, axis.high, 5)) {
-    const double rounded = std::abs(level) < (high - low) * 1e-9 ? 0 : level;
-    axis.ticks.push_back({level, short_number(rounded)});
+  std::vector<double> levels = round_levels(axis.low, axis.high, 5);
+  for (double& level : levels) {
+    if (std::abs(level) < (high - low) * 1e-9) level = 0;
   }
+  const std::vector<std::string> labels = tick_labels(levels);
+  for (std::size_t i = 0; i < levels.size(); ++i) axis.ticks.push_back({levels[i], labels[i]});
   return axis;
+}
+
+std::vector<std::string> tick_labels(const std::vector<double>& values) {
+  std::vector<std::string> labels;
+  for (int digits = 3; digits <= 15; ++digits) {
+    labels.clear();
+    for (const double value : values) labels.push_back(tick_label(value, digits));
+    const std::set<std::string> different(labels.begin(), labels.end());
+    if (different.size() == values.size()) break;
+  }
+  return labels;
 }
 
 Chart::Chart(std::string id, Axis x, Axis y, Size size)
     : id_(std::move(id)), x_(std::move(x)), y_(std::move(y)), size_(size) {
   clipped_.open("g", {{"clip-path", "url(#" + id_ + "-clip)"}});
+  // The title, then the labels.
+  size_.left = std::max(size_.left, 24 + widest(y_.ticks) + 7);
+  tilted_ = x_labels_touch();
+  for (Tick& tick : x_.ticks) {
+    if (tilted_) tick.label = shortened(tick.label);
+  }
+  if (tilted_) bottom_ += 0.6 * widest(x_.ticks);
+  // The last label is centred on its mark, perhaps at the end of the axis.
+  if (!tilted_ && !x_.ticks.empty()) {
+    const double beyond = kLetter * letters(x_.ticks.back().label) / 2 -
+                          (size_.width - pixel({x_.ticks.back().at, 0}).x) + 2;
+    if (beyond > 0) right_ += beyond;
+  }
+  numbers_ = study::csv_row({"name", x_.title, y_.title});
+}
+
+bool Chart::x_labels_touch() const {
+  for (std::size_t i = 1; i < x_.ticks.size(); ++i) {
+    const double apart = pixel({x_.ticks[i].at, 0}).x - pixel({x_.ticks[i - 1].at, 0}).x;
+    const double room = (letters(x_.ticks[i].label) + letters(x_.ticks[i - 1].label)) / 2 + 1;
+    if (room * kLetter > std::abs(apart)) return true;
+  }
+  return false;
+}
+
+void Chart::note(std::string_view name, Point at) {
+  const auto text = [](const Axis& axis, double place) {
+    return axis.text ? axis.text(place) : fmt::format("{:.6g}", place);
+  };
+  numbers_ += study::csv_row({std::string(name), text(x_, at.x), text(y_, at.y)});
 }
 
 Point Chart::pixel(Point at) const {
@@ -86,7 +179,13 @@ void Chart::line(const Polyline& points, const Attributes& attributes) {
   clipped_.empty("path", merged({{"d", path(points, false)}, {"fill", "none"}}, attributes));
 }
 
+void Chart::curve(const Polyline& points, std::string_view name, const Attributes& attributes) {
+  line(points, attributes);
+  for (const Point& p : points) note(name, p);
+}
+
 void Chart::circle(Point at, double radius, const Attributes& attributes, std::string_view title) {
+  note(title, at);
   if (!inside(at)) return;
   const Point p = pixel(at);
   marks_.open("circle", merged({{"cx", px(p.x)}, {"cy", px(p.y)}, {"r", px(radius)}}, attributes));
@@ -122,6 +221,18 @@ void Chart::label(Point at, std::string_view content, double degrees) {
        {"paint-order", "stroke"}});
 }
 
+void Chart::write_x_label(const Tick& tick, Markup& out) const {
+  const double x = pixel({tick.at, 0}).x;
+  const double y = size_.height - bottom_ + 16;
+  if (!tilted_) {
+    out.element("text", tick.label, {{"x", px(x)}, {"y", px(y)}, {"text-anchor", "middle"}});
+    return;
+  }
+  out.element("text", tick.label,
+              {{"transform", fmt::format("translate({} {}) rotate(-35)", px(x + 4), px(y - 4))},
+               {"text-anchor", "end"}});
+}
+
 std::string Chart::frame() const {
   Markup out;
   const double left = size_.left;
@@ -135,11 +246,7 @@ std::string Chart::frame() const {
                      {"stroke", "currentColor"},
                      {"stroke-opacity", "0.6"}});
   out.open("g", {{"fill", "currentColor"}, {"font-size", "11.5"}});
-  for (const Tick& tick : x_.ticks) {
-    const double at = pixel({tick.at, 0}).x;
-    out.element("text", tick.label,
-                {{"x", px(at)}, {"y", px(bottom + 16)}, {"text-anchor", "middle"}});
-  }
+  for (const Tick& tick : x_.ticks) write_x_label(tick, out);
   for (const Tick& tick : y_.ticks) {
     const double at = pixel({0, tick.at}).y;
     out.element("text", tick.label,
@@ -163,7 +270,7 @@ std::string Chart::finish(std::string_view description) {
                    {"role", "img"},
                    {"color", "#222"},
                    {"font-family", "system-ui, sans-serif"}});
-  svg.element("title", description);
+  svg.element("title", description).element("metadata", numbers_);
   svg.open("defs");
   svg.open("clipPath", {{"id", id_ + "-clip"}});
   svg.empty("rect", {{"x", px(size_.left)},
