@@ -17,8 +17,9 @@ namespace {
 
 constexpr int kNodes = 41;
 constexpr int kLevels = 9;
-constexpr double kNearSlice = 0.35;  // coded distance up to which a run belongs to the slice
-constexpr int kMostCircles = 200;    // those farthest from the slice are left out
+constexpr double kNearSlice = 0.35;     // coded distance up to which a run belongs to the slice
+constexpr std::size_t kMostNamed = 14;  // factors whose settings a caption lists
+constexpr int kMostCircles = 200;       // those farthest from the slice are left out
 
 /// Two factors over which all responses are drawn, the others held.
 struct Slice {
@@ -239,13 +240,17 @@ std::string title_of(const Slice& slice, const Drawn& drawn) {
 
 std::string caption_of(const Slice& slice, const Drawn& drawn) {
   const study::Response& response = drawn.response.response;
-  const std::string held =
-      settings_text(factors_of(slice.analysis), slice.at.settings, {slice.x, slice.y});
+  const std::vector<doe::Factor>& factors = factors_of(slice.analysis);
+  const std::string held = factors.size() > kMostNamed
+                               ? "the other factors at " + slice.at.name
+                               : settings_text(factors, slice.at.settings, {slice.x, slice.y});
   return fmt::format(
       "Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
       "slice.{}{}",
       name_with_unit(response.name, response.unit),
-      held.empty() ? "" : ", with " + held + " (" + slice.at.name + ")",
+      held.empty()
+          ? ""
+          : ", with " + held + (factors.size() > kMostNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
       drawn.margin ? " Hatched: a goal is missed." : "");
 }

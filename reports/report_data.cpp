@@ -107,6 +107,19 @@ Json response_json(const Analysis& analysis, const ResponseAnalysis& response) {
   return json;
 }
 
+/// Responses of the same runs and model have one covariance between them.
+void share_covariances(Json& responses) {
+  for (std::size_t r = 0; r < responses.size(); ++r) {
+    for (std::size_t earlier = 0; earlier < r; ++earlier) {
+      if (!responses[r].contains("covariance") || !responses[earlier].contains("covariance"))
+        continue;
+      if (responses[r]["covariance"] != responses[earlier]["covariance"]) continue;
+      responses[r]["covariance"] = earlier;
+      break;
+    }
+  }
+}
+
 Json run_json(const Analysis& analysis, const study::PlannedRun& run) {
   Json json = {{"run", run.run}, {"settings", run.settings}, {"responses", Json::object()}};
   const auto record = analysis.records.find(run.run);
@@ -134,6 +147,7 @@ Json report_data(const Analysis& analysis) {
   for (const ResponseAnalysis& response : analysis.responses) {
     json["responses"].push_back(response_json(analysis, response));
   }
+  share_covariances(json["responses"]);
   json["runs"] = Json::array();
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
     json["runs"].push_back(run_json(analysis, run));

@@ -17,9 +17,10 @@ namespace doetune::reports {
 ///   reference  {settings, name}: where the sliders start
 ///   optimum    {feasible, settings} | null
 ///
-/// A goal's low and high bound the responses in which it is met; null is unbounded. `usable` holds
-/// at most 1001 settings of a factor, the reference's among them. Surfaces are shipped as what they
-/// are evaluated from, never as values on a grid.
+/// A covariance that is a number is that of the response at this place of the list. A goal's low
+/// and high bound the responses in which it is met; null is unbounded. `usable` holds at most 1001
+/// settings of a factor, the reference's among them. Surfaces are shipped as what they are
+/// evaluated from, never as values on a grid.
 nlohmann::ordered_json report_data(const Analysis& analysis);
 
 }  // namespace doetune::reports

@@ -23,6 +23,7 @@ std::string px(double value) {
 
 constexpr double kLetter = 6.4;  // width of a letter of a tick's label
 constexpr std::size_t kLongest = 14;
+constexpr std::size_t kMostTitled = 300;  // circles
 
 double letters(std::string_view text) {
   return static_cast<double>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -68,6 +69,13 @@ std::string tick_label(double x, int digits) {
   // As many digits as it takes to write out what lies before the point.
   const int whole = size >= 1 ? static_cast<int>(std::log10(size)) + 1 : 1;
   return fmt::format("{:.{}g}", x, std::max({digits, 4, whole}));
+}
+
+std::string fill_of(const Attributes& attributes) {
+  for (const auto& [name, value] : attributes) {
+    if (name == "fill") return value;
+  }
+  return "currentColor";
 }
 
 Attributes merged(Attributes first, const Attributes& second) {
@@ -187,13 +195,37 @@ void Chart::curve(const Polyline& points, std::string_view name, const Attribute
 void Chart::circle(Point at, double radius, const Attributes& attributes, std::string_view title) {
   note(title, at);
   if (!inside(at)) return;
-  const Point p = pixel(at);
-  marks_.open("circle", merged({{"cx", px(p.x)}, {"cy", px(p.y)}, {"r", px(radius)}}, attributes));
-  marks_.element("title", title).close();
+  if (radius != circles_.radius || attributes != circles_.attributes) {
+    write_circles();
+    circles_ = {radius, attributes, {}};
+  }
+  circles_.each.emplace_back(pixel(at), title);
+}
+
+/// Many as one path of dots, each a line of no length with round ends.
+void Chart::write_circles() {
+  if (circles_.each.size() > kMostTitled) {
+    std::string d;
+    for (const auto& [at, title] : circles_.each) d += "M" + px(at.x) + " " + px(at.y) + "h0";
+    marks_.empty("path", {{"d", d},
+                          {"stroke", fill_of(circles_.attributes)},
+                          {"stroke-opacity", "0.6"},
+                          {"stroke-linecap", "round"},
+                          {"stroke-width", px(1.4 * circles_.radius)}});
+  } else if (!circles_.each.empty()) {
+    marks_.open("g", circles_.attributes);
+    for (const auto& [at, title] : circles_.each) {
+      marks_.open("circle", {{"cx", px(at.x)}, {"cy", px(at.y)}, {"r", px(circles_.radius)}});
+      marks_.element("title", title).close();
+    }
+    marks_.close();
+  }
+  circles_.each.clear();
 }
 
 void Chart::star(Point at, double radius, const Attributes& attributes, std::string_view title) {
   if (!inside(at)) return;
+  write_circles();
   const Point p = pixel(at);
   std::string points;
   for (int i = 0; i < 10; ++i) {
@@ -207,6 +239,7 @@ void Chart::star(Point at, double radius, const Attributes& attributes, std::str
 
 void Chart::label(Point at, std::string_view content, double degrees) {
   if (!inside(at)) return;
+  write_circles();
   const Point p = pixel(at);
   marks_.element(
       "text", content,
@@ -262,6 +295,7 @@ std::string Chart::frame() const {
 
 std::string Chart::finish(std::string_view description) {
   clipped_.close();
+  write_circles();
   Markup svg;
   svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
                    {"viewBox", fmt::format("0 0 {} {}", px(size_.width), px(size_.height))},

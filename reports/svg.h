@@ -35,7 +35,8 @@ Axis linear_axis(std::string title, double low, double high, double margin = 0.0
 
 /// Two axes and marks in their coordinates. Regions and lines are cut off at the axes; circles,
 /// stars and labels lie above them, whole, and are left out where their place is outside. Labels of
-/// the axes have the room they need: those that would touch are tilted. The finished drawing
+/// the axes have the room they need: those that would touch are tilted. Where circles are many they
+/// are drawn without their titles. The finished drawing
 /// carries the numbers of its circles and curves: CSV in a metadata element.
 class Chart {
  public:
@@ -74,6 +75,7 @@ class Chart {
   void write_x_label(const Tick& tick, Markup& out) const;
   bool x_labels_touch() const;
   void note(std::string_view name, Point at);
+  void write_circles();
   bool inside(Point at) const;
   std::string path(const Polyline& points, bool closed) const;
 
@@ -81,8 +83,14 @@ class Chart {
   Axis x_, y_;
   Size size_;
   double top_ = 12, right_ = 14, bottom_ = 46;
-  Markup clipped_;       ///< regions and lines
-  Markup marks_;         ///< what lies above them
+  Markup clipped_;  ///< regions and lines
+  Markup marks_;    ///< what lies above them
+  struct Circles {  ///< neighbours that look the same
+    double radius = 0;
+    Attributes attributes;
+    std::vector<std::pair<Point, std::string>> each;  ///< in pixels, with its title
+  };
+  Circles circles_;      ///< not yet among the marks
   bool tilted_ = false;  ///< the labels of the horizontal axis
   std::string numbers_;  ///< CSV
 };

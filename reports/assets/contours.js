@@ -81,7 +81,9 @@
       const layers = [line(margin, goal + ": mean", { color })];
       if (chance[0][0] !== null) {
         const gap = chance.map((row) => row.map((p) => logit(p) - logit(wanted)));
-        layers.push(line(gap, "95 % of next runs", { color, dash: "dash" }));
+        const somewhere = gap.flat().some((g) => g >= 0);
+        layers.push(line(gap, "95 % of next runs" + (somewhere ? "" : ": nowhere"),
+                         { color, dash: "dash" }));
       }
       return layers;
     });
@@ -119,24 +121,35 @@
       all.push(mark(slice, "baseline", baseline, "diamond", 13, "#0072b2"));
     }
     if (data.optimum) all.push(mark(slice, "optimum", data.optimum.settings, "star", 18, "#d55e00"));
-    all.push({ ...mark(slice, "sliders", settings, "cross-thin-open", 15, "#111"),
-               marker: { symbol: "cross-thin-open", size: 15, line: { color: "#111", width: 2.5 } } });
-    return all;
+    const sliders = mark(slice, "sliders", settings, "cross-thin-open", 15, "#111");
+    sliders.marker.line.width = 2.5;
+    return [...all, sliders];
   }
 
-  function layout(slice) {
+  // `entries` of the legend stand below the plot, in as many columns as fit.
+  function layout(slice, width, entries) {
     const { data, x, y } = slice;
-    return { ...doetune.baseLayout(), height: 520, margin: { l: 70, r: 14, t: 10, b: 110 },
-             showlegend: true, legend: { orientation: "h", y: -0.14, yanchor: "top", x: 0 },
+    const legend = 20 * Math.ceil(entries / Math.max(1, Math.floor(width / 260)));
+    return { ...doetune.baseLayout(), height: 430 + legend,
+             margin: { l: 70, r: 14, t: 10, b: 60 + legend },
+             showlegend: true, // The lines and marks are those of the plot: black ones too, so on white in the dark as well.
+             legend: { orientation: "h", y: -0.16, yanchor: "top", x: 0, bgcolor: "#fff",
+                       font: { color: "#111" } },
              xaxis: { ...doetune.baseAxis(), ...doetune.factorAxis(data.factors[x]) },
              yaxis: { ...doetune.baseAxis(), ...doetune.factorAxis(data.factors[y]) } };
   }
 
+  // "a = 1, b = 2 Hz": where the other factors stand.
+  function heldText({ data, settings, x, y }) {
+    const others = data.factors.map((_, f) => f).filter((f) => f !== x && f !== y);
+    if (others.length > 12) return "the other factors at the sliders' settings";
+    return others.map((f) => data.factors[f].name + " = " + doetune.format.withUnit(
+      doetune.format.setting(data.factors[f], settings[f]), data.factors[f].unit)).join(", ");
+  }
+
   function caption(slice) {
-    const { data, response, settings, x, y } = slice;
-    const held = data.factors.map((factor, f) => f === x || f === y ? "" : factor.name + " = " +
-      doetune.format.withUnit(doetune.format.setting(factor, settings[f]), factor.unit))
-      .filter((text) => text !== "").join(", ");
+    const { data, response } = slice;
+    const held = heldText(slice);
     const limited = slice.limits.length > 0;
     return "Predicted mean of " + doetune.format.nameWithUnit(response) +
       (held && ", with " + held) + ". Circles: measured runs, the smaller and fainter the farther " +
@@ -159,11 +172,14 @@
       const all = grid.flat();
       return doetune.format.percent(all.filter((v) => v >= level).length / all.length);
     };
+    const certain = least(slice, (limit) => limit.chance).flat().some((p) => p >= wanted);
     const text = share(least(slice, (limit) => limit.margin), 0) +
       " of this slice meets every limit on average";
     if (slice.limits.some(({ chance }) => chance[0][0] === null)) return text + ".";
-    return text + "; in " + share(least(slice, (limit) => limit.chance), wanted) +
-      " the next run meets each with 95 % probability.";
+    return text + (certain
+      ? "; in " + share(least(slice, (limit) => limit.chance), wanted) +
+        " the next run meets each with 95 % probability."
+      : "; nowhere does the next run meet each with 95 % probability.");
   }
 
   function choice(label, names, chosen, changed) {
@@ -222,8 +238,11 @@
         const [response, x, y] = controls.chosen();
         slice = doetune.sliceOf(data, response, settings, x, y);
         const [bands, lines] = meanLayers(slice);
-        Plotly.react(target, [bands, ...missedLayer(slice), lines, ...limitLayers(slice),
-                              runLayer(slice), ...marks(slice)], layout(slice), doetune.plotConfig());
+        const traces = [bands, ...missedLayer(slice), lines, ...limitLayers(slice),
+                        runLayer(slice), ...marks(slice)];
+        const entries = traces.filter((trace) => trace.showlegend).length;
+        Plotly.react(target, traces, layout(slice, target.clientWidth, entries),
+                     doetune.plotConfig());
         figure.querySelector("h3").textContent = conclusion(slice);
         surface.show(slice);
         return caption(slice);

@@ -13,7 +13,8 @@
     const copy = svg.cloneNode(true);
     copy.querySelectorAll(".drag, .readout").forEach((node) => node.remove());
     const text = new XMLSerializer().serializeToString(copy)
-      .replace(/var\(--series\)/g, "#0072b2").replace(/var\(--partner\)/g, "#555");
+      .replace(/var\(--series\)/g, "#0072b2").replace(/var\(--partner\)/g, "#555")
+      .replace(/var\(--paper\)/g, "#fff");
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + text;
   }
 

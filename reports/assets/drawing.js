@@ -25,7 +25,8 @@
 
   const letter = 6.3; // width in pixels of a letter of a label
   const wide = (labels) => letter * Math.max(0, ...labels.map((label) => label.length));
-  const shortened = (label) => (label.length > 14 ? label.slice(0, 13) + "…" : label);
+  const shortened = (label, most = 14) =>
+    (label.length > most ? label.slice(0, most - 1) + "…" : label);
 
   // The axis of a factor over coded places: { title, low, high, ticks: [[place, label]] }.
   function factorAxis(factor) {
@@ -94,9 +95,11 @@
                     height: frame.bottom - frame.top, fill: "none", stroke: "currentColor",
                     "stroke-opacity": 0.5 }),
       svg("text", { x: (frame.left + frame.right) / 2, y: frame.height - 5,
-                    "text-anchor": "middle", "font-size": 11.5 }, axes.x.title),
+                    "text-anchor": "middle", "font-size": 11.5 },
+          shortened(axes.x.title, Math.floor((frame.width - 10) / letter))),
       svg("text", { transform: `translate(11 ${(frame.top + frame.bottom) / 2}) rotate(-90)`,
-                    "text-anchor": "middle", "font-size": 11.5 }, axes.y.title));
+                    "text-anchor": "middle", "font-size": 11.5 },
+          shortened(axes.y.title, Math.floor((frame.height - 10) / letter))));
     return group;
   }
 

@@ -107,7 +107,9 @@
         data.factors[g].kind === "categorical" ? place : i ? data.factors[g].high
                                                            : data.factors[g].low);
       parts.names.append(svg("text", { x: frame.right - 3, y: y - 4, "text-anchor": "end",
-                                       "font-size": 9.5, fill: "var(--partner)" },
+                                       "font-size": 9.5, fill: "var(--partner)",
+                                       stroke: "var(--paper)", "stroke-width": 3,
+                                       "stroke-linejoin": "round", "paint-order": "stroke" },
                              data.factors[g].name + " " + value));
     });
   }

@@ -27,6 +27,9 @@
   doetune.nearness = (distance) => Math.max(0.1, 1 - distance / 1.2);
 
   for (const response of data.responses) {
+    if (typeof response.covariance === "number") {
+      response.covariance = data.responses[response.covariance].covariance;
+    }
     if (response.surface) response.model = doetune.surface(data.factors, response);
   }
   for (const run of data.runs) run.coded = doetune.codedPoint(data, run.settings);

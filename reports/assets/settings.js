@@ -51,7 +51,7 @@
     if (!response.goal.is_limit) return response.goal.text;
     const probability = prediction.goal_met_probability;
     return (prediction.goal_met ? "✓ met: " : "✗ missed: ") + response.goal.text +
-           (probability === null ? "" : ", next run " + format.percent(probability));
+           (probability === null ? "" : ", next run " + format.percent(Math.min(probability, 1 - 1e-9)));
   }
 
   // A card a response, with a function that fills it.

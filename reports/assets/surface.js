@@ -31,7 +31,8 @@
     return { ...doetune.baseLayout(), dragmode: "turntable", height: 460,
              margin: { l: 0, r: 0, t: 0, b: 0 },
              scene: { xaxis: factor(x), yaxis: factor(y), zaxis: axis(doetune.axisTitle(response)),
-                      camera: { eye: { x: 1.5, y: -1.6, z: 0.9 } } } };
+                      aspectratio: { x: 1.25, y: 1.25, z: 0.75 },
+                      camera: { eye: { x: 1.15, y: -1.45, z: 0.75 }, center: { x: 0, y: 0, z: -0.12 } } } };
   }
 
   // { node, show(slice) }: shows the slice last given once it is open.
