@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reports/format.h"
+#include "reports/ticks.h"
 
 namespace doetune::reports {
 namespace {

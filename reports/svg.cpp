@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <set>
 
+#include "reports/ticks.h"
 #include "study/csv.h"
 
 namespace doetune::reports {
@@ -48,29 +48,6 @@ std::string shortened(const std::string& name) {
   return name.substr(0, end) + "…";
 }
 
-/// A tick with that many significant digits.
-std::string tick_label(double x, int digits) {
-  static constexpr std::array<std::pair<double, const char*>, 3> kSizes{
-      {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}}};
-  const double size = std::abs(x);
-  if (size >= 1e15 || (size > 0 && size < 1e-4)) {
-    const std::string text = fmt::format("{:.{}e}", x, digits - 1);
-    const std::size_t e = text.find('e');
-    std::string mantissa = text.substr(0, e);
-    if (mantissa.find('.') != std::string::npos) {
-      mantissa.erase(mantissa.find_last_not_of('0') + 1);
-      if (mantissa.back() == '.') mantissa.pop_back();
-    }
-    return fmt::format("{}e{}", mantissa, std::stoi(text.substr(e + 1)));
-  }
-  for (const auto& [scale, letter] : kSizes) {
-    if (size >= scale) return fmt::format("{:.{}g}{}", x / scale, digits, letter);
-  }
-  // As many digits as it takes to write out what lies before the point.
-  const int whole = size >= 1 ? static_cast<int>(std::log10(size)) + 1 : 1;
-  return fmt::format("{:.{}g}", x, std::max({digits, 4, whole}));
-}
-
 std::string fill_of(const Attributes& attributes) {
   for (const auto& [name, value] : attributes) {
     if (name == "fill") return value;
@@ -100,17 +77,6 @@ Axis linear_axis(std::string title, double low, double high, double margin) {
   const std::vector<std::string> labels = tick_labels(levels);
   for (std::size_t i = 0; i < levels.size(); ++i) axis.ticks.push_back({levels[i], labels[i]});
   return axis;
-}
-
-std::vector<std::string> tick_labels(const std::vector<double>& values) {
-  std::vector<std::string> labels;
-  for (int digits = 3; digits <= 15; ++digits) {
-    labels.clear();
-    for (const double value : values) labels.push_back(tick_label(value, digits));
-    const std::set<std::string> different(labels.begin(), labels.end());
-    if (different.size() == values.size()) break;
-  }
-  return labels;
 }
 
 Chart::Chart(std::string id, Axis x, Axis y, Size size)

@@ -27,9 +27,6 @@ struct Axis {
   std::function<std::string(double)> text = {};  ///< a place as data; empty: the number itself
 };
 
-/// Labels for the ticks of one axis, short and all different: "16.8M", "0.002", "1.5e-7".
-std::vector<std::string> tick_labels(const std::vector<double>& values);
-
 /// An axis over [low, high], widened by `margin` of its length at both ends, with round ticks.
 Axis linear_axis(std::string title, double low, double high, double margin = 0.05);
 

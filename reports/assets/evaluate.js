@@ -64,7 +64,10 @@
   //   mean(point)         in its own unit
   //   probability(point)  that the next run meets the goal
   //   predict(point)      both, and 95 % intervals of the mean and of the next run
+  // Null where the page cannot evaluate it.
   doetune.surface = function (factors, response) {
+    const unknown = response.surface === "law" && !doetune.hasLaw(response.law);
+    if (!kinds[response.surface] || unknown) return null;
     const fit = kinds[response.surface](factors, response);
     const transform = doetune.transformNamed(response.transform);
     const quantile = rememberedQuantile();

@@ -30,7 +30,7 @@
     if (typeof response.covariance === "number") {
       response.covariance = data.responses[response.covariance].covariance;
     }
-    if (response.surface) response.model = doetune.surface(data.factors, response);
+    response.model = doetune.surface(data.factors, response);
   }
   for (const run of data.runs) run.coded = doetune.codedPoint(data, run.settings);
   const fitted = data.responses.filter((response) => response.model);

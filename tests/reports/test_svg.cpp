@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "reports/svg.h"
+#include "reports/ticks.h"
 #include "study/csv.h"
 
 using namespace doetune::reports;
