@@ -37,11 +37,11 @@ double widest(const std::vector<Tick>& ticks) {
   return kLetter * most;
 }
 
-/// At most kLongest characters of a name.
-std::string shortened(const std::string& name) {
-  if (letters(name) <= static_cast<double>(kLongest)) return name;
+/// At most `most` characters of a name.
+std::string shortened(const std::string& name, std::size_t most) {
+  if (letters(name) <= static_cast<double>(most)) return name;
   std::size_t end = 0;
-  for (std::size_t kept = 0; kept + 1 < kLongest; ++kept) {
+  for (std::size_t kept = 0; kept + 1 < most; ++kept) {
     do ++end;
     while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80);
   }
@@ -86,7 +86,7 @@ Chart::Chart(std::string id, Axis x, Axis y, Size size)
   size_.left = std::max(size_.left, 24 + widest(y_.ticks) + 7);
   tilted_ = x_labels_touch();
   for (Tick& tick : x_.ticks) {
-    if (tilted_) tick.label = shortened(tick.label);
+    if (tilted_) tick.label = shortened(tick.label, kLongest);
   }
   if (tilted_) bottom_ += 0.6 * widest(x_.ticks);
   // The last label is centred on its mark, perhaps at the end of the axis.
@@ -251,9 +251,12 @@ std::string Chart::frame() const {
     out.element("text", tick.label,
                 {{"x", px(left - 7)}, {"y", px(at)}, {"dy", "0.35em"}, {"text-anchor", "end"}});
   }
-  out.element("text", x_.title,
+  const auto fitting = [](const std::string& title, double length) {
+    return shortened(title, static_cast<std::size_t>(length / kLetter));
+  };
+  out.element("text", fitting(x_.title, size_.width),
               {{"x", px(middle)}, {"y", px(size_.height - 9)}, {"text-anchor", "middle"}});
-  out.element("text", y_.title,
+  out.element("text", fitting(y_.title, size_.height),
               {{"transform", fmt::format("translate(14 {}) rotate(-90)", px((top_ + bottom) / 2))},
                {"text-anchor", "middle"}});
   return out.close().take();

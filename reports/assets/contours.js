@@ -226,7 +226,8 @@
                                     index(dataset.y)));
   };
 
-  // The drawing of the figure: draw(settings) redraws it, rows() are its numbers.
+  // The drawing of the figure: draw(settings) redraws it and says what it shows, rows() are its
+  // numbers.
   doetune.contourFigure = function (figure, data, target, move, again) {
     let slice = null;
     const controls = choosers(figure, data, again);
@@ -243,9 +244,8 @@
         const entries = traces.filter((trace) => trace.showlegend).length;
         Plotly.react(target, traces, layout(slice, target.clientWidth, entries),
                      doetune.plotConfig());
-        figure.querySelector("h3").textContent = conclusion(slice);
         surface.show(slice);
-        return caption(slice);
+        return { title: conclusion(slice), caption: caption(slice) };
       },
       rows: () => gridRows(slice),
     };

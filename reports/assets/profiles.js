@@ -184,6 +184,19 @@
     return means.filter(Number.isFinite);
   }
 
+  // "Through the optimum, y changes most with a: by 12 ms."
+  function conclusion(data, response, settings, charts) {
+    const change = ({ rows }) => {
+      const means = rows.map(([, p]) => p.mean).filter(Number.isFinite);
+      return Math.max(...means) - Math.min(...means);
+    };
+    const most = charts.reduce((a, b) => (change(b) > change(a) ? b : a));
+    const reference = data.reference.settings.every((x, f) => x === settings[f]);
+    return `Through ${reference ? data.reference.name : "these settings"}, ${response.name} changes ` +
+      `most with ${data.factors[most.f].name}: by ` +
+      doetune.format.withUnit(doetune.format.short(change(most)), response.unit) + ".";
+  }
+
   function caption(response, model) {
     const limited = response.goal && response.goal.is_limit;
     return "Predicted mean of " + response.name + " along each factor through the sliders' " +
@@ -195,7 +208,8 @@
       " Drag in a chart to move its factor.";
   }
 
-  // The drawing of a figure: draw(settings) redraws it, rows() are its numbers.
+  // The drawing of a figure: draw(settings) redraws it and says what it shows, rows() are its
+  // numbers.
   doetune.profileFigure = function (figure, data, target, move) {
     const response = data.responses.find((r) => r.name === figure.dataset.response);
     let point = [];
@@ -251,7 +265,8 @@
         drawRuns(data, response, point, chart);
         drawHere(chart, point, mean);
       }
-      return caption(response, response.model);
+      return { title: conclusion(data, response, settings, charts),
+               caption: caption(response, response.model) };
     }
 
     function rows() {

@@ -63,8 +63,9 @@
 
   function begin(item) {
     const plot = doetune.element("div", { class: "plot" });
+    item.title = doetune.element("h3", { class: "live" });
     item.caption = doetune.element("figcaption", { class: "live" });
-    item.figure.querySelector(".downloads").before(plot, item.caption);
+    item.figure.querySelector(".downloads").before(item.title, plot, item.caption);
     item.figure.classList.add("drawn");
     const again = () => { item.stale = true; schedule(); };
     item.live = kinds[item.kind](item.figure, data, plot, panel.move, again);
@@ -78,7 +79,9 @@
   function draw(item) {
     if (item.live === null) begin(item);
     item.stale = false;
-    item.caption.textContent = item.live.draw(settings);
+    const { title, caption } = item.live.draw(settings);
+    item.title.textContent = title;
+    item.caption.textContent = caption;
   }
 
   // One plot a frame, so that a slider never waits for all of them.

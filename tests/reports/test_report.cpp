@@ -132,7 +132,7 @@ TEST_CASE("A report bears 50 factors, markup in names, and responses without new
   const reports::Analysis analysis = reports::analyse(directory);
   const reports::Report report = reports::make_report(analysis);
   CHECK(count(report.html, "<img") == 0);
-  CHECK(count(report.html, "<u>") == 0);
+  CHECK(count(static_part(report.html), "<u>") == 0);
   CHECK(report.html.size() < 10'000'000);
   CHECK_THAT(static_part(report.html),
              Contains("no completed run has measured it") && Contains(">10M<"));
