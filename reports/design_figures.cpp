@@ -46,7 +46,7 @@ Figure fraction_figure(const doe::FullEvaluation& evaluation, bool has_whole_plo
   y.low = 0;
   Chart chart(figure.name, x, y);
   chart.grid_lines();
-  chart.line(curve, {{"stroke", series_colour(0)}, {"stroke-width", "2.2"}});
+  chart.curve(curve, "standard error", {{"stroke", series_colour(0)}, {"stroke-width", "2.2"}});
   figure.svg = chart.finish(figure.title);
   return figure;
 }
@@ -86,15 +86,12 @@ Figure leverage_figure(const DesignQuality& quality) {
     chart.line({{x.low, twice}, {x.high, twice}},
                {{"stroke", "currentColor"}, {"stroke-dasharray", "5 4"}});
   }
-  std::vector<Point> points;
   for (std::size_t i = 0; i < leverages.size(); ++i) {
-    points.push_back({static_cast<double>(quality.runs[i]), leverages[i]});
-    if (leverages.size() > kManyRuns) continue;
-    chart.line({{points.back().x, 0}, points.back()}, {{"stroke", series_colour(0)}});
-    chart.circle(points.back(), 3.5, {{"fill", series_colour(0)}},
+    const Point at{static_cast<double>(quality.runs[i]), leverages[i]};
+    if (leverages.size() <= kManyRuns) chart.line({{at.x, 0}, at}, {{"stroke", series_colour(0)}});
+    chart.circle(at, 3.5, {{"fill", series_colour(0)}},
                  fmt::format("run {}: {}", quality.runs[i], short_number(leverages[i])));
   }
-  if (leverages.size() > kManyRuns) chart.dots(points, 2, series_colour(0));
   figure.svg = chart.finish(figure.title);
   return figure;
 }

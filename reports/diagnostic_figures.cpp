@@ -13,7 +13,6 @@ namespace doetune::reports {
 namespace {
 
 constexpr Chart::Size kSize{330, 280, 62};
-constexpr std::size_t kManyRuns = 200;
 constexpr int kMostNamed = 5;
 constexpr double kSignificant = 0.05;
 
@@ -34,24 +33,19 @@ std::string run_title(const ResponseAnalysis& response, Eigen::Index i) {
                      with_unit(short_number(response.fit->observed[i]), response.response.unit));
 }
 
-/// Runs that a diagnosis speaks of are orange, with their number; very many others are bare dots.
+/// Runs that a diagnosis speaks of are orange, with their number.
 void draw_runs(Chart& chart, const ResponseAnalysis& response, const Scatter& scatter) {
-  const bool many = response.runs.size() > kManyRuns;
-  std::vector<Point> bare;
   std::vector<Eigen::Index> named;
   for (Eigen::Index i = 0; i < scatter.x.size(); ++i) {
     const surfaces::RunInfluence& run = response.diagnostics.runs[static_cast<std::size_t>(i)];
     const Point at{scatter.x[i], scatter.y[i]};
     if (run.outlier || run.influential) {
       named.push_back(i);
-    } else if (many) {
-      bare.push_back(at);
     } else {
       chart.circle(at, 4, {{"fill", series_colour(0)}, {"fill-opacity", "0.8"}},
                    run_title(response, i));
     }
   }
-  chart.dots(bare, 1.8, series_colour(0));
   int written = 0;
   for (const Eigen::Index i : named) {
     const Point at{scatter.x[i], scatter.y[i]};
@@ -260,7 +254,7 @@ Figure box_cox_figure(const ResponseAnalysis& response) {
   }
   chart.line({{x.low, -drop}, {x.high, -drop}}, guide());
   chart.line({{1, y.low}, {1, y.high}}, {{"stroke", "currentColor"}, {"stroke-dasharray", "2 3"}});
-  chart.line(curve, {{"stroke", series_colour(0)}, {"stroke-width", "2.2"}});
+  chart.curve(curve, "log-likelihood", {{"stroke", series_colour(0)}, {"stroke-width", "2.2"}});
   figure.svg = chart.finish(figure.title);
   return figure;
 }

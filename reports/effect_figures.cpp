@@ -26,12 +26,12 @@ Axis effect_axis(const std::vector<Effect>& effects, const std::string& unit) {
 void draw_effect(Chart& chart, const Effect& effect, double row) {
   const bool clear = effect.is_clear();
   const std::string colour = clear ? series_colour(0) : "#767676";
-  const auto span = [&](const surfaces::Interval& interval, const char* width) {
-    chart.line({{interval.low, row}, {interval.high, row}},
-               {{"stroke", colour}, {"stroke-width", width}});
+  const auto span = [&](const surfaces::Interval& interval, const char* name, const char* width) {
+    chart.curve({{interval.low, row}, {interval.high, row}}, effect.term + name,
+                {{"stroke", colour}, {"stroke-width", width}});
   };
-  if (effect.joint_interval) span(*effect.joint_interval, "1");
-  if (effect.interval) span(*effect.interval, "3");
+  if (effect.joint_interval) span(*effect.joint_interval, ": 95 % interval of all together", "1");
+  if (effect.interval) span(*effect.interval, ": 95 % interval", "3");
   Attributes style = {{"fill", clear ? colour : "#fff"}, {"stroke", colour}, {"stroke-width", "2"}};
   if (!clear) style.emplace_back("class", "paper");  // hollow on any background
   chart.circle({effect.estimate, row}, 5, style,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reports/format.h"
+#include "reports/ticks.h"
 
 namespace doetune::reports {
 namespace {
@@ -48,12 +49,16 @@ Axis factor_axis(const doe::Factor& factor) {
     for (std::size_t i = 0; i < factor.level_names.size(); ++i) {
       axis.ticks.push_back({static_cast<double>(i), factor.level_names[i]});
     }
+    axis.text = [factor](double level) { return factor.format(level); };
     return axis;
   }
   Axis axis{name_with_unit(factor.name, factor.unit), -1, 1, {}};
-  for (const double setting : marked_settings(factor)) {
-    axis.ticks.push_back({factor.to_coded(setting), short_number(setting)});
+  const std::vector<double> settings = marked_settings(factor);
+  const std::vector<std::string> labels = tick_labels(settings);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    axis.ticks.push_back({factor.to_coded(settings[i]), labels[i]});
   }
+  axis.text = [factor](double place) { return fmt::format("{:.6g}", factor.to_natural(place)); };
   return axis;
 }
 

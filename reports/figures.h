@@ -18,10 +18,13 @@ struct Figure {
   Attributes data;  ///< data- attributes by which the page's scripts draw it interactively
 };
 
-/// One a response and pair of numeric factors, the other factors at the reference settings: filled
-/// and labelled contours of the mean, the measured runs (faded the farther from the slice), the
-/// optimum, and hatched the region that misses a goal.
+/// Of each response, the pairs of numeric factors that interact most, the other factors at the
+/// reference settings: filled and labelled contours of the mean, the measured runs (small where off
+/// the slice), the optimum, and hatched the region that misses a goal.
 std::vector<Figure> contour_figures(const Analysis& analysis);
+
+/// What contour_figures leaves out, in a sentence; empty where it draws all.
+std::string contours_left_out(const Analysis& analysis);
 
 /// One a response: its mean along every factor through the reference settings, with the 95 %
 /// interval of the mean.

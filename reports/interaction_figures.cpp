@@ -156,13 +156,15 @@ void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interact
   static constexpr const char* kDashes[] = {"none", "7 4", "2 3", "9 3 2 3"};
   const std::vector<Polyline>& lines = interaction.lines;
   for (std::size_t l = 0; l < lines.size(); ++l) {
-    chart.line(lines[l], {{"stroke", series_colour(static_cast<int>(l))},
-                          {"stroke-width", "2.2"},
-                          {"stroke-dasharray", kDashes[l % std::size(kDashes)]}});
+    const std::string level = by.format(by.to_natural(interaction.places[l]));
+    const std::string name = by.is_categorical() ? level : by.name + " = " + level;
+    chart.curve(lines[l], name,
+                {{"stroke", series_colour(static_cast<int>(l))},
+                 {"stroke-width", "2.2"},
+                 {"stroke-dasharray", kDashes[l % std::size(kDashes)]}});
     // Spread along the lines, so that labels of crossing lines keep apart.
     const std::size_t place = lines[l].size() * (2 * l + 1) / (2 * lines.size());
-    const std::string level = by.format(by.to_natural(interaction.places[l]));
-    chart.label(lines[l][place], by.is_categorical() ? level : by.name + " = " + level);
+    chart.label(lines[l][place], name);
   }
 }
 

@@ -136,9 +136,10 @@ Figure perturbation_figure(const ResponseAnalysis& response, std::vector<Curve> 
       kSize);
   chart.grid_lines();
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    chart.line(curves[i].line, {{"stroke", series_colour(static_cast<int>(i))},
-                                {"stroke-width", "2.2"},
-                                {"stroke-dasharray", kDashes[i]}});
+    chart.curve(curves[i].line, curves[i].factor,
+                {{"stroke", series_colour(static_cast<int>(i))},
+                 {"stroke-width", "2.2"},
+                 {"stroke-dasharray", kDashes[i]}});
   }
   draw_names(chart, curves);
   figure.svg = chart.finish(figure.title);

@@ -12,7 +12,6 @@ namespace doetune::reports {
 namespace {
 
 constexpr std::size_t kMostPairs = 3;
-constexpr std::size_t kManyRuns = 200;
 constexpr double kNearLimit = 0.3;  // of the range drawn: limits that are shown although beyond
 
 /// What is drawn of two goals; `runs` are measured, all else predicted.
@@ -106,10 +105,6 @@ void draw_missed(Chart& chart, const Limits& limits, const Axis& x, const Axis& 
 }
 
 void draw_runs(Chart& chart, const Scatter& scatter) {
-  if (scatter.runs.size() > kManyRuns) {
-    chart.dots(scatter.runs, 2, "#767676");
-    return;
-  }
   for (std::size_t i = 0; i < scatter.runs.size(); ++i) {
     const Point& at = scatter.runs[i];
     chart.circle(at, 4, {{"fill", "#767676"}, {"fill-opacity", "0.75"}},
@@ -120,9 +115,16 @@ void draw_runs(Chart& chart, const Scatter& scatter) {
 
 void draw_predicted(Chart& chart, const Scatter& scatter) {
   const std::string colour = series_colour(0);
-  if (scatter.all_front.size() > scatter.front.size()) chart.dots(scatter.all_front, 1.8, colour);
+  if (scatter.all_front.size() > scatter.front.size()) {
+    for (const Point& at : scatter.all_front) {
+      chart.circle(at, 1.8, {{"fill", colour}}, "not beaten in all goals");
+    }
+  }
   chart.line(scatter.front, {{"stroke", colour}, {"stroke-width", "1.5"}});
-  if (scatter.front.size() > 1) chart.dots(scatter.front, 3, colour);
+  for (const Point& at : scatter.front) {
+    if (scatter.front.size() == 1) break;
+    chart.circle(at, 3, {{"fill", colour}}, "not beaten in these goals");
+  }
   const surfaces::Optimum& optimum = *scatter.analysis.optimum;
   if (optimum.baseline) {
     const Point now = scatter.at(*optimum.baseline);
