@@ -297,6 +297,6 @@ TEST_CASE("Of many runs each costs a few bytes", "[reports][figures]") {
   const Case study(head(kTwoFactors, "quadratic"), csv);
   for (const reports::Figure& figure : reports::diagnostic_figures(study.analysis.responses[0])) {
     INFO(figure.name);
-    CHECK(figure.svg.size() < 30'000);
+    CHECK(figure.svg.size() < 70'000);  // half of them the numbers as CSV
   }
 }
