@@ -148,8 +148,8 @@ void draw_cells(Chart& chart, const Eigen::MatrixXd& values,
     for (std::size_t j = 0; j < i && kept.size() <= 14; ++j) {
       const double value = values(kept[i], kept[j]);
       if (value < 0.005) continue;
-      chart.label({static_cast<double>(j), n - 1 - static_cast<double>(i)},
-                  fmt::format("{:.2f}", value));
+      chart.tag({static_cast<double>(j), n - 1 - static_cast<double>(i)},
+                fmt::format("{:.2f}", value), 0);
     }
   }
 }

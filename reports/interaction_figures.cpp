@@ -164,7 +164,7 @@ void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interact
                  {"stroke-dasharray", kDashes[l % std::size(kDashes)]}});
     // Spread along the lines, so that labels of crossing lines keep apart.
     const std::size_t place = lines[l].size() * (2 * l + 1) / (2 * lines.size());
-    chart.label(lines[l][place], name);
+    chart.tag(lines[l][place], name, 0, -9);
   }
 }
 

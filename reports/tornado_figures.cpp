@@ -51,17 +51,15 @@ std::string title_of(const Analysis& analysis, const Tornado& tornado) {
                      broken_limit(analysis, tornado));
 }
 
-void draw_bar(Chart& chart, const Tornado& tornado, const SwingEnd& end, double row, int colour,
-              std::string_view name) {
-  constexpr double kHalf = 0.3;
-  chart.region({{{tornado.centre, row - kHalf},
-                 {end.mean, row - kHalf},
-                 {end.mean, row + kHalf},
-                 {tornado.centre, row + kHalf}}},
-               {{"fill", series_colour(colour)}, {"fill-opacity", "0.85"}});
+/// Steps down fill the upper half of a row, steps up the lower: neither hides the other.
+void draw_bar(Chart& chart, const Tornado& tornado, const SwingEnd& end, double row, bool up) {
+  const double from = up ? row - 0.32 : row, to = up ? row : row + 0.32;
+  const std::string colour = series_colour(up ? 0 : 1);
+  chart.region({{{tornado.centre, from}, {end.mean, from}, {end.mean, to}, {tornado.centre, to}}},
+               {{"fill", colour}});
   // Steps that change next to nothing stay visible.
-  chart.circle({end.mean, row}, 3, {{"fill", series_colour(colour)}},
-               fmt::format("{}: {}", name, exact_number(end.mean)));
+  chart.circle({end.mean, (from + to) / 2}, 3.5, {{"fill", colour}},
+               fmt::format("one step {}: {}", up ? "up" : "down", exact_number(end.mean)));
 }
 
 /// The ends of a limit, where they are within what is drawn.
@@ -70,7 +68,7 @@ void draw_limits(Chart& chart, const Axis& x, const Axis& y, const surfaces::Goa
   for (const double end : {goal->met_low(), goal->met_high()}) {
     if (!(end > x.low && end < x.high)) continue;
     chart.line({{end, y.low}, {end, y.high}},
-               {{"stroke", series_colour(1)}, {"stroke-width", "2"}, {"stroke-dasharray", "6 3"}});
+               {{"stroke", "currentColor"}, {"stroke-width", "1.5"}, {"stroke-dasharray", "6 3"}});
     chart.tag({end, y.high}, "limit", 4, 9);
   }
 }
@@ -103,13 +101,15 @@ Figure tornado_figure(const Analysis& analysis, Tornado tornado) {
   }
   std::vector<std::string> names;
   for (const FactorSwing& swing : tornado.swings) names.push_back(row_name(analysis, swing));
-  const Axis x = axis_over(tornado), y = row_axis(names);
+  const Axis x = axis_over(tornado);
+  Axis y = row_axis(names);
+  y.high += 0.6;  // for the names of limits
   Chart chart(figure.name, x, y, Chart::size_for(y));
   chart.grid_lines();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const FactorSwing& swing = tornado.swings[i];
-    if (swing.down) draw_bar(chart, tornado, *swing.down, y.ticks[i].at, 1, "one step down");
-    if (swing.up) draw_bar(chart, tornado, *swing.up, y.ticks[i].at, 0, "one step up");
+    if (swing.down) draw_bar(chart, tornado, *swing.down, y.ticks[i].at, false);
+    if (swing.up) draw_bar(chart, tornado, *swing.up, y.ticks[i].at, true);
   }
   chart.line({{tornado.centre, y.low}, {tornado.centre, y.high}},
              {{"stroke", "currentColor"}, {"stroke-width", "1.5"}});
