@@ -57,6 +57,9 @@ std::string leverage_title(const DesignQuality& quality, double high) {
   for (std::size_t i = 0; i < leverages.size(); ++i) {
     if (leverages[i] > high) above.push_back(quality.runs[i]);
   }
+  if (above.size() == leverages.size()) {
+    return "Every run has leverage 1: the surface passes through each, right or wrong.";
+  }
   if (above.empty()) {
     const auto most = std::max_element(leverages.begin(), leverages.end());
     return fmt::format("No run stands alone: the highest leverage is {}, of run {}.",

@@ -18,6 +18,19 @@ void draw_margin(Chart& chart, const Axis& y, double at, const char* name, const
   chart.tag({at, y.low}, name, 3, -8);
 }
 
+/// Of the line from the origin through the terms within the margin, by least squares.
+double slope_within(const std::vector<Effect>& effects, const std::vector<double>& places,
+                    double margin) {
+  double products = 0, squares = 0;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const double size = std::abs(effects[i].estimate);
+    if (size > margin) continue;
+    products += size * places[effects.size() - 1 - i];
+    squares += size * size;
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
 Figure half_normal_figure(const ResponseAnalysis& response, const SaturatedEffects& saturated) {
   const std::vector<Effect>& effects = saturated.effects;
   const surfaces::LenthMargins& margins = saturated.margins;
@@ -27,10 +40,10 @@ Figure half_normal_figure(const ResponseAnalysis& response, const SaturatedEffec
   figure.name = "half-normal-" + file_part(response.response.name);
   figure.title = effects_conclusion(response);
   figure.caption = fmt::format(
-      "Half-normal plot: sizes of terms that are scatter follow the line, whose slope is Lenth's "
-      "pseudo standard error ({}). Of terms without effect one in twenty lies beyond the margin of "
-      "error ME ({}), in one of twenty such experiments any beyond SME ({}). Terms count as scaled "
-      "to the same variance.",
+      "Half-normal plot: sizes of terms that are scatter follow the line. Of terms without effect "
+      "one in twenty lies beyond the margin of error ME ({1}), in one of twenty such experiments "
+      "any beyond SME ({2}), by Lenth's pseudo standard error ({0}). Terms are scaled to the same "
+      "variance.",
       short_number(margins.pseudo_error), short_number(margins.margin),
       short_number(margins.simultaneous_margin));
   const double largest = std::abs(effects.front().estimate);
@@ -39,8 +52,10 @@ Figure half_normal_figure(const ResponseAnalysis& response, const SaturatedEffec
   const Axis y = linear_axis("half-normal quantile", 0, places.back());
   Chart chart(figure.name, x, y);
   chart.grid_lines();
-  chart.line({{0, 0}, {9 * margins.pseudo_error, 9}},
-             {{"stroke", "currentColor"}, {"stroke-opacity", "0.5"}});
+  const double slope = slope_within(effects, places, margins.margin);
+  if (slope > 0) {
+    chart.line({{0, 0}, {9 / slope, 9}}, {{"stroke", "currentColor"}, {"stroke-opacity", "0.5"}});
+  }
   draw_margin(chart, y, margins.margin, "ME", "5 4");
   draw_margin(chart, y, margins.simultaneous_margin, "SME", "2 3");
   for (std::size_t i = 0; i < effects.size(); ++i) {
