@@ -189,7 +189,7 @@ Figure correlation_figure(const Analysis& analysis, const doe::NamedMatrix& map)
   const double n = static_cast<double>(names.size());
   y.low = -0.5;
   y.high = n - 0.5;
-  const Chart::Size room = Chart::size_for(y);
+  const Chart::Size room = size_of_rows(y);
   // Names of columns stand on the diagonal: one to the right of each row's last cell.
   const Axis x{"", -0.5, n + 2.5, {}};
   Chart chart(figure.name, x, y, {room.left + 34 * (n + 3), 62 + 22 * n, room.left});
@@ -246,7 +246,7 @@ Figure power_figure(std::vector<doe::TermPower> terms) {
       0,
       1.02,
       {{0, "0"}, {0.2, "20 %"}, {0.4, "40 %"}, {0.6, "60 %"}, {0.8, "80 %"}, {1, "100 %"}}};
-  Chart chart(figure.name, x, y, Chart::size_for(y));
+  Chart chart(figure.name, x, y, size_of_rows(y));
   chart.grid_lines();
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const double row = y.ticks[i].at, power = *terms[i].power;

@@ -65,7 +65,7 @@ Figure effect_figure(const ResponseAnalysis& response) {
   std::vector<std::string> terms;
   for (const Effect& effect : effects) terms.push_back(effect.term);
   const Axis y = row_axis(terms);
-  Chart chart(figure.name, effect_axis(effects, fitted_unit(response)), y, Chart::size_for(y));
+  Chart chart(figure.name, effect_axis(effects, fitted_unit(response)), y, size_of_rows(y));
   chart.grid_lines();
   chart.line({{0, y.low}, {0, y.high}}, {{"stroke", "currentColor"}, {"stroke-width", "1.5"}});
   for (std::size_t i = 0; i < effects.size(); ++i) draw_effect(chart, effects[i], y.ticks[i].at);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/format.h"
 #include "reports/ticks.h"
 
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostTicks = 7;
 constexpr int kSteps = 40;
+constexpr double kRowHeight = 24;  // pixels
 
 }  // namespace
 
@@ -60,6 +63,22 @@ Axis factor_axis(const doe::Factor& factor) {
   }
   axis.text = [factor](double place) { return fmt::format("{:.6g}", factor.to_natural(place)); };
   return axis;
+}
+
+Axis row_axis(const std::vector<std::string>& labels) {
+  const double count = static_cast<double>(labels.size());
+  Axis axis{"", -0.7, count - 0.3, {}};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    axis.ticks.push_back({count - 1 - static_cast<double>(i), labels[i]});
+  }
+  return axis;
+}
+
+Chart::Size size_of_rows(const Axis& rows) {
+  std::size_t longest = 0;
+  for (const Tick& tick : rows.ticks) longest = std::max(longest, tick.label.size());
+  const double left = std::clamp(7.0 * static_cast<double>(longest) + 14, 60.0, 330.0);
+  return {left + 320, 62 + kRowHeight * (rows.high - rows.low), left};
 }
 
 }  // namespace doetune::reports

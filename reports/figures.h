@@ -61,6 +61,12 @@ std::string file_part(std::string_view name);
 /// by 1.
 Axis factor_axis(const doe::Factor& factor);
 
+/// Rows with a label each, the first on top: row i of n is at n - 1 - i.
+Axis row_axis(const std::vector<std::string>& labels);
+
+/// The size of a chart of such rows, with room for their labels.
+Chart::Size size_of_rows(const Axis& rows);
+
 /// Settings of a numeric factor to mark on an axis, natural units.
 std::vector<double> marked_settings(const doe::Factor& factor);
 

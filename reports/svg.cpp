@@ -80,22 +80,6 @@ Axis linear_axis(std::string title, double low, double high, double margin) {
   return axis;
 }
 
-Axis row_axis(const std::vector<std::string>& labels) {
-  const double count = static_cast<double>(labels.size());
-  Axis axis{"", -0.7, count - 0.3, {}};
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    axis.ticks.push_back({count - 1 - static_cast<double>(i), labels[i]});
-  }
-  return axis;
-}
-
-Chart::Size Chart::size_for(const Axis& rows) {
-  std::size_t longest = 0;
-  for (const Tick& tick : rows.ticks) longest = std::max(longest, tick.label.size());
-  const double left = std::clamp(7.0 * static_cast<double>(longest) + 14, 60.0, 330.0);
-  return {left + 320, 62 + kRow * (rows.high - rows.low), left};
-}
-
 Chart::Chart(std::string id, Axis x, Axis y, Size size)
     : id_(std::move(id)), x_(std::move(x)), y_(std::move(y)), size_(size) {
   clipped_.open("g", {{"clip-path", "url(#" + id_ + "-clip)"}});

@@ -30,9 +30,6 @@ struct Axis {
 /// An axis over [low, high], widened by `margin` of its length at both ends, with round ticks.
 Axis linear_axis(std::string title, double low, double high, double margin = 0.05);
 
-/// Rows with a label each, the first on top: row i of n is at n - 1 - i.
-Axis row_axis(const std::vector<std::string>& labels);
-
 /// Two axes and marks in their coordinates. Regions and lines are cut off at the axes; circles,
 /// stars and labels lie above them, whole, and are left out where their place is outside. Labels of
 /// the axes have the room they need: those that would touch are tilted. Where circles are many they
@@ -48,9 +45,6 @@ class Chart {
 
   /// `id` is unique among the charts of a page.
   Chart(std::string id, Axis x, Axis y, Size size);
-  /// With room for the labels of `rows`, each as high as a line of text.
-  static Size size_for(const Axis& rows);
-
   Chart(std::string id, Axis x, Axis y)
       : Chart(std::move(id), std::move(x), std::move(y), Size{}) {}
 

@@ -104,7 +104,7 @@ Figure tornado_figure(const Analysis& analysis, Tornado tornado) {
   const Axis x = axis_over(tornado);
   Axis y = row_axis(names);
   y.high += 0.6;  // for the names of limits
-  Chart chart(figure.name, x, y, Chart::size_for(y));
+  Chart chart(figure.name, x, y, size_of_rows(y));
   chart.grid_lines();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const FactorSwing& swing = tornado.swings[i];
