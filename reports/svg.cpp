@@ -14,7 +14,6 @@ namespace doetune::reports {
 namespace {
 
 constexpr double kTowardsWhite = 0.35;
-constexpr double kRow = 24;          // pixels
 constexpr double kTolerance = 0.15;  // pixels that a simplified line may be off
 
 std::string px(double value) {
