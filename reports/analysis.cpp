@@ -217,6 +217,10 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
   if (optimum.baseline) {
     details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
   }
+  for (const surfaces::Candidate& alternative : optimum.alternatives) {
+    details.alternative_gains.push_back(
+        surfaces::gains(request, alternative.settings, optimum.best.settings));
+  }
   if (has_uncertain_ramp(request, optimum, ranges)) {
     details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
     details.equivalents = surfaces::equivalents(request, optimum.best);

@@ -75,6 +75,8 @@ struct AnalysisOptions {
 /// What is said of an optimum besides the settings. What has no meaning there is empty.
 struct OptimumDetails {
   std::vector<surfaces::Gain> gains;  ///< of every response over today's settings
+  /// Of every alternative of the optimum over its best settings.
+  std::vector<std::vector<surfaces::Gain>> alternative_gains;
   std::optional<surfaces::OptimumUncertainty> uncertainty;
   std::vector<surfaces::Equivalent> equivalents;  ///< the runs cannot tell them from the best
   surfaces::Robustness robustness;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numbers>
 
 #include "doe/design.h"
+#include "reports/contour_pairs.h"
 #include "reports/figures.h"
 #include "reports/format.h"
 #include "reports/slice.h"
@@ -15,7 +17,9 @@ namespace {
 
 constexpr int kNodes = 41;
 constexpr int kLevels = 9;
-constexpr double kNearSlice = 0.35;  // coded distance up to which a run belongs to the slice
+constexpr double kNearSlice = 0.35;     // coded distance up to which a run belongs to the slice
+constexpr std::size_t kMostNamed = 14;  // factors whose settings a caption lists
+constexpr int kMostCircles = 200;       // those farthest from the slice are left out
 
 /// Two factors over which all responses are drawn, the others held.
 struct Slice {
@@ -33,18 +37,30 @@ struct Slice {
       return value(point);
     });
   }
+  /// The points of over(), a row each, in the order of a grid's values.
+  Eigen::MatrixXd points() const {
+    Eigen::MatrixXd all(kNodes * kNodes, held.size());
+    Eigen::Index row = 0;
+    over([&](const Eigen::VectorXd& point) {
+      all.row(row++) = point.transpose();
+      return 0;
+    });
+    return all;
+  }
   const doe::Factor& factor(int f) const { return factors_of(analysis)[f]; }
 };
 
 /// Values far beyond what was observed (an inverse transform has poles) would drown the levels.
 Grid mean_over(const Slice& slice, const ResponseAnalysis& response) {
-  const surfaces::Surface& surface = *response.surface();
   const double low = response.fit->observed.minCoeff();
   const double high = response.fit->observed.maxCoeff();
   const double reach = 5 * std::max(high - low, 1e-300);
-  return slice.over([&](const Eigen::VectorXd& point) {
-    return std::clamp(surface.response(point), low - reach, high + reach);
-  });
+  Grid grid = slice.over([](const Eigen::VectorXd&) { return 0; });
+  const Eigen::VectorXd means = response.surface()->responses(slice.points());
+  for (Eigen::Index i = 0; i < means.size(); ++i) {
+    grid.z[static_cast<std::size_t>(i)] = std::clamp(means[i], low - reach, high + reach);
+  }
+  return grid;
 }
 
 /// How far inside its limits y lies, in units of the goal's scale; negative where it misses one.
@@ -137,9 +153,22 @@ double distance_from_slice(const Slice& slice, const Eigen::VectorXd& coded) {
   return distance;
 }
 
+/// Runs of the fit by their rows, those nearest the slice last, so that they lie on top.
+std::vector<int> runs_to_draw(const Slice& slice, const surfaces::Fit& fit) {
+  std::vector<std::pair<double, int>> by_distance;
+  for (int i = 0; i < fit.n; ++i) {
+    by_distance.emplace_back(distance_from_slice(slice, fit.coded.row(i)), i);
+  }
+  std::stable_sort(by_distance.begin(), by_distance.end());
+  by_distance.resize(std::min<std::size_t>(by_distance.size(), kMostCircles));
+  std::vector<int> rows;
+  for (auto at = by_distance.rbegin(); at != by_distance.rend(); ++at) rows.push_back(at->second);
+  return rows;
+}
+
 void draw_runs(Chart& chart, const Slice& slice, const ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
-  for (int i = 0; i < fit.n; ++i) {
+  for (const int i : runs_to_draw(slice, fit)) {
     const Eigen::VectorXd coded = fit.coded.row(i);
     const bool near = distance_from_slice(slice, coded) <= kNearSlice;
     const std::string title =
@@ -211,13 +240,17 @@ std::string title_of(const Slice& slice, const Drawn& drawn) {
 
 std::string caption_of(const Slice& slice, const Drawn& drawn) {
   const study::Response& response = drawn.response.response;
-  const std::string held =
-      settings_text(factors_of(slice.analysis), slice.at.settings, {slice.x, slice.y});
+  const std::vector<doe::Factor>& factors = factors_of(slice.analysis);
+  const std::string held = factors.size() > kMostNamed
+                               ? "the other factors at " + slice.at.name
+                               : settings_text(factors, slice.at.settings, {slice.x, slice.y});
   return fmt::format(
       "Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
       "slice.{}{}",
       name_with_unit(response.name, response.unit),
-      held.empty() ? "" : ", with " + held + " (" + slice.at.name + ")",
+      held.empty()
+          ? ""
+          : ", with " + held + (factors.size() > kMostNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
       drawn.margin ? " Hatched: a goal is missed." : "");
 }
@@ -239,35 +272,59 @@ Figure contour_figure(const Slice& slice, const Drawn& drawn) {
   draw_runs(chart, slice, drawn.response);
   draw_optimum(chart, slice);
   figure.svg = chart.finish(figure.title);
-  figure.data = {
-      {"data-figure", "contour"}, {"data-response", name}, {"data-x", x.name}, {"data-y", y.name}};
+  figure.data = {{"data-response", name}, {"data-x", x.name}, {"data-y", y.name}};
   return figure;
 }
 
-void add_figures(const Slice& slice, std::vector<Figure>& figures) {
-  const std::vector<ResponseAnalysis>& responses = slice.analysis.responses;
-  std::vector<Grid> means;
-  for (const ResponseAnalysis& response : responses) {
-    means.push_back(response.fit ? mean_over(slice, response) : Grid{});
+/// The slices of an analysis, and what is worked out once for all responses that show one.
+class Slices {
+ public:
+  Slices(const Analysis& analysis, const Reference& at)
+      : analysis_(analysis), at_(at), held_(doe::coded_point(factors_of(analysis), at.settings)) {}
+
+  const Eigen::VectorXd& held() const { return held_; }
+
+  Figure figure(std::size_t r, const FactorPair& pair) {
+    const Slice slice{analysis_, at_, held_, pair.x, pair.y};
+    auto [known, is_new] = drawn_.try_emplace({pair.x, pair.y});
+    if (is_new) known->second = over(slice);
+    const Grid& mean = known->second.means[r];
+    const auto [low, high] = std::minmax_element(mean.z.begin(), mean.z.end());
+    return contour_figure(slice, {analysis_.responses[r], mean, known->second.margin, *low, *high});
   }
-  const std::optional<Grid> margin = margin_over(slice, means);
-  for (std::size_t r = 0; r < responses.size(); ++r) {
-    if (!responses[r].fit) continue;
-    const auto [low, high] = std::minmax_element(means[r].z.begin(), means[r].z.end());
-    figures.push_back(contour_figure(slice, {responses[r], means[r], margin, *low, *high}));
+
+ private:
+  struct Grids {
+    std::vector<Grid> means;  ///< one a response; empty without a fit
+    std::optional<Grid> margin;
+  };
+
+  Grids over(const Slice& slice) const {
+    Grids grids;
+    for (const ResponseAnalysis& response : analysis_.responses) {
+      grids.means.push_back(response.fit ? mean_over(slice, response) : Grid{});
+    }
+    grids.margin = margin_over(slice, grids.means);
+    return grids;
   }
-}
+
+  const Analysis& analysis_;
+  const Reference& at_;
+  Eigen::VectorXd held_;  ///< coded
+  std::map<std::pair<int, int>, Grids> drawn_;
+};
 
 }  // namespace
 
 std::vector<Figure> contour_figures(const Analysis& analysis) {
   std::vector<Figure> figures;
   const Reference at = reference(analysis);
-  const Eigen::VectorXd held = doe::coded_point(factors_of(analysis), at.settings);
-  const std::vector<int> numeric = numeric_factors(factors_of(analysis));
-  for (std::size_t a = 0; a < numeric.size(); ++a) {
-    for (std::size_t b = a + 1; b < numeric.size(); ++b) {
-      add_figures({analysis, at, held, numeric[a], numeric[b]}, figures);
+  Slices slices(analysis, at);
+  for (std::size_t r = 0; r < analysis.responses.size(); ++r) {
+    const ResponseAnalysis& response = analysis.responses[r];
+    if (!response.fit) continue;
+    for (const FactorPair& pair : pairs_to_draw(analysis, response, slices.held())) {
+      figures.push_back(slices.figure(r, pair));
     }
   }
   return figures;

@@ -24,7 +24,20 @@ void write_coefficients(const ResponseAnalysis& response, Markup& out) {
 
 void write_effects(const Page& page, Markup& out) {
   write_figures(page.effects, out, "figures pairs");
-  if (!page.interactions.empty()) write_figures(page.interactions, out);
+  if (!page.half_normals.empty()) {
+    out.element("h3", "Without an error estimate");
+    write_figures(page.half_normals, out, "figures pairs");
+  }
+  if (!page.perturbations.empty()) {
+    out.element("h3", "All factors from the same place");
+    write_figures(page.perturbations, out, "figures pairs");
+  }
+  out.element("h3", "Which factors interact");
+  if (page.interactions.empty()) {
+    out.element("p", "The surfaces have no interactions: each factor acts alone.");
+  } else {
+    write_figures(page.interactions, out, "figures pairs");
+  }
   for (const ResponseAnalysis& response : page.analysis.responses) {
     if (response.fit) write_coefficients(response, out);
   }

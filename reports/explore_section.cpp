@@ -1,17 +1,28 @@
-#include <fmt/format.h>
-
 #include "reports/section.h"
 #include "reports/section_parts.h"
 #include "reports/slice.h"
 
 namespace doetune::reports {
-
 namespace {
 
-std::string surface_words(const ResponseAnalysis& response) {
-  if (response.other) return "a " + response.kind;
-  return response.fit->split_plot ? "fitted with an error of whole plots"
-                                  : "fitted with a scatter that follows the settings";
+/// Where scripts run: contours over any two factors, the static figure's at first.
+void write_overlay(const Page& page, Markup& out) {
+  if (page.contours.empty()) return;
+  Attributes attributes = {{"id", "overlay"}, {"class", "live"}, {"data-figure", "contour"}};
+  const Attributes& first = page.contours.front().data;
+  attributes.insert(attributes.end(), first.begin(), first.end());
+  out.open("figure", attributes).element("h3", "Contours over two factors").close();
+}
+
+void write_contours(const Page& page, Markup& out) {
+  if (page.contours.empty()) return;
+  out.open("div");
+  out.element("h3", "Contours through " + reference(page.analysis).name);
+  if (const std::string left_out = contours_left_out(page.analysis); !left_out.empty()) {
+    out.element("p", left_out);
+  }
+  write_figures(page.contours, out, "figures pairs");
+  out.close();
 }
 
 }  // namespace
@@ -22,18 +33,13 @@ void write_explore(const Page& page, Markup& out) {
                   settings_text(factors_of(page.analysis), reference(page.analysis).settings) +
                   ". Where scripts may run, sliders move them.",
               {{"class", "static-only"}});
-  for (const ResponseAnalysis& response : page.analysis.responses) {
-    if (!response.fit || response.is_plain_polynomial()) continue;
-    out.element("p",
-                fmt::format("The figures of {} do not move with the sliders: its surface is {}.",
-                            response.response.name, surface_words(response)));
-  }
   out.open("div", {{"class", "explore"}});
   out.open("div", {{"id", "settings"}, {"class", "panel"}}).close();
   out.open("div", {{"class", "figures wide"}});
   for (const Figure& figure : page.profiles) write_figure(figure, out);
-  write_figures(page.contours, out, "figures pairs");
+  write_overlay(page, out);
   out.close().close();
+  write_contours(page, out);
 }
 
 }  // namespace doetune::reports

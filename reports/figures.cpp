@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/format.h"
+#include "reports/ticks.h"
 
 namespace doetune::reports {
 namespace {
 
 constexpr std::size_t kMostTicks = 7;
 constexpr int kSteps = 40;
+constexpr double kRowHeight = 24;  // pixels
 
 }  // namespace
 
@@ -48,13 +52,33 @@ Axis factor_axis(const doe::Factor& factor) {
     for (std::size_t i = 0; i < factor.level_names.size(); ++i) {
       axis.ticks.push_back({static_cast<double>(i), factor.level_names[i]});
     }
+    axis.text = [factor](double level) { return factor.format(level); };
     return axis;
   }
   Axis axis{name_with_unit(factor.name, factor.unit), -1, 1, {}};
-  for (const double setting : marked_settings(factor)) {
-    axis.ticks.push_back({factor.to_coded(setting), short_number(setting)});
+  const std::vector<double> settings = marked_settings(factor);
+  const std::vector<std::string> labels = tick_labels(settings);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    axis.ticks.push_back({factor.to_coded(settings[i]), labels[i]});
+  }
+  axis.text = [factor](double place) { return fmt::format("{:.6g}", factor.to_natural(place)); };
+  return axis;
+}
+
+Axis row_axis(const std::vector<std::string>& labels) {
+  const double count = static_cast<double>(labels.size());
+  Axis axis{"", -0.7, count - 0.3, {}};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    axis.ticks.push_back({count - 1 - static_cast<double>(i), labels[i]});
   }
   return axis;
+}
+
+Chart::Size size_of_rows(const Axis& rows) {
+  std::size_t longest = 0;
+  for (const Tick& tick : rows.ticks) longest = std::max(longest, tick.label.size());
+  const double left = std::clamp(7.0 * static_cast<double>(longest) + 14, 60.0, 330.0);
+  return {left + 320, 62 + kRowHeight * (rows.high - rows.low), left};
 }
 
 }  // namespace doetune::reports

@@ -17,19 +17,16 @@ bool has_fit(const Analysis& analysis) {
                      [](const ResponseAnalysis& response) { return response.fit.has_value(); });
 }
 
-bool has_optimum(const Analysis& analysis) { return analysis.details.has_value(); }
-
-bool has_alternatives(const Analysis& analysis) {
-  return analysis.optimum && !analysis.optimum->alternatives.empty();
-}
+bool has_optimum(const Analysis& analysis) { return analysis.optimum && analysis.details; }
 
 constexpr std::array kSections{
     Section{"answer", "Answer", always, write_answer},
     Section{"explore", "Explore", has_fit, write_explore},
-    Section{"alternatives", "Alternatives", has_alternatives, write_alternatives},
-    Section{"certainty", "How sure is it?", has_optimum, write_certainty},
+    Section{"trade-off", "Trade-off", has_optimum, write_trade_off},
     Section{"effects", "What matters", has_fit, write_effects},
+    Section{"robustness", "Robustness", has_fit, write_robustness},
     Section{"trust", "Can I trust it?", has_fit, write_trust},
+    Section{"design", "The design", always, write_design},
     Section{"runs", "Runs", always, write_runs},
     Section{"provenance", "Provenance", always, write_provenance},
 };
@@ -65,8 +62,10 @@ void write_scripts(const Page& page, Markup& out) {
   out.open("script", {{"type", "application/json"}, {"id", "report-data"}});
   out.raw(escape_json_for_script(data)).close();
   for (const std::string_view script :
-       {assets::plotly, assets::format, assets::student, assets::evaluate, assets::theme,
-        assets::settings, assets::profiles, assets::contours, assets::report}) {
+       {assets::plotly, assets::format, assets::student, assets::transforms, assets::polynomials,
+        assets::kriging, assets::laws, assets::evaluate, assets::theme, assets::settings,
+        assets::drawing, assets::profiles, assets::surface, assets::contours, assets::downloads,
+        assets::tables, assets::report}) {
     out.open("script").raw(script).close();
   }
 }
@@ -103,21 +102,38 @@ std::vector<Section> shown_sections(const Analysis& analysis) {
 }
 
 Page make_page(const Analysis& analysis) {
-  return {analysis,
-          verdict(analysis),
-          profile_figures(analysis),
-          contour_figures(analysis),
-          effect_figures(analysis),
-          interaction_figures(analysis),
-          diagnostic_figures(analysis)};
+  Page page{.analysis = analysis,
+            .verdict = verdict(analysis),
+            .profiles = profile_figures(analysis),
+            .contours = contour_figures(analysis),
+            .quality = design_quality(analysis),
+            .trade_offs = trade_off_figures(analysis),
+            .effects = effect_figures(analysis),
+            .half_normals = half_normal_figures(analysis),
+            .perturbations = perturbation_figures(analysis),
+            .interactions = interaction_figures(analysis),
+            .tornados = tornado_figures(analysis),
+            .diagnostics = {},
+            .design = {}};
+  for (const ResponseAnalysis& response : analysis.responses) {
+    page.diagnostics.push_back(diagnostic_figures(response));
+  }
+  page.design = design_figures(analysis, page.quality);
+  return page;
 }
 
 std::vector<const Figure*> figures_of(const Page& page) {
   std::vector<const Figure*> figures;
+  const auto take = [&](const std::vector<Figure>& group) {
+    for (const Figure& figure : group) figures.push_back(&figure);
+  };
   for (const std::vector<Figure>* group :
-       {&page.profiles, &page.contours, &page.effects, &page.interactions, &page.diagnostics}) {
-    for (const Figure& figure : *group) figures.push_back(&figure);
+       {&page.profiles, &page.contours, &page.trade_offs, &page.effects, &page.half_normals,
+        &page.perturbations, &page.interactions, &page.tornados}) {
+    take(*group);
   }
+  for (const std::vector<Figure>& group : page.diagnostics) take(group);
+  take(page.design);
   return figures;
 }
 

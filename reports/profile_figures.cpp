@@ -64,7 +64,7 @@ void draw_curve(Chart& chart, const Profile& profile) {
   }
   const std::string colour = series_colour(0);
   if (!band.empty()) chart.region({band}, {{"fill", colour}, {"fill-opacity", "0.22"}});
-  chart.line(mean, {{"stroke", colour}, {"stroke-width", "2"}});
+  chart.curve(mean, "mean", {{"stroke", colour}, {"stroke-width", "2"}});
 }
 
 void draw_levels(Chart& chart, const Profile& profile) {

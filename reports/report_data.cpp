@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "doe/design.h"
-#include "reports/effects.h"
 #include "reports/figures.h"
 #include "reports/format.h"
+#include "reports/json_parts.h"
 #include "reports/slice.h"
+#include "reports/surface_json.h"
 
 namespace doetune::reports {
 namespace {
@@ -15,14 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostSettings = 1001;
-
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
-
-Json numbers(const Eigen::VectorXd& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(number(value));
-  return list;
-}
 
 std::string kind_name(doe::FactorKind kind) {
   switch (kind) {
@@ -79,69 +72,63 @@ Json factor_json(const doe::Factor& factor, double at) {
   return json;
 }
 
+/// Of completed runs.
+Eigen::VectorXd observed_of(const Analysis& analysis, const std::string& response) {
+  std::vector<double> values;
+  for (const auto& [run, record] : analysis.records) {
+    const auto value = record.responses.find(response);
+    if (record.status == study::RunStatus::kCompleted && value != record.responses.end()) {
+      values.push_back(value->second);
+    }
+  }
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
 Json goal_json(const surfaces::Goal* goal, const std::string& unit) {
   if (goal == nullptr) return {};
   return {{"text", goal_text(*goal, unit)},
           {"is_limit", goal->is_limit()},
-          {"low", number(goal->met_low())},
-          {"high", number(goal->met_high())},
+          {"low", number_json(goal->met_low())},
+          {"high", number_json(goal->met_high())},
           {"scale", goal->scale}};
 }
 
-Json columns_json(const doe::Model& model) {
-  Json columns = Json::array();
-  for (const doe::ModelColumn& column : model.columns()) {
-    columns.push_back({{"name", column.name},
-                       {"powers", model.terms()[static_cast<std::size_t>(column.term)].powers},
-                       {"contrasts", column.contrasts}});
-  }
-  return columns;
-}
-
 Json response_json(const Analysis& analysis, const ResponseAnalysis& response) {
-  Json json = {{"name", response.response.name}, {"unit", response.response.unit}};
-  json["goal"] = goal_json(goal_of(analysis, response.response.name), response.response.unit);
-  json["fitted"] = response.is_plain_polynomial();
-  if (!response.is_plain_polynomial()) return json;
-  const surfaces::Fit& fit = *response.fit;
-  json["transform"] = surfaces::transform_name(fit.transform);
-  json["df"] = fit.df_residual;
-  json["sigma"] = fit.sigma ? Json(*fit.sigma) : Json();
-  json["t"] = fit.df_residual > 0 ? Json(t_quantile_95(fit.df_residual)) : Json();
-  json["observed_low"] = fit.observed.minCoeff();
-  json["observed_high"] = fit.observed.maxCoeff();
-  json["columns"] = columns_json(fit.model);
-  json["beta"] = numbers(fit.beta);
-  Json covariance = Json::array();
-  for (Eigen::Index i = 0; i < fit.unscaled_covariance.rows(); ++i) {
-    covariance.push_back(numbers(fit.unscaled_covariance.row(i)));
+  const std::string& unit = response.response.unit;
+  Json json = {{"name", response.response.name}, {"unit", unit}};
+  json["goal"] = goal_json(goal_of(analysis, response.response.name), unit);
+  const Eigen::VectorXd observed = observed_of(analysis, response.response.name);
+  if (response.surface() == nullptr || observed.size() == 0) return json;
+  json["observed_low"] = observed.minCoeff();
+  json["observed_high"] = observed.maxCoeff();
+  if (const Json surface = surface_json(*response.surface()); !surface.is_null()) {
+    json.update(surface);
   }
-  json["covariance"] = std::move(covariance);
   return json;
 }
 
-/// Residual, fitted value and leverage of a run in every fit that used it.
-void add_fit_values(const Analysis& analysis, int run, Json& json) {
-  for (const ResponseAnalysis& response : analysis.responses) {
-    const auto found = std::find(response.runs.begin(), response.runs.end(), run);
-    if (!response.fit || found == response.runs.end()) continue;
-    const Eigen::Index row = found - response.runs.begin();
-    json["fits"][response.response.name] = {{"fitted", response.fit->fitted[row]},
-                                            {"residual", response.fit->residuals[row]},
-                                            {"leverage", response.fit->leverage[row]}};
+/// Responses of the same runs and model have one covariance between them.
+void share_covariances(Json& responses) {
+  for (std::size_t r = 0; r < responses.size(); ++r) {
+    for (std::size_t earlier = 0; earlier < r; ++earlier) {
+      if (!responses[r].contains("covariance") || !responses[earlier].contains("covariance"))
+        continue;
+      if (responses[r]["covariance"] != responses[earlier]["covariance"]) continue;
+      responses[r]["covariance"] = earlier;
+      break;
+    }
   }
 }
 
 Json run_json(const Analysis& analysis, const study::PlannedRun& run) {
-  Json json = {{"run", run.run},
-               {"type", doe::point_type_name(run.type)},
-               {"settings", run.settings},
-               {"coded", numbers(doe::coded_point(factors_of(analysis), run.settings))}};
+  Json json = {{"run", run.run}, {"settings", run.settings}, {"responses", Json::object()}};
   const auto record = analysis.records.find(run.run);
   if (record == analysis.records.end()) return json;
   json["status"] = study::run_status_name(record->second.status);
-  json["responses"] = record->second.responses;
-  add_fit_values(analysis, run.run, json);
+  for (const ResponseAnalysis& response : analysis.responses) {
+    const auto value = record->second.responses.find(response.response.name);
+    if (value != record->second.responses.end()) json["responses"][value->first] = value->second;
+  }
   return json;
 }
 
@@ -150,7 +137,7 @@ Json run_json(const Analysis& analysis, const study::PlannedRun& run) {
 Json report_data(const Analysis& analysis) {
   const Reference at = reference(analysis);
   const std::vector<doe::Factor>& factors = factors_of(analysis);
-  Json json = {{"schema_version", 1}, {"study", analysis.directory->study.name}};
+  Json json = {{"schema_version", kSchemaVersion}, {"study", analysis.directory->study.name}};
   json["constrained"] = !analysis.directory->study.region.is_box();
   json["factors"] = Json::array();
   for (std::size_t f = 0; f < factors.size(); ++f) {
@@ -160,6 +147,7 @@ Json report_data(const Analysis& analysis) {
   for (const ResponseAnalysis& response : analysis.responses) {
     json["responses"].push_back(response_json(analysis, response));
   }
+  share_covariances(json["responses"]);
   json["runs"] = Json::array();
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
     json["runs"].push_back(run_json(analysis, run));

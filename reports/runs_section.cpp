@@ -8,6 +8,7 @@
 #include "reports/section.h"
 #include "reports/section_parts.h"
 #include "reports/slice.h"
+#include "study/quantities.h"
 
 namespace doetune::reports {
 namespace {
@@ -97,6 +98,37 @@ std::vector<Cell> row(const Analysis& analysis, const Columns& columns,
   return cells;
 }
 
+/// Means of telemetry over the window of each run; nothing where no run has any.
+void write_telemetry(const Analysis& analysis, Markup& out) {
+  std::vector<study::Quantity> measured;
+  for (const study::Quantity& quantity : study::telemetry_quantities()) {
+    const auto has = [&](const auto& entry) {
+      return entry.second.telemetry.count(std::string(quantity.name)) > 0;
+    };
+    if (std::any_of(analysis.records.begin(), analysis.records.end(), has)) {
+      measured.push_back(quantity);
+    }
+  }
+  if (measured.empty()) return;
+  std::vector<std::string> titles = {"Run"};
+  for (const study::Quantity& quantity : measured) {
+    const std::string_view unit = quantity.unit == "1" ? "" : quantity.unit;
+    titles.push_back(name_with_unit(quantity.name, unit));
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& [run, record] : analysis.records) {
+    rows.push_back({{std::to_string(run)}});
+    for (const study::Quantity& quantity : measured) {
+      const auto value = record.telemetry.find(std::string(quantity.name));
+      rows.back().push_back(value == record.telemetry.end() ? Cell{"–"}
+                                                            : number_cell(value->second));
+    }
+  }
+  open_details("Telemetry of each run", out);
+  write_table(titles, rows, out);
+  out.close();
+}
+
 /// What limited the runs, with the evidence of one run each.
 void write_bottlenecks(const Analysis& analysis, Markup& out) {
   const std::vector<RunsAlike> groups = runs_by_bottleneck(analysis.records);
@@ -128,6 +160,7 @@ void write_runs(const Page& page, Markup& out) {
   if (many) open_details("Table of all runs", out);
   write_table(header(analysis, columns), rows, out);
   if (many) out.close();
+  write_telemetry(analysis, out);
 }
 
 }  // namespace doetune::reports

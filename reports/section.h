@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/analysis.h"
+#include "reports/design_quality.h"
 #include "reports/figures.h"
 #include "reports/markup.h"
 #include "reports/verdict.h"
@@ -18,9 +19,15 @@ struct Page {
   Verdict verdict;
   std::vector<Figure> profiles;
   std::vector<Figure> contours;
+  DesignQuality quality;
+  std::vector<Figure> trade_offs;
   std::vector<Figure> effects;
+  std::vector<Figure> half_normals;
+  std::vector<Figure> perturbations;
   std::vector<Figure> interactions;
-  std::vector<Figure> diagnostics;
+  std::vector<Figure> tornados;
+  std::vector<std::vector<Figure>> diagnostics;  ///< of each response
+  std::vector<Figure> design;
 };
 
 Page make_page(const Analysis& analysis);
@@ -43,10 +50,11 @@ std::vector<Section> shown_sections(const Analysis& analysis);
 
 void write_answer(const Page& page, Markup& out);
 void write_explore(const Page& page, Markup& out);
-void write_alternatives(const Page& page, Markup& out);
-void write_certainty(const Page& page, Markup& out);
+void write_trade_off(const Page& page, Markup& out);
 void write_effects(const Page& page, Markup& out);
+void write_robustness(const Page& page, Markup& out);
 void write_trust(const Page& page, Markup& out);
+void write_design(const Page& page, Markup& out);
 void write_runs(const Page& page, Markup& out);
 void write_provenance(const Page& page, Markup& out);
 

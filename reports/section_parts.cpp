@@ -5,8 +5,10 @@
 namespace doetune::reports {
 namespace {
 
-Attributes cell_attributes(const Cell& cell, const std::string& title) {
-  Attributes attributes = {{"data-label", title}};
+/// Shown as a list, a row needs the headings beside its cells.
+Attributes cell_attributes(const Cell& cell, const std::string& title, WhenNarrow narrow) {
+  Attributes attributes;
+  if (narrow == WhenNarrow::kList) attributes.emplace_back("data-label", title);
   if (cell.is_number) attributes.emplace_back("class", "number");
   if (!cell.exact.empty() && cell.exact != cell.text) attributes.emplace_back("title", cell.exact);
   return attributes;
@@ -50,7 +52,7 @@ void write_table(const std::vector<std::string>& header, const std::vector<std::
   for (const std::vector<Cell>& row : rows) {
     out.open("tr");
     for (std::size_t c = 0; c < row.size(); ++c) {
-      out.open("td", cell_attributes(row[c], header[c]))
+      out.open("td", cell_attributes(row[c], header[c], narrow))
           .text(row[c].text)
           .raw(row[c].markup)
           .close();

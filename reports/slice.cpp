@@ -23,6 +23,10 @@ const std::vector<doe::Factor>& factors_of(const Analysis& analysis) {
   return analysis.directory->study.factors;
 }
 
+const std::string& unit_of(const Analysis& analysis, const std::string& response) {
+  return analysis.directory->study.find_response(response)->unit;
+}
+
 Reference reference(const Analysis& analysis) {
   if (analysis.optimum) return {analysis.optimum->best.settings, "the optimum"};
   if (auto settings = baseline(factors_of(analysis))) return {*settings, "the baseline"};

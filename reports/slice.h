@@ -35,6 +35,9 @@ const surfaces::Goal* goal_of(const Analysis& analysis, const std::string& respo
 const surfaces::Outlook* outlook_of(const surfaces::Candidate& candidate,
                                     const std::string& response);
 
+/// Of a response of the study.
+const std::string& unit_of(const Analysis& analysis, const std::string& response);
+
 const std::vector<doe::Factor>& factors_of(const Analysis& analysis);
 
 }  // namespace doetune::reports

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "reports/format.h"
+#include "reports/ticks.h"
+#include "study/csv.h"
 
 namespace doetune::reports {
 namespace {
@@ -18,6 +19,40 @@ constexpr double kTolerance = 0.15;  // pixels that a simplified line may be off
 std::string px(double value) {
   const std::string text = fmt::format("{:.1f}", value);
   return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+constexpr double kLetter = 6.4;  // width of a letter of a tick's label
+constexpr std::size_t kLongest = 14;
+constexpr std::size_t kMostTitled = 300;  // circles
+
+double letters(std::string_view text) {
+  return static_cast<double>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // not the rest of a UTF-8 character
+  }));
+}
+
+double widest(const std::vector<Tick>& ticks) {
+  double most = 0;
+  for (const Tick& tick : ticks) most = std::max(most, letters(tick.label));
+  return kLetter * most;
+}
+
+/// At most `most` characters of a name.
+std::string shortened(const std::string& name, std::size_t most) {
+  if (letters(name) <= static_cast<double>(most)) return name;
+  std::size_t end = 0;
+  for (std::size_t kept = 0; kept + 1 < most; ++kept) {
+    do ++end;
+    while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80);
+  }
+  return name.substr(0, end) + "…";
+}
+
+std::string fill_of(const Attributes& attributes) {
+  for (const auto& [name, value] : attributes) {
+    if (name == "fill") return value;
+  }
+  return "currentColor";
 }
 
 Attributes merged(Attributes first, const Attributes& second) {
@@ -35,16 +70,48 @@ Axis linear_axis(std::string title, double low, double high, double margin) {
   }
   const double room = (high - low) * margin;
   Axis axis{std::move(title), low - room, high + room, {}};
-  for (const double level : round_levels(axis.low, axis.high, 5)) {
-    const double rounded = std::abs(level) < (high - low) * 1e-9 ? 0 : level;
-    axis.ticks.push_back({level, short_number(rounded)});
+  std::vector<double> levels = round_levels(axis.low, axis.high, 5);
+  for (double& level : levels) {
+    if (std::abs(level) < (high - low) * 1e-9) level = 0;
   }
+  const std::vector<std::string> labels = tick_labels(levels);
+  for (std::size_t i = 0; i < levels.size(); ++i) axis.ticks.push_back({levels[i], labels[i]});
   return axis;
 }
 
 Chart::Chart(std::string id, Axis x, Axis y, Size size)
     : id_(std::move(id)), x_(std::move(x)), y_(std::move(y)), size_(size) {
   clipped_.open("g", {{"clip-path", "url(#" + id_ + "-clip)"}});
+  // The title, then the labels.
+  size_.left = std::max(size_.left, 24 + widest(y_.ticks) + 7);
+  tilted_ = x_labels_touch();
+  for (Tick& tick : x_.ticks) {
+    if (tilted_) tick.label = shortened(tick.label, kLongest);
+  }
+  if (tilted_) bottom_ += 0.6 * widest(x_.ticks);
+  // The last label is centred on its mark, perhaps at the end of the axis.
+  if (!tilted_ && !x_.ticks.empty()) {
+    const double beyond = kLetter * letters(x_.ticks.back().label) / 2 -
+                          (size_.width - pixel({x_.ticks.back().at, 0}).x) + 2;
+    if (beyond > 0) right_ += beyond;
+  }
+  numbers_ = study::csv_row({"name", x_.title, y_.title});
+}
+
+bool Chart::x_labels_touch() const {
+  for (std::size_t i = 1; i < x_.ticks.size(); ++i) {
+    const double apart = pixel({x_.ticks[i].at, 0}).x - pixel({x_.ticks[i - 1].at, 0}).x;
+    const double room = (letters(x_.ticks[i].label) + letters(x_.ticks[i - 1].label)) / 2 + 1;
+    if (room * kLetter > std::abs(apart)) return true;
+  }
+  return false;
+}
+
+void Chart::note(std::string_view name, Point at) {
+  const auto text = [](const Axis& axis, double place) {
+    return axis.text ? axis.text(place) : fmt::format("{:.6g}", place);
+  };
+  numbers_ += study::csv_row({std::string(name), text(x_, at.x), text(y_, at.y)});
 }
 
 Point Chart::pixel(Point at) const {
@@ -86,15 +153,45 @@ void Chart::line(const Polyline& points, const Attributes& attributes) {
   clipped_.empty("path", merged({{"d", path(points, false)}, {"fill", "none"}}, attributes));
 }
 
+void Chart::curve(const Polyline& points, std::string_view name, const Attributes& attributes) {
+  line(points, attributes);
+  for (const Point& p : points) note(name, p);
+}
+
 void Chart::circle(Point at, double radius, const Attributes& attributes, std::string_view title) {
+  note(title, at);
   if (!inside(at)) return;
-  const Point p = pixel(at);
-  marks_.open("circle", merged({{"cx", px(p.x)}, {"cy", px(p.y)}, {"r", px(radius)}}, attributes));
-  marks_.element("title", title).close();
+  if (radius != circles_.radius || attributes != circles_.attributes) {
+    write_circles();
+    circles_ = {radius, attributes, {}};
+  }
+  circles_.each.emplace_back(pixel(at), title);
+}
+
+/// Many as one path of dots, each a line of no length with round ends.
+void Chart::write_circles() {
+  if (circles_.each.size() > kMostTitled) {
+    std::string d;
+    for (const auto& [at, title] : circles_.each) d += "M" + px(at.x) + " " + px(at.y) + "h0";
+    marks_.empty("path", {{"d", d},
+                          {"stroke", fill_of(circles_.attributes)},
+                          {"stroke-opacity", "0.6"},
+                          {"stroke-linecap", "round"},
+                          {"stroke-width", px(1.4 * circles_.radius)}});
+  } else if (!circles_.each.empty()) {
+    marks_.open("g", circles_.attributes);
+    for (const auto& [at, title] : circles_.each) {
+      marks_.open("circle", {{"cx", px(at.x)}, {"cy", px(at.y)}, {"r", px(circles_.radius)}});
+      marks_.element("title", title).close();
+    }
+    marks_.close();
+  }
+  circles_.each.clear();
 }
 
 void Chart::star(Point at, double radius, const Attributes& attributes, std::string_view title) {
   if (!inside(at)) return;
+  write_circles();
   const Point p = pixel(at);
   std::string points;
   for (int i = 0; i < 10; ++i) {
@@ -106,8 +203,25 @@ void Chart::star(Point at, double radius, const Attributes& attributes, std::str
   marks_.element("title", title).close();
 }
 
+void Chart::tag(Point at, std::string_view content, double right, double down,
+                std::string_view colour) {
+  if (!inside(at)) return;
+  write_circles();
+  const Point p = pixel(at);
+  marks_.element("text", content,
+                 {{"x", px(p.x + right)},
+                  {"y", px(p.y + down)},
+                  {"dy", "0.35em"},
+                  {"text-anchor", right < 0   ? "end"
+                                  : right > 0 ? "start"
+                                              : "middle"},
+                  {"font-size", "11"},
+                  {"fill", std::string(colour)}});
+}
+
 void Chart::label(Point at, std::string_view content, double degrees) {
   if (!inside(at)) return;
+  write_circles();
   const Point p = pixel(at);
   marks_.element(
       "text", content,
@@ -120,6 +234,18 @@ void Chart::label(Point at, std::string_view content, double degrees) {
        {"stroke-width", "3"},
        {"stroke-linejoin", "round"},
        {"paint-order", "stroke"}});
+}
+
+void Chart::write_x_label(const Tick& tick, Markup& out) const {
+  const double x = pixel({tick.at, 0}).x;
+  const double y = size_.height - bottom_ + 16;
+  if (!tilted_) {
+    out.element("text", tick.label, {{"x", px(x)}, {"y", px(y)}, {"text-anchor", "middle"}});
+    return;
+  }
+  out.element("text", tick.label,
+              {{"transform", fmt::format("translate({} {}) rotate(-35)", px(x + 4), px(y - 4))},
+               {"text-anchor", "end"}});
 }
 
 std::string Chart::frame() const {
@@ -135,19 +261,18 @@ std::string Chart::frame() const {
                      {"stroke", "currentColor"},
                      {"stroke-opacity", "0.6"}});
   out.open("g", {{"fill", "currentColor"}, {"font-size", "11.5"}});
-  for (const Tick& tick : x_.ticks) {
-    const double at = pixel({tick.at, 0}).x;
-    out.element("text", tick.label,
-                {{"x", px(at)}, {"y", px(bottom + 16)}, {"text-anchor", "middle"}});
-  }
+  for (const Tick& tick : x_.ticks) write_x_label(tick, out);
   for (const Tick& tick : y_.ticks) {
     const double at = pixel({0, tick.at}).y;
     out.element("text", tick.label,
                 {{"x", px(left - 7)}, {"y", px(at)}, {"dy", "0.35em"}, {"text-anchor", "end"}});
   }
-  out.element("text", x_.title,
+  const auto fitting = [](const std::string& title, double length) {
+    return shortened(title, static_cast<std::size_t>(length / kLetter));
+  };
+  out.element("text", fitting(x_.title, size_.width),
               {{"x", px(middle)}, {"y", px(size_.height - 9)}, {"text-anchor", "middle"}});
-  out.element("text", y_.title,
+  out.element("text", fitting(y_.title, size_.height),
               {{"transform", fmt::format("translate(14 {}) rotate(-90)", px((top_ + bottom) / 2))},
                {"text-anchor", "middle"}});
   return out.close().take();
@@ -155,6 +280,7 @@ std::string Chart::frame() const {
 
 std::string Chart::finish(std::string_view description) {
   clipped_.close();
+  write_circles();
   Markup svg;
   svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
                    {"viewBox", fmt::format("0 0 {} {}", px(size_.width), px(size_.height))},
@@ -163,7 +289,7 @@ std::string Chart::finish(std::string_view description) {
                    {"role", "img"},
                    {"color", "#222"},
                    {"font-family", "system-ui, sans-serif"}});
-  svg.element("title", description);
+  svg.element("title", description).element("metadata", numbers_);
   svg.open("defs");
   svg.open("clipPath", {{"id", id_ + "-clip"}});
   svg.empty("rect", {{"x", px(size_.left)},

@@ -2,6 +2,7 @@
 // blocked. Text and axes are drawn in `currentColor`, which a page may set.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,19 +24,23 @@ struct Axis {
   double low = 0;
   double high = 1;
   std::vector<Tick> ticks;
+  std::function<std::string(double)> text = {};  ///< a place as data; empty: the number itself
 };
 
 /// An axis over [low, high], widened by `margin` of its length at both ends, with round ticks.
 Axis linear_axis(std::string title, double low, double high, double margin = 0.05);
 
 /// Two axes and marks in their coordinates. Regions and lines are cut off at the axes; circles,
-/// stars and labels lie above them, whole, and are left out where their place is outside.
+/// stars and labels lie above them, whole, and are left out where their place is outside. Labels of
+/// the axes have the room they need: those that would touch are tilted. Where circles are many they
+/// are drawn without their titles. The finished drawing
+/// carries the numbers of its circles and curves: CSV in a metadata element.
 class Chart {
  public:
   struct Size {
     double width = 420;
     double height = 330;
-    double left = 62;  ///< room for the vertical axis' labels
+    double left = 62;  ///< room for the vertical axis' labels, more where they need it
   };
 
   /// `id` is unique among the charts of a page.
@@ -46,10 +51,15 @@ class Chart {
   void grid_lines();
   void region(const std::vector<Polyline>& rings, const Attributes& attributes);
   void line(const Polyline& points, const Attributes& attributes);
+  /// A line that stands for data of that name: its points are among the numbers.
+  void curve(const Polyline& points, std::string_view name, const Attributes& attributes);
   void circle(Point at, double radius, const Attributes& attributes, std::string_view title);
   void star(Point at, double radius, const Attributes& attributes, std::string_view title);
   /// Text centred on a point, turned by `degrees`, with a halo that keeps it legible.
   void label(Point at, std::string_view text, double degrees = 0);
+  /// Text beside a mark, `right` pixels from it (left of it where negative) and `down` below.
+  void tag(Point at, std::string_view text, double right, double down = 0,
+           std::string_view colour = "currentColor");
 
   /// Diagonal grey hatching, as a fill.
   std::string hatching() const { return "url(#" + id_ + "-hatch)"; }
@@ -62,6 +72,10 @@ class Chart {
 
  private:
   std::string frame() const;
+  void write_x_label(const Tick& tick, Markup& out) const;
+  bool x_labels_touch() const;
+  void note(std::string_view name, Point at);
+  void write_circles();
   bool inside(Point at) const;
   std::string path(const Polyline& points, bool closed) const;
 
@@ -71,6 +85,14 @@ class Chart {
   double top_ = 12, right_ = 14, bottom_ = 46;
   Markup clipped_;  ///< regions and lines
   Markup marks_;    ///< what lies above them
+  struct Circles {  ///< neighbours that look the same
+    double radius = 0;
+    Attributes attributes;
+    std::vector<std::pair<Point, std::string>> each;  ///< in pixels, with its title
+  };
+  Circles circles_;      ///< not yet among the marks
+  bool tilted_ = false;  ///< the labels of the horizontal axis
+  std::string numbers_;  ///< CSV
 };
 
 /// The colour at share 0..1 of viridis, "#rrggbb": even to the eye, legible to the colour-blind and

@@ -1,3 +1,10 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "reports/effects.h"
 #include "reports/format.h"
 #include "reports/run_quality.h"
 #include "reports/section.h"
@@ -6,6 +13,8 @@
 
 namespace doetune::reports {
 namespace {
+
+constexpr std::size_t kAllOpen = 3;  ///< responses; of more, only those to take care of
 
 std::string sign(Trust::Level level) {
   switch (level) {
@@ -85,18 +94,61 @@ void write_anova(const ResponseAnalysis& response, Markup& out) {
   out.close();
 }
 
+/// What replicated runs say of the surface, in numbers.
+std::string replicate_words(const ResponseAnalysis& response) {
+  const auto row = [&](const char* source) {
+    const std::vector<surfaces::AnovaRow>& rows = response.fit->anova;
+    return std::find_if(rows.begin(), rows.end(),
+                        [&](const surfaces::AnovaRow& r) { return r.source == source; });
+  };
+  const auto lacking = row("lack of fit"), pure = row("pure error");
+  if (!response.fit->lack_of_fit || !lacking->mean_square || !pure->mean_square) {
+    return response.fit->lack_of_fit_problem.empty()
+               ? ""
+               : fmt::format(" Lack of fit is not tested: {}.", response.fit->lack_of_fit_problem);
+  }
+  return fmt::format(
+      " Replicated runs scatter by {} (standard deviation, {} degrees of freedom); the surface "
+      "misses their means by {} ({}): F = {}, {}.",
+      with_unit(short_number(std::sqrt(*pure->mean_square)), fitted_unit(response)), pure->df,
+      with_unit(short_number(std::sqrt(*lacking->mean_square)), fitted_unit(response)), lacking->df,
+      short_number(response.fit->lack_of_fit->f), p_words(response.fit->lack_of_fit->p));
+}
+
+/// The verdict on one surface, what speaks against it, and its residuals.
+void write_response(const ResponseAnalysis& response, const std::vector<Figure>& figures,
+                    bool is_open, Markup& out) {
+  const Trust judged = trust(response);
+  out.open("details", is_open ? Attributes{{"open", ""}} : Attributes{});
+  out.element("summary", fmt::format("{} {}: {}", sign(judged.level), response.response.name,
+                                     trust_name(judged.level)));
+  std::string sentence = judged.sentence;
+  if (!sentence.empty()) sentence[0] = static_cast<char>(std::toupper(sentence[0]));
+  out.element("p", sentence + (response.other ? "" : replicate_words(response)));
+  if (response.other) {
+    out.element("p", "The figures and tables are of the polynomial, beside which the " +
+                         response.kind + " was taken.");
+  }
+  if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
+    out.element("p", "Without an error estimate there are no residuals to look at.");
+  }
+  write_findings("What speaks against it", findings(response), out);
+  if (!figures.empty()) write_figures(figures, out);
+  write_anova(response, out);
+  out.close();
+}
+
 }  // namespace
 
 void write_trust(const Page& page, Markup& out) {
   write_summary(page.analysis, out);
   write_findings("What speaks against the runs", run_findings(page.analysis), out);
-  for (const ResponseAnalysis& response : page.analysis.responses) {
-    write_findings("What speaks against the surface of " + response.response.name,
-                   findings(response), out);
-  }
-  write_figures(page.diagnostics, out);
-  for (const ResponseAnalysis& response : page.analysis.responses) {
-    if (response.fit) write_anova(response, out);
+  const std::vector<ResponseAnalysis>& responses = page.analysis.responses;
+  for (std::size_t r = 0; r < responses.size(); ++r) {
+    if (!responses[r].fit) continue;
+    const bool is_open =
+        responses.size() <= kAllOpen || trust(responses[r]).level != Trust::Level::kGood;
+    write_response(responses[r], page.diagnostics[r], is_open, out);
   }
 }
 

@@ -16,6 +16,24 @@
     return decimals > 6 ? short(x) : x.toFixed(Math.max(decimals, 0)).replace(/^-(0(\.0*)?)$/, "$1");
   }
 
+  // Labels of the ticks of one axis, short and all different: "16.8M", "0.002", "1.5e-7".
+  function tickLabels(values) {
+    const sizes = [[1e12, "T"], [1e9, "G"], [1e6, "M"]];
+    const tick = (x, digits) => {
+      const size = Math.abs(x);
+      const [scale, letter] = sizes.find(([s]) => size >= s) || [1, ""];
+      if (size >= 1e15 || (size !== 0 && size < 1e-4)) {
+        return x.toExponential(digits - 1).replace(/\.?0*e/, "e").replace("e+", "e");
+      }
+      return String(Number((x / scale).toPrecision(letter ? digits : Math.max(digits, 4)))) + letter;
+    };
+    for (let digits = 3; digits < 15; ++digits) {
+      const labels = values.map((x) => tick(x, digits));
+      if (new Set(labels).size === values.length) return labels;
+    }
+    return values.map(String);
+  }
+
   function percent(p) {
     if (p > 0.99 && p < 1) return "> 99 %";
     if (p < 0.01 && p > 0) return "< 1 %";
@@ -40,5 +58,5 @@
   }
 
   doetune.format = { short, numberTo, percent, interval, halfWidth, withUnit, nameWithUnit,
-                     setting };
+                     setting, tickLabels };
 })((window.doetune = window.doetune || {}));

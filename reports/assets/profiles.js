@@ -1,128 +1,281 @@
-// Profiles: each response along each factor through the sliders' settings.
+// Profiles: each response along each factor through the sliders' settings. A factor's chart can be
+// dragged like its slider.
 "use strict";
 (function (doetune) {
+  const { svg, pathOf, bandOf, frameOf, axesOf } = doetune.drawing;
   const steps = 40;
-  const rowHeight = 230;
-  const narrowest = 200; // pixels a plot needs
+  const fewSteps = 12; // of surfaces that take long
+  const narrowest = 190; // pixels a chart needs
+  const height = 215;
+  const mostRuns = 60; // in a chart: those nearest the slice
+  const clearInteraction = 0.02; // of the observed range
 
-  // Plotly numbers axes x, x2, x3.
-  const suffix = (f) => (f === 0 ? "" : f + 1);
-
-  // Coded places along factor f: its levels, or evenly over its range.
-  function places(factor) {
+  // Coded places along a factor: its levels, or evenly over its range.
+  function placesOf(factor, n) {
     return factor.kind === "categorical"
       ? factor.level_names.map((_, i) => i)
-      : Array.from({ length: steps + 1 }, (_, i) => -1 + (2 * i) / steps);
+      : Array.from({ length: n + 1 }, (_, i) => -1 + (2 * i) / n);
   }
 
-  function curve(data, response, point, f) {
-    const along = places(data.factors[f]);
-    const predictions = along.map((c) => {
-      const moved = point.slice();
-      moved[f] = c;
-      return doetune.predictOne(data.factors, response, moved);
+  const endsOf = (factor) =>
+    (factor.kind === "categorical" ? [0, factor.level_names.length - 1] : [-1, 1]);
+
+  const moved = (point, f, place) => point.map((c, i) => (i === f ? place : c));
+
+  // By how much the effect of f differs between the ends of g.
+  function interaction(data, surface, point, f, g) {
+    const mean = (a, b) => surface.mean(moved(moved(point, f, a), g, b));
+    const [f0, f1] = endsOf(data.factors[f]);
+    const [g0, g1] = endsOf(data.factors[g]);
+    return Math.abs(mean(f1, g1) - mean(f0, g1) - mean(f1, g0) + mean(f0, g0));
+  }
+
+  // The factor that interacts most with f, or null where none does to speak of.
+  function partnerOf(data, response, point, f) {
+    let best = null;
+    let most = clearInteraction * (response.observed_high - response.observed_low);
+    data.factors.forEach((_, g) => {
+      if (g === f || data.factors.length > 20) return;
+      const size = interaction(data, response.model, point, f, g);
+      if (size > most) [best, most] = [g, size];
     });
-    return { along, predictions };
+    return best;
   }
 
-  function axisValues(factor, along) {
-    return factor.kind === "categorical" ? along.map((i) => factor.level_names[i])
-                                         : along.map((c) => doetune.natural(factor, c));
+  // Runs with the response, the nearest to the slice along f first: [run, distance].
+  function nearestRuns(data, response, point, f) {
+    return data.runs.filter((run) => response.name in run.responses)
+      .map((run) => [run, doetune.distance(data, run, point, [f])])
+      .sort((a, b) => a[1] - b[1]).slice(0, mostRuns);
   }
 
-  // Where factor f's plot stands when `columns` fit beside one another.
-  const place = (f, columns) => ({ column: f % columns, row: Math.floor(f / columns) });
-
-  // A curve within the band of its interval; the levels of a category as points with error bars.
-  function curveTraces(factor, x, predictions, axes, colours) {
-    const mean = predictions.map((p) => p.mean);
-    const end = (i) => predictions.map((p) => (p.confidence_interval || [p.mean, p.mean])[i]);
-    if (factor.kind === "categorical") {
-      return [{ ...axes, x, y: mean, mode: "markers", hoverinfo: "x+y",
-                marker: { color: colours.series, size: 7 },
-                error_y: { type: "data", symmetric: false, color: colours.series,
-                           array: end(1).map((high, i) => high - mean[i]),
-                           arrayminus: end(0).map((low, i) => mean[i] - low) } }];
-    }
-    return [
-      { ...axes, x, y: end(0), mode: "lines", line: { width: 0 } },
-      { ...axes, x, y: end(1), mode: "lines", line: { width: 0 }, fill: "tonexty",
-        fillcolor: colours.band },
-      { ...axes, x, y: mean, mode: "lines", hoverinfo: "x+y",
-        line: { color: colours.series, width: 2 } },
-    ];
-  }
-
-  // A factor's curve, and a dot where its slider stands.
-  function traces(data, response, settings, columns) {
-    const point = data.factors.map((factor, f) => doetune.coded(factor, settings[f]));
-    const here = doetune.predictOne(data.factors, response, point);
-    const colours = doetune.colours();
-    return data.factors.flatMap((factor, f) => {
-      const { along, predictions } = curve(data, response, point, f);
-      const axes = { xaxis: "x" + suffix(f), yaxis: "y" + suffix(place(f, columns).row),
-                     hoverinfo: "skip", showlegend: false };
-      return [...curveTraces(factor, axisValues(factor, along), predictions, axes, colours),
-              { ...axes, x: axisValues(factor, [point[f]]), y: [here.mean], mode: "markers",
-                hoverinfo: "x+y", marker: { color: colours.optimum, size: 10 } }];
-    });
-  }
-
-  // The limits of the goal as lines across every row of plots.
-  function limits(response, rows, colours) {
-    if (!response.goal || !response.goal.is_limit) return [];
-    const ends = [response.goal.low, response.goal.high].filter((y) => y !== null);
-    return ends.flatMap((y) => Array.from({ length: rows }, (_, row) => ({
-      type: "line", xref: "paper", x0: 0, x1: 1, yref: "y" + suffix(row), y0: y, y1: y,
-      line: { color: colours.ink, width: 1, dash: "dot" },
-    })));
-  }
-
-  // The range over which the response moves anywhere near the settings; fixed while a slider moves
-  // within it, so that the eye can follow.
-  function range(data, response, settings) {
-    const point = data.factors.map((factor, f) => doetune.coded(factor, settings[f]));
-    const means = data.factors.flatMap((_, f) =>
-      curve(data, response, point, f).predictions.map((p) => p.mean)).filter(Number.isFinite);
-    const low = Math.min(response.observed_low, ...means);
-    const high = Math.max(response.observed_high, ...means);
-    const room = 0.05 * (high - low || Math.abs(high) || 1);
-    return [low - room, high + room];
-  }
-
-  function layout(data, response, settings, columns) {
-    const rows = Math.ceil(data.factors.length / columns);
-    const gap = rows > 1 ? 56 / (rows * rowHeight) : 0; // room for the titles below each row
-    const result = { ...doetune.baseLayout(), height: rows * rowHeight,
-                     margin: { l: 62, r: 8, t: 8, b: 46 },
-                     shapes: limits(response, rows, doetune.colours()) };
-    for (let row = 0; row < rows; ++row) {
-      result["yaxis" + suffix(row)] = {
-        ...doetune.baseAxis(), range: range(data, response, settings),
-        domain: [(rows - 1 - row) / rows + (row < rows - 1 ? gap : 0), (rows - row) / rows],
-        title: { text: doetune.axisTitle(response), standoff: 4 } };
-    }
-    data.factors.forEach((factor, f) => {
-      const { column, row } = place(f, columns);
-      result["xaxis" + suffix(f)] = {
-        ...doetune.baseAxis(), anchor: "y" + suffix(row), ...doetune.factorAxis(factor),
-        domain: [(column + (column ? 0.1 : 0)) / columns, (column + 1) / columns] };
-    });
-    return result;
-  }
-
-  // Registers a figure; returns the function that draws it at settings and says what is drawn.
-  doetune.profileFigure = function (figure, data) {
-    const response = data.responses.find((r) => r.name === figure.dataset.response);
-    const limited = response.goal && response.goal.is_limit;
-    return (target, settings) => {
-      const fitting = Math.max(1, Math.floor(target.clientWidth / narrowest));
-      const columns = Math.min(fitting, data.factors.length);
-      Plotly.react(target, traces(data, response, settings, columns),
-                   layout(data, response, settings, columns), doetune.plotConfig());
-      return "Predicted mean of " + response.name + " along each factor through the sliders' " +
-        "settings (dot), with its 95 % interval." +
-        (limited ? " Dotted: the limits of its goal." : "");
+  // One chart: what does not change with the sliders, and the parts that do.
+  function chartOf(data, response, f, axes, width, act) {
+    const frame = frameOf(axes, width, height);
+    const clip = `clip-${data.responses.indexOf(response)}-${f}`;
+    const path = (attributes) => svg("path", { fill: "none", ...attributes });
+    const parts = {
+      next: path({ class: "next-run", fill: "var(--series)", "fill-opacity": 0.1 }),
+      band: path({ fill: "var(--series)", "fill-opacity": 0.25 }),
+      low: path({ class: "partner", stroke: "var(--partner)", "stroke-dasharray": "2 3" }),
+      high: path({ class: "partner", stroke: "var(--partner)", "stroke-dasharray": "7 3" }),
+      mean: path({ stroke: "var(--series)", "stroke-width": 2 }),
+      runs: svg("g", { class: "runs" }), names: svg("g", { class: "partner" }),
+      here: path({ stroke: "#d55e00", "stroke-width": 1.2, "stroke-dasharray": "4 3" }),
+      dot: svg("circle", { r: 4.5, fill: "#d55e00" }),
+      read: svg("text", { class: "readout", x: frame.left + 5, y: frame.top + 13,
+                          "font-size": 11, fill: "currentColor" }),
     };
+    const cover = svg("rect", { class: "drag", x: frame.left, y: frame.top, fill: "transparent",
+                                width: frame.right - frame.left,
+                                height: frame.bottom - frame.top });
+    const window = svg("clipPath", { id: clip },
+                       svg("rect", { x: frame.left, y: frame.top, width: frame.right - frame.left,
+                                     height: frame.bottom - frame.top }));
+    const limits = (response.goal && response.goal.is_limit
+      ? [response.goal.low, response.goal.high] : []).filter((y) => y !== null)
+      .map((y) => path({ d: `M${frame.left} ${frame.y(y)}H${frame.right}`, stroke: "currentColor",
+                         "stroke-dasharray": "1 3" }));
+    const inside = svg("g", { "clip-path": `url(#${clip})` }, parts.next, parts.band, ...limits,
+                       parts.low, parts.high, parts.mean, parts.runs, parts.here, parts.dot);
+    const node = svg("g", {}, window, axesOf(axes, frame), inside, parts.names, parts.read, cover);
+    const chart = { node, frame, parts, f, axes };
+    act(chart, cover);
+    return chart;
+  }
+
+  function drawRuns(data, response, point, chart) {
+    const { frame, parts, f } = chart;
+    parts.runs.replaceChildren(...nearestRuns(data, response, point, f).reverse()
+      .map(([run, distance]) => svg("circle", {
+        cx: frame.x(run.coded[f]).toFixed(1), cy: frame.y(run.responses[response.name]).toFixed(1),
+        r: 3, fill: "none", stroke: "currentColor", "stroke-width": 1.2,
+        "stroke-opacity": doetune.nearness(distance).toFixed(2) })));
+  }
+
+  function drawPartner(data, response, point, chart, along) {
+    const { frame, parts, f } = chart;
+    const g = partnerOf(data, response, point, f);
+    parts.names.replaceChildren();
+    ["low", "high"].forEach((end, i) => {
+      if (g === null) return parts[end].setAttribute("d", "");
+      const place = endsOf(data.factors[g])[i];
+      const means = along.map((c) => response.model.mean(moved(moved(point, f, c), g, place)));
+      parts[end].setAttribute("d", pathOf(frame, along, means));
+      const y = Math.min(Math.max(frame.y(means[means.length - 1]), frame.top + 22), frame.bottom);
+      const value = doetune.format.setting(data.factors[g],
+        data.factors[g].kind === "categorical" ? place : i ? data.factors[g].high
+                                                           : data.factors[g].low);
+      parts.names.append(svg("text", { x: frame.right - 3, y: y - 4, "text-anchor": "end",
+                                       "font-size": 9.5, fill: "var(--partner)",
+                                       stroke: "var(--paper)", "stroke-width": 3,
+                                       "stroke-linejoin": "round", "paint-order": "stroke" },
+                             data.factors[g].name + " " + value));
+    });
+  }
+
+  // The levels of a category as a bar each in place of a curve.
+  function bars(frame, places, low, high, half) {
+    return places.map((place, i) => {
+      const x = frame.x(place);
+      return `M${x - half} ${frame.y(low[i])}H${x + half}V${frame.y(high[i])}H${x - half}Z`;
+    }).join("");
+  }
+
+  function drawCurve(data, response, point, chart) {
+    const { frame, parts, f } = chart;
+    const factor = data.factors[f];
+    const along = placesOf(factor, response.model.slow ? fewSteps : steps);
+    const predictions = along.map((c) => response.model.predict(moved(point, f, c)));
+    const end = (key, i) => predictions.map((p) => (p[key] ? p[key][i] : NaN));
+    const mean = predictions.map((p) => p.mean);
+    const level = factor.kind === "categorical";
+    const band = (key, half) => (level
+      ? (predictions[0][key] ? bars(frame, along, end(key, 0), end(key, 1), half) : "")
+      : bandOf(frame, along, end(key, 0), end(key, 1)));
+    parts.next.setAttribute("d", band("prediction_interval", 12));
+    parts.band.setAttribute("d", band("confidence_interval", 8));
+    parts.mean.setAttribute("d", level ? bars(frame, along, mean, mean, 12)
+                                       : pathOf(frame, along, mean));
+    drawPartner(data, response, point, chart, along);
+    chart.rows = along.map((c, i) => [doetune.format.setting(factor, doetune.natural(factor, c)),
+                                      predictions[i]]);
+  }
+
+  function drawHere(chart, point, mean) {
+    const { frame, parts, f } = chart;
+    const x = frame.x(point[f]);
+    parts.here.setAttribute("d", `M${x} ${frame.top}V${frame.bottom}`);
+    parts.dot.setAttribute("cx", x);
+    parts.dot.setAttribute("cy", frame.y(mean));
+  }
+
+  // What a pointer over a chart reads and moves.
+  function pointer(data, response, now, move) {
+    return (chart, cover) => {
+      const { frame, f } = chart;
+      const factor = data.factors[f];
+      const place = (event) => {
+        const box = cover.getBoundingClientRect();
+        const share = (event.clientX - box.left) / box.width;
+        return chart.axes.x.low + share * (chart.axes.x.high - chart.axes.x.low);
+      };
+      const stop = (event) => doetune.usable(factor, place(event));
+      cover.addEventListener("pointermove", (event) => {
+        const natural = stop(event);
+        if (event.buttons & 1) move(f, natural);
+        const p = response.model.predict(moved(now(), f, doetune.coded(factor, natural)));
+        chart.parts.read.textContent = doetune.format.setting(factor, natural) + ": " +
+          doetune.format.numberTo(p.mean, doetune.format.halfWidth(p.confidence_interval));
+      });
+      cover.addEventListener("pointerleave", () => { chart.parts.read.textContent = ""; });
+      cover.addEventListener("pointerdown", (event) => {
+        cover.setPointerCapture(event.pointerId);
+        move(f, stop(event));
+      });
+      cover.addEventListener("pointerup", () => move(null));
+    };
+  }
+
+  // All means along the factors: how far the axis must reach.
+  function reach(data, response, point) {
+    const means = data.factors.flatMap((factor, f) =>
+      placesOf(factor, 10).map((c) => response.model.mean(moved(point, f, c))));
+    return means.filter(Number.isFinite);
+  }
+
+  // "Through the optimum, y changes most with a: by 12 ms."
+  function conclusion(data, response, settings, charts) {
+    const change = ({ rows }) => {
+      const means = rows.map(([, p]) => p.mean).filter(Number.isFinite);
+      return Math.max(...means) - Math.min(...means);
+    };
+    const most = charts.reduce((a, b) => (change(b) > change(a) ? b : a));
+    const reference = data.reference.settings.every((x, f) => x === settings[f]);
+    return `Through ${reference ? data.reference.name : "these settings"}, ${response.name} changes ` +
+      `most with ${data.factors[most.f].name}: by ` +
+      doetune.format.withUnit(doetune.format.short(change(most)), response.unit) + ".";
+  }
+
+  function caption(response, model) {
+    const limited = response.goal && response.goal.is_limit;
+    return "Predicted mean of " + response.name + " along each factor through the sliders' " +
+      "settings (dashed), with its 95 % interval and, paler, that of the next run. Circles: runs, " +
+      "the fainter the farther from this slice. Thin: the same at the low (dotted) and high " +
+      "(dashed) end of the factor that interacts most, where one does." +
+      (limited ? " Dotted across: the limits of its goal." : "") +
+      (model.slow ? " Curves through " + (fewSteps + 1) + " points." : "") +
+      " Drag in a chart to move its factor.";
+  }
+
+  // The drawing of a figure: draw(settings) redraws it and says what it shows, rows() are its
+  // numbers.
+  doetune.profileFigure = function (figure, data, target, move) {
+    const response = data.responses.find((r) => r.name === figure.dataset.response);
+    let point = [];
+    let charts = [];
+    let built = "";
+    let span = [response.observed_low, response.observed_high];
+    const act = pointer(data, response, () => point, move);
+
+    function build(columns, width, axis) {
+      const rows = Math.ceil(data.factors.length / columns);
+      const drawing = svg("svg", { xmlns: "http://www.w3.org/2000/svg", color: "#222", role: "img",
+                                   "font-family": "system-ui, sans-serif",
+                                   viewBox: `0 0 ${columns * width} ${rows * height}`,
+                                   width: columns * width, height: rows * height },
+                          svg("title", {}, "Profiles of " + response.name));
+      charts = data.factors.map((factor, f) => chartOf(
+        data, response, f, { x: doetune.drawing.factorAxis(factor), y: axis }, width, act));
+      charts.forEach((chart, f) => {
+        chart.node.setAttribute("transform", `translate(${(f % columns) * width} ` +
+                                             `${Math.floor(f / columns) * height})`);
+        drawing.append(chart.node);
+      });
+      target.replaceChildren(drawing);
+    }
+
+    // The axis grows where a slider's move takes the means beyond it, so that the eye can follow.
+    function grow() {
+      const means = reach(data, response, point);
+      const [low, high] = [Math.min(span[0], ...means), Math.max(span[1], ...means)];
+      if (low < span[0] || high > span[1] || built === "") {
+        const room = 0.06 * (high - low || Math.abs(high) || 1);
+        span = [low < span[0] || built === "" ? low - room : span[0],
+                high > span[1] || built === "" ? high + room : span[1]];
+      }
+      return span;
+    }
+
+    function draw(settings) {
+      point = doetune.codedPoint(data, settings);
+      const [low, high] = grow();
+      const available = target.clientWidth || narrowest;
+      const columns = Math.min(Math.max(1, Math.floor(available / narrowest)), data.factors.length);
+      const key = [columns, available, low, high].join();
+      if (key !== built) {
+        const width = Math.min(Math.floor(available / columns), 330);
+        const title = doetune.format.nameWithUnit(response);
+        build(columns, width, doetune.drawing.linearAxis(title, low, high));
+      }
+      built = key;
+      const mean = response.model.mean(point);
+      for (const chart of charts) {
+        drawCurve(data, response, point, chart);
+        drawRuns(data, response, point, chart);
+        drawHere(chart, point, mean);
+      }
+      return { title: conclusion(data, response, settings, charts),
+               caption: caption(response, response.model) };
+    }
+
+    function rows() {
+      const header = ["factor", "setting", response.name, "mean_low", "mean_high", "next_run_low",
+                      "next_run_high"];
+      return [header, ...charts.flatMap((chart) => chart.rows.map(([setting, p]) =>
+        [data.factors[chart.f].name, setting, p.mean, ...(p.confidence_interval || ["", ""]),
+         ...(p.prediction_interval || ["", ""])]))];
+    }
+    return { draw, rows };
   };
 })((window.doetune = window.doetune || {}));

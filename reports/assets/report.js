@@ -3,7 +3,37 @@
 "use strict";
 (function (doetune) {
   const data = JSON.parse(document.getElementById("report-data").textContent);
-  const fitted = data.responses.filter((response) => response.fitted);
+  doetune.data = data;
+
+  doetune.codedPoint = (of, settings) =>
+    of.factors.map((factor, f) => doetune.coded(factor, settings[f]));
+
+  // How far a run lies from the slice through a point along the factors `along`: the root mean
+  // square of the coded distances along the others.
+  doetune.distance = function (of, run, point, along) {
+    let sum = 0;
+    let count = 0;
+    point.forEach((c, f) => {
+      if (along.includes(f)) return;
+      const gap = of.factors[f].kind === "categorical" ? Number(run.coded[f] !== c)
+                                                       : run.coded[f] - c;
+      sum += gap * gap;
+      ++count;
+    });
+    return count ? Math.sqrt(sum / count) : 0;
+  };
+
+  // How plainly such a run is drawn: 1 on the slice, faint far away.
+  doetune.nearness = (distance) => Math.max(0.1, 1 - distance / 1.2);
+
+  for (const response of data.responses) {
+    if (typeof response.covariance === "number") {
+      response.covariance = data.responses[response.covariance].covariance;
+    }
+    response.model = doetune.surface(data.factors, response);
+  }
+  for (const run of data.runs) run.coded = doetune.codedPoint(data, run.settings);
+  const fitted = data.responses.filter((response) => response.model);
 
   // Predictions of every fitted response at settings: a list in the order of data.factors (natural
   // units; a level's index where categorical), or an object by name (levels by name).
@@ -13,37 +43,45 @@
       const given = settings[factor.name];
       return typeof given === "string" ? factor.level_names.indexOf(given) : given;
     };
-    const point = data.factors.map((factor, f) => doetune.coded(factor, value(factor, f)));
+    const point = doetune.codedPoint(data, data.factors.map(value));
     return Object.fromEntries(fitted.map((response) =>
-      [response.name, doetune.predictOne(data.factors, response, point)]));
+      [response.name, response.model.predict(point)]));
   };
-  doetune.data = data;
 
   const kinds = { profile: doetune.profileFigure, contour: doetune.contourFigure };
   const contourDelay = 120; // ms of rest before contours follow a slider
   let settings = data.reference.settings;
+  let panel = null;
   const visible = new Set();
+  const known = new Set(fitted.map((response) => response.name));
 
   // The figures that scripts draw. On the screen a plot takes the place of the static drawing once
   // it is near; on paper the drawing stays.
-  const figures = Array.from(document.querySelectorAll("figure[data-figure]")).map((figure) => ({
-    figure, kind: figure.dataset.figure, stale: true, plot: null, caption: null,
-    draw: kinds[figure.dataset.figure](figure, data),
-  }));
+  const figures = Array.from(document.querySelectorAll("figure[data-figure]"))
+    .filter((figure) => kinds[figure.dataset.figure] && known.has(figure.dataset.response))
+    .map((figure) => ({ figure, kind: figure.dataset.figure, stale: true, live: null }));
 
-  function addPlot(item) {
-    item.plot = document.createElement("div");
-    item.plot.className = "plot";
-    item.caption = document.createElement("figcaption");
-    item.caption.className = "live";
-    item.figure.append(item.plot, item.caption);
+  function begin(item) {
+    const plot = doetune.element("div", { class: "plot" });
+    item.title = doetune.element("h3", { class: "live" });
+    item.caption = doetune.element("figcaption", { class: "live" });
+    item.figure.querySelector(".downloads").before(item.title, plot, item.caption);
     item.figure.classList.add("drawn");
+    const again = () => { item.stale = true; schedule(); };
+    item.live = kinds[item.kind](item.figure, data, plot, panel.move, again);
+    let width = plot.clientWidth;
+    new ResizeObserver(() => {
+      if (plot.clientWidth !== width) again();
+      width = plot.clientWidth;
+    }).observe(plot);
   }
 
   function draw(item) {
-    if (item.plot === null) addPlot(item);
+    if (item.live === null) begin(item);
     item.stale = false;
-    item.caption.textContent = item.draw(item.plot, settings);
+    const { title, caption } = item.live.draw(settings);
+    item.title.textContent = title;
+    item.caption.textContent = caption;
   }
 
   // One plot a frame, so that a slider never waits for all of them.
@@ -84,10 +122,22 @@
     figures.forEach((item) => observer.observe(item.figure));
   }
 
-  const panel = document.getElementById("settings");
-  if (panel === null || fitted.length === 0) return;
+  function addDownloads() {
+    for (const figure of document.querySelectorAll("figure[id]")) {
+      const item = figures.find((other) => other.figure === figure);
+      const fixed = known.has(figure.dataset.response) && figure.dataset.x;
+      doetune.addDownloads(figure, item ? () => item.live && item.live.rows()
+                                        : fixed && (() => doetune.contourRows(figure, data)));
+    }
+  }
+
+  document.querySelectorAll("#runs table").forEach(doetune.makeSortable);
+  document.querySelectorAll("#runs table").forEach(doetune.addRemarkFilter);
+  addDownloads();
+  const place = document.getElementById("settings");
+  if (place === null || fitted.length === 0) return;
   document.documentElement.classList.add("interactive");
-  doetune.buildSettings(panel, data, changed);
+  panel = doetune.buildSettings(place, data, changed);
   watch();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })((window.doetune = window.doetune || {}));

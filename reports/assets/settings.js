@@ -11,15 +11,19 @@
     return node;
   }
 
-  function nearestStop(factor, natural) {
-    const at = doetune.coded(factor, natural);
-    const distance = (stop) => Math.abs(doetune.coded(factor, stop) - at);
+  function nearestStop(factor, coded) {
+    const distance = (stop) => Math.abs(doetune.coded(factor, stop) - coded);
     let best = 0;
     factor.usable.forEach((stop, i) => {
       if (distance(stop) < distance(factor.usable[best])) best = i;
     });
     return best;
   }
+
+  // The usable setting nearest a coded place.
+  doetune.usable = (factor, coded) => factor.usable[nearestStop(factor, coded)];
+
+  doetune.element = element;
 
   // One slider; its stops are the settings that can be used.
   function slider(factor, changed) {
@@ -38,7 +42,7 @@
     return {
       row,
       value: () => factor.usable[input.value],
-      set: (natural) => { input.value = nearestStop(factor, natural); show(); },
+      set: (natural) => { input.value = nearestStop(factor, doetune.coded(factor, natural)); show(); },
     };
   }
 
@@ -47,7 +51,7 @@
     if (!response.goal.is_limit) return response.goal.text;
     const probability = prediction.goal_met_probability;
     return (prediction.goal_met ? "✓ met: " : "✗ missed: ") + response.goal.text +
-           (probability === null ? "" : ", next run " + format.percent(probability));
+           (probability === null ? "" : ", next run " + format.percent(Math.min(probability, 1 - 1e-9)));
   }
 
   // A card a response, with a function that fills it.
@@ -73,6 +77,18 @@
     return { node, fill };
   }
 
+  // What the profiles show besides their curves.
+  function options() {
+    const explore = document.querySelector(".explore");
+    const box = (name, label) => {
+      const input = element("input", { type: "checkbox", checked: "" });
+      input.addEventListener("change", () => explore.classList.toggle("no-" + name, !input.checked));
+      return element("label", {}, input, " " + label);
+    };
+    return element("div", { class: "options" }, box("next-run", "next run"), box("runs", "runs"),
+                   box("partner", "interactions"));
+  }
+
   // Settings in the address after #, "a=1&b=2", so that a view can be shared.
   function fromAddress(factors) {
     const given = new URLSearchParams(location.hash.slice(1));
@@ -96,7 +112,7 @@
 
   // Builds the panel. `changed(settings)` is called after every move, the numbers already shown.
   doetune.buildSettings = function (panel, data, changed) {
-    const responses = data.responses.filter((response) => response.fitted);
+    const responses = data.responses.filter((response) => response.model);
     const cards = responses.map(card);
     const sliders = data.factors.map((factor) => slider(factor, update));
     const settings = () => sliders.map((s) => s.value());
@@ -120,9 +136,17 @@
     button.addEventListener("click", reset);
     panel.addEventListener("change", () => toAddress(data.factors, settings()));
     panel.replaceChildren(element("h3", {}, "Settings"), ...sliders.map((s) => s.row), button,
-                          element("h3", {}, "Predictions"), ...cards.map((c) => c.node));
+                          options(), element("h3", {}, "Predictions"), ...cards.map((c) => c.node));
     data.reference.settings.forEach((value, f) => sliders[f].set(value));
     setAll(fromAddress(data.factors));
-    return { settings };
+
+    // A move from outside the panel: of one factor while it lasts, of none when it ends.
+    function move(f, natural) {
+      if (f === null) return toAddress(data.factors, settings());
+      if (natural === sliders[f].value()) return;
+      sliders[f].set(natural);
+      update();
+    }
+    return { move };
   };
 })((window.doetune = window.doetune || {}));

@@ -51,4 +51,26 @@
     const tail = incompleteBeta(df / 2, 0.5, df / (df + t * t)) / 2;
     return t > 0 ? 1 - tail : tail;
   };
+
+  function density(t, df) {
+    return Math.exp(logGamma((df + 1) / 2) - logGamma(df / 2) -
+                    ((df + 1) / 2) * Math.log1p((t * t) / df)) / Math.sqrt(df * Math.PI);
+  }
+
+  // The t with P(T <= t) = p, 0.5 < p < 1: Newton's method inside a bracket.
+  doetune.studentQuantile = function (p, df) {
+    let low = 0;
+    let high = 2;
+    while (doetune.studentCdf(high, df) < p) [low, high] = [high, 2 * high];
+    let t = (low + high) / 2;
+    for (let i = 0; i < 100; ++i) {
+      const gap = doetune.studentCdf(t, df) - p;
+      if (gap > 0) high = t; else low = t;
+      const step = t - gap / density(t, df);
+      const next = step > low && step < high ? step : (low + high) / 2;
+      if (Math.abs(next - t) <= 1e-15 * t) return next;
+      t = next;
+    }
+    return t;
+  };
 })((window.doetune = window.doetune || {}));

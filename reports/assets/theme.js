@@ -37,7 +37,7 @@
     const log = factor.scale !== "linear";
     const bound = (x) => (log ? Math.log10(x) : x);
     return { title, type: log ? "log" : "linear", range: [bound(factor.low), bound(factor.high)],
-             tickmode: "array", tickvals: factor.ticks, ticktext: factor.ticks.map(String) };
+             tickmode: "array", tickvals: factor.ticks, ticktext: doetune.format.tickLabels(factor.ticks) };
   };
 
   doetune.plotConfig = () => ({ displaylogo: false, displayModeBar: false, responsive: true });

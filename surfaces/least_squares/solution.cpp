@@ -222,7 +222,8 @@ std::vector<ModelPart> model_parts(const doe::Model& model, const std::vector<in
 }
 
 std::optional<Solution> solve_least_squares(const LeastSquaresProblem& problem) {
-  constexpr double kSingular = 1e12, kBad = 4, kSmall = 20'000;
+  constexpr double kSingular = 1e12, kSmall = 20'000;
+  constexpr double kLarge = 1'000'000;  // where extended precision takes seconds
   const Order order = order_of(problem);
   if (problem.z.size() < static_cast<Eigen::Index>(order.columns.size())) {
     return std::nullopt;
@@ -231,9 +232,11 @@ std::optional<Solution> solve_least_squares(const LeastSquaresProblem& problem) 
   const Decomposition<double> first(problem, order);
   const double condition = first.condition();
   if (!(condition < kSingular)) return std::nullopt;
-  const bool small = static_cast<double>(problem.z.size()) * p * p <= kSmall;
-  if (small && condition > kBad) return Decomposition<Quad>(problem, order).solution();
-  if (small || condition > kBad) return Decomposition<long double>(problem, order).solution();
+  const double work = static_cast<double>(problem.z.size()) * p * p;
+  const bool small = work <= kSmall;
+  const double bad = work <= kLarge ? 4 : 1000;
+  if (small && condition > bad) return Decomposition<Quad>(problem, order).solution();
+  if (small || condition > bad) return Decomposition<long double>(problem, order).solution();
   return first.solution();
 }
 

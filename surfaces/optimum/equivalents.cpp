@@ -51,19 +51,34 @@ class Comparison {
   }
 
  private:
+  /// The error of a difference is at most the sum of both errors: most points need no more.
   void rule_out(const GoalResponse& ramp, const Eigen::MatrixXd& coded,
                 std::vector<bool>& same) const {
     const Prediction at_best = ramp.surface->predict(best_);
-    const MeanErrors of_best = ramp.surface->mean_errors(best_.transpose());
-    const MeanErrors errors = ramp.surface->mean_errors(coded);
     const std::vector<Prediction> predictions = ramp.surface->predictions(coded);
     const double level = 1 - (1 - request_.confidence) / static_cast<double>(ramps_.size());
     const double t = t_quantile(level, at_best.df);
+    std::vector<double> worse;
+    std::vector<Eigen::Index> close;
     for (Eigen::Index i = 0; i < coded.rows(); ++i) {
-      const double error = std::hypot((errors.of_runs.row(i) - of_best.of_runs.row(0)).norm(),
-                                      (errors.own.row(i) - of_best.own.row(0)).norm());
       const auto at = static_cast<std::size_t>(i);
-      if (disadvantage(*ramp.goal, predictions[at], at_best) > t * error) same[at] = false;
+      if (!same[at]) continue;
+      const Prediction& here = predictions[at];
+      const double by = disadvantage(*ramp.goal, here, at_best);
+      const double most = (1 + 1e-9) * (here.standard_error + at_best.standard_error);
+      same[at] = by <= t * most;
+      if (!same[at] || by <= 0) continue;
+      close.push_back(i);
+      worse.push_back(by);
+    }
+    if (close.empty()) return;
+    const MeanErrors of_best = ramp.surface->mean_errors(best_.transpose());
+    const MeanErrors errors = ramp.surface->mean_errors(coded(close, Eigen::all));
+    for (std::size_t i = 0; i < close.size(); ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      const double error = std::hypot((errors.of_runs.row(row) - of_best.of_runs.row(0)).norm(),
+                                      (errors.own.row(row) - of_best.own.row(0)).norm());
+      if (worse[i] > t * error) same[static_cast<std::size_t>(close[i])] = false;
     }
   }
 

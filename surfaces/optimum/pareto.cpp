@@ -17,23 +17,6 @@ namespace {
 constexpr std::size_t kMostLookedAt = 1'000'000;
 constexpr int kDraws = 2'000;
 
-/// What a goal makes of a response: the lower the better.
-double cost(const Goal& goal, double y) {
-  switch (goal.type) {
-    case GoalType::kMaximize:
-    case GoalType::kAtLeast:
-      return -y;
-    case GoalType::kMinimize:
-    case GoalType::kAtMost:
-      return y;
-    case GoalType::kTarget:
-      return std::abs(y - goal.target);
-    case GoalType::kWithin:
-      break;
-  }
-  return std::max({0.0, goal.low - y, y - goal.high});
-}
-
 std::vector<const GoalResponse*> goals_of(const OptimumRequest& request) {
   std::vector<const GoalResponse*> goals;
   for (const GoalResponse& response : request.responses) {
@@ -141,6 +124,22 @@ Eigen::VectorXd non_dominated_shares(const std::vector<const GoalResponse*>& goa
 }
 
 }  // namespace
+
+double cost(const Goal& goal, double y) {
+  switch (goal.type) {
+    case GoalType::kMaximize:
+    case GoalType::kAtLeast:
+      return -y;
+    case GoalType::kMinimize:
+    case GoalType::kAtMost:
+      return y;
+    case GoalType::kTarget:
+      return std::abs(y - goal.target);
+    case GoalType::kWithin:
+      break;
+  }
+  return std::max({0.0, goal.low - y, y - goal.high});
+}
 
 ParetoFront pareto_front(const OptimumRequest& request, std::size_t most) {
   const std::vector<const GoalResponse*> goals = goals_of(request);

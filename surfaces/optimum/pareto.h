@@ -8,6 +8,9 @@
 
 namespace doetune::surfaces {
 
+/// What a goal makes of a response, taken for a direction: the lower the better, limit or ramp.
+double cost(const Goal& goal, double y);
+
 struct ParetoPoint {
   Candidate candidate;
   /// That none of the other points listed is truly better in every goal, by draws of the mean
@@ -21,7 +24,7 @@ struct ParetoFront {
 };
 
 /// The settings that no others beat by the mean predictions: no others are as good in every goal
-/// and better in one. Every goal is a direction here, whether a ramp or a limit: at most and
+/// and better in one. Every goal is a direction here (cost), whether a ramp or a limit: at most and
 /// minimize the lower the better, at least and maximize the higher, target and within the nearer.
 /// So the front shows what relaxing a limit would bring; candidates say which miss limits. Thinned
 /// to `most` points evenly spread over the ranges of the responses, the best of each goal among

@@ -17,12 +17,6 @@ using Settings = std::vector<double>;
 
 constexpr std::size_t kAllCombinations = 8;
 
-/// Where a factor may be instead of at its setting; empty where it stays.
-struct Moves {
-  std::size_t factor = 0;
-  std::optional<double> down, up;
-};
-
 void check(const OptimumRequest& request, const std::map<std::string, double>& tolerances) {
   for (const auto& [name, tolerance] : tolerances) {
     const auto factor =
@@ -37,9 +31,9 @@ void check(const OptimumRequest& request, const std::map<std::string, double>& t
   }
 }
 
-Moves moves_of(const doe::Factor& factor, std::size_t f, double setting,
-               const std::map<std::string, double>& tolerances) {
-  Moves moves{f, {}, {}};
+FactorMoves moves_of(const doe::Factor& factor, std::size_t f, double setting,
+                     const std::map<std::string, double>& tolerances) {
+  FactorMoves moves{f, {}, {}};
   const auto stated = tolerances.find(factor.name);
   if (stated != tolerances.end()) {
     if (setting > factor.low) moves.down = std::max(factor.low, setting - stated->second);
@@ -54,8 +48,8 @@ Moves moves_of(const doe::Factor& factor, std::size_t f, double setting,
 }
 
 /// Every point with each of these factors moved or not.
-void add_combinations(std::vector<Settings>& points, const std::vector<Moves>& moves) {
-  for (const Moves& move : moves) {
+void add_combinations(std::vector<Settings>& points, const std::vector<FactorMoves>& moves) {
+  for (const FactorMoves& move : moves) {
     const std::size_t before = points.size();
     for (const std::optional<double>& setting : {move.down, move.up}) {
       if (!setting) continue;
@@ -68,7 +62,7 @@ void add_combinations(std::vector<Settings>& points, const std::vector<Moves>& m
 }
 
 std::vector<Settings> moved_settings(const OptimumRequest& request, const Settings& settings,
-                                     const std::vector<Moves>& moves) {
+                                     const std::vector<FactorMoves>& moves) {
   std::vector<Settings> points{settings};
   if (moves.size() <= kAllCombinations) {
     add_combinations(points, moves);
@@ -88,14 +82,14 @@ std::vector<Settings> moved_settings(const OptimumRequest& request, const Settin
 }
 
 double transmitted(const OptimumRequest& request, const Surface& surface, const Settings& settings,
-                   const std::vector<Moves>& moves) {
+                   const std::vector<FactorMoves>& moves) {
   const auto response_at = [&](std::size_t f, std::optional<double> setting) {
     Settings point = settings;
     point[f] = setting.value_or(point[f]);
     return surface.response(doe::coded_point(request.factors, point));
   };
   double variance = 0;
-  for (const Moves& move : moves) {
+  for (const FactorMoves& move : moves) {
     const double change = response_at(move.factor, move.up) - response_at(move.factor, move.down);
     const double steps = (move.up ? 1 : 0) + (move.down ? 1 : 0);
     if (steps > 0) variance += std::pow(change / steps, 2);
@@ -148,7 +142,7 @@ Eigen::Index least_likely(const OptimumRequest& request, const Eigen::MatrixXd& 
 Robustness robustness(const OptimumRequest& request, const Settings& settings,
                       const std::map<std::string, double>& tolerances) {
   check(request, tolerances);
-  std::vector<Moves> moves;
+  std::vector<FactorMoves> moves;
   for (std::size_t f = 0; f < request.factors.size(); ++f) {
     const doe::Factor& factor = request.factors[f];
     if (factor.is_categorical() || request.hold.count(factor.name) > 0) continue;
@@ -162,6 +156,7 @@ Robustness robustness(const OptimumRequest& request, const Settings& settings,
   }
   Robustness robustness;
   robustness.moved_settings = points.size();
+  robustness.moves = moves;
   for (const GoalResponse& response : request.responses) {
     robustness.responses.push_back(robust_response(response, points, coded));
     robustness.responses.back().transmitted =

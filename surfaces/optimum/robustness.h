@@ -10,6 +10,12 @@
 
 namespace doetune::surfaces {
 
+/// Where a factor may be instead of at its setting, natural units; empty where it cannot move.
+struct FactorMoves {
+  std::size_t factor = 0;
+  std::optional<double> down, up;
+};
+
 struct RobustResponse {
   std::string name;
   Interval range;                ///< lowest and highest prediction at the moved settings
@@ -27,6 +33,7 @@ struct Robustness {
   /// The least of the probabilities that the next run meets every limit, over the moved settings.
   std::optional<double> least_all_goals_met_probability;
   std::size_t moved_settings = 0;  ///< looked at, the unmoved ones among them
+  std::vector<FactorMoves> moves;  ///< of the factors that may move, the region allowing or not
 };
 
 /// Every numeric factor that is not held stays or moves up or down by its tolerance (natural

@@ -101,4 +101,115 @@ responses:
                             data, folder / "mixed", true);
 }
 
+study::StudyDirectory make_surfaces_study(const std::filesystem::path& folder) {
+  const std::filesystem::path data = folder / "surfaces.csv";
+  std::ofstream csv(data);
+  csv << "n,rate,backend,wavy,wavy_log,scaling,amdahl,amdahl_time,saturation,approach,line,"
+         "uneven\n";
+  int run = 0;
+  for (const double n : {1, 9, 17, 25, 33}) {
+    for (const double rate : {0.5, 2.0, 8.0}) {
+      for (const int backend : {0, 1, 2}) {
+        for (int repeat = 0; repeat < 2; ++repeat) {
+          const double noise = std::sin(12.9898 * ++run);
+          const double scatter = 1 + 0.03 * noise;
+          const double wavy = 20 + 5 * std::sin(n / 6) * std::log(rate + 1) + backend;
+          csv << n << ',' << rate << ',' << (std::array{"trt", "onnx", "tf"}[backend]) << ','
+              << wavy + noise << ',' << wavy * scatter << ','
+              << (60 + 20 * backend) * n / (1 + 0.05 * (n - 1) + 0.002 * n * (n - 1)) * scatter
+              << ',' << 10 / (0.1 + 0.9 / n) * scatter << ',' << 10 * (0.1 + 0.9 / n) * scatter
+              << ',' << 100 * n / (8 + n) * scatter << ','
+              << 50 * (1 - std::exp(-0.1 * n)) * scatter << ',' << (3 + 0.5 * n) * scatter << ','
+              << 30 + n + noise * (0.2 + 0.05 * n) << '\n';
+        }
+      }
+    }
+  }
+  csv.close();
+  return study::import_runs(study::parse_study(R"(study: surfaces
+command: [./bench, --n, "{n}", --rate, "{rate}", --backend, "{backend}"]
+factors:
+  n: {low: 1, high: 33, type: integer}
+  rate: {low: 0.5, high: 8, scale: log10, unit: Hz}
+  backend: {levels: [trt, onnx, tf]}
+model: linear
+responses:
+  wavy: {goal: at_most, high: 24, fit: {surface: gaussian-process}}
+  wavy_log: {goal: maximize, transform: log, fit: {surface: gaussian-process}}
+  scaling: {goal: at_least, low: 500, transform: log, fit: {surface: universal-scalability, factor: n, by: backend}}
+  amdahl: {goal: at_least, low: 30, fit: {surface: amdahl, factor: n}}
+  amdahl_time: {goal: at_most, high: 4, transform: sqrt, fit: {surface: amdahl-time, factor: n}}
+  saturation: {goal: at_least, low: 20, fit: {surface: saturation, factor: n, by: backend}}
+  approach: {goal: at_least, low: 20, transform: box-cox, fit: {surface: exponential-approach, factor: n}}
+  line: {goal: at_least, low: 5, transform: inverse, fit: {surface: fixed-plus-linear, factor: n}}
+  uneven: {goal: at_least, low: 35, fit: {variance: modelled}}
+)",
+                                               folder / "surfaces.yaml"),
+                            data, folder / "surfaces", true);
+}
+
+study::StudyDirectory make_split_plot_study(const std::filesystem::path& folder) {
+  const std::filesystem::path data = folder / "split-plot.csv";
+  std::ofstream csv(data);
+  csv << "whole_plot,model_load,batch,rate,latency\n";
+  int run = 0;
+  for (int plot = 1; plot <= 12; ++plot) {
+    const int load = std::array{1, 4, 2, 3, 1, 4, 2, 3, 1, 4, 2, 3}[plot - 1];
+    const double of_plot = 1.5 * std::sin(78.233 * plot);
+    for (const int batch : {1, 16, 32}) {
+      for (const int rate : {1, 9}) {
+        csv << plot << ',' << load << ',' << batch << ',' << rate << ','
+            << 30 + 2 * load + 0.3 * batch - rate + 0.1 * load * batch + of_plot +
+                   0.5 * std::sin(12.9898 * ++run)
+            << '\n';
+      }
+    }
+  }
+  csv.close();
+  return study::import_runs(study::parse_study(R"(study: split-plot
+command: [./bench, --load, "{model_load}", --batch, "{batch}", --rate, "{rate}"]
+factors:
+  model_load: {low: 1, high: 4, type: integer, hard_to_change: true}
+  batch: {low: 1, high: 32, type: integer}
+  rate: {low: 1, high: 9, unit: Hz}
+model: interactions
+responses:
+  latency: {unit: ms, goal: at_most, high: 40}
+)",
+                                               folder / "split-plot.yaml"),
+                            data, folder / "split-plot", true);
+}
+
+study::StudyDirectory make_odd_study(const std::filesystem::path& folder) {
+  constexpr int kFactors = 50, kRuns = 70;
+  std::string text =
+      "study: '<b>odd</b>'\ncommand: [./bench]\nmodel: linear\nfactors:\n"
+      "  kind: {levels: [\"<i>a</i>\", \"a level with a name that is long\", b]}\n";
+  std::string header = "kind";
+  for (int f = 1; f < kFactors; ++f) {
+    const std::string name = "factor_number_" + std::to_string(f);
+    text += "  " + name + ": {low: 0, high: 16777216, unit: \"<u>B</u>\"}\n";
+    header += "," + name;
+  }
+  text +=
+      "responses:\n  good: {goal: minimize, unit: '<img src=x onerror=alert(1)>'}\n"
+      "  constant: {goal: maximize}\n  empty: {}\n";
+  const std::filesystem::path data = folder / "odd.csv";
+  std::ofstream csv(data);
+  csv << header << ",good,constant,empty\n";
+  for (int run = 0; run < kRuns; ++run) {
+    csv << (std::array{"<i>a</i>", "a level with a name that is long", "b"}[run % 3]);
+    double sum = 0;
+    for (int f = 1; f < kFactors; ++f) {
+      const double share = 0.5 + 0.5 * std::sin(12.9898 * (run + 1) * (f + 1));
+      csv << ',' << std::floor(16777216 * share);
+      sum += share / f;
+    }
+    csv << ',' << 1e7 * sum << ",7,\n";
+  }
+  csv.close();
+  return study::import_runs(study::parse_study(text, folder / "odd.yaml"), data, folder / "odd",
+                            true);
+}
+
 }  // namespace doetune::tests

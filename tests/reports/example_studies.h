@@ -19,4 +19,15 @@ study::StudyDirectory make_fccd_study(const std::filesystem::path& folder,
 /// log10 scales, every transform, a constraint. Under `folder`/mixed.
 study::StudyDirectory make_mixed_study(const std::filesystem::path& folder);
 
+/// Made-up runs for every kind of surface but the plain polynomial: Gaussian processes, all laws, a
+/// variance that follows the settings. Under `folder`/surfaces.
+study::StudyDirectory make_surfaces_study(const std::filesystem::path& folder);
+
+/// Made-up runs in whole plots. Under `folder`/split-plot.
+study::StudyDirectory make_split_plot_study(const std::filesystem::path& folder);
+
+/// What a report must bear: 50 factors, names and units with markup in them, a response that never
+/// changes and one that was never measured. Under `folder`/odd.
+study::StudyDirectory make_odd_study(const std::filesystem::path& folder);
+
 }  // namespace doetune::tests

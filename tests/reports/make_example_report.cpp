@@ -1,7 +1,9 @@
-// make_example_report fccd|mixed FOLDER: a study directory with its report, fit.json, optimum.json,
-// and predictions.json at a few settings, for the test that opens the report in a browser.
+// make_example_report fccd|mixed|odd|split-plot|surfaces FOLDER: a study directory with its report,
+// fit.json, optimum.json, and predictions.json at a few settings, for the test that opens the
+// report in a browser.
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "doe/design.h"
@@ -13,18 +15,23 @@ namespace {
 
 using namespace doetune;
 
-nlohmann::json interval(const surfaces::Interval& ends) { return {ends.low, ends.high}; }
+nlohmann::json interval(const std::optional<surfaces::Interval>& ends) {
+  if (!ends) return {};
+  return {ends->low, ends->high};
+}
 
 nlohmann::json prediction(const reports::Analysis& analysis, const Eigen::VectorXd& coded) {
   nlohmann::json json;
   for (const reports::ResponseAnalysis& response : analysis.responses) {
-    const surfaces::Prediction p = response.fit->predict(coded);
-    const surfaces::Goal& goal = analysis.goals.at(response.response.name);
-    json[response.response.name] = {
-        {"mean", p.response()},
-        {"confidence_interval", interval(*p.confidence_interval())},
-        {"prediction_interval", interval(*p.prediction_interval())},
-        {"goal_met_probability", *p.probability_within(goal.met_low(), goal.met_high())}};
+    if (response.surface() == nullptr) continue;
+    const surfaces::Prediction p = response.surface()->predict(coded);
+    json[response.response.name] = {{"mean", p.response()},
+                                    {"confidence_interval", interval(p.confidence_interval())},
+                                    {"prediction_interval", interval(p.prediction_interval())}};
+    const auto goal = analysis.goals.find(response.response.name);
+    if (goal == analysis.goals.end()) continue;
+    const auto met = p.probability_within(goal->second.met_low(), goal->second.met_high());
+    if (met) json[response.response.name]["goal_met_probability"] = *met;
   }
   return json;
 }
@@ -45,18 +52,26 @@ nlohmann::json predictions(const reports::Analysis& analysis) {
   return list;
 }
 
+using Make = study::StudyDirectory (*)(const std::filesystem::path&);
+
+const std::map<std::string, Make> kStudies{
+    {"fccd", [](const std::filesystem::path& folder) { return tests::make_fccd_study(folder); }},
+    {"mixed", tests::make_mixed_study},
+    {"odd", tests::make_odd_study},
+    {"split-plot", tests::make_split_plot_study},
+    {"surfaces", tests::make_surfaces_study},
+};
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  if (argument_count != 3) {
-    std::cerr << "usage: make_example_report fccd|mixed FOLDER\n";
+  if (argument_count != 3 || kStudies.count(arguments[1]) == 0) {
+    std::cerr << "usage: make_example_report fccd|mixed|odd|split-plot|surfaces FOLDER\n";
     return 2;
   }
   const std::filesystem::path folder = arguments[2];
   std::filesystem::create_directories(folder);
-  const study::StudyDirectory directory = arguments[1] == std::string("mixed")
-                                              ? tests::make_mixed_study(folder)
-                                              : tests::make_fccd_study(folder);
+  const study::StudyDirectory directory = kStudies.at(arguments[1])(folder);
   const reports::Analysis analysis = reports::analyse(directory);
   study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <regex>
 
 #include "reports/html.h"
@@ -44,16 +45,20 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
   const Case study;
   const reports::ReportFiles files = reports::write_report(study.analysis);
   REQUIRE(files.pages == std::vector{study.directory.path / "report" / "report.html"});
-  CHECK(files.figures.size() == 2 + 6 + 2 + 6);  // profiles, 3 pairs, effects, diagnostics
+  // Of two responses: profile, contours of 3 pairs, effects, perturbation, 3 interactions, tornado,
+  // 6 diagnostics. Of the study: trade-off, 4 of the design.
+  constexpr int kFigures = 2 * (1 + 3 + 1 + 1 + 3 + 1 + 6) + 1 + 4;
+  CHECK(files.figures.size() == kFigures);
   for (const std::filesystem::path& file : files.all()) CHECK(std::filesystem::file_size(file) > 0);
   const std::string html = study::read_file(files.pages.front());
   CHECK(html.size() < 10'000'000);
   const std::string page = static_part(html);
-  CHECK(count(page, "<figure") == 16);
+  CHECK(count(page, "<figure") == kFigures + 1);  // one of them for scripts alone
   CHECK_FALSE(std::regex_search(page, std::regex("(src|href)=\"(https?:)?//")));
   CHECK_THAT(page, Contains("UNCONFIRMED") && Contains("Settings to use") &&
                        Contains("within 1800 to 2500 images/s"));
-  CHECK(count(page, "<td data-label=\"Run\"") == 20);
+  const std::string runs = page.substr(page.find("id=\"runs\""));
+  CHECK(count(runs.substr(0, runs.find("</section>")), "<tr>") == 1 + 20);
 }
 
 TEST_CASE("The report as Markdown has every section and figure of the page",
@@ -106,7 +111,7 @@ TEST_CASE("A study without any run has a report that says so", "[reports][html]"
   const std::string page = static_part(reports::report_html(study.analysis));
   CHECK_THAT(page, Contains("PARTIAL") && Contains("No run has completed yet") &&
                        Contains("doetune run") && Contains("not run"));
-  CHECK(count(page, "<figure") == 0);
+  CHECK(count(page, "<figure") == count(page, "<figure id=\"design-"));
 }
 
 TEST_CASE("A response without a fit is reported beside one with", "[reports][html]") {
@@ -140,4 +145,30 @@ TEST_CASE("A saturated fit is reported without intervals or diagnostics", "[repo
   const std::string page = static_part(reports::report_html(study.analysis));
   CHECK_THAT(page, Contains("not available") && !Contains(">nan") && !Contains(" nan ") &&
                        !Contains("id=\"normal-"));
+}
+
+TEST_CASE("A report bears 50 factors, markup in names, and responses without news",
+          "[reports][html]") {
+  const tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_odd_study(folder.path());
+  const reports::Analysis analysis = reports::analyse(directory);
+  const reports::Report report = reports::make_report(analysis);
+  CHECK(count(report.html, "<img") == 0);
+  CHECK(count(static_part(report.html), "<u>") == 0);
+  CHECK(report.html.size() < 10'000'000);
+  CHECK_THAT(static_part(report.html),
+             Contains("no completed run has measured it") && Contains(">10M<"));
+  // Of 49 * 48 / 2 pairs of numeric factors few are drawn.
+  const auto contours = std::count_if(
+      report.figures.begin(), report.figures.end(),
+      [](const reports::Figure& figure) { return figure.name.starts_with("contour-"); });
+  CHECK(contours <= 12);
+}
+
+TEST_CASE("A folder that cannot be written is named", "[reports][html]") {
+  const Case study;
+  const std::filesystem::path file = study.folder.path() / "file";
+  std::ofstream(file) << "in the way";
+  CHECK_THROWS_WITH(reports::write_report(study.analysis, file / "report"),
+                    Contains(file.string()) && Contains("cannot be made"));
 }

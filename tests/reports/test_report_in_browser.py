@@ -8,6 +8,8 @@ and its intervals with those of a second least-squares solution in exact fractio
 Exit code 77: Selenium or Chromium is not installed.
 """
 
+import csv
+import io
 import json
 import math
 import pathlib
@@ -16,13 +18,16 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.dom.minidom
 from fractions import Fraction
 
 try:
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import Select, WebDriverWait
 except ImportError:
     print("skipped: python3-selenium is not installed")
     sys.exit(77)
@@ -30,7 +35,6 @@ except ImportError:
 FACTORS = {"executors_per_gpu": (1, 3), "batch_size": (1, 15), "decode_rate": (1, 9)}
 T_975_10 = 2.2281388519649385  # Student's t, 10 degrees of freedom, 97.5 %: R's qt(0.975, 10)
 NINE_DIGITS = 1e-9
-SLOWEST_MOVE_MS = 50  # from a slider's move to the numbers; plots follow in the next frames
 
 
 def coded(name, natural):
@@ -83,8 +87,8 @@ def intervals(fit, covariance, settings):
     return [(centre - half, centre + half) for half in halves]
 
 
-def read_runs(csv):
-    header, *lines = csv.read_text().split()
+def read_runs(file):
+    header, *lines = file.read_text().split()
     return [dict(zip(header.split(","), map(float, line.split(",")))) for line in lines]
 
 
@@ -197,37 +201,180 @@ class ReportInBrowser(unittest.TestCase):
         self.browser.get("about:blank")
         self.browser.get(address)
         self.assertEqual(self.settings()["batch_size"], 15)
+        self.browser.refresh()
+        self.assertEqual(self.settings()["batch_size"], 15)
+
+    def show(self, selector, part):
+        """Scrolls to a figure and waits until that part of it is drawn."""
+        figure = self.browser.find_element(By.CSS_SELECTOR, selector)
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", figure)
+        self.wait_for(lambda: figure.find_elements(By.CSS_SELECTOR, part))
+        self.wait_for(lambda: figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
+        return figure
+
+    def download(self, figure, label):
+        """What a click on a figure's button would save."""
+        return self.browser.execute_async_script("""
+            const [figure, label, done] = arguments;
+            const make = URL.createObjectURL;
+            HTMLAnchorElement.prototype.click = function () {};
+            URL.createObjectURL = (blob) => {
+              URL.createObjectURL = make;
+              blob.text().then(done);
+              return make(blob);
+            };
+            for (const button of figure.querySelectorAll(".downloads button")) {
+              if (button.textContent === label) button.click();
+            }""", figure, label)
 
     def test_plots_follow_the_sliders(self):
-        figures = self.browser.find_elements(By.CSS_SELECTOR, "figure[data-figure]")
-        self.assertEqual(len(figures), 2 + 2 * 3)
-        for figure in figures:
-            self.browser.execute_script("arguments[0].scrollIntoView()", figure)
-            self.wait_for(lambda: figure.find_elements(By.CSS_SELECTOR, ".plot .main-svg"))
-            self.wait_for(lambda: figure.find_element(By.CSS_SELECTOR, ".live").text)
+        for name in self.fits:
+            figure = self.show(f"#profile-{name}", ".plot > svg")
+            before = figure.find_element(By.CSS_SELECTOR, ".plot path[stroke-width='2']")
+            curve = before.get_attribute("d")
+            self.browser.find_element(By.ID, "slider-decode_rate").send_keys(Keys.HOME)
+            self.wait_for(lambda: before.get_attribute("d") != curve)
+            self.browser.find_element(By.ID, "reset").click()
+        self.show("#overlay", ".plot .main-svg")
         self.check_quiet()
 
-    def test_a_move_is_quick(self):
-        self.wait_for(lambda: self.browser.find_elements(By.CSS_SELECTOR, ".plot .main-svg"))
-        times = self.browser.execute_async_script("""
+    def test_profiles_hold_the_numbers_of_the_fit(self):
+        for name, fit in self.fits.items():
+            figure = self.show(f"#profile-{name}", ".plot > svg")
+            header, *rows = csv.reader(io.StringIO(self.download(figure, "CSV")))
+            self.assertEqual(header[:3], ["factor", "setting", name])
+            self.assertEqual(len(rows), 3 * 41)
+            for factor, setting, *numbers in rows:
+                settings = {**self.settings(), factor: float(setting)}
+                low, high = intervals(fit, self.covariance[name], settings)
+                for number, wanted in zip(numbers, (mean(fit, settings), *low, *high)):
+                    self.near(float(number), wanted)
+
+    def test_a_drag_in_a_profile_moves_its_slider(self):
+        figure = self.show("#profile-throughput", ".plot > svg")
+        cover = figure.find_elements(By.CSS_SELECTOR, ".drag")[1]
+        start = self.settings()
+        right_end = cover.size["width"] // 2 - 1
+        ActionChains(self.browser).move_to_element(cover).click_and_hold() \
+            .move_by_offset(right_end, 0).release().perform()
+        self.assertEqual(self.settings(), {**start, "batch_size": 15})
+        self.assertIn("batch_size=15", self.browser.current_url)
+        self.check_numbers()
+
+    def test_contours_are_grey_where_a_limit_is_missed_and_only_there(self):
+        """Two pictures of the plot, with and without the grey, differ at the points that miss."""
+        self.show("#overlay", ".plot .main-svg")
+        shades = self.browser.execute_async_script("""
             const done = arguments[0];
-            const slider = document.getElementById("slider-decode_rate");
-            const times = { numbers: [], plot: [] };
-            function move(i) {
-              if (i === 21) return done(times);
-              const start = performance.now();
-              slider.value = i * 30;
-              slider.dispatchEvent(new Event("input"));
-              times.numbers.push(performance.now() - start);
-              requestAnimationFrame(() => setTimeout(() => {
-                times.plot.push(performance.now() - start);
-                setTimeout(() => move(i + 1), 30);
-              }));
+            const plot = document.querySelector("#overlay .plot");
+            const { width, height, xaxis, yaxis } = plot._fullLayout;
+            const grey = plot.data.findIndex((t) => t.contours && t.contours.coloring === "fill");
+            async function pixels() {
+              const image = new Image();
+              image.src = await Plotly.toImage(plot, { format: "png", width, height });
+              await image.decode();
+              const canvas = document.createElement("canvas");
+              [canvas.width, canvas.height] = [width, height];
+              const context = canvas.getContext("2d");
+              context.drawImage(image, 0, 0);
+              return (x, y) => context.getImageData(x, y, 1, 1).data;
             }
-            move(0);""")
-        numbers, plot = (sorted(times[part])[10] for part in ("numbers", "plot"))
-        print(f"slider move, median: {numbers:.1f} ms to the numbers, {plot:.0f} ms to the first plot")
-        self.assertLess(numbers, SLOWEST_MOVE_MS)
+            (async () => {
+              const marks = plot.data.map((t, i) => (t.type === "scatter" ? i : -1))
+                .filter((i) => i >= 0);
+              await Plotly.restyle(plot, { visible: false }, marks);
+              const masked = await pixels();
+              await Plotly.restyle(plot, { visible: false }, [grey]);
+              const plain = await pixels();
+              const points = [];
+              const { x, y, z } = plot.data[grey];
+              for (let j = 3; j < y.length; j += 7) {
+                for (let i = 3; i < x.length; i += 7) {
+                  const at = [xaxis._offset + xaxis.l2p(xaxis.d2l(x[i])),
+                              yaxis._offset + yaxis.l2p(yaxis.d2l(y[j]))].map(Math.round);
+                  const [a, b] = [masked(...at), plain(...at)];
+                  points.push([z[j][i], Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])]);
+                }
+              }
+              done(points);
+            })();""")
+        clear = [(missed, change) for missed, change in shades if abs(missed) > 0.02]
+        self.assertTrue(any(missed > 0 for missed, _ in clear))
+        self.assertTrue(any(missed < 0 for missed, _ in clear))
+        for missed, change in clear:
+            (self.assertGreater if missed > 0 else self.assertLess)(change, 10, missed)
+
+    def test_contours_of_any_two_factors(self):
+        figure = self.show("#overlay", ".plot .main-svg")
+        across = figure.find_element(By.CSS_SELECTOR, "select[aria-label=across]")
+        up = figure.find_element(By.CSS_SELECTOR, "select[aria-label=up]")
+        first, second = across.get_attribute("value"), up.get_attribute("value")
+        Select(across).select_by_value(second)
+        self.assertEqual(up.get_attribute("value"), first)
+        Select(figure.find_element(By.CSS_SELECTOR, "select")).select_by_value("processing_time")
+        Select(up).select_by_value("decode_rate")
+        self.wait_for(lambda: self.browser.execute_script(
+            "return document.querySelector('#overlay .plot').layout.yaxis.title.text")
+            == "decode_rate [Hz]")
+        header, *rows = csv.reader(io.StringIO(self.download(figure, "CSV")))
+        self.assertEqual(header[:3], [second, "decode_rate", "processing_time"])
+        self.assertEqual(len(rows), 41 * 41)
+        for row in rows[::100]:
+            settings = {**self.settings(), second: float(row[0]), "decode_rate": float(row[1])}
+            self.near(float(row[2]), mean(self.fits["processing_time"], settings))
+        self.check_quiet()
+
+    def test_the_surface_in_three_dimensions_is_drawn_on_demand(self):
+        figure = self.show("#overlay", ".plot .main-svg")
+        self.assertEqual(figure.find_elements(By.CSS_SELECTOR, ".surface.js-plotly-plot"), [])
+        figure.find_element(By.CSS_SELECTOR, "details.live summary").click()
+        self.wait_for(lambda: figure.find_elements(By.CSS_SELECTOR, ".surface.js-plotly-plot"))
+        x, y, z = self.browser.execute_script(
+            "const t = document.querySelector('.surface').data[0]; return [t.x, t.y, t.z]")
+        names = [figure.get_attribute(f"data-{axis}") for axis in "xy"]
+        settings = {**self.settings(), names[0]: x[7], names[1]: y[33]}
+        self.near(z[33][7], mean(self.fits["throughput"], settings))
+
+    def test_every_figure_can_be_taken_along(self):
+        for figure in self.browser.find_elements(By.CSS_SELECTOR, "figure[id]"):
+            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", figure)
+            if figure.get_attribute("data-figure"):
+                self.wait_for(lambda: figure.find_elements(By.CSS_SELECTOR, ".plot svg"))
+            name = figure.get_attribute("id")
+            svg = self.download(figure, "SVG")
+            self.assertNotIn("var(--", svg, name)
+            xml.dom.minidom.parseString(svg)
+            rows = list(csv.reader(io.StringIO(self.download(figure, "CSV"))))
+            self.assertGreater(len(rows), 3, name)
+            self.assertEqual({len(row) for row in rows}, {len(rows[0])}, name)
+        self.check_quiet()
+
+    def test_the_table_of_runs_is_sorted_by_its_headings(self):
+        table = self.browser.find_element(By.CSS_SELECTOR, "#runs table")
+        headings = table.find_elements(By.CSS_SELECTOR, "th button")
+        names = [heading.text for heading in headings]
+        column = names.index("throughput [images/s]")
+        for direction in "ascending", "descending":
+            self.browser.execute_script("arguments[0].click()", headings[column])
+            cells = table.find_elements(By.CSS_SELECTOR, f"tbody td:nth-child({column + 1})")
+            values = [float(cell.text) for cell in cells]
+            self.assertEqual(values, sorted(values, reverse=direction == "descending"))
+            sorts = table.find_elements(By.CSS_SELECTOR, "th[aria-sort]")
+            self.assertEqual([th.get_attribute("aria-sort") for th in sorts], [direction])
+
+    def test_paper_shows_the_static_figures(self):
+        self.show("#overlay", ".plot .main-svg")
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        try:
+            shown = {part: any(e.is_displayed() for e in
+                               self.browser.find_elements(By.CSS_SELECTOR, part))
+                     for part in (".plot", ".downloads", "#settings", "#overlay")}
+            self.assertEqual(set(shown.values()), {False}, shown)
+            drawings = self.browser.find_elements(By.CSS_SELECTOR, "#explore .drawing > svg")
+            self.assertEqual(len(drawings), 2 + 2 * 3)
+            self.assertTrue(all(drawing.is_displayed() for drawing in drawings))
+        finally:
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
     def test_a_narrow_page_does_not_overflow(self):
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
@@ -240,16 +387,15 @@ class ReportInBrowser(unittest.TestCase):
             self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def wait_for(self, condition):
-        from selenium.webdriver.support.ui import WebDriverWait
         return WebDriverWait(self.browser, 10).until(lambda _: condition())
 
 
-class MixedFactorsInBrowser(unittest.TestCase):
-    """Categorical factors, log scales and transforms, against what the C++ predicts."""
+class SurfacesInBrowser(unittest.TestCase):
+    """Every kind of surface and factor, against what the C++ predicts."""
 
-    def test_predictions(self):
+    def check(self, kind):
         with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
-            study = make_study("mixed", folder)
+            study = make_study(kind, folder)
             browser = open_browser()
             try:
                 browser.get((study / "report/report.html").as_uri())
@@ -258,6 +404,7 @@ class MixedFactorsInBrowser(unittest.TestCase):
                 for case in cases:
                     shown = browser.execute_script("return doetune.predict(arguments[0])",
                                                    case["settings"])
+                    self.assertEqual(set(shown), set(case["responses"]))
                     for name, wanted in case["responses"].items():
                         for key, value in wanted.items():
                             self.compare(shown[name][key], value)
@@ -265,6 +412,15 @@ class MixedFactorsInBrowser(unittest.TestCase):
                 self.assertEqual(errors, [])
             finally:
                 browser.quit()
+
+    def test_categories_scales_and_transforms(self):
+        self.check("mixed")
+
+    def test_gaussian_processes_laws_and_uneven_variance(self):
+        self.check("surfaces")
+
+    def test_whole_plots(self):
+        self.check("split-plot")
 
     def compare(self, shown, wanted):
         if isinstance(wanted, list):
@@ -274,6 +430,35 @@ class MixedFactorsInBrowser(unittest.TestCase):
             self.assertIn(shown, (None, math.inf))
         else:
             self.assertLessEqual(abs(shown - wanted), NINE_DIGITS * max(abs(wanted), 1), (shown, wanted))
+
+
+class OddStudyInBrowser(unittest.TestCase):
+    """50 factors, markup in names, a constant response and one that was never measured."""
+
+    def test_it_is_shown(self):
+        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
+            study = make_study("odd", folder)
+            browser = open_browser()
+            try:
+                browser.get((study / "report/report.html").as_uri())
+                self.assertEqual(
+                    len(browser.find_elements(By.CSS_SELECTOR, "input[data-factor]")), 50)
+                for selector in "#profile-good", "#profile-constant", "#overlay":
+                    figure = browser.find_element(By.CSS_SELECTOR, selector)
+                    browser.execute_script("arguments[0].scrollIntoView()", figure)
+                    WebDriverWait(browser, 10).until(
+                        lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot svg"))
+                for tag in "img", "u", "i":
+                    self.assertEqual(browser.find_elements(By.TAG_NAME, tag), [])
+                self.assertEqual(
+                    [e for e in browser.get_log("browser") if e["level"] == "SEVERE"], [])
+                browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                    "width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+                browser.refresh()
+                width = browser.execute_script("return document.scrollingElement.scrollWidth")
+                self.assertLessEqual(width, 360)
+            finally:
+                browser.quit()
 
 
 class WithoutScripts(unittest.TestCase):
@@ -290,6 +475,10 @@ class WithoutScripts(unittest.TestCase):
                 for drawing in drawings:
                     self.assertTrue(drawing.is_displayed())
                 self.assertEqual(browser.find_elements(By.CLASS_NAME, "plot"), [])
+                self.assertFalse(browser.find_element(By.ID, "overlay").is_displayed())
+                rows = browser.find_elements(By.CSS_SELECTOR, "#runs tbody tr")
+                self.assertEqual(len([row for row in rows if row.is_displayed()]), 20)
+                self.assertEqual(browser.find_elements(By.TAG_NAME, "button"), [])
             finally:
                 browser.quit()
 

@@ -1,55 +1,77 @@
-// How sure the optimum is: where the true best lies, what it gains, what a step off costs, which
-// settings are as good, and what one goal costs another.
+// What one goal costs another: the front of settings that no others beat, and what other settings
+// cost and save.
 #include <fmt/format.h>
 
 #include "reports/format.h"
 #include "reports/section.h"
 #include "reports/section_parts.h"
 #include "reports/slice.h"
+#include "reports/trade_off.h"
 
 namespace doetune::reports {
 namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-std::string signed_number(double x, const std::string& unit) {
-  return with_unit((x < 0 ? "" : "+") + short_number(x), unit);
-}
-
-const std::string& unit_of(const Analysis& analysis, const std::string& name) {
-  return analysis.directory->study.find_response(name)->unit;
-}
-
-std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertainty& place) {
-  if (!factor.is_categorical()) {
-    return fmt::format("{} to {}", factor.format(factor.snap(place.settings.low)),
-                       factor.format(factor.snap(place.settings.high)));
-  }
-  const std::vector<double>& shares = place.shares;
-  std::string text;
-  for (std::size_t level = 0; level < shares.size(); ++level) {
-    text += fmt::format("{}{} {}", level == 0 ? "" : ", ", factor.level_names[level],
-                        percent(shares[level]));
-  }
-  return text;
-}
-
-void write_place(const Analysis& analysis, Markup& out) {
-  const auto& uncertainty = analysis.details->uncertainty;
-  if (!uncertainty) return;
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
-  Rows rows;
+std::vector<Cell> candidate_row(const Page& page, const std::string& name,
+                                const surfaces::Candidate& candidate) {
+  const std::vector<doe::Factor>& factors = factors_of(page.analysis);
+  std::vector<Cell> row = {text_cell(name)};
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    const surfaces::FactorUncertainty& place = uncertainty->factors[f];
-    rows.push_back({text_cell(name_with_unit(factors[f].name, factors[f].unit)),
-                    {factors[f].format(analysis.optimum->best.settings[f])},
-                    text_cell(place_text(factors[f], place))});
+    row.push_back({factors[f].format(candidate.settings[f]), {}, !factors[f].is_categorical()});
   }
-  out.element("h3", "Where the true best lies");
-  out.element("p", fmt::format("Each of {} draws of what the true surfaces may be, given the runs, "
-                               "has a best of its own; nine in ten lie in these ranges.",
-                               uncertainty->draws));
-  write_table({"Factor", "Best setting", "True best, 90 %"}, rows, out, WhenNarrow::kList);
+  for (const ResponseAnalysis& response : page.analysis.responses) {
+    const surfaces::Outlook* outlook = outlook_of(candidate, response.response.name);
+    if (outlook == nullptr) {
+      row.push_back({"–"});
+      continue;
+    }
+    const double half =
+        outlook->confidence_interval
+            ? (outlook->confidence_interval->high - outlook->confidence_interval->low) / 2
+            : 0;
+    row.push_back({(outlook->goal_met ? "" : "✗ ") + number_to(outlook->mean, half),
+                   exact_number(outlook->mean)});
+  }
+  row.push_back(candidate.all_goals_met_probability
+                    ? Cell{percent(*candidate.all_goals_met_probability),
+                           exact_number(*candidate.all_goals_met_probability)}
+                    : Cell{"–"});
+  return row;
+}
+
+void write_alternatives(const Page& page, Markup& out) {
+  const surfaces::Optimum& optimum = *page.analysis.optimum;
+  if (optimum.alternatives.empty()) return;
+  out.element("h3", "Other good settings");
+  out.element(
+      "p",
+      fmt::format(
+          "{} that differ from the optimum by at least a quarter of some factor's range come next. "
+          "✗: a goal is missed on average.",
+          optimum.alternatives.size() == 1
+              ? "The settings"
+              : fmt::format("The {} best settings", optimum.alternatives.size())));
+  std::vector<std::string> header = {"Settings"};
+  for (const doe::Factor& factor : factors_of(page.analysis)) {
+    header.push_back(name_with_unit(factor.name, factor.unit));
+  }
+  for (const ResponseAnalysis& response : page.analysis.responses) {
+    header.push_back(name_with_unit(response.response.name, response.response.unit));
+  }
+  header.emplace_back("Next run meets all goals");
+  std::vector<std::vector<Cell>> rows = {candidate_row(page, "optimum", optimum.best)};
+  for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
+    rows.push_back(
+        candidate_row(page, fmt::format("alternative {}", i + 1), optimum.alternatives[i]));
+  }
+  if (optimum.baseline) rows.push_back(candidate_row(page, "now", *optimum.baseline));
+  write_table(header, rows, out);
+  out.open("ul");
+  for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
+    out.element("li", fmt::format("Alternative {}. {}", i + 1, alternative_text(page.analysis, i)));
+  }
+  out.close();
 }
 
 void write_gains(const Analysis& analysis, Markup& out) {
@@ -57,29 +79,13 @@ void write_gains(const Analysis& analysis, Markup& out) {
   Rows rows;
   for (const surfaces::Gain& gain : analysis.details->gains) {
     rows.push_back({text_cell(gain.name),
-                    {signed_number(gain.difference, unit_of(analysis, gain.name)),
+                    {with_unit(signed_number(gain.difference), unit_of(analysis, gain.name)),
                      exact_number(gain.difference)},
                     text_cell(gain.interval ? interval_text(*gain.interval) : "–"),
                     gain.ratio ? number_cell(*gain.ratio) : Cell{"–"}});
   }
   out.element("h3", "What it changes against today's settings");
   write_table({"Response", "Change", "95 %", "Ratio"}, rows, out, WhenNarrow::kList);
-}
-
-void write_robustness(const Analysis& analysis, Markup& out) {
-  const surfaces::Robustness& robustness = analysis.details->robustness;
-  Rows rows;
-  for (const surfaces::RobustResponse& response : robustness.responses) {
-    rows.push_back({text_cell(name_with_unit(response.name, unit_of(analysis, response.name))),
-                    text_cell(interval_text(response.range)), number_cell(response.transmitted)});
-  }
-  out.element("h3", "If a setting is one step off");
-  out.element("p",
-              fmt::format("Every numeric factor moved by one usable step, in all combinations: "
-                          "{} of these settings keep to every limit, by their predicted means.",
-                          percent(robustness.limits_met_share)));
-  write_table({"Response", "Lowest to highest", "Standard deviation passed on"}, rows, out,
-              WhenNarrow::kList);
 }
 
 std::vector<std::string> header_of(const Analysis& analysis, const char* last) {
@@ -109,7 +115,7 @@ void write_equivalents(const Analysis& analysis, Markup& out) {
   for (const surfaces::Equivalent& equivalent : analysis.details->equivalents) {
     std::vector<Cell> row = settings_row(analysis, equivalent.candidate);
     for (const surfaces::Gain& gain : equivalent.against_best) {
-      row.push_back({signed_number(gain.difference, ""), exact_number(gain.difference)});
+      row.push_back({signed_number(gain.difference), exact_number(gain.difference)});
     }
     rows.push_back(std::move(row));
   }
@@ -150,15 +156,22 @@ void write_pareto(const Analysis& analysis, Markup& out) {
   out.close();
 }
 
+/// Why nothing is drawn.
+void write_no_figures(const Analysis& analysis, Markup& out) {
+  if (analysis.goals.size() < 2) out.element("p", "There is one goal: nothing is traded for it.");
+}
+
 }  // namespace
 
-void write_certainty(const Page& page, Markup& out) {
-  write_relaxations(page.analysis, out);
-  write_gains(page.analysis, out);
-  write_place(page.analysis, out);
-  write_robustness(page.analysis, out);
-  write_equivalents(page.analysis, out);
-  write_pareto(page.analysis, out);
+void write_trade_off(const Page& page, Markup& out) {
+  const Analysis& analysis = page.analysis;
+  write_relaxations(analysis, out);
+  if (page.trade_offs.empty()) write_no_figures(analysis, out);
+  write_figures(page.trade_offs, out, "figures pairs");
+  write_alternatives(page, out);
+  write_gains(analysis, out);
+  write_equivalents(analysis, out);
+  write_pareto(analysis, out);
 }
 
 }  // namespace doetune::reports

@@ -1,0 +1,302 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <numbers>
+
+#include "doe/design.h"
+#include "reports/design_quality.h"
+#include "reports/effects.h"
+#include "reports/figures.h"
+#include "reports/html.h"
+#include "reports/surface_words.h"
+#include "reports/tornado.h"
+#include "reports/trade_off.h"
+#include "study/import.h"
+#include "tests/reports/example_studies.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using Catch::Contains;
+
+namespace {
+
+/// A study with its runs, fitted.
+struct Case {
+  Case(const std::string& text, const std::string& csv) {
+    const std::filesystem::path data = folder.path() / "runs.csv";
+    std::ofstream(data) << csv;
+    directory = study::import_runs(study::parse_study(text, folder.path() / "study.yaml"), data,
+                                   folder.path() / "study", true);
+    analysis = reports::analyse(directory);
+  }
+  explicit Case(const std::string& text) {
+    directory = tests::make_fccd_study(folder.path(), text);
+    analysis = reports::analyse(directory);
+  }
+
+  tests::TemporaryDirectory folder;
+  study::StudyDirectory directory;
+  reports::Analysis analysis;
+};
+
+/// The published runs with goals that are at odds: fast, and soon done.
+std::string fast_and_soon() {
+  std::string text = tests::fccd_study_text();
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("goal: within, low: 1800, high: 2500", "goal: maximize");
+  replace("goal: within, low: 0.5, high: 1.0", "goal: minimize");
+  return text;
+}
+
+std::string head(const std::string& factors, const std::string& model) {
+  return "study: example\nseed: 1\ncommand: [./run]\nfactors:\n" + factors + "model: " + model +
+         "\nresponses:\n  y: {unit: s, goal: minimize}\n";
+}
+
+const std::string kTwoFactors =
+    "  a: {low: -1, high: 1, step: 0.5}\n  b: {low: -1, high: 1, step: 0.5}\n";
+
+/// What no page may say.
+void check_is_sound(const reports::Report& report) {
+  for (const reports::Figure& figure : report.figures) {
+    INFO(figure.name);
+    CHECK_THAT(figure.svg, !Contains("nan") && !Contains("inf "));
+    CHECK_FALSE(figure.title.empty());
+    CHECK_THAT(figure.title, !Contains("nan"));
+    CHECK_THAT(figure.svg, Contains("role=\"img\"") && Contains("<title>"));
+  }
+  CHECK_THAT(report.html, !Contains(">nan") && !Contains(" nan ") && !Contains(">inf<"));
+}
+
+bool has_figure(const reports::Report& report, const std::string& start) {
+  return std::any_of(report.figures.begin(), report.figures.end(),
+                     [&](const reports::Figure& f) { return f.name.starts_with(start); });
+}
+
+}  // namespace
+
+TEST_CASE("A tornado shows what the surface predicts one step off the optimum",
+          "[reports][figures]") {
+  const Case study(tests::fccd_study_text());
+  const std::vector<doe::Factor>& factors = study.directory.study.factors;
+  const std::vector<double>& best = study.analysis.optimum->best.settings;
+  const std::vector<reports::Tornado> found = reports::tornados(study.analysis);
+  REQUIRE(found.size() == 2);
+  for (const reports::Tornado& tornado : found) {
+    const surfaces::Fit& fit = *tornado.response->fit;
+    CHECK(tornado.centre == Approx(fit.predict(doe::coded_point(factors, best)).response()));
+    REQUIRE(tornado.swings.size() == 3);
+    for (const reports::FactorSwing& swing : tornado.swings) {
+      for (const std::optional<reports::SwingEnd>& end : {swing.down, swing.up}) {
+        if (!end) continue;
+        std::vector<double> moved = best;
+        moved[swing.factor] = end->setting;
+        CHECK(end->mean == Approx(fit.predict(doe::coded_point(factors, moved)).response()));
+      }
+      // An integer's step is 1; at the end of the range there is none.
+      if (factors[swing.factor].kind == doe::FactorKind::kInteger) {
+        if (swing.down) CHECK(swing.down->setting == best[swing.factor] - 1);
+        if (swing.up) CHECK(swing.up->setting == best[swing.factor] + 1);
+        CHECK(swing.up.has_value() == (best[swing.factor] < factors[swing.factor].high));
+      }
+    }
+    for (std::size_t i = 1; i < tornado.swings.size(); ++i) {
+      CHECK(tornado.swings[i - 1].reach(tornado.centre) >= tornado.swings[i].reach(tornado.centre));
+    }
+  }
+}
+
+TEST_CASE("A front holds settings that no others beat, and goals at odds are known as such",
+          "[reports][figures]") {
+  const Case study(fast_and_soon());
+  const std::vector<reports::GoalPair> pairs = reports::goal_pairs(study.analysis);
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].agreement < -0.5);
+  const auto& points = study.analysis.details->pareto.points;
+  const std::vector<std::size_t> front = reports::front_of(study.analysis, pairs[0]);
+  REQUIRE(front.size() > 5);
+  const auto fast = [&](std::size_t i) { return points[i].candidate.outlooks[0].mean; };
+  const auto slow = [&](std::size_t i) { return points[i].candidate.outlooks[1].mean; };
+  for (std::size_t i = 1; i < front.size(); ++i) {
+    CHECK(fast(front[i]) < fast(front[i - 1]));
+    CHECK(slow(front[i]) < slow(front[i - 1]));
+  }
+  const std::vector<reports::Figure> figures = reports::trade_off_figures(study.analysis);
+  REQUIRE(figures.size() == 1);
+  CHECK_THAT(figures[0].title, Contains("Taking throughput from"));
+}
+
+TEST_CASE("Two limits have no front, but the runs that keep to both are counted",
+          "[reports][figures]") {
+  // Of the published runs: 1832 images/s in 0.58 s alone.
+  const Case study(tests::fccd_study_text());
+  const std::vector<reports::Figure> figures = reports::trade_off_figures(study.analysis);
+  REQUIRE(figures.size() == 1);
+  CHECK_THAT(figures[0].title, Contains("1 of 20 measured runs has both"));
+}
+
+TEST_CASE("Alternatives are told by what they gain and lose", "[reports][figures]") {
+  const Case study(fast_and_soon());
+  const surfaces::Optimum& optimum = *study.analysis.optimum;
+  REQUIRE(study.analysis.details->alternative_gains.size() == optimum.alternatives.size());
+  REQUIRE_FALSE(optimum.alternatives.empty());
+  for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
+    const std::string text = reports::alternative_text(study.analysis, i);
+    CHECK_THAT(text, Contains("With ") && Contains(" instead of ") && Contains("throughput "));
+    const surfaces::Gain& gain = study.analysis.details->alternative_gains[i][0];
+    CHECK(gain.difference ==
+          Approx(optimum.alternatives[i].outlooks[0].mean - optimum.best.outlooks[0].mean));
+    if (gain.interval->low > 0) CHECK_THAT(text, Contains("throughput better by "));
+    if (gain.interval->high < 0) CHECK_THAT(text, Contains("throughput worse by "));
+  }
+}
+
+TEST_CASE("Without residual freedom a half-normal plot names what stands out",
+          "[reports][figures]") {
+  // Filtration rate. Source: Montgomery, Design and Analysis of Experiments, 8th edition, example
+  // 6.2: A, C, D, AC and AD are beyond Lenth's margin of 6.75 (of effects; coefficients are half).
+  const std::array<int, 16> y = {45, 71, 48, 65, 68, 60, 80, 65, 43, 100, 45, 104, 75, 86, 70, 96};
+  std::string factors, model = "[\"1\"", csv = "a,b,c,d,y\n";
+  for (const char name : {'a', 'b', 'c', 'd'}) {
+    factors += std::string("  ") + name + ": {low: -1, high: 1}\n";
+  }
+  for (int term = 1; term < 16; ++term) {
+    std::string text;
+    for (int f = 0; f < 4; ++f) {
+      if (term >> f & 1) text += (text.empty() ? "" : "*") + std::string(1, "abcd"[f]);
+    }
+    model += ", " + text;
+  }
+  for (int run = 0; run < 16; ++run) {
+    for (int f = 0; f < 4; ++f) csv += (run >> f & 1 ? "1," : "-1,");
+    csv += std::to_string(y[static_cast<std::size_t>(run)]) + "\n";
+  }
+  const Case study(head(factors, model + "]"), csv);
+  const auto saturated = reports::saturated_effects(*study.analysis.responses[0].fit);
+  REQUIRE(saturated);
+  CHECK(saturated->margins.margin == Approx(6.7478 / 2).epsilon(1e-4));
+  CHECK(saturated->margins.simultaneous_margin == Approx(13.699 / 2).epsilon(1e-4));
+  CHECK(saturated->beyond(saturated->margins.margin) ==
+        std::vector<std::string>{"a", "a*c", "a*d", "d", "c"});
+  const reports::Report report = reports::make_report(study.analysis);
+  check_is_sound(report);
+  CHECK(has_figure(report, "half-normal-y"));
+  CHECK_FALSE(has_figure(report, "normal-y"));
+  CHECK_THAT(report.html, Contains("a, a*c, a*d, d, c stand out of the 15 terms of y") &&
+                              Contains("Without an error estimate there are no residuals") &&
+                              Contains("as many coefficients as runs"));
+}
+
+TEST_CASE("The prediction variance of a known design", "[reports][figures]") {
+  // 2 x 2 runs and 1, a, b: d(x) = (1 + a^2 + b^2) / 4. Over the square its average is 5/12, its
+  // median that of a^2 + b^2 = 2 / pi, its maximum 3/4 at the corners.
+  const Case study(head("  a: {low: -1, high: 1}\n  b: {low: -1, high: 1}\n", "linear"),
+                   "a,b,y\n-1,-1,1\n1,-1,2\n-1,1,3\n1,1,5\n");
+  const reports::DesignQuality quality = reports::design_quality(study.analysis);
+  const doe::FullEvaluation& evaluation = quality.shown();
+  CHECK(*evaluation.average_variance == Approx(5.0 / 12));
+  CHECK(evaluation.variance_quantiles[10] == Approx((1 + 2 / std::numbers::pi) / 4).epsilon(0.01));
+  CHECK(evaluation.variance_quantiles.back() == Approx(0.75));
+  CHECK(*evaluation.basics.d_efficiency == Approx(100));
+  CHECK(*evaluation.g_efficiency == Approx(100));
+  const std::vector<reports::Figure> figures = reports::design_figures(study.analysis, quality);
+  CHECK_THAT(figures[0].title, Contains("known to 0.6"));
+  CHECK_THAT(figures.back().title, Contains("none are correlated"));
+}
+
+TEST_CASE("Joint intervals hold for all terms together", "[reports][figures]") {
+  const Case study(tests::fccd_study_text());
+  const std::vector<reports::Effect> effects =
+      reports::effects_of(*study.analysis.responses[0].fit);
+  REQUIRE(effects.size() == 9);
+  // R: qt(1 - 0.05/18, 10), against qt(0.975, 10)
+  for (const reports::Effect& effect : effects) {
+    const double wide = effect.joint_interval->high - effect.estimate;
+    const double narrow = effect.interval->high - effect.estimate;
+    CHECK(wide / narrow == Approx(3.51815 / 2.228139).epsilon(1e-3));
+    CHECK((!effect.is_certain() || effect.is_clear()));
+  }
+}
+
+TEST_CASE("The shape of a surface in words", "[reports][figures]") {
+  std::string csv = "a,b,y\n";
+  for (int a = -1; a <= 1; ++a) {
+    for (int b = -1; b <= 1; ++b) {
+      const double y = 10 + 3 * (a - 0.5) * (a - 0.5) + 1 * b * b + 0.001 * ((a + 2 * b) % 3);
+      csv += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(y) + "\n";
+    }
+  }
+  const Case study(head(kTwoFactors, "quadratic"), csv);
+  const std::string words = reports::shape_words(study.analysis, study.analysis.responses[0]);
+  CHECK_THAT(words, Contains("A minimum at a = ") && Contains("inside the region") &&
+                        Contains("It curves most along a"));
+}
+
+TEST_CASE("Sections say what a study cannot have", "[reports][figures]") {
+  SECTION("one response constant") {
+    const Case study(head(kTwoFactors, "linear"),
+                     "a,b,y\n-1,-1,2\n1,-1,2\n-1,1,2\n1,1,2\n0,0,2\n0,0,2\n");
+    const reports::Report report = reports::make_report(study.analysis);
+    check_is_sound(report);
+    CHECK_FALSE(has_figure(report, "normal-y"));
+    CHECK(has_figure(report, "design-power"));
+  }
+  SECTION("categorical factors only") {
+    const Case study(head("  p: {levels: [x, y, z]}\n  q: {levels: [u, v]}\n", "linear"),
+                     "p,q,y\nx,u,1\nx,v,2.1\ny,u,3\ny,v,4.2\nz,u,5\nz,v,6.3\nx,u,1.1\nz,v,6.2\n");
+    const reports::Report report = reports::make_report(study.analysis);
+    check_is_sound(report);
+    CHECK_THAT(report.html, Contains("No factor can be moved by a step"));
+    CHECK_FALSE(has_figure(report, "perturbation"));
+  }
+  SECTION("one factor") {
+    const Case study(head("  a: {low: 0, high: 4, type: integer}\n", "quadratic"),
+                     "a,y\n0,5\n1,3\n2,2.1\n3,3.2\n4,5.1\n2,2\n");
+    const reports::Report report = reports::make_report(study.analysis);
+    check_is_sound(report);
+    CHECK_THAT(report.html, Contains("There is one goal") && Contains("A minimum at a = ") &&
+                                Contains("The surfaces have no interactions"));
+    CHECK(has_figure(report, "perturbation-y"));
+  }
+  SECTION("runs missing") {
+    Case study(tests::fccd_study_text());
+    for (int run = 12; run <= 20; ++run) study.analysis.records.erase(run);
+    const reports::DesignQuality quality = reports::design_quality(study.analysis);
+    REQUIRE(quality.made);
+    CHECK(quality.made->basics.runs == 11);
+    CHECK(quality.planned.basics.runs == 20);
+    check_is_sound(reports::make_report(study.analysis));
+    CHECK_THAT(reports::report_html(study.analysis),
+               Contains("11 of 20 planned runs are complete"));
+  }
+  SECTION("no runs at all") {
+    Case study(tests::fccd_study_text());
+    study.analysis = reports::Analysis{};
+    study.analysis.directory = &study.directory;
+    for (const study::Response& response : study.directory.study.responses) {
+      study.analysis.responses.push_back({response, {}, "no completed runs", {}});
+    }
+    const reports::Report report = reports::make_report(study.analysis);
+    check_is_sound(report);
+    CHECK(has_figure(report, "design-space-fraction"));
+  }
+}
+
+TEST_CASE("Of many runs each costs a few bytes", "[reports][figures]") {
+  std::string csv = "a,b,y\n";
+  for (int run = 0; run < 1000; ++run) {
+    const double a = run % 5 / 2.0 - 1, b = run / 5 % 5 / 2.0 - 1;
+    csv += fmt::format("{},{},{}\n", a, b, 5 + a * b + std::sin(12.9898 * run));
+  }
+  const Case study(head(kTwoFactors, "quadratic"), csv);
+  for (const reports::Figure& figure : reports::diagnostic_figures(study.analysis.responses[0])) {
+    INFO(figure.name);
+    CHECK(figure.svg.size() < 70'000);  // half of them the numbers as CSV
+  }
+}
