@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Makes the site of the tree's pages: build.py FOLDER_OF_PROGRAMS OUTPUT_FOLDER
+
+The pages are staged in OUTPUT/source as they lie in the tree, so that links between them hold; the
+programs write what can be asked of them (generated.py) and the pictures; Sphinx makes OUTPUT/site.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import generated
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SITE = TREE / "docs/site"
+# What pages are made of, or link to.
+PAGES = {".md", ".svg", ".csv", ".json", ".yaml", ".sh", ".py", ".R", ".txt"}
+FOLDERS = ("docs", "examples", "bench", "workloads")
+
+
+def stage(source):
+    """The tree's pages with what they link to; README.md is the first page and has the contents."""
+    for folder in FOLDERS:
+        for file in sorted((TREE / folder).rglob("*")):
+            inside = file.relative_to(TREE)
+            if file.is_file() and file.suffix in PAGES and SITE not in file.parents:
+                (source / inside).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, source / inside)
+    contents = (SITE / "contents.md").read_text()
+    (source / "index.md").write_text((TREE / "README.md").read_text() + contents)
+    shutil.copytree(SITE / "static", source / "static")
+
+
+def draw(doetune, source):
+    """The pictures of the explanation: the report of the published study, from its own runs."""
+    example, work = TREE / "examples/published-fccd", source.parent / "figures"
+    shutil.rmtree(work, ignore_errors=True)
+    for arguments in (("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv", "-o", work),
+                      ("report", work)):
+        subprocess.run([doetune, *arguments], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.PIPE)
+    figures = source / "docs/explanation/figures"
+    figures.mkdir()
+    for figure in (work / "report").glob("**/*.svg"):
+        shutil.copy(figure, figures)
+
+
+def main():
+    programs, output = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    source, site = output / "source", output / "site"
+    for folder in (source, site):
+        shutil.rmtree(folder, ignore_errors=True)
+    source.mkdir(parents=True)
+    stage(source)
+    generated.write(programs / "doetune", source / "docs/generated")
+    draw(programs / "doetune", source)
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", SITE,
+                    "-d", output / "doctrees", source, site], check=True,
+                   env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
+    print(f"{site}/index.html")
+
+
+if __name__ == "__main__":
+    main()
