@@ -17,6 +17,8 @@ SITE = TREE / "docs/site"
 # What pages are made of, or link to.
 PAGES = {".md", ".svg", ".csv", ".json", ".yaml", ".sh", ".py", ".R", ".txt"}
 FOLDERS = ("docs", "examples", "bench", "workloads")
+# Put under a page that lists its folder's pages, so that the sidebar has them too.
+PAGES_BELOW = "\n```{toctree}\n:hidden:\n:glob:\n\n*/**\n```\n"
 
 
 def stage(source):
@@ -29,6 +31,9 @@ def stage(source):
                 shutil.copyfile(file, source / inside)
     contents = (SITE / "contents.md").read_text()
     (source / "index.md").write_text((TREE / "README.md").read_text() + contents)
+    for folder in ("examples", "bench"):
+        with open(source / folder / "README.md", "a") as page:
+            page.write(PAGES_BELOW)
     shutil.copytree(SITE / "static", source / "static")
 
 

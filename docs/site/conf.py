@@ -5,6 +5,7 @@ root_doc = "index"
 extensions = ["myst_parser", "sphinx_copybutton"]
 myst_heading_anchors = 4
 highlight_language = "none"
+smartquotes = False
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 
@@ -15,5 +16,4 @@ html_css_files = ["site.css"]
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
-# Inherited variables of the theme: its fonts are the reader's own.
 html_theme_options = {"navigation_with_keys": True}
