@@ -26,7 +26,7 @@ function(doetune_install_rooms)
             INCLUDES DESTINATION ${headers})
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${room})
       install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${headers} COMPONENT development
-              FILES_MATCHING PATTERN "*.h")
+              FILES_MATCHING PATTERN "*.h" PATTERN programs EXCLUDE PATTERN assets EXCLUDE)
     endif()
   endforeach()
   install(EXPORT doetune NAMESPACE doetune:: FILE doetune-targets.cmake

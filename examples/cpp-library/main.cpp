@@ -19,10 +19,10 @@ int main() {
   request.model = doe::Model::named("quadratic", request.factors);
   const doe::Design design = doe::build_design("fccd", request);
 
-  // What is measured: here a formula with a ripple in place of noise; its best is 6 workers, 8 ms.
-  const auto throughput = [](double workers, double wait) {
+  // What is measured: here a formula whose best is 6 workers and 8 ms, with a ripple as its noise.
+  auto throughput = [calls = 0](double workers, double wait) mutable {
     return 900 - 12 * std::pow(workers - 6, 2) - 2 * std::pow(wait - 8, 2) +
-           std::sin(9 * wait + workers);
+           3 * std::sin(37.0 * ++calls);
   };
   Eigen::VectorXd measured(static_cast<Eigen::Index>(design.points.size()));
   for (const int run : doe::random_run_order(design, /*seed=*/2026)) {

@@ -84,9 +84,9 @@ class Installed(unittest.TestCase):
         cache = (build / "CMakeCache.txt").read_text()
         self.assertIn(f"doetune_DIR:PATH={self.prefix}/", cache)
         run(CMAKE, "--build", build)
-        # The best of the formula in main.cpp, whose ripple moves a setting by a step at most.
+        # The best of the formula in main.cpp is 900 at 6 and 8, with a ripple of 3 in place of noise.
         best = run(build / "tune-a-function").splitlines()[-1]
-        self.assertRegex(best, r"^best: 6 workers, wait (7\.5|8|8\.5) ms: (899|900|901)\.")
+        self.assertRegex(best, r"^best: 6 workers, wait (7\.5|8|8\.5) ms: (89[7-9]|90[0-3])\.")
 
     def test_the_headers_of_all_contracts_are_there_with_what_they_include(self):
         include = self.prefix / "include/doetune"
