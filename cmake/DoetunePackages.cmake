@@ -10,8 +10,10 @@ set(CPACK_PACKAGE_FILE_NAME ${PROJECT_NAME}-${PROJECT_VERSION}-linux-${CMAKE_SYS
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/package-components.cmake)
 set(DOETUNE_PACKAGE_COMPONENTS programs development)
+set(DOETUNE_PACKAGES doetune libdoetune-dev)
 if(DOETUNE_WITH_CUDA)
   list(APPEND DOETUNE_PACKAGE_COMPONENTS cuda)
+  list(APPEND DOETUNE_PACKAGES doetune-cuda)
 endif()
 set(CPACK_DOETUNE_COMPONENTS ${DOETUNE_PACKAGE_COMPONENTS})
 
@@ -19,7 +21,6 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(same_version "${PROJECT_VERSION}")
 
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME doetune)
 set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION
@@ -35,9 +36,9 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "doetune-cuda, slurm-client, openssh-
 set(CPACK_DEBIAN_CUDA_PACKAGE_NAME doetune-cuda)
 set(CPACK_COMPONENT_CUDA_DESCRIPTION
     "runs doetune's workloads on NVIDIA GPUs
-The cuDNN engine and NCCL's sums. CUDA ${CUDAToolkit_VERSION_MAJOR}'s libraries and cuDNN 9 are wanted from NVIDIA,
-where the loader finds them.")
-set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "doetune (= ${same_version}), libc6, libstdc++6")
+The cuDNN engine and NCCL's sums. Wanted from NVIDIA, where the loader finds
+them: CUDA ${CUDAToolkit_VERSION_MAJOR}'s libraries, cuDNN 9, NCCL 2 and the driver.")
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "doetune (= ${PROJECT_VERSION}), libc6, libstdc++6")
 set(CPACK_DEBIAN_CUDA_PACKAGE_SUGGESTS
     "libcudnn9-cuda-${CUDAToolkit_VERSION_MAJOR}, libnccl2, libcuda1")
 
@@ -49,5 +50,20 @@ Headers, static libraries and a CMake package: find_package(doetune).")
 string(CONCAT CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libboost-dev, libceres-dev, libeigen3-dev, libfmt-dev, libmuparser-dev, libnlopt-dev, "
   "libnlopt-cxx-dev, libre2-dev, libyaml-cpp-dev, nlohmann-json3-dev, pkg-config, zlib1g-dev")
+
+# What Debian wants of every package: whose it is, and what changed.
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(changelog ${PROJECT_BINARY_DIR}/changelog)
+file(WRITE ${changelog} "doetune (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * Version ${PROJECT_VERSION}; the repository has the changes.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${now}
+")
+file(ARCHIVE_CREATE OUTPUT ${changelog}.gz PATHS ${changelog} FORMAT raw COMPRESSION GZip)
+foreach(component package IN ZIP_LISTS DOETUNE_PACKAGE_COMPONENTS DOETUNE_PACKAGES)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright ${changelog}.gz
+          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${package} COMPONENT ${component})
+endforeach()
 
 include(CPack)

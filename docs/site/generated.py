@@ -95,7 +95,7 @@ def workloads(doetune):
             "setting. [How they work](../../workloads/README.md).\n\n")
     for workload in json.loads(ask(doetune, "workloads", "--json"))["workloads"]:
         factors = [[f"`{factor['name']}`", cell(f"{factor['settings']} {factor['unit']}".strip()),
-                    cell(factor["default"]), cell(factor["description"])]
+                    cell(factor["default"].replace("null", "")), cell(factor["description"])]
                    for factor in workload["factors"]]
         responses = [[f"`{response['name']}`", cell(response["unit"]), cell(response["description"])]
                      for response in workload["responses"]]
