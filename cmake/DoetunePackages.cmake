@@ -60,7 +60,8 @@ file(WRITE ${changelog} "doetune (${PROJECT_VERSION}) unstable; urgency=medium
 
  -- ${CPACK_PACKAGE_CONTACT}  ${now}
 ")
-file(ARCHIVE_CREATE OUTPUT ${changelog}.gz PATHS ${changelog} FORMAT raw COMPRESSION GZip)
+file(ARCHIVE_CREATE OUTPUT ${changelog}.gz PATHS ${changelog} FORMAT raw COMPRESSION GZip
+     COMPRESSION_LEVEL 9)
 foreach(component package IN ZIP_LISTS DOETUNE_PACKAGE_COMPONENTS DOETUNE_PACKAGES)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright ${changelog}.gz
           DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${package} COMPONENT ${component})
