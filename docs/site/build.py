@@ -6,6 +6,7 @@ programs write what can be asked of them (generated.py) and the pictures; Sphinx
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,16 +22,25 @@ FOLDERS = ("docs", "examples", "bench", "workloads")
 PAGES_BELOW = "\n```{toctree}\n:hidden:\n:glob:\n\n*/**\n```\n"
 
 
+def with_captions(page):
+    """A block that is a file (see tests/docs/test_commands.py) shows the file's name."""
+    return re.sub(r"^```(\w+) ([\w./-]+)$", r"```{code-block} \1\n:caption: \2", page, flags=re.MULTILINE)
+
+
 def stage(source):
     """The tree's pages with what they link to; README.md is the first page and has the contents."""
     for folder in FOLDERS:
         for file in sorted((TREE / folder).rglob("*")):
             inside = file.relative_to(TREE)
-            if file.is_file() and file.suffix in PAGES and SITE not in file.parents:
-                (source / inside).parent.mkdir(parents=True, exist_ok=True)
+            if not file.is_file() or file.suffix not in PAGES or SITE in file.parents:
+                continue
+            (source / inside).parent.mkdir(parents=True, exist_ok=True)
+            if file.suffix == ".md":
+                (source / inside).write_text(with_captions(file.read_text()))
+            else:
                 shutil.copyfile(file, source / inside)
     contents = (SITE / "contents.md").read_text()
-    (source / "index.md").write_text((TREE / "README.md").read_text() + contents)
+    (source / "index.md").write_text(with_captions((TREE / "README.md").read_text()) + contents)
     for folder in ("examples", "bench"):
         with open(source / folder / "README.md", "a") as page:
             page.write(PAGES_BELOW)
@@ -51,6 +61,13 @@ def draw(doetune, source):
         shutil.copy(figure, figures)
 
 
+def bring_shared_styles(site):
+    """Debian's theme imports a style from a place of Debian's web servers; a site on a disk has it inside."""
+    style = site / "_static/styles/furo.css"
+    shutil.copy("/usr/share/javascript/normalize.css/normalize.css", style.parent)
+    style.write_text(style.read_text().replace("/javascript/normalize.css/normalize.css", "normalize.css"))
+
+
 def main():
     programs, output = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     source, site = output / "source", output / "site"
@@ -63,6 +80,7 @@ def main():
     subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", SITE,
                     "-d", output / "doctrees", source, site], check=True,
                    env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
+    bring_shared_styles(site)
     print(f"{site}/index.html")
 
 
