@@ -3,6 +3,7 @@
 #   libexec/doetune/            workloads/, and the libraries they open where a GPU is asked for
 #   include/doetune/, lib/      the rooms as libraries, for find_package(doetune)
 #   lib/doetune/                in the tarball alone: Debian's libraries that the programs use
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 
 # doetune_install_program(<target> <destination>): a program that finds bundled libraries relative to
 # itself. The old kind of path, RPATH, serves the libraries of those libraries too.
@@ -12,7 +13,7 @@ function(doetune_install_program target destination)
     INSTALL_RPATH "$ORIGIN/${libraries}" BUILD_WITH_INSTALL_RPATH ON)
   target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   install(TARGETS ${target} RUNTIME_DEPENDENCY_SET doetune_bundled
-          RUNTIME DESTINATION ${destination} COMPONENT programs)
+          RUNTIME DESTINATION ${destination})
 endfunction()
 
 # doetune_install_rooms(<room>...): headers, static libraries and the package that finds them.

@@ -11,18 +11,18 @@ build="g++ cmake ninja-build pkg-config python3 python3-pip
   libmuparser-dev libnlopt-cxx-dev libnlopt-dev libre2-dev libyaml-cpp-dev nlohmann-json3-dev
   libavcodec-dev libavformat-dev libavutil-dev libswscale-dev zlib1g-dev"
 test="catch2 chromium chromium-driver python3-selenium python3-jsonschema python3-yaml"
-package="dpkg-dev file gzip"
-docs="furo python3-myst-parser python3-sphinx python3-sphinx-copybutton"
 # Tests that need these are skipped where they cannot be installed.
 optional_test="r-base-core faketime slurmctld slurmd slurm-client munge
-  openssh-server openssh-client openmpi-bin $package $docs"
+  openssh-server openssh-client openmpi-bin"
 
 wanted=""
 optional=""
+package="dpkg-dev file gzip"
+docs="furo python3-myst-parser python3-sphinx python3-sphinx-copybutton"
 for group in "$@"; do
   case $group in
     build) wanted="$wanted $build" ;;
-    test) wanted="$wanted $test"; optional="$optional_test" ;;
+    test) wanted="$wanted $test"; optional="$optional_test $package $docs" ;;
     package) wanted="$wanted $package" ;;
     docs) wanted="$wanted $docs" ;;
     *) echo "install-packages.sh: no group is named '$group'; expected build, test, package, docs" >&2; exit 2 ;;
