@@ -1,10 +1,10 @@
 #include "cli/command.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
-#include <iostream>
+#include <algorithm>
 
+#include "cli/help.h"
 #include "doe/nearest_name.h"
 
 namespace po = boost::program_options;
@@ -23,14 +23,58 @@ std::vector<std::string> option_names(const po::options_description& options) {
 
 }  // namespace
 
-Options::Options(const Command& command) : command_(command), visible_("Options", 90) {
+Options::Options(const Command& command) : command_(command) {
+  if (command.describe != nullptr) command.describe(*this);
   visible_.add_options()("json", "print one JSON document on standard output")("help,h",
                                                                                "print this help");
+}
+
+const Choices* Options::choices_of(const std::string& name) const {
+  const auto found = choices_.find(name);
+  return found == choices_.end() ? nullptr : &found->second;
+}
+
+std::vector<OptionRow> Options::rows() const {
+  std::vector<OptionRow> rows;
+  for (const auto& option : visible_.options()) {
+    const std::string short_name =
+        option->canonical_display_name(po::command_line_style::allow_dash_for_short);
+    rows.push_back({"--" + option->long_name(), short_name.size() == 2 ? short_name : "",
+                    option->semantic()->max_tokens() == 0 ? "" : option->semantic()->name(),
+                    option->description()});
+  }
+  return rows;
+}
+
+void Options::check_choices() const {
+  for (const auto& [name, choices] : choices_) {
+    if (choices.others || !has(name)) continue;
+    const bool is_option = visible_.find_nothrow(name, false) != nullptr;
+    const std::vector<std::string>& known = choices.words;
+    for (const std::string& word : is_option ? std::vector{text(name)} : list(name)) {
+      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+      throw UsageError(fmt::format("doetune {}: {}{}: '{}' is not known{}", command_.name,
+                                   is_option ? "--" : "", name, word,
+                                   doe::did_you_mean(word, known)));
+    }
+  }
 }
 
 void Options::add_positional(const char* name, int most) {
   hidden_.add_options()(name, po::value<std::vector<std::string>>());
   positional_.add(name, most);
+}
+
+/// What is said of an option without its value, or with one that it does not take.
+std::string Options::without_value(const po::invalid_command_line_syntax& error) const {
+  for (const OptionRow& row : rows()) {
+    if (row.name != error.get_option_name() && row.short_name != error.get_option_name()) continue;
+    return fmt::format("doetune {}: {} {}", command_.name, row.name,
+                       row.value.empty()
+                           ? "takes no value"
+                           : fmt::format("needs a value: {} {}", row.name, row.value));
+  }
+  return fmt::format("doetune {}: {}", command_.name, error.what());
 }
 
 bool Options::parse(const std::vector<std::string>& arguments) {
@@ -48,12 +92,20 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError(fmt::format("doetune {}: too many arguments; usage: doetune {} {}",
                                  command_.name, command_.name, command_.arguments));
+  } catch (const po::invalid_command_line_syntax& error) {
+    throw UsageError(without_value(error));
+  } catch (const po::validation_error& error) {
+    throw UsageError(
+        fmt::format("doetune {}: {}; expected a whole number", command_.name, error.what()));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("doetune {}: {}", command_.name, error.what()));
   }
-  if (!has("help")) return true;
-  print_help();
-  return false;
+  if (has("help")) {
+    fmt::print("{}", help_text(command_, *this));
+    return false;
+  }
+  check_choices();
+  return true;
 }
 
 std::string Options::text(const std::string& name, const std::string& otherwise) const {
@@ -73,13 +125,7 @@ std::string Options::required(const std::string& name) const {
   if (!given.empty()) return given.front();
   throw UsageError(fmt::format("doetune {}: {} is missing; usage: doetune {} {}\n  for example: {}",
                                command_.name, name, command_.name, command_.arguments,
-                               command_.example));
-}
-
-void Options::print_help() const {
-  fmt::print("{}\n\nExample:\n  {}\n\nUsage: doetune {} {} [options]\n\n", command_.summary,
-             command_.example, command_.name, command_.arguments);
-  std::cout << visible_;
+                               command_.example.substr(0, command_.example.find('\n'))));
 }
 
 }  // namespace doetune::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -22,12 +23,23 @@ enum ExitCode : int {
   kInterrupted = 130,
 };
 
+/// What a code means, for the manual.
+struct ExitMeaning {
+  ExitCode code;
+  std::string_view meaning;
+};
+
+std::span<const ExitMeaning> exit_meanings();
+
+class Options;
+
 struct Command {
   std::string_view name;
   std::string_view arguments;  ///< as shown in help: "STUDY.yaml"
   std::string_view summary;
-  std::string_view example;
+  std::string_view example;  ///< command lines, one a line
   int (*run)(const Command& command, const std::vector<std::string>& arguments);
+  void (*describe)(Options& options) = nullptr;  ///< declares the options; null: those of all
 };
 
 std::span<const Command> commands();
@@ -40,8 +52,22 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The words that an option or argument may have.
+struct Choices {
+  std::vector<std::string> words;
+  bool others = false;  ///< whether it may have others as well
+};
+
+/// An option as help, completion and man pages show it.
+struct OptionRow {
+  std::string name;        ///< "--output"
+  std::string short_name;  ///< "-o", or empty
+  std::string value;       ///< "DIR"; empty where it takes none
+  std::string description;
+};
+
 /// The options of one command over Boost.Program_options, without abbreviations. Every command has
-/// --help and --json.
+/// --help and --json. They are known without running the command, which describes them.
 class Options {
  public:
   explicit Options(const Command& command);
@@ -51,8 +77,17 @@ class Options {
   /// Positional arguments are collected under `name`; at most `most` of them (-1: any number).
   void add_positional(const char* name, int most);
 
+  /// What an option ("format") or argument ("NAME") may be; parse() refuses other words for an
+  /// option, unless it may have others.
+  void choices(const std::string& name, Choices choices) { choices_[name] = std::move(choices); }
+
+  /// Null where nothing is known.
+  const Choices* choices_of(const std::string& name) const;
+
+  std::vector<OptionRow> rows() const;
+
   /// Returns false if --help was asked for and has been printed. Throws UsageError, naming the
-  /// nearest option for one that is unknown.
+  /// nearest option or word for one that is unknown.
   bool parse(const std::vector<std::string>& arguments);
 
   bool has(const std::string& name) const { return values_.count(name) > 0; }
@@ -66,13 +101,15 @@ class Options {
   std::string required(const std::string& name) const;
 
  private:
-  void print_help() const;
+  void check_choices() const;
+  std::string without_value(const boost::program_options::invalid_command_line_syntax& error) const;
 
   const Command& command_;
   boost::program_options::options_description visible_;
   boost::program_options::options_description hidden_;
   boost::program_options::positional_options_description positional_;
   boost::program_options::variables_map values_;
+  std::map<std::string, Choices> choices_;
 };
 
 }  // namespace doetune::cli

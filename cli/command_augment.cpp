@@ -6,7 +6,6 @@
 #include "cli/plan_table.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "doe/nearest_name.h"
 #include "reports/format.h"
 #include "study/augment.h"
 
@@ -23,7 +22,7 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
   augmentation.runs = options.integer("runs", 0);
   augmentation.model = study.model;
   augmentation.center_runs = options.integer("center-runs", augmentation.center_runs);
-  if (options.has("factor")) augmentation.factor = options.text("factor");
+  if (options.has("factor")) augmentation.factor = checked_factor(options, "factor", study);
   const int ways = (options.has("runs") ? 1 : 0) + (options.has("fold-over") ? 1 : 0) +
                    (options.has("axial") ? 1 : 0);
   if (ways != 1) throw UsageError("doetune augment: give one of --runs N, --fold-over, --axial");
@@ -33,11 +32,6 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
     throw UsageError("--runs: expected a whole number from 1");
   }
   if (options.has("design")) augmentation.design = options.text("design");
-  if (std::find(kExtending.begin(), kExtending.end(), augmentation.design) == kExtending.end()) {
-    throw UsageError(fmt::format(
-        "--design: '{}' does not add to existing runs{}; it can be {}", augmentation.design,
-        doe::did_you_mean(augmentation.design, kExtending), fmt::join(kExtending, ", ")));
-  }
   if (const auto model = analysis_options(options, study).model) {
     augmentation.model = doe::Model::named(*model, study.factors);
   }
@@ -67,20 +61,26 @@ void print_json(const study::StudyDirectory& directory, int before) {
 
 }  // namespace
 
-int command_augment(const Command& command, const Arguments& arguments) {
+void describe_augment(Options& options) {
   namespace po = boost::program_options;
-  Options options(command);
-  options.add()("runs", po::value<int>(), "how many runs to add")(
-      "design", po::value<std::string>(),
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  options.add()("runs", po::value<int>()->value_name("N"), "how many runs to add")(
+      "design", text("TYPE"),
       "what they serve: d-optimal (default), i-optimal, a-optimal, compound-optimal, g-optimal, "
-      "space-filling, sobol")("model", po::value<std::string>(),
+      "space-filling, sobol")("model", text("MODEL"),
                               "what all runs must determine, if not the study's model")(
       "fold-over", "add the run sheet once more with every factor reversed")(
-      "factor", po::value<std::string>(), "with --fold-over: reverse this factor alone")(
+      "factor", text("FACTOR"), "with --fold-over: reverse this factor alone")(
       "axial", "add runs on the axes and at the centre: for curvature after screening")(
-      "center-runs", po::value<int>(), "with --axial: runs at the centre (3)")(
+      "center-runs", po::value<int>()->value_name("N"), "with --axial: runs at the centre (3)")(
       "dry-run", "show the runs, change nothing");
+  options.choices("design", {kExtending});
+  options.choices("model", {doe::Model::names()});
   add_directory(options);
+}
+
+int command_augment(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
   const int before = static_cast<int>(directory.plan.runs.size());

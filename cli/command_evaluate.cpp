@@ -177,15 +177,20 @@ Judged judge(const std::filesystem::path& path, const Options& options,
 
 }  // namespace
 
-int command_evaluate(const Command& command, const Arguments& arguments) {
+void describe_evaluate(Options& options) {
   namespace po = boost::program_options;
-  Options options(command);
-  options.add()("model", po::value<std::string>(),
+  options.add()("model", po::value<std::string>()->value_name("MODEL"),
                 "judge for this model: a name, or terms such as \"1, a, b, a*b\"")(
-      "compare", po::value<std::string>(), "a second design, shown beside the first")(
-      "effect", po::value<std::string>(),
+      "compare", po::value<std::string>()->value_name("PATH"),
+      "a second design, shown beside the first")(
+      "effect", po::value<std::string>()->value_name("X"),
       "a coefficient worth finding, in standard deviations of the error (1)");
+  options.choices("model", {doe::Model::names(), true});
   options.add_positional("PATH", 1);
+}
+
+int command_evaluate(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   doe::EvaluationOptions settings;
   const auto effect = study::parse_number(options.text("effect", "1"));

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "cli/command_list.h"
+#include "cli/profile_chart.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "cli/text_canvas.h"
 #include "reports/format.h"
 #include "reports/run_quality.h"
 #include "reports/trust.h"
@@ -11,6 +13,8 @@ namespace doetune::cli {
 namespace {
 
 using reports::short_number;
+
+constexpr std::size_t kColumns = 80;
 
 std::string number(const std::optional<double>& value) {
   return value ? short_number(*value) : "-";
@@ -36,8 +40,7 @@ void print_anova(const surfaces::Fit& fit) {
 }
 
 void print_sequential(const surfaces::SequentialSummary& summary) {
-  TextTable table({"model", "df", "F of what it adds", "p", "lack of fit, p", "adjusted R²",
-                   "predicted R²", "AICc", ""});
+  TextTable table({"model", "df", "F", "p", "lack of fit", "adj. R²", "pred. R²", "AICc", ""});
   for (const surfaces::SequentialStep& step : summary.steps) {
     const std::string remark = !step.aliased.empty()  ? "aliased"
                                : step.problem.empty() ? ""
@@ -47,7 +50,8 @@ void print_sequential(const surfaces::SequentialSummary& summary) {
                step.lack_of_fit_p ? reports::p_text(*step.lack_of_fit_p) : "-",
                number(step.adjusted_r2), number(step.predicted_r2), number(step.aicc), remark});
   }
-  fmt::print("{}  * suggested: {}\n", table.str(), summary.reason);
+  fmt::print("{}  F and p of the terms added; p of lack of fit\n  {}\n", table.str(),
+             wrapped("* suggested: " + summary.reason, 2, kColumns));
 }
 
 void print_split_plot(const surfaces::SplitPlot& split_plot) {
@@ -65,7 +69,7 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
 
 /// The law or the choice that stands in for the polynomial.
 void print_surface(const reports::ResponseAnalysis& response) {
-  if (response.choice) fmt::print("  {}\n", response.choice->reason);
+  if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
   fmt::print("  surface: {} (the tables are of the polynomial)\n", response.kind);
   const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
@@ -91,8 +95,10 @@ void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagno
     settings += fmt::format("{}{} {}", f == 0 ? "" : ", ", fit.model.factors()[f].name,
                             short_number(point.settings[f]));
   }
-  fmt::print("  shape: a {} of {} at {}{}\n", point.kind, short_number(point.value), settings,
-             point.inside_region ? "" : " (outside the region)");
+  fmt::print("  {}\n",
+             wrapped(fmt::format("shape: a {} of {} at {}{}", point.kind, short_number(point.value),
+                                 settings, point.inside_region ? "" : " (outside the region)"),
+                     2, kColumns));
   if (!diagnostics.shape) return;
   const surfaces::ShapeCertainty& shape = *diagnostics.shape;
   fmt::print("  probability of a maximum {}, of a minimum {}, of a saddle {}\n",
@@ -103,13 +109,13 @@ void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagno
 void print_findings(const std::vector<reports::Finding>& found) {
   for (const reports::Finding& finding : found) {
     const bool note = finding.weight == reports::Finding::Weight::kNote;
-    fmt::print("  {} {}\n    {}\n",
-               coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
-               wrapped(finding.sentence + ".", 4, 96), wrapped(finding.remedy + ".", 4, 96));
+    fmt::print(
+        "  {} {}\n    {}\n", coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
+        wrapped(finding.sentence + ".", 4, kColumns), wrapped(finding.remedy + ".", 4, kColumns));
   }
 }
 
-void print_fit(const reports::ResponseAnalysis& response) {
+void print_fit(const reports::Analysis& analysis, const reports::ResponseAnalysis& response) {
   const std::string unit =
       response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
   fmt::print("{}\n", coloured(response.response.name + unit, Colour::kStrong));
@@ -128,19 +134,24 @@ void print_fit(const reports::ResponseAnalysis& response) {
              number(fit.adjusted_r2), number(fit.predicted_r2));
   if (fit.split_plot) print_split_plot(*fit.split_plot);
   if (response.sequential) print_sequential(*response.sequential);
-  if (response.selection) fmt::print("  {}\n", response.selection->warning);
+  if (response.selection) {
+    fmt::print("  {}\n", wrapped(response.selection->warning, 2, kColumns));
+  }
   if (!response.other) print_shape(fit, response.diagnostics);
-  fmt::print("  {}\n", reports::trust(response).sentence);
+  fmt::print("  {}\n", wrapped(reports::trust(response).sentence, 2, kColumns));
   print_findings(reports::findings(response));
-  fmt::print("\n");
+  fmt::print("\n{}", profile_text(analysis, response, locale_is_utf8()));
 }
 
 }  // namespace
 
-int command_fit(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_fit(Options& options) {
   add_fit_options(options);
   add_directory(options);
+}
+
+int command_fit(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
@@ -152,7 +163,8 @@ int command_fit(const Command& command, const Arguments& arguments) {
   if (options.json()) {
     fmt::print("{}", json);
   } else {
-    for (const reports::ResponseAnalysis& response : analysis.responses) print_fit(response);
+    for (const reports::ResponseAnalysis& response : analysis.responses)
+      print_fit(analysis, response);
     if (const auto found = reports::run_findings(analysis); !found.empty()) {
       fmt::print("{}\n", coloured("runs", Colour::kStrong));
       print_findings(found);

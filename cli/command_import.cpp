@@ -9,12 +9,15 @@
 
 namespace doetune::cli {
 
-int command_import(const Command& command, const Arguments& arguments) {
-  Options options(command);
-  options.add()("output,o", boost::program_options::value<std::string>(),
+void describe_import(Options& options) {
+  options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
                 "the study directory to make (default: the study file's name)")(
       "force", "replace a plan that has no runs yet");
   options.add_positional("FILES", 2);
+}
+
+int command_import(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const std::vector<std::string> files = options.list("FILES");
   if (files.size() != 2) {

@@ -2,63 +2,71 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "cli/command_list.h"
+#include "cli/study_templates.h"
 #include "cli/terminal.h"
 #include "study/directory.h"
 
 namespace doetune::cli {
 namespace {
 
-constexpr const char* kTemplate =
-    R"(# What to vary, what to run, what is wanted. `doetune schema` prints every key there is.
-study: my-study
-seed: 2026                        # fixes the run order and the workload's data
-
-# A bundled workload (`doetune workloads` lists them) ...
-workload: stream-inference
-settings: {model: tiny-yolov2, channels: 8, input_size: 224}
-# ... or any program: it is told the settings through its arguments, and ends its output with one
-# JSON object such as {"responses": {"throughput": 812.5}}.
-# command: [./bench, --batch, "{batch_size}"]
-
-factors:
-  executors_per_gpu: {low: 1, high: 3, type: integer, baseline: 1}
-  batch_size: {levels: [1, 2, 4, 8, 16], scale: log2, baseline: 1}
-  decode_rate: {low: 1, high: 9, unit: Hz, baseline: 5}
-
-# constraints: ["batch_size * executors_per_gpu <= 32"]
-model: quadratic
-design: {type: fccd, center_runs: 6}
-
-responses:
-  throughput: {unit: images/s, goal: maximize}
-  processing_time: {unit: s, goal: at_most, high: 1.0, transform: log}
-
-run: {timeout: 2 min, retries: 1}
-)";
+/// The study file that is asked for.
+std::string_view text_of(const Options& options) {
+  if (options.has("demo")) return demo_study();
+  const std::string name = options.text("template", std::string(study_templates().front().name));
+  for (const StudyTemplate& known : study_templates()) {
+    if (known.name == name) return known.text;
+  }
+  throw std::logic_error("a template that was not checked: " + name);
+}
 
 }  // namespace
 
+void describe_init(Options& options) {
+  Choices names;
+  std::string texts;
+  for (const StudyTemplate& known : study_templates()) {
+    names.words.emplace_back(known.name);
+    texts += fmt::format("{}{}: {}", texts.empty() ? "" : "; ", known.name, known.summary);
+  }
+  options.add()("template,t", boost::program_options::value<std::string>()->value_name("NAME"),
+                ("what to start from (" + names.words.front() + "). " + texts).c_str())(
+      "demo", "a study of about a minute on two CPU cores, to see every step once (demo.yaml)")(
+      "force", "replace a file that is there");
+  options.choices("template", std::move(names));
+  options.add_positional("FILE", 1);
+}
+
 int command_init(const Command& command, const Arguments& arguments) {
   Options options(command);
-  options.add()("force", "replace a file that is there");
-  options.add_positional("FILE", 1);
   if (!options.parse(arguments)) return kDone;
+  const bool demo = options.has("demo");
+  if (demo && options.has("template")) {
+    throw UsageError("doetune init: --demo or --template, not both");
+  }
   const std::vector<std::string> given = options.list("FILE");
-  const std::filesystem::path file = given.empty() ? "study.yaml" : given.front();
+  const std::filesystem::path file = !given.empty() ? given.front()
+                                     : demo         ? "demo.yaml"
+                                                    : "study.yaml";
   if (std::filesystem::exists(file) && !options.has("force")) {
     throw UsageError(
         fmt::format("doetune init: {} is there already; --force replaces it", file.string()));
   }
-  study::write_file_atomically(file, kTemplate);
+  study::write_file_atomically(file, std::string(text_of(options)));
   if (options.json()) {
     fmt::print("{}\n",
                nlohmann::ordered_json{{"schema_version", 1}, {"file", file.string()}}.dump(2));
   } else {
-    fmt::print("{} written: edit it, then plan\n", file.string());
+    fmt::print("{} written{}\n", file.string(), demo ? "" : ": edit it, then plan");
   }
-  say_next(fmt::format("doetune plan {}", file.string()));
+  const std::string name = file.stem().string();
+  say_next(demo ? fmt::format("doetune plan {} && doetune run {} && doetune report {}",
+                              file.string(), name, name)
+           : options.text("template") == "import"
+               ? fmt::format("doetune import {} DATA.csv", file.string())
+               : fmt::format("doetune check {}", file.string()));
   return kDone;
 }
 

@@ -1,4 +1,5 @@
-// The function of every subcommand, one a source file; for commands.cpp.
+// The functions of every subcommand, one source file each; for commands.cpp: what it does, and the
+// options it takes where it has any of its own.
 #pragma once
 
 #include <string>
@@ -10,20 +11,56 @@ namespace doetune::cli {
 
 using Arguments = std::vector<std::string>;
 
+void describe_init(Options& options);
 int command_init(const Command& command, const Arguments& arguments);
+
+void describe_check(Options& options);
+int command_check(const Command& command, const Arguments& arguments);
+
+void describe_plan(Options& options);
 int command_plan(const Command& command, const Arguments& arguments);
+
+void describe_evaluate(Options& options);
 int command_evaluate(const Command& command, const Arguments& arguments);
+
+void describe_augment(Options& options);
 int command_augment(const Command& command, const Arguments& arguments);
+
+void describe_run(Options& options);
 int command_run(const Command& command, const Arguments& arguments);
+
+void describe_status(Options& options);
 int command_status(const Command& command, const Arguments& arguments);
+
+void describe_import(Options& options);
 int command_import(const Command& command, const Arguments& arguments);
+
+void describe_fit(Options& options);
 int command_fit(const Command& command, const Arguments& arguments);
+
+void describe_optimize(Options& options);
 int command_optimize(const Command& command, const Arguments& arguments);
+
+void describe_report(Options& options);
 int command_report(const Command& command, const Arguments& arguments);
+
+void describe_export(Options& options);
+int command_export(const Command& command, const Arguments& arguments);
+
 int command_doctor(const Command& command, const Arguments& arguments);
 int command_designs(const Command& command, const Arguments& arguments);
 int command_workloads(const Command& command, const Arguments& arguments);
+
+void describe_workload(Options& options);
 int command_workload(const Command& command, const Arguments& arguments);
+
+void describe_completion(Options& options);
+int command_completion(const Command& command, const Arguments& arguments);
+
+void describe_man(Options& options);
+int command_man(const Command& command, const Arguments& arguments);
+
+void describe_schema(Options& options);
 int command_schema(const Command& command, const Arguments& arguments);
 
 }  // namespace doetune::cli

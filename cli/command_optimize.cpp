@@ -1,30 +1,37 @@
 #include <fmt/format.h>
 
 #include "cli/command_list.h"
+#include "cli/contour_chart.h"
+#include "cli/profile_chart.h"
+#include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "cli/text_canvas.h"
+#include "doe/nearest_name.h"
 #include "reports/format.h"
+#include "reports/slice.h"
 
 namespace doetune::cli {
 namespace {
+
+constexpr std::size_t kColumns = 80;
 
 std::string interval(const std::optional<surfaces::Interval>& value) {
   return value ? reports::interval_text(*value) : "unavailable";
 }
 
 void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
-  TextTable table(
-      {"response", "goal", "predicted", "mean, 95 %", "next run, 95 %", "goal met", "probability"});
+  TextTable table({"response", "predicted", "mean, 95 %", "next run, 95 %", "goal met"});
   for (const surfaces::Outlook& outlook : candidate.outlooks) {
     const study::Response& response = *analysis.directory->study.find_response(outlook.name);
     const auto goal = analysis.goals.find(outlook.name);
     const bool has_goal = goal != analysis.goals.end();
-    table.add(
-        {outlook.name, has_goal ? reports::goal_text(goal->second, response.unit) : "-",
-         reports::with_unit(reports::short_number(outlook.mean), response.unit),
-         interval(outlook.confidence_interval), interval(outlook.prediction_interval),
-         has_goal && goal->second.is_limit() ? (outlook.goal_met ? "yes" : "NO") : "-",
-         outlook.goal_met_probability ? reports::percent(*outlook.goal_met_probability) : "-"});
+    std::string met = has_goal && goal->second.is_limit() ? outlook.goal_met ? "yes" : "NO" : "-";
+    if (outlook.goal_met_probability) met += ", " + reports::percent(*outlook.goal_met_probability);
+    table.add({reports::name_with_unit(outlook.name, response.unit),
+               reports::short_number(outlook.mean), interval(outlook.confidence_interval),
+               interval(outlook.prediction_interval), met});
+    if (has_goal) table.add({"  " + reports::goal_text(goal->second, "")});
   }
   fmt::print("{}", table.str());
 }
@@ -106,7 +113,9 @@ void print_equivalents(const reports::Analysis& analysis) {
       differences += fmt::format("{}{} {}", differences.empty() ? "" : ", ", gain.name,
                                  reports::with_unit(signed_number(gain.difference), response.unit));
     }
-    fmt::print("  {}\n    {}\n", settings_text(analysis, equivalent.candidate), differences);
+    fmt::print("  {}\n    {}\n",
+               wrapped(settings_text(analysis, equivalent.candidate), 4, kColumns),
+               wrapped(differences, 4, kColumns));
   }
 }
 
@@ -115,12 +124,12 @@ void print_relaxations(const reports::Analysis& analysis) {
     const study::Response& response = *analysis.directory->study.find_response(relaxation.name);
     const std::string value =
         reports::with_unit(reports::short_number(relaxation.reachable), response.unit);
-    fmt::print("  {}\n",
-               relaxation.feasible
-                   ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
-                                 relaxation.name, settings_text(analysis, relaxation.candidate))
-                   : fmt::format("even without the limit on {} the others cannot be met",
-                                 relaxation.name));
+    const std::string told =
+        relaxation.feasible
+            ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
+                          relaxation.name, settings_text(analysis, relaxation.candidate))
+            : fmt::format("even without the limit on {} the others cannot be met", relaxation.name);
+    fmt::print("  {}\n", wrapped(told, 4, kColumns));
   }
 }
 
@@ -160,19 +169,74 @@ void print_optimum(const reports::Analysis& analysis) {
   print_gains(analysis);
   print_robustness(analysis);
   print_equivalents(analysis);
+  fmt::print("\n");
+  for (const reports::ResponseAnalysis& response : analysis.responses) {
+    fmt::print("{}", profile_text(analysis, response, locale_is_utf8()));
+  }
+}
+
+/// The index of a numeric factor that --contour names.
+int contour_factor(const std::vector<doe::Factor>& factors, const std::string& name) {
+  std::vector<std::string> names;
+  for (const int f : reports::numeric_factors(factors)) {
+    if (factors[f].name == name) return f;
+    names.push_back(factors[f].name);
+  }
+  throw UsageError(fmt::format("--contour: no numeric factor is named '{}'{}", name,
+                               doe::did_you_mean(name, names)));
+}
+
+/// What --response names; without it the first response that has a surface.
+const reports::ResponseAnalysis& contour_response(const Options& options,
+                                                  const reports::Analysis& analysis) {
+  const std::string wanted = options.text("response");
+  std::vector<std::string> names;
+  for (const reports::ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) continue;
+    if (wanted.empty() || response.response.name == wanted) return response;
+    names.push_back(response.response.name);
+  }
+  throw UsageError(fmt::format("--response: no response with a surface is named '{}'{}", wanted,
+                               doe::did_you_mean(wanted, names)));
+}
+
+/// The contour that was asked for, ready to print.
+std::string asked_contour(const Options& options, const reports::Analysis& analysis) {
+  const std::vector<std::string> names = split_list(options.text("contour"));
+  if (names.size() != 2 || names[0] == names[1]) {
+    throw UsageError("--contour: expected two factors, e.g. batch_size,decode_rate");
+  }
+  const std::vector<doe::Factor>& factors = reports::factors_of(analysis);
+  const int x = contour_factor(factors, names[0]), y = contour_factor(factors, names[1]);
+  return contour_text(analysis, contour_response(options, analysis), x, y, locale_is_utf8());
 }
 
 }  // namespace
 
-int command_optimize(const Command& command, const Arguments& arguments) {
-  Options options(command);
+void describe_optimize(Options& options) {
   add_fit_options(options);
   add_goal_options(options);
+  options.add()("contour",
+                boost::program_options::value<std::string>()->value_name("FACTOR,FACTOR"),
+                "draw a response over two factors")(
+      "response", boost::program_options::value<std::string>()->value_name("RESPONSE"),
+      "with --contour: which (the first)");
   add_directory(options);
+}
+
+int command_optimize(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
+  if (options.has("contour")) {
+    if (options.json()) {
+      throw UsageError("--contour is for people, --json for programs: not both");
+    }
+    fmt::print("{}", asked_contour(options, analysis));
+    return kDone;
+  }
   const std::string json = reports::optimum_json(analysis);
   if (!asks_otherwise(options)) {
     study::write_file_atomically(directory.path / "optimum.json", json);

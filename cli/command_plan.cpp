@@ -52,12 +52,15 @@ void print_json(const study::StudyDirectory& directory) {
 
 }  // namespace
 
-int command_plan(const Command& command, const Arguments& arguments) {
-  Options options(command);
-  options.add()("output,o", boost::program_options::value<std::string>(),
+void describe_plan(Options& options) {
+  options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
                 "the study directory to make (default: the study file's name)")(
       "force", "replace a plan that has no runs yet");
   options.add_positional("STUDY.yaml", 1);
+}
+
+int command_plan(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   const std::filesystem::path file = options.required("STUDY.yaml");
   const study::Study study = study::load_study(file);

@@ -1,21 +1,105 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/command_list.h"
+#include "cli/desktop.h"
+#include "cli/figure_files.h"
+#include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "doe/nearest_name.h"
+#include "reports/report_formats.h"
 #include "reports/verdict.h"
 #include "reports/write_report.h"
 
 namespace doetune::cli {
+namespace {
 
-int command_report(const Command& command, const Arguments& arguments) {
-  Options options(command);
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The formats asked for, all known and able to be made.
+std::vector<std::string> formats_of(const Options& options) {
+  std::vector<std::string> known;
+  for (const reports::ReportFormat& format : reports::report_formats()) {
+    known.emplace_back(format.name);
+  }
+  known.insert(known.end(), figure_kinds().begin(), figure_kinds().end());
+  const std::vector<std::string> formats = split_list(options.text("format", "html"));
+  if (formats.empty()) {
+    throw UsageError(fmt::format("--format: expected some of {}", fmt::join(known, ", ")));
+  }
+  for (const std::string& format : formats) {
+    if (contains(known, format)) {
+      if (contains(figure_kinds(), format)) check_figure_converter();
+      continue;
+    }
+    throw UsageError(fmt::format("--format: '{}' is not known; expected some of {}{}", format,
+                                 fmt::join(known, ", "), doe::did_you_mean(format, known)));
+  }
+  return formats;
+}
+
+void print_json(const reports::Verdict& verdict, const std::vector<std::filesystem::path>& files) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const std::filesystem::path& file : files) list.push_back(file.string());
+  fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
+                                            {"status", reports::status_name(verdict.status)},
+                                            {"headline", verdict.headline},
+                                            {"caveats", verdict.caveats},
+                                            {"files", list}}
+                         .dump(2));
+}
+
+void print_verdict(const reports::Verdict& verdict, const reports::ReportFiles& files) {
+  fmt::print("{}\n", verdict.headline);
+  for (const std::string& caveat : verdict.caveats) fmt::print("  caution: {}\n", caveat);
+  for (const std::filesystem::path& page : files.pages) fmt::print("{} written\n", page.string());
+  if (files.figures.empty()) return;
+  fmt::print("{} figures written to {}\n", files.figures.size(),
+             files.figures.front().parent_path().string());
+}
+
+/// The report and what else was asked for.
+reports::ReportFiles write_files(const reports::Analysis& analysis,
+                                 const std::vector<std::string>& formats) {
+  reports::ReportFiles files = reports::write_report(analysis, formats);
+  const std::vector<std::filesystem::path> drawings = files.figures;
+  for (const std::string& kind : figure_kinds()) {
+    if (!contains(formats, kind)) continue;
+    for (auto& file : converted_figures(drawings, kind)) files.figures.push_back(std::move(file));
+  }
+  return files;
+}
+
+/// Opens the page if that was asked for, or else says where it is.
+void show_page(const Options& options, const std::filesystem::path& page) {
+  if (options.has("open")) {
+    if (open_on_desktop(page)) return;
+    fmt::print(stderr, "There is no desktop to open it on.\n");
+  }
+  say_next(fmt::format("open {}", page.string()));
+}
+
+}  // namespace
+
+void describe_report(Options& options) {
+  options.add()("format", boost::program_options::value<std::string>(),
+                "some of html (default), md, json; pdf and png are of the figures")(
+      "open", "open the page, where there is a desktop");
   add_fit_options(options);
   add_goal_options(options);
   add_directory(options);
+}
+
+int command_report(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
+  const std::vector<std::string> formats = formats_of(options);
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
@@ -23,23 +107,10 @@ int command_report(const Command& command, const Arguments& arguments) {
     study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
     study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   }
-  const std::vector<std::filesystem::path> files = reports::write_report(analysis);
+  const reports::ReportFiles files = write_files(analysis, formats);
   const reports::Verdict verdict = reports::verdict(analysis);
-  if (options.json()) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const std::filesystem::path& file : files) list.push_back(file.string());
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
-                                              {"status", reports::status_name(verdict.status)},
-                                              {"headline", verdict.headline},
-                                              {"caveats", verdict.caveats},
-                                              {"files", list}}
-                           .dump(2));
-  } else {
-    fmt::print("{}\n", verdict.headline);
-    for (const std::string& caveat : verdict.caveats) fmt::print("  caution: {}\n", caveat);
-    fmt::print("{} written, with {} figures\n", files.front().string(), files.size() - 1);
-  }
-  say_next(fmt::format("open {}", files.front().string()));
+  options.json() ? print_json(verdict, files.all()) : print_verdict(verdict, files);
+  show_page(options, files.pages.empty() ? directory.report() / "figures" : files.pages.front());
   if (analysis.completed() == 0) return kRunsMissing;
   return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }

@@ -43,19 +43,27 @@ std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
   const runner::LauncherRequest request{
       study.name, std::filesystem::absolute(directory.path), study.run,
       [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
-  if (!options.has("launcher")) return runner::make_launcher(study.run.launcher, request);
-  try {
-    return runner::make_launcher(options.text("launcher"), request);
-  } catch (const runner::RunError& error) {
-    throw UsageError(fmt::format("--launcher: {}", error.what()));
+  return runner::make_launcher(options.text("launcher", study.run.launcher), request);
+}
+
+std::vector<std::string> retry_words() {
+  std::vector<std::string> words{"none"};
+  for (const study::RunStatus status : runner::Selection{}.again) {
+    words.emplace_back(run_status_name(status));
   }
+  return words;
+}
+
+std::vector<std::string> launcher_names() {
+  std::vector<std::string> names;
+  for (const runner::LauncherType& type : runner::launcher_types()) names.emplace_back(type.name);
+  return names;
 }
 
 /// The ends that may be tried anew: what was measured, or cannot run, is not among them.
 std::set<study::RunStatus> parse_statuses(const std::string& text) {
   const std::set<study::RunStatus> allowed = runner::Selection{}.again;
-  std::vector<std::string> names{"none"};
-  for (const study::RunStatus status : allowed) names.emplace_back(run_status_name(status));
+  const std::vector<std::string> names = retry_words();
   std::set<study::RunStatus> statuses;
   for (const std::string& word : split_list(text)) {
     if (word == "none") continue;
@@ -83,18 +91,24 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
 
 }  // namespace
 
-int command_run(const Command& command, const Arguments& arguments) {
-  Options options(command);
-  options.add()("jobs,j", po::value<int>(), "runs at once, instead of the study's")(
-      "launcher", po::value<std::string>(), "where runs are executed, instead of the study's")(
-      "gpus", po::value<std::string>(), "the GPUs to use, e.g. 0,1")(
-      "only", po::value<std::string>(), "run numbers, e.g. 3,7-9")(
-      "rerun", po::value<std::string>(),
-      "completed runs to measure once more, e.g. 3,7-9; both values count")(
-      "retry", po::value<std::string>(),
+void describe_run(Options& options) {
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  options.add()("jobs,j", po::value<int>()->value_name("N"),
+                "runs at once, instead of the study's")(
+      "launcher", text("NAME"), "where runs are executed, instead of the study's")(
+      "gpus", text("LIST"), "the GPUs to use, e.g. 0,1")("only", text("RUNS"),
+                                                         "run numbers, e.g. 3,7-9")(
+      "rerun", text("RUNS"), "completed runs to measure once more, e.g. 3,7-9; both values count")(
+      "retry", text("ENDS"),
       "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
       "dry-run,n", "print what would be executed, where, and what it would cost");
+  options.choices("launcher", {launcher_names()});
+  options.choices("retry", {retry_words(), true});
   add_directory(options);
+}
+
+int command_run(const Command& command, const Arguments& arguments) {
+  Options options(command);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
   runner::RunOptions run;

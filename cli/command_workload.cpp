@@ -23,17 +23,22 @@ std::filesystem::path program_of(const std::string& name) {
 
 }  // namespace
 
+void describe_workload(Options& options) {
+  options.add_positional("NAME", -1);
+  options.choices("NAME", {runner::workload_names(), true});
+}
+
 int command_workload(const Command& command, const Arguments& arguments) {
   // All but the name belongs to the workload's own program, --help included.
   if (arguments.empty() || arguments[0].starts_with("-")) {
     Options options(command);
-    options.add_positional("NAME", -1);
     if (options.parse(arguments)) options.required("NAME");
     return kDone;
   }
   const std::filesystem::path program = program_of(arguments[0]);
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i] == "--json") continue;  // its result is JSON as it is
     argv.push_back(const_cast<char*>(arguments[i].c_str()));
   }
   argv.push_back(nullptr);

@@ -10,36 +10,70 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"init", "[FILE]", "write a commented study file to start from",
-            "doetune init study.yaml", command_init},
+            "doetune init study.yaml\ndoetune init --template own-inference server.yaml\n"
+            "doetune init --demo",
+            command_init, describe_init},
+    Command{"check", "[PATH]", "make one run, to see that a study can be executed",
+            "doetune check study.yaml\ndoetune check study", command_check, describe_check},
     Command{"plan", "STUDY.yaml", "choose the runs and make the study directory",
-            "doetune plan fccd.yaml", command_plan},
+            "doetune plan fccd.yaml\ndoetune plan fccd.yaml -o trial-2", command_plan,
+            describe_plan},
     Command{"evaluate", "PATH", "judge a design before running it, or compare two",
-            "doetune evaluate fccd.yaml --compare other.csv", command_evaluate},
-    Command{"run", "[DIR]", "execute the runs that are missing; always resumes", "doetune run fccd",
-            command_run},
+            "doetune evaluate fccd.yaml\ndoetune evaluate fccd.yaml --compare other.csv",
+            command_evaluate, describe_evaluate},
+    Command{
+        "run", "[DIR]", "execute the runs that are missing; always resumes",
+        "doetune run fccd\ndoetune run fccd --dry-run\ndoetune run fccd --jobs 4 --retry failed",
+        command_run, describe_run},
     Command{"status", "[DIR]", "what is done, what is missing, the time left",
-            "doetune status fccd", command_status},
+            "doetune status fccd\ndoetune status fccd --watch", command_status, describe_status},
     Command{"import", "STUDY.yaml DATA.csv", "take runs made elsewhere from a table",
-            "doetune import study.yaml results.csv", command_import},
+            "doetune import study.yaml results.csv", command_import, describe_import},
     Command{"augment", "[DIR] --runs N", "add the runs that help most to those there are",
-            "doetune augment fccd --runs 6", command_augment},
+            "doetune augment fccd --runs 6\ndoetune augment fccd --axial --dry-run",
+            command_augment, describe_augment},
     Command{"fit", "[DIR]", "fit the response surfaces, with analysis of variance",
-            "doetune fit fccd", command_fit},
+            "doetune fit fccd\ndoetune fit fccd --model interactions --transform log", command_fit,
+            describe_fit},
     Command{"optimize", "[DIR]", "find the settings that meet the goals",
-            "doetune optimize fccd --goal \"throughput=within:1800,2500\"", command_optimize},
+            "doetune optimize fccd\ndoetune optimize fccd --goal "
+            "\"throughput=within:1800,2500\"\ndoetune optimize fccd --hold batch_size=8",
+            command_optimize, describe_optimize},
     Command{"report", "[DIR]", "write report.html and its figures", "doetune report fccd",
-            command_report},
+            command_report, describe_report},
+    Command{"export", "[DIR] --to FORMAT", "write the runs as a table, or a script that fits them",
+            "doetune export fccd --to r", command_export, describe_export},
     Command{"doctor", "", "show this machine, and what is missing or in doubt for measuring",
             "doetune doctor", command_doctor},
     Command{"designs", "", "list the design types", "doetune designs", command_designs},
     Command{"workloads", "", "list the bundled workloads", "doetune workloads", command_workloads},
     Command{"workload", "NAME [--FACTOR VALUE ...]", "run one bundled workload by hand",
-            "doetune workload stream-inference --batch_size 8", command_workload},
-    Command{"schema", "", "print the JSON Schema of the study file, for editors",
-            "doetune schema > study.schema.json", command_schema},
+            "doetune workload stream-inference --batch_size 8", command_workload,
+            describe_workload},
+    Command{"completion", "SHELL", "print what makes a shell complete doetune's words",
+            "source <(doetune completion bash)\ndoetune completion fish | source",
+            command_completion, describe_completion},
+    Command{"man", "[PAGE]", "print a manual page", "doetune man plan | man -l -", command_man,
+            describe_man},
+    Command{"schema", "", "print the JSON Schema of the study file or of --json",
+            "doetune schema > study.schema.json\ndoetune schema --of optimize", command_schema,
+            describe_schema},
+};
+
+constexpr std::array kExitMeanings{
+    ExitMeaning{kDone, "done"},
+    ExitMeaning{kInternalError, "an internal error"},
+    ExitMeaning{kUsage, "the command line cannot be understood"},
+    ExitMeaning{kStudyFile, "the study file is at fault"},
+    ExitMeaning{kStudyDirectory, "the study directory is at fault, or in use"},
+    ExitMeaning{kRunsMissing, "runs are missing or failed"},
+    ExitMeaning{kNoSettingsMeetGoals, "no settings meet the goals"},
+    ExitMeaning{kInterrupted, "interrupted"},
 };
 
 }  // namespace
+
+std::span<const ExitMeaning> exit_meanings() { return kExitMeanings; }
 
 std::span<const Command> commands() { return kCommands; }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/terminal.h"
+#include "cli/help.h"
 #include "doe/nearest_name.h"
 #include "runner/run_error.h"
 #include "study/directory.h"
@@ -19,39 +19,35 @@
 namespace doetune::cli {
 namespace {
 
-void print_commands() {
-  fmt::print(
-      "doetune finds the best settings of a GPU system with few, well-chosen runs.\n\n"
-      "  doetune plan fccd.yaml && doetune run fccd && doetune report fccd\n\nCommands:\n");
-  for (const Command& command : commands()) {
-    fmt::print("  {:<10} {}\n", command.name, command.summary);
-  }
-  fmt::print(
-      "\n`doetune COMMAND --help` says more of each; `doetune --version` prints the version.\n");
-}
-
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
   return names;
 }
 
+const Command& named(const std::string& name) {
+  const Command* command = find_command(name);
+  if (command != nullptr) return *command;
+  throw UsageError(fmt::format("doetune: no command is named '{}'{}", name,
+                               doe::did_you_mean(name, command_names())));
+}
+
 int run_command(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
-      arguments[0] == "help") {
-    print_commands();
-    return arguments.empty() ? kUsage : kDone;
+  if (arguments.empty()) {
+    fmt::print(stderr, "{}", commands_text());
+    return kUsage;
   }
-  if (arguments[0] == "--version") {
+  const std::string& first = arguments[0];
+  if (first == "--help" || first == "-h" || first == "help") {
+    if (arguments.size() > 1) return named(arguments[1]).run(named(arguments[1]), {"--help"});
+    fmt::print("{}", commands_text());
+    return kDone;
+  }
+  if (first == "--version") {
     fmt::print("doetune {}\n", DOETUNE_VERSION);
     return kDone;
   }
-  const Command* command = find_command(arguments[0]);
-  if (command == nullptr) {
-    throw UsageError(fmt::format("doetune: no command is named '{}'{}", arguments[0],
-                                 doe::did_you_mean(arguments[0], command_names())));
-  }
-  return command->run(*command, {arguments.begin() + 1, arguments.end()});
+  return named(first).run(named(first), {arguments.begin() + 1, arguments.end()});
 }
 
 int guarded(const std::vector<std::string>& arguments) {

@@ -1,7 +1,6 @@
 #include "cli/study_argument.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 
 #include "doe/nearest_name.h"
 #include "study/schema.h"
+#include "study/setting_error.h"
 #include "study/yaml.h"
 #include "surfaces/least_squares/box_cox.h"
 
@@ -37,26 +37,6 @@ constexpr std::array kGoalWords{
 /// All that makes an analysis another one than the study's.
 constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
                                       "selection", "loss",      "goal",    "hold"};
-
-/// A word of the option that the study file's `fit:` knows; empty where it is not given.
-std::string fit_word(const Options& options, const char* option) {
-  if (!options.has(option)) return "";
-  const std::string word = options.text(option);
-  const std::vector<std::string> words = study::fit_words(option);
-  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
-  throw UsageError(fmt::format("--{}: '{}' is not known; expected {}{}", option, word,
-                               fmt::join(words, ", "), doe::did_you_mean(word, words)));
-}
-
-/// The factor that --law-factor names.
-std::string law_factor(const Options& options, const study::Study& study) {
-  if (!options.has("law-factor")) return "";
-  const std::string name = options.text("law-factor");
-  const std::vector<std::string> names = study.factor_names();
-  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  throw UsageError(
-      fmt::format("--law-factor: no factor is named '{}'{}", name, doe::did_you_mean(name, names)));
-}
 
 std::pair<std::string, std::string> split(const std::string& text, char at,
                                           const std::string& what) {
@@ -94,8 +74,9 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
   const std::vector<double> values =
       numbers(colon == std::string::npos ? "" : text.substr(colon + 1), option);
   if (values.size() < found->fewest_values || values.size() > found->most_values) {
-    throw UsageError(fmt::format("{}: {} needs {} number(s), for example within:1800,2500", option,
-                                 word, found->most_values));
+    throw UsageError(fmt::format("{}: {} needs {}, for example {}", option, word,
+                                 found->most_values == 1 ? "one number" : "two numbers",
+                                 found->most_values == 1 ? word + ":100" : word + ":1800,2500"));
   }
   surfaces::Goal goal;
   goal.type = found->type;
@@ -136,7 +117,7 @@ void read_hold(const std::string& text, const study::Study& study,
   const doe::Factor& factor = study.factors[at - names.begin()];
   const auto value = factor.parse(setting);
   if (!value || !factor.allows(*value)) {
-    throw UsageError(fmt::format("--hold: '{}' is no setting of {}", setting, name));
+    throw UsageError("--hold: " + study::setting_error(factor, setting));
   }
   options.hold[name] = *value;
 }
@@ -152,22 +133,50 @@ study::StudyDirectory open_study(const Options& options) {
 }
 
 void add_fit_options(Options& options) {
-  options.add()("model", po::value<std::string>(),
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  options.add()("model", text("MODEL"),
                 "fit linear, interactions, quadratic or cubic, or auto: what predicts best")(
-      "transform", po::value<std::string>(),
+      "transform", text("SCALE"),
       "fit on the scale of none, log, sqrt, inverse, logit, power(0.3) or box-cox")(
-      "surface", po::value<std::string>(),
+      "surface", text("KIND"),
       "fit a polynomial, auto (what predicts best), gaussian-process, or a law such as amdahl")(
-      "law-factor", po::value<std::string>(), "the factor that a law is in")(
-      "selection", po::value<std::string>(),
+      "law-factor", text("FACTOR"), "the factor that a law is in")(
+      "selection", text("METHOD"),
       "keep the terms that backward, forward or best-subset selection by AICc does")(
-      "loss", po::value<std::string>(), "huber or tukey resist outliers; squares do not");
+      "loss", text("LOSS"), "huber or tukey resist outliers; squares do not");
+  std::vector<std::string> models = doe::Model::names();
+  models.emplace_back("auto");
+  options.choices("model", {models});
+  options.choices("transform", {{"none", "log", "sqrt", "inverse", "logit", "box-cox"}, true});
+  for (const char* option : {"surface", "selection", "loss"}) {
+    options.choices(option, {study::fit_words(option)});
+  }
 }
 
 void add_goal_options(Options& options) {
-  options.add()("goal", po::value<std::vector<std::string>>(),
-                "RESPONSE=GOAL instead of the study's, e.g. throughput=within:1800,2500")(
-      "hold", po::value<std::vector<std::string>>(), "FACTOR=SETTING that is not to be varied");
+  const auto list = [](const char* value) {
+    return po::value<std::vector<std::string>>()->value_name(value);
+  };
+  options.add()("goal", list("RESPONSE=GOAL"),
+                "a goal instead of the study's, e.g. throughput=within:1800,2500")(
+      "hold", list("FACTOR=SETTING"), "a factor that is not to be varied");
+}
+
+std::string checked_factor(const Options& options, const char* option, const study::Study& study) {
+  if (!options.has(option)) return "";
+  const std::string name = options.text(option);
+  const std::vector<std::string> names = study.factor_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  throw UsageError(
+      fmt::format("--{}: no factor is named '{}'{}", option, name, doe::did_you_mean(name, names)));
+}
+
+std::vector<std::string> goal_words() {
+  std::vector<std::string> words;
+  for (const GoalWord& goal : kGoalWords) {
+    words.push_back(goal.word + std::string(goal.fewest_values > 0 ? ":" : ""));
+  }
+  return words;
 }
 
 bool asks_otherwise(const Options& options) {
@@ -179,22 +188,16 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
   reports::AnalysisOptions analysis;
   if (options.has("model")) {
     const std::string model = options.text("model");
-    std::vector<std::string> names = doe::Model::names();
-    names.emplace_back("auto");
-    if (std::find(names.begin(), names.end(), model) == names.end()) {
-      throw UsageError(
-          fmt::format("--model: '{}' is not known{}", model, doe::did_you_mean(model, names)));
-    }
     if (model == "auto") {
       analysis.fit.surface = model;
     } else {
       analysis.model = model;
     }
   }
-  if (options.has("surface")) analysis.fit.surface = fit_word(options, "surface");
-  analysis.fit.selection = fit_word(options, "selection");
-  analysis.fit.loss = fit_word(options, "loss");
-  analysis.fit.factor = law_factor(options, study);
+  if (options.has("surface")) analysis.fit.surface = options.text("surface");
+  analysis.fit.selection = options.text("selection");
+  analysis.fit.loss = options.text("loss");
+  analysis.fit.factor = checked_factor(options, "law-factor", study);
   if (options.has("transform")) {
     analysis.transform = options.text("transform");
     try {

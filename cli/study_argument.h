@@ -19,6 +19,13 @@ void add_fit_options(Options& options);
 /// Declares --goal and --hold.
 void add_goal_options(Options& options);
 
+/// The factor that an option names; empty where it is not given. Throws UsageError with the nearest
+/// name.
+std::string checked_factor(const Options& options, const char* option, const study::Study& study);
+
+/// What --goal may ask of a response: "maximize", "within:" (which takes values), ...
+std::vector<std::string> goal_words();
+
 /// Whether any of them was given: the answer is then to a question of the moment, and does not
 /// replace fit.json or optimum.json.
 bool asks_otherwise(const Options& options);

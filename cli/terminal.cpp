@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,14 +11,19 @@
 #include <cstring>
 #include <sstream>
 
+#include "runner/progress_printer.h"
+
 namespace doetune::cli {
 namespace {
 
+bool is_capable_terminal() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
 bool wants_colour() {
   const char* no_colour = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
-         (term == nullptr || std::strcmp(term, "dumb") != 0);
+  return is_capable_terminal() && (no_colour == nullptr || *no_colour == '\0');
 }
 
 bool is_number_like(const std::string& cell) {
@@ -87,6 +93,10 @@ std::size_t width(const std::string& text) {
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
+std::string shortened(const std::string& text, std::size_t columns) {
+  return runner::fitted("", text, "", static_cast<int>(columns));
+}
+
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns) {
   std::istringstream words(text);
   std::string result;
@@ -103,6 +113,28 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t col
     column += width(word);
   }
   return result;
+}
+
+std::optional<Screen> Screen::of_stdout() {
+  if (!is_capable_terminal()) return std::nullopt;
+  return Screen([] {
+    winsize size{};
+    const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+    return known ? static_cast<int>(size.ws_row) : 24;
+  });
+}
+
+std::string Screen::redrawn(const std::string& text) {
+  const int most = std::max(1, rows_() - 1);
+  // Lines are not wrapped meanwhile, so that they can be counted.
+  std::string drawn = "\x1b[?7l";
+  if (drawn_ > 0) drawn += fmt::format("\x1b[{}A", std::min(drawn_, most));
+  std::istringstream lines(text);
+  drawn_ = 0;
+  for (std::string line; drawn_ < most && std::getline(lines, line); ++drawn_) {
+    drawn += line + "\x1b[K\n";
+  }
+  return drawn + "\x1b[J\x1b[?7h";
 }
 
 std::string duration_text(double seconds) {

@@ -1,6 +1,8 @@
 // What a person sees: aligned tables, colour where it helps.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +31,29 @@ std::string coloured(const std::string& text, Colour colour);
 /// Characters that a UTF-8 text takes on a terminal, as far as code points tell.
 std::size_t width(const std::string& text);
 
+/// At most `columns` of a text, the last an ellipsis where it was longer.
+std::string shortened(const std::string& text, std::size_t columns);
+
 /// Text broken at spaces into lines of at most `columns`, the second and later ones indented: the
 /// first is taken to begin at column `indent`.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns);
+
+/// Text that is redrawn in place on a terminal.
+class Screen {
+ public:
+  /// That of standard output; empty where it is no terminal, or a dumb one.
+  static std::optional<Screen> of_stdout();
+
+  explicit Screen(std::function<int()> rows) : rows_(std::move(rows)) {}
+
+  /// What puts the text in place of the one before: no more lines than the terminal has, each cut
+  /// by the terminal at its width.
+  std::string redrawn(const std::string& text);
+
+ private:
+  std::function<int()> rows_;
+  int drawn_ = 0;  ///< lines of the text before
+};
 
 /// 45 s, 2 min 10 s, 1 h 5 min.
 std::string duration_text(double seconds);

@@ -39,14 +39,6 @@ constexpr const char* kContentPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: "
     "blob:";
 
-std::vector<Section> shown_sections(const Analysis& analysis) {
-  std::vector<Section> shown;
-  for (const Section& section : sections()) {
-    if (section.applies(analysis)) shown.push_back(section);
-  }
-  return shown;
-}
-
 void write_head(const Page& page, Markup& out) {
   out.open("head");
   out.empty("meta", {{"charset", "utf-8"}});
@@ -79,7 +71,9 @@ void write_scripts(const Page& page, Markup& out) {
   }
 }
 
-std::string write_page(const Page& page) {
+}  // namespace
+
+std::string html_of(const Page& page) {
   const std::vector<Section> shown = shown_sections(page.analysis);
   Markup out;
   out.raw("<!DOCTYPE html>\n").open("html", {{"lang", "en"}});
@@ -98,26 +92,42 @@ std::string write_page(const Page& page) {
   return out.take();
 }
 
-}  // namespace
-
 std::span<const Section> sections() { return kSections; }
 
-Report make_report(const Analysis& analysis) {
-  Page page{analysis,
-            verdict(analysis),
-            profile_figures(analysis),
-            contour_figures(analysis),
-            effect_figures(analysis),
-            interaction_figures(analysis),
-            diagnostic_figures(analysis)};
-  Report report{write_page(page), {}};
-  for (std::vector<Figure>* figures :
-       {&page.profiles, &page.contours, &page.effects, &page.interactions, &page.diagnostics}) {
-    std::move(figures->begin(), figures->end(), std::back_inserter(report.figures));
+std::vector<Section> shown_sections(const Analysis& analysis) {
+  std::vector<Section> shown;
+  for (const Section& section : sections()) {
+    if (section.applies(analysis)) shown.push_back(section);
   }
+  return shown;
+}
+
+Page make_page(const Analysis& analysis) {
+  return {analysis,
+          verdict(analysis),
+          profile_figures(analysis),
+          contour_figures(analysis),
+          effect_figures(analysis),
+          interaction_figures(analysis),
+          diagnostic_figures(analysis)};
+}
+
+std::vector<const Figure*> figures_of(const Page& page) {
+  std::vector<const Figure*> figures;
+  for (const std::vector<Figure>* group :
+       {&page.profiles, &page.contours, &page.effects, &page.interactions, &page.diagnostics}) {
+    for (const Figure& figure : *group) figures.push_back(&figure);
+  }
+  return figures;
+}
+
+Report make_report(const Analysis& analysis) {
+  const Page page = make_page(analysis);
+  Report report{html_of(page), {}};
+  for (const Figure* figure : figures_of(page)) report.figures.push_back(*figure);
   return report;
 }
 
-std::string report_html(const Analysis& analysis) { return make_report(analysis).html; }
+std::string report_html(const Analysis& analysis) { return html_of(make_page(analysis)); }
 
 }  // namespace doetune::reports

@@ -12,6 +12,9 @@ namespace doetune::reports {
 /// characters and bytes that are no UTF-8 become U+FFFD.
 std::string escape_markup(std::string_view text);
 
+/// Bytes of the UTF-8 character that begins at `at`, or 0 where none does.
+std::size_t utf8_length(std::string_view text, std::size_t at);
+
 /// JSON text as it may stand inside a script element: < > & and the two line separators that
 /// JavaScript ends lines at become \u escapes, which JSON reads back as the same characters.
 std::string escape_json_for_script(std::string_view json);
@@ -23,12 +26,13 @@ using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 /// here.
 class Markup {
  public:
-  Markup& open(std::string_view tag, const Attributes& attributes = {});
-  Markup& close();  ///< the innermost open element
-  Markup& text(std::string_view text);
+  virtual ~Markup() = default;
+  virtual Markup& open(std::string_view tag, const Attributes& attributes = {});
+  virtual Markup& close();  ///< the innermost open element
+  virtual Markup& text(std::string_view text);
+  virtual Markup& empty(std::string_view tag, const Attributes& attributes = {});
+  virtual Markup& raw(std::string_view markup);
   Markup& element(std::string_view tag, std::string_view text, const Attributes& attributes = {});
-  Markup& empty(std::string_view tag, const Attributes& attributes = {});
-  Markup& raw(std::string_view markup);
 
   /// What was written. All elements must be closed.
   std::string take();

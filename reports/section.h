@@ -23,6 +23,11 @@ struct Page {
   std::vector<Figure> diagnostics;
 };
 
+Page make_page(const Analysis& analysis);
+
+/// All figures of the page.
+std::vector<const Figure*> figures_of(const Page& page);
+
 /// A part of the page under its own heading. A new one is a source file and a line in html.cpp.
 struct Section {
   std::string_view id;  ///< the anchor
@@ -32,6 +37,9 @@ struct Section {
 };
 
 std::span<const Section> sections();
+
+/// Those with something to show.
+std::vector<Section> shown_sections(const Analysis& analysis);
 
 void write_answer(const Page& page, Markup& out);
 void write_explore(const Page& page, Markup& out);

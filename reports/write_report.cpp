@@ -1,31 +1,49 @@
 #include "reports/write_report.h"
 
-#include "reports/html.h"
+#include <algorithm>
+
+#include "reports/report_formats.h"
 
 namespace doetune::reports {
+namespace {
 
-std::vector<std::filesystem::path> write_report(const Analysis& analysis,
-                                                const std::filesystem::path& folder) {
+void make_folder(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
     throw study::DirectoryError(folder.string() + ": cannot be made: " + failed.message());
   }
-  const Report report = make_report(analysis);
-  std::vector<std::filesystem::path> files;
-  const auto write = [&](const std::string& name, const std::string& content) {
-    study::write_file_atomically(folder / name, content);
-    files.push_back(folder / name);
-  };
-  write("report.html", report.html);
-  for (const Figure& figure : report.figures) {
-    write(figure.name + ".svg", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + figure.svg);
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> ReportFiles::all() const {
+  std::vector<std::filesystem::path> files = pages;
+  files.insert(files.end(), figures.begin(), figures.end());
+  return files;
+}
+
+ReportFiles write_report(const Analysis& analysis, const std::filesystem::path& folder,
+                         const std::vector<std::string>& formats) {
+  const Page page = make_page(analysis);
+  const std::filesystem::path figures = folder / "figures";
+  make_folder(figures);
+  ReportFiles files;
+  for (const ReportFormat& format : report_formats()) {
+    if (std::find(formats.begin(), formats.end(), format.name) == formats.end()) continue;
+    files.pages.push_back(folder / std::string(format.file));
+    study::write_file_atomically(files.pages.back(), format.write(page));
+  }
+  for (const Figure* figure : figures_of(page)) {
+    files.figures.push_back(figures / (figure->name + ".svg"));
+    study::write_file_atomically(files.figures.back(),
+                                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + figure->svg);
   }
   return files;
 }
 
-std::vector<std::filesystem::path> write_report(const Analysis& analysis) {
-  return write_report(analysis, analysis.directory->report());
+ReportFiles write_report(const Analysis& analysis, const std::vector<std::string>& formats) {
+  return write_report(analysis, analysis.directory->report(), formats);
 }
 
 }  // namespace doetune::reports

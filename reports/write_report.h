@@ -2,18 +2,28 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "reports/analysis.h"
 
 namespace doetune::reports {
 
-/// Writes report.html and one SVG a figure into the folder, making it; each file is replaced whole.
-/// Returns the files written, report.html first. Throws study::DirectoryError.
-std::vector<std::filesystem::path> write_report(const Analysis& analysis,
-                                                const std::filesystem::path& folder);
+/// The files of a report, each replaced whole.
+struct ReportFiles {
+  std::vector<std::filesystem::path> pages;    ///< of the formats, in their order
+  std::vector<std::filesystem::path> figures;  ///< figures/NAME.svg
+
+  std::vector<std::filesystem::path> all() const;
+};
+
+/// Writes the report in the formats named, of report_formats(), and one SVG a figure into the
+/// folder, making it. Throws study::DirectoryError.
+ReportFiles write_report(const Analysis& analysis, const std::filesystem::path& folder,
+                         const std::vector<std::string>& formats = {"html"});
 
 /// The same into the study directory's report/.
-std::vector<std::filesystem::path> write_report(const Analysis& analysis);
+ReportFiles write_report(const Analysis& analysis,
+                         const std::vector<std::string>& formats = {"html"});
 
 }  // namespace doetune::reports

@@ -40,10 +40,12 @@ class Progress {
 
   /// `before`: the run's status until now.
   void ended(const study::RunRecord& record, std::optional<study::RunStatus> before);
+  void retried() { ++retries_; }
   void set_waiting(std::size_t runs) { waiting_ = runs; }
   void set_counts(const RunCounts& counts) { counts_ = counts; }
 
   const RunCounts& counts() const { return counts_; }
+  int retries() const { return retries_; }  ///< attempts that are made once more, so far
   std::size_t under_way() const { return running_.size(); }
   double elapsed_s(double now_s) const { return now_s - began_s_; }
 
@@ -58,6 +60,7 @@ class Progress {
   std::size_t waiting_ = 0;
   std::map<int, double> running_;  ///< run, when it began
   int ended_ = 0;
+  int retries_ = 0;
   double ended_total_s_ = 0;
   RunCounts counts_;
 };

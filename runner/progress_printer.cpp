@@ -1,6 +1,7 @@
 #include "runner/progress_printer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -58,12 +59,30 @@ std::string tally(const RunCounts& counts) {
 std::string times(const Progress& progress, double now_s) {
   const std::string elapsed = clock_text(progress.elapsed_s(now_s));
   const auto left_s = progress.time_left_s(now_s);
-  return left_s ? fmt::format("{}{}{} left", elapsed, kSeparator, clock_text(*left_s)) : elapsed;
+  return left_s ? fmt::format("{}{}ETA {}", elapsed, kSeparator, clock_text(*left_s)) : elapsed;
 }
 
-std::string unsuccessful(const RunCounts& counts) {
-  return counts.unsuccessful() > 0 ? fmt::format("{}{} failed", kSeparator, counts.unsuccessful())
-                                   : "";
+/// What went wrong: attempts that are made once more, runs that failed.
+std::string troubles(const Progress& progress) {
+  std::string text;
+  if (const int retries = progress.retries(); retries > 0) {
+    text += fmt::format("{}{} {}", kSeparator, retries, retries == 1 ? "retry" : "retries");
+  }
+  const int failed = progress.counts().unsuccessful();
+  return failed > 0 ? fmt::format("{}{}{} failed", text, kSeparator, failed) : text;
+}
+
+/// "861 images/s", "p99 46 ms": the first response goes by its unit alone.
+std::vector<std::string> response_texts(const study::Study& study, const study::RunRecord& record) {
+  std::vector<std::string> texts;
+  for (const study::Response& response : study.responses) {
+    const auto value = record.responses.find(response.name);
+    if (value == record.responses.end()) continue;
+    const bool named = !texts.empty() || response.unit.empty();
+    texts.push_back(fmt::format("{}{:.4g}{}{}", named ? response.name + " " : "", value->second,
+                                response.unit.empty() ? "" : " ", response.unit));
+  }
+  return texts;
 }
 
 }  // namespace
@@ -97,6 +116,27 @@ std::string fitted(const std::string& front, const std::string& middle, const st
   return cut(front + cut(middle, std::max(room, 1)) + back, width);
 }
 
+std::string run_text(const study::Study& study, const study::PlannedRun& run) {
+  std::string text = fmt::format("#{}", run.run);
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    text += fmt::format(" {}={}", study.factors[i].name, study.factors[i].format(run.settings[i]));
+  }
+  return text;
+}
+
+std::string ended_text(const study::Study& study, const RunCounts& counts,
+                       const study::PlannedRun& run, const study::RunRecord& record) {
+  const bool completed = record.status == study::RunStatus::kCompleted;
+  std::vector<std::string> told{record.reason};
+  if (completed) {
+    told = response_texts(study, record);
+    if (!record.flags.empty()) told.push_back("(" + record.flags.front() + ")");
+  }
+  return fmt::format("{} {} {} {} {:.1f} s: {}", tally(counts), run_text(study, run),
+                     study::run_status_name(record.status), completed ? "in" : "after",
+                     record.duration_s, fmt::join(told, " "));
+}
+
 ProgressPrinter::ProgressPrinter(const study::Study& study, ProgressOutput output)
     : study_(study), output_(std::move(output)) {}
 
@@ -105,7 +145,7 @@ ProgressPrinter::~ProgressPrinter() {
 }
 
 void ProgressPrinter::started(const Progress&, const study::PlannedRun& run, int) {
-  current_ = fmt::format("#{} {}", run.run, settings(run));
+  current_ = run_text(study_, run);
   changed_ = true;
 }
 
@@ -113,71 +153,53 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
                             const study::RunRecord& record,
                             const std::filesystem::path& attempt_directory, bool again) {
   changed_ = true;
-  const std::string_view status = study::run_status_name(record.status);
-  const std::string subject = fmt::format("{} run {}", tally(progress.counts()), run.run);
+  const std::string text = ended_text(study_, progress.counts(), run, record);
   if (record.status == study::RunStatus::kCompleted) {
-    last_response_ = first_response(record);
-    if (on_terminal()) return;
-    line(fmt::format("{} completed in {:.1f} s: {}{}{}", subject, record.duration_s, settings(run),
-                     last_response_.empty() ? "" : kSeparator, last_response_) +
-             (record.flags.empty() ? "" : fmt::format("{}{}", kSeparator, record.flags.front())),
-         false);
+    measured_ = response_texts(study_, record);
+    if (!on_terminal()) line(text, false);
     return;
   }
-  const bool alarming = record.status != study::RunStatus::kInfeasible;
-  line(fmt::format("{} {} after {:.1f} s: {}{}{}; output in {}{}", subject, status,
-                   record.duration_s, settings(run), kSeparator, record.reason,
-                   from_here(attempt_directory).string(), again ? "; trying again" : ""),
-       alarming);
+  line(fmt::format("{}; output in {}{}", text, from_here(attempt_directory).string(),
+                   again ? "; trying again" : ""),
+       record.status != study::RunStatus::kInfeasible);
 }
 
 void ProgressPrinter::note(const std::string& text) { line(text, false); }
 
 double ProgressPrinter::tick(const Progress& progress, double now_s) {
   const double since_s = now_s - drawn_s_;
-  const std::string back = unsuccessful(progress.counts());
   if (!on_terminal()) {
     if (drawn_s_ == 0) drawn_s_ = now_s;
     if (std::exchange(changed_, false)) drawn_s_ = now_s;
     if (now_s - drawn_s_ < kHeartbeatEvery_s) return kHeartbeatEvery_s - (now_s - drawn_s_);
     drawn_s_ = now_s;
     line(fmt::format("{} {} under way{}{}{}", tally(progress.counts()), progress.under_way(),
-                     kSeparator, times(progress, now_s), back),
+                     kSeparator, times(progress, now_s), troubles(progress)),
          false);
     return kHeartbeatEvery_s;
   }
   const double due_s = changed_ ? kRedrawAtMostEvery_s : kRedrawEvery_s;
   if (since_s < due_s) return due_s - since_s;
-  const std::string measured =
-      last_response_.empty() ? "" : std::string(kSeparator) + last_response_;
-  output_.write(fmt::format(
-      "{}{}", kClearLine,
-      fitted(tally(progress.counts()) + " ", current_,
-             fmt::format("{}{}{}{}", measured, kSeparator, times(progress, now_s), back),
-             output_.width() - 1)));
+  output_.write(fmt::format("{}{}", kClearLine, status_line(progress, now_s)));
   drawn_s_ = now_s;
   changed_ = false;
   line_shown_ = true;
   return kRedrawEvery_s;
 }
 
-std::string ProgressPrinter::settings(const study::PlannedRun& run) const {
-  std::string text;
-  for (std::size_t i = 0; i < study_.factors.size(); ++i) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", study_.factors[i].name,
-                        study_.factors[i].format(run.settings[i]));
+/// Settings are cut before the first response is left out, and all of them before the times.
+std::string ProgressPrinter::status_line(const Progress& progress, double now_s) const {
+  const int width = output_.width() - 1;
+  const std::string front = tally(progress.counts()) + " ";
+  const std::string back =
+      fmt::format("{}{}{}", kSeparator, times(progress, now_s), troubles(progress));
+  const int room = width - columns(front) - columns(back) - columns(current_);
+  std::string measured;
+  for (const std::string& text : measured_) {
+    if (!measured.empty() && columns(measured) + columns(text) + 1 > room) break;
+    measured += " " + text;
   }
-  return text;
-}
-
-std::string ProgressPrinter::first_response(const study::RunRecord& record) const {
-  for (const study::Response& response : study_.responses) {
-    const auto value = record.responses.find(response.name);
-    if (value == record.responses.end()) continue;
-    const std::string& label = response.unit.empty() ? response.name : response.unit;
-    return fmt::format("{:.4g} {}", value->second, label);
-  }
-  return "";
+  return fitted(front, current_, measured + back, width);
 }
 
 /// A line that stays, above the status line where there is one.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runner/progress.h"
 #include "study/study.h"
@@ -23,10 +24,11 @@ struct ProgressOutput {
 
 /// On a terminal one line, redrawn in place and fitted to its width:
 ///
-///   [12/20] #7 executors_per_gpu=2 batch_size=8 · 861 images/s · 2:05 · 1:10 left · 1 failed
+///   [12/20] #7 executors_per_gpu=2 batch_size=8 861 images/s p99 46 ms · 2:05 · ETA 1:10 · 1 retry
 ///
-/// completed and infeasible of planned runs, the last run started, the first response of the last
-/// one that completed, time so far, time left. Elsewhere a line for each run that ended, and one a
+/// completed and infeasible of planned runs, the last run started, the responses of the last one
+/// that completed as far as there is room, time so far, time left, and what went wrong. Elsewhere a
+/// line for each run that ended, and one a
 /// minute while none does. Failures get a line of their own on both: the reason, where the output
 /// is, and whether the run is tried again.
 class ProgressPrinter : public ProgressSink {
@@ -42,18 +44,24 @@ class ProgressPrinter : public ProgressSink {
 
  private:
   bool on_terminal() const { return output_.width != nullptr; }
-  std::string settings(const study::PlannedRun& run) const;
-  std::string first_response(const study::RunRecord& record) const;
+  std::string status_line(const Progress& progress, double now_s) const;
   void line(const std::string& text, bool alarming);
 
   const study::Study& study_;
   ProgressOutput output_;
-  std::string current_;  ///< the last run started, "#7 batch_size=8"
-  std::string last_response_;
-  double drawn_s_ = 0;   ///< when tick last wrote
-  bool changed_ = true;  ///< since then
+  std::string current_;                ///< the last run started, "#7 batch_size=8"
+  std::vector<std::string> measured_;  ///< by the last run that completed, a text a response
+  double drawn_s_ = 0;                 ///< when tick last wrote
+  bool changed_ = true;                ///< since then
   bool line_shown_ = false;
 };
+
+/// A run as people know it: "#7 executors_per_gpu=2 batch_size=8".
+std::string run_text(const study::Study& study, const study::PlannedRun& run);
+
+/// How a run ended, in one line: "[12/20] #7 batch_size=8 completed in 12.3 s: 861 images/s".
+std::string ended_text(const study::Study& study, const RunCounts& counts,
+                       const study::PlannedRun& run, const study::RunRecord& record);
 
 /// A duration as people read it: 0:07, 2:05, 3:04:05.
 std::string clock_text(double seconds);

@@ -258,6 +258,7 @@ class StudyRun {
     const bool again = schedule_->ended(ended.index, record.status, now_s_());
     if (ended.slot) pool_.give_back(*ended.slot);
     progress_.ended(record, status_before);
+    if (again) progress_.retried();
     progress_.set_waiting(schedule_->waiting());
     sink_.ended(progress_, run, record, ended.directory, again);
     tell_of_drift(run);

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "study/journal.h"
+#include "study/nearest_file.h"
 #include "study/plan_json.h"
 #include "study/text_hash.h"
 
@@ -145,7 +146,14 @@ void extend_directory(StudyDirectory& directory, Plan more) {
 }
 
 StudyDirectory open_directory(const fs::path& path) {
-  if (!fs::is_directory(path)) fail(path, "there is no such study directory");
+  if (fs::is_regular_file(path)) {
+    fail(path, "is a file; this wants the study directory that `doetune plan` makes of it" +
+                   did_you_mean_entry(path, Entry::kStudyDirectory));
+  }
+  if (!fs::is_directory(path)) {
+    fail(path,
+         "there is no such study directory" + did_you_mean_entry(path, Entry::kStudyDirectory));
+  }
   const nlohmann::json json = load_plan_json(path);
   for (const char* file : {"study.yaml", "plan.csv"}) {
     if (!fs::exists(path / file))

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "study/nearest_file.h"
+
 namespace doetune::study {
 namespace {
 
@@ -32,7 +34,7 @@ void replace_file(const fs::path& file, const std::string& content, bool durable
     std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
     stream.write(content.data(), static_cast<std::streamsize>(content.size()));
     stream.close();
-    if (!stream) fail(partial, fmt::format("cannot be written: {}", std::strerror(errno)));
+    if (!stream) fail(file, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   if (durable) sync(partial);
   std::error_code error;
@@ -52,7 +54,9 @@ void write_file_durably(const fs::path& file, const std::string& content) {
 }
 
 std::string read_file(const fs::path& file) {
-  if (!fs::exists(file)) fail(file, "there is no such file");
+  if (!fs::exists(file)) {
+    fail(file, "there is no such file" + did_you_mean_entry(file, Entry::kFile));
+  }
   if (!fs::is_regular_file(file)) fail(file, "is no regular file");
   std::ifstream stream(file, std::ios::binary);
   std::string text(fs::file_size(file), '\0');

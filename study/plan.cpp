@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "study/csv.h"
+#include "study/setting_error.h"
 #include "study/table_file.h"
 
 namespace doetune::study {
@@ -77,8 +78,7 @@ PlannedRun read_run(const Study& study, const std::vector<std::string>& cells) {
     const std::string& text = cells[first_factor + f];
     const auto setting = study.factors[f].parse(text);
     if (!setting) {
-      throw std::invalid_argument(
-          fmt::format("'{}' is no setting of {}", text, study.factors[f].name));
+      throw std::invalid_argument(setting_error(study.factors[f], text));
     }
     run.settings.push_back(*setting);
   }
@@ -106,7 +106,7 @@ Plan make_plan(const Study& study) {
   try {
     design = doe::build_design(study.design.type, request);
   } catch (const doe::DesignError& error) {
-    throw StudyError(fmt::format("{}: design: {}", study.file.string(), error.what()));
+    throw StudyError(fmt::format("{}: design: {}", study.place("design"), error.what()));
   }
   Plan plan;
   plan.notes = design.notes;

@@ -1,5 +1,6 @@
 // Reads the study file: first its structure (yaml.cpp), then what its values mean together.
 #include "study/study.h"
+#include "study/nearest_file.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -186,6 +187,7 @@ class Reader {
   void read_design() {
     const YAML::Node node = root_["design"];
     if (!node) return;
+    mark("design", node);
     study_.design.type = node["type"].Scalar();
     check_options(node);
     study_.design.options = read_options(node);
@@ -387,10 +389,11 @@ Study load_study(const std::filesystem::path& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) {
-    throw StudyError(fmt::format("{}: there is no such file", file.string()));
+    throw StudyError(fmt::format("{}: there is no such file{}", file.string(),
+                                 did_you_mean_entry(file, Entry::kFile)));
   }
   if (!std::filesystem::is_regular_file(status)) {
-    throw StudyError(fmt::format("{}: this is no file", file.string()));
+    throw StudyError(fmt::format("{}: is no file; a study file is a YAML file", file.string()));
   }
   if (const auto size = std::filesystem::file_size(file, error); size > kMostBytes) {
     throw StudyError(fmt::format("{}: {:.1f} MB is too large for a study file (at most 1 MB)",

@@ -8,6 +8,7 @@
 #include "doe/nearest_name.h"
 #include "study/csv.h"
 #include "study/directory.h"
+#include "study/setting_error.h"
 #include "study/yaml.h"
 
 namespace doetune::study {
@@ -66,17 +67,18 @@ class TableReader {
     const std::vector<std::string>& header = rows_.front().cells;
     const auto found = std::find(header.begin(), header.end(), name);
     if (found == header.end()) {
-      fail(1, fmt::format("there is no column '{}'{}", name, doe::did_you_mean(name, header)));
+      const std::string& first = header.front();
+      const bool joined = header.size() == 1 && first.find_first_of(";\t|") != std::string::npos;
+      fail(1, joined ? fmt::format("expected columns separated by commas, found '{}'", first)
+                     : fmt::format("there is no column '{}'{}", name,
+                                   doe::did_you_mean(name, header)));
     }
     return found - header.begin();
   }
 
   double setting(const doe::Factor& factor, const std::string& text, int line) const {
     const auto value = factor.parse(text);
-    if (!value) fail(line, fmt::format("'{}' is no setting of factor '{}'", text, factor.name));
-    if (!factor.allows(*value)) {
-      fail(line, fmt::format("{} = {} lies outside what the study file allows", factor.name, text));
-    }
+    if (!value || !factor.allows(*value)) fail(line, setting_error(factor, text));
     return *value;
   }
 
@@ -103,7 +105,8 @@ class TableReader {
     if (text.empty()) return RunStatus::kCompleted;
     if (const auto known = run_status_from_name(text)) return *known;
     fail(rows_[row].line,
-         fmt::format("status: '{}' is none; expected completed, infeasible or failed", text));
+         fmt::format("status: '{}' is none{}", text,
+                     doe::did_you_mean(text, {"completed", "infeasible", "failed"})));
   }
 
   double number(const std::string& name, const std::string& text, int line) const {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "doe/nearest_name.h"
 #include "study/study.h"
@@ -98,6 +99,21 @@ YAML::NodeType::value yaml_type(Kind kind) {
     default:
       return YAML::NodeType::Scalar;
   }
+}
+
+/// What is often behind text that is no YAML.
+std::string yaml_hint(const std::string& text, int line) {
+  std::istringstream lines(text);
+  std::string content;
+  for (int i = 0; i <= line && std::getline(lines, content); ++i) continue;
+  const std::string indent = content.substr(0, content.find_first_not_of(" \t"));
+  if (indent.find('\t') != std::string::npos) return "; indent with spaces: YAML takes no tabs";
+  const auto opened =
+      std::count_if(text.begin(), text.end(), [](char c) { return c == '{' || c == '['; });
+  const auto closed =
+      std::count_if(text.begin(), text.end(), [](char c) { return c == '}' || c == ']'; });
+  if (opened > closed) return "; a { or [ is not closed";
+  return opened < closed ? "; a } or ] closes nothing" : "";
 }
 
 class Checker {
@@ -279,8 +295,9 @@ YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::pat
     }
     if (!documents.empty()) root = documents.front();
   } catch (const YAML::Exception& error) {
-    throw StudyError(fmt::format("{}:{}:{}: {}", file.string(), error.mark.line + 1,
-                                 error.mark.column + 1, error.msg));
+    throw StudyError(fmt::format("{}:{}:{}: {}{}", file.string(), error.mark.line + 1,
+                                 error.mark.column + 1, error.msg,
+                                 yaml_hint(text, error.mark.line)));
   }
   if (!root.IsDefined() || root.IsNull()) {
     throw StudyError(fmt::format(

@@ -203,9 +203,9 @@ class CommandLine(unittest.TestCase):
         self.doetune(expect=2)
         self.assertIn("Commands:", self.doetune("--help").stdout)
         self.assertIn("doetune ", self.doetune("--version").stdout)
-        for name in ("init", "plan", "run", "status", "import", "fit", "optimize", "report",
+        for name in ("init", "plan", "run", "status", "import", "fit", "optimize", "report", "export",
                      "designs", "workloads", "workload", "schema"):
-            self.assertIn("Example:", self.doetune(name, "--help").stdout)
+            self.assertRegex(self.doetune(name, "--help").stdout, "\nExamples?:\n")
 
     def test_study_file_errors(self):
         (self.directory / "bad.yaml").write_text(STUDY.replace("goal:", "gaol:"))

@@ -61,7 +61,7 @@ int main(int argument_count, char** arguments) {
   study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   study::write_file_atomically(directory.path / "predictions.json", predictions(analysis).dump());
-  for (const std::filesystem::path& file : reports::write_report(analysis)) {
+  for (const std::filesystem::path& file : reports::write_report(analysis).all()) {
     std::cout << file.string() << "\n";
   }
 }

@@ -2,6 +2,7 @@
 #include <regex>
 
 #include "reports/html.h"
+#include "reports/section.h"
 #include "reports/write_report.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
@@ -41,11 +42,11 @@ struct Case {
 TEST_CASE("A report is one page with its figures, under 10 MB, without links to anywhere",
           "[reports][html]") {
   const Case study;
-  const std::vector<std::filesystem::path> files = reports::write_report(study.analysis);
-  CHECK(files.front() == study.directory.path / "report" / "report.html");
-  CHECK(files.size() == 1 + 2 + 6 + 2 + 6);  // profiles, contours of 3 pairs, effects, diagnostics
-  for (const std::filesystem::path& file : files) CHECK(std::filesystem::file_size(file) > 0);
-  const std::string html = study::read_file(files.front());
+  const reports::ReportFiles files = reports::write_report(study.analysis);
+  REQUIRE(files.pages == std::vector{study.directory.path / "report" / "report.html"});
+  CHECK(files.figures.size() == 2 + 6 + 2 + 6);  // profiles, 3 pairs, effects, diagnostics
+  for (const std::filesystem::path& file : files.all()) CHECK(std::filesystem::file_size(file) > 0);
+  const std::string html = study::read_file(files.pages.front());
   CHECK(html.size() < 10'000'000);
   const std::string page = static_part(html);
   CHECK(count(page, "<figure") == 16);
@@ -53,6 +54,23 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
   CHECK_THAT(page, Contains("UNCONFIRMED") && Contains("Settings to use") &&
                        Contains("within 1800 to 2500 images/s"));
   CHECK(count(page, "<td data-label=\"Run\"") == 20);
+}
+
+TEST_CASE("The report as Markdown has every section and figure of the page",
+          "[reports][markdown]") {
+  const Case study;
+  const reports::ReportFiles files = reports::write_report(study.analysis, {"md", "json"});
+  REQUIRE(files.pages.size() == 2);
+  const std::string text = study::read_file(files.pages.front());
+  for (const reports::Section& section : reports::shown_sections(study.analysis)) {
+    CHECK_THAT(text, Contains("\n## " + std::string(section.title) + "\n"));
+  }
+  for (const std::filesystem::path& figure : files.figures) {
+    CHECK_THAT(text, Contains("](figures/" + figure.filename().string() + ")"));
+  }
+  CHECK_THAT(text, Contains("**UNCONFIRMED**") && Contains("within 1800 to 2500 images/s") &&
+                       Contains("| Response | Goal |"));
+  CHECK(text.find("<svg") == std::string::npos);
 }
 
 TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {

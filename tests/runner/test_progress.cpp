@@ -100,13 +100,38 @@ TEST_CASE("On a terminal one line is redrawn, fitted to its width", "[runner][pr
   printer.ended(progress, printed.run(1), record_of(1, RunStatus::kCompleted, 125), "a", false);
   printer.started(progress, printed.run(2), 1);
   CHECK(printer.tick(progress, 225) == 1.0);
-  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 · 861.2 images/s · 2:05 · 2:05 left");
+  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 861.2 images/s · 2:05 · ETA 2:05");
 
   CHECK(printer.tick(progress, 225.5) == 0.5);  // not yet
   CHECK(printed.taken().empty());
   printed.width = 41;
   printer.tick(progress, 226);
-  CHECK(printed.taken() == "\r\x1b[K[1/20] … · 861.2 images/s · 2:06 · 2:05…");  // 40 columns
+  CHECK(printed.taken() == "\r\x1b[K[1/20] … 861.2 images/s · 2:06 · ETA 2:…");  // 40 columns
+}
+
+TEST_CASE("The line has what went wrong, and all responses there is room for",
+          "[runner][progress]") {
+  Printed printed;
+  study::Response p99;
+  p99.name = "p99";
+  p99.unit = "ms";
+  printed.directory.study.responses.push_back(p99);
+  printed.width = 80;
+  auto printer = printed.printer(true);
+  Progress progress = progress_of(1, 20);
+  auto record = record_of(1, RunStatus::kCompleted, 60);
+  record.responses["p99"] = 46;
+  progress.ended(record, std::nullopt);
+  progress.retried();
+  progress.set_waiting(1);
+  printer.ended(progress, printed.run(1), record, "a", false);
+  printer.started(progress, printed.run(2), 1);
+  printer.tick(progress, 160);
+  CHECK(printed.taken() ==
+        "\r\x1b[K[1/20] #2 x=2 861.2 images/s p99 46 ms · 1:00 · ETA 1:00 · 1 retry");
+  printed.width = 60;
+  printer.tick(progress, 162);
+  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 861.2 images/s · 1:02 · ETA 1:00 · 1 retry");
 }
 
 TEST_CASE("Failures get a line of their own, above the status line", "[runner][progress]") {
@@ -121,7 +146,7 @@ TEST_CASE("Failures get a line of their own, above the status line", "[runner][p
   printer.ended(progress, printed.run(3), failed,
                 std::filesystem::current_path() / "fccd/runs/0003.1", true);
   CHECK(printed.taken() ==
-        "\r\x1b[K\x1b[31m[0/20] run 3 failed after 1.0 s: x=3 · exit code 3; output in "
+        "\r\x1b[K\x1b[31m[0/20] #3 x=3 failed after 1.0 s: exit code 3; output in "
         "fccd/runs/0003.1; trying again\x1b[0m\n");
 }
 
@@ -135,13 +160,13 @@ TEST_CASE("Elsewhere there are plain lines, and one a minute while nothing happe
   printer.started(progress, printed.run(1), 1);
   progress.ended(record_of(1, RunStatus::kCompleted, 12.34), std::nullopt);
   printer.ended(progress, printed.run(1), record_of(1, RunStatus::kCompleted, 12.34), "a", false);
-  CHECK(printed.taken() == "[1/20] run 1 completed in 12.3 s: x=1 · 861.2 images/s\n");
+  CHECK(printed.taken() == "[1/20] #1 x=1 completed in 12.3 s: 861.2 images/s\n");
   CHECK(printer.tick(progress, 112) == 60.0);
   CHECK(printer.tick(progress, 150) == 22.0);
   CHECK(printed.taken().empty());
   progress.set_waiting(1);
   CHECK(printer.tick(progress, 172) == 60.0);
-  CHECK(printed.taken() == "[1/20] 0 under way · 1:12 · 0:12 left\n");
+  CHECK(printed.taken() == "[1/20] 0 under way · 1:12 · ETA 0:12\n");
 }
 
 TEST_CASE("The status line is cleared at the end", "[runner][progress]") {

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/command_list.h"
+#include "cli/expected_time.h"
+#include "cli/program_check.h"
+#include "cli/smoke_run.h"
+#include "cli/study_argument.h"
+#include "cli/terminal.h"
+#include "reports/format.h"
+#include "runner/progress_printer.h"
+
+namespace doetune::cli {
+namespace {
+
+using study::RunStatus;
+
+/// The study of a file, planned but not written, or that of a study directory.
+study::StudyDirectory planned_study(const std::vector<std::string>& given) {
+  const std::filesystem::path path =
+      given.empty() ? study::find_directory(std::nullopt) : std::filesystem::path(given.front());
+  if (std::filesystem::is_directory(path)) return study::open_directory(path);
+  const study::Study study = study::load_study(path);
+  return {path, study, study::make_plan(study), "", std::filesystem::absolute(path).parent_path()};
+}
+
+/// Seconds that the whole plan takes where each run takes as long as this one.
+double plan_seconds(const study::StudyDirectory& planned, const SmokeRun& smoke) {
+  study::RunRecord record = smoke.record;
+  record.status = RunStatus::kCompleted;
+  return *seconds_for(planned.study, {{1, record}}, static_cast<int>(planned.plan.runs.size()));
+}
+
+void print_responses(const study::Study& study, const study::RunRecord& record) {
+  TextTable table({"response", "value", "unit", ""});
+  for (const study::Response& response : study.responses) {
+    const auto value = record.responses.find(response.name);
+    const auto note = record.notes.find(response.name);
+    table.add({response.name,
+               value == record.responses.end() ? "-" : reports::short_number(value->second),
+               response.unit, note == record.notes.end() ? "" : note->second});
+  }
+  fmt::print("\n{}", table.str());
+}
+
+void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
+  const study::Study& study = planned.study;
+  const study::RunRecord& record = smoke.record;
+  const bool completed = record.status == RunStatus::kCompleted;
+  fmt::print("{}: {} with {} can be executed\n", coloured(study.name, Colour::kStrong),
+             study.design.type,
+             reports::count_of(static_cast<int>(planned.plan.runs.size()), "run"));
+  fmt::print("{} {} after {}{}{}\n", runner::run_text(study, smoke.run),
+             coloured(std::string(study::run_status_name(record.status)),
+                      completed ? Colour::kGood : Colour::kBad),
+             duration_text(record.duration_s), completed ? "" : ": ", record.reason);
+  if (completed || !record.responses.empty()) print_responses(study, record);
+  for (const std::string& flag : record.flags) fmt::print("  flag: {}\n", flag);
+  if (!completed && !smoke.printed.empty()) {
+    fmt::print("\nThe program printed last:\n");
+    std::istringstream lines(smoke.printed);
+    for (std::string line; std::getline(lines, line);) fmt::print("  {}\n", line);
+  }
+  if (completed) {
+    fmt::print("\nThe whole plan would take about {}.\n",
+               duration_text(plan_seconds(planned, smoke)));
+  }
+}
+
+void print_json(const study::StudyDirectory& planned, const SmokeRun& smoke) {
+  using Json = nlohmann::ordered_json;
+  const study::RunRecord& record = smoke.record;
+  Json settings = Json::object(), responses = Json::object();
+  for (std::size_t f = 0; f < smoke.run.settings.size(); ++f) {
+    const doe::Factor& factor = planned.study.factors[f];
+    settings[factor.name] = factor.is_categorical() ? Json(factor.format(smoke.run.settings[f]))
+                                                    : Json(smoke.run.settings[f]);
+  }
+  for (const auto& [name, value] : record.responses) responses[name] = value;
+  const bool completed = record.status == RunStatus::kCompleted;
+  const Json json{{"schema_version", 1},
+                  {"study", planned.study.name},
+                  {"planned", planned.plan.runs.size()},
+                  {"run", smoke.run.run},
+                  {"settings", settings},
+                  {"status", study::run_status_name(record.status)},
+                  {"reason", record.reason},
+                  {"duration_s", record.duration_s},
+                  {"responses", responses},
+                  {"flags", record.flags},
+                  {"printed", smoke.printed},
+                  {"plan_s", completed ? Json(plan_seconds(planned, smoke)) : Json()}};
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+void describe_check(Options& options) { options.add_positional("PATH", 1); }
+
+int command_check(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  const study::StudyDirectory planned = planned_study(options.list("PATH"));
+  check_program(planned);
+  const SmokeRun smoke = make_smoke_run(planned);
+  if (smoke.interrupted) return kInterrupted;
+  options.json() ? print_json(planned, smoke) : print_check(planned, smoke);
+  if (smoke.record.status != RunStatus::kCompleted) return kRunsMissing;
+  const bool is_directory = std::filesystem::is_directory(planned.path);
+  say_next(fmt::format("doetune {} {}", is_directory ? "run" : "plan", planned.path.string()));
+  return kDone;
+}
+
+}  // namespace doetune::cli

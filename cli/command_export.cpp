@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/study_argument.h"
+#include "cli/terminal.h"
+#include "doe/nearest_name.h"
+#include "reports/export.h"
+
+namespace doetune::cli {
+namespace {
+
+const reports::ExportFormat& format_of(const Options& options) {
+  std::vector<std::string> names;
+  for (const reports::ExportFormat& format : reports::export_formats()) {
+    names.emplace_back(format.name);
+  }
+  const std::string name = options.text("to");
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) {
+    return reports::export_formats()[static_cast<std::size_t>(found - names.begin())];
+  }
+  throw UsageError(fmt::format("doetune export: --to {}; expected {}{}",
+                               name.empty() ? "is missing" : "'" + name + "' is not known",
+                               fmt::join(names, ", "), doe::did_you_mean(name, names)));
+}
+
+std::string summary_of_formats() {
+  std::string text;
+  for (const reports::ExportFormat& format : reports::export_formats()) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", format.name, format.summary);
+  }
+  return text;
+}
+
+void print_json(const reports::ExportFormat& format, const std::string& file, int runs) {
+  fmt::print("{}\n",
+             nlohmann::ordered_json{
+                 {"schema_version", 1}, {"format", format.name}, {"file", file}, {"runs", runs}}
+                 .dump(2));
+}
+
+}  // namespace
+
+void describe_export(Options& options) {
+  namespace po = boost::program_options;
+  options.add()("to", po::value<std::string>(), summary_of_formats().c_str())(
+      "output,o", po::value<std::string>(),
+      "the file to write (default: in the study directory); - is standard output");
+  add_fit_options(options);
+  add_directory(options);
+}
+
+int command_export(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  const reports::ExportFormat& format = format_of(options);
+  const study::StudyDirectory directory = open_study(options);
+  const reports::Analysis analysis =
+      reports::fit_runs(directory, analysis_options(options, directory.study));
+  const std::string content = format.write(analysis);
+  const std::string file =
+      options.text("output", (directory.path / std::string(format.file)).string());
+  if (file == "-") {
+    if (options.json()) throw UsageError("doetune export: -o - or --json, not both");
+    fmt::print("{}", content);
+  } else {
+    study::write_file_atomically(file, content);
+    options.json() ? print_json(format, file, analysis.completed())
+                   : fmt::print("{} written: {}\n", file, format.summary);
+    if (!format.program.empty()) say_next(fmt::format("{} {}", format.program, file));
+  }
+  return analysis.completed() == 0 ? kRunsMissing : kDone;
+}
+
+}  // namespace doetune::cli

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/command_list.h"
+#include "cli/man_page.h"
+#include "cli/terminal.h"
+#include "study/files.h"
+
+namespace doetune::cli {
+namespace {
+
+constexpr const char* kStudyPage = "study";
+
+std::vector<std::string> page_names() {
+  std::vector<std::string> names{kStudyPage};
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  return names;
+}
+
+/// Of a name among them; without one doetune(1).
+std::string page_text(const std::string& name) {
+  if (name.empty()) return main_page();
+  return name == kStudyPage ? study_page() : command_page(*find_command(name));
+}
+
+/// DIR/man1/doetune.1 and the others, as CMake installs them.
+void write_pages(const std::filesystem::path& directory) {
+  for (const char* section : {"man1", "man5"}) {
+    std::filesystem::create_directories(directory / section);
+  }
+  study::write_file_atomically(directory / "man1" / "doetune.1", main_page());
+  study::write_file_atomically(directory / "man5" / "doetune-study.5", study_page());
+  for (const Command& command : commands()) {
+    study::write_file_atomically(directory / "man1" / fmt::format("doetune-{}.1", command.name),
+                                 command_page(command));
+  }
+}
+
+}  // namespace
+
+void describe_man(Options& options) {
+  options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
+                "write all pages below this directory instead");
+  options.add_positional("PAGE", 1);
+  options.choices("PAGE", {page_names()});
+}
+
+int command_man(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  const std::vector<std::string> page = options.list("PAGE");
+  if (options.has("output")) {
+    write_pages(options.text("output"));
+    return kDone;
+  }
+  const std::string text = page_text(page.empty() ? "" : page.front());
+  if (options.json()) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"roff", text}}.dump(2));
+  } else {
+    fmt::print("{}", text);
+  }
+  return kDone;
+}
+
+}  // namespace doetune::cli

@@ -1,0 +1,16 @@
+// What --help prints, from the tables of commands and options.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+
+namespace doetune::cli {
+
+/// Summary, examples, usage and options of a command, in 80 columns.
+std::string help_text(const Command& command, const Options& options);
+
+/// All commands, a line each.
+std::string commands_text();
+
+}  // namespace doetune::cli

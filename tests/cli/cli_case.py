@@ -1,0 +1,75 @@
+"""What the tests of the command line share: a directory with a study and its program, and doetune.
+
+usage of each test: test_X.py DOETUNE SOURCE_TREE
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DOETUNE = pathlib.Path(sys.argv[1]).resolve()
+TREE = pathlib.Path(sys.argv[2]).resolve()
+
+# A program with a known quadratic surface: y = 10 - a^2 - (b - 1)^2, plus a small ripple.
+BENCH = """#!/bin/sh
+a=$1 b=$2
+[ -z "$SLOW" ] || sleep "$SLOW"
+awk -v a="$a" -v b="$b" 'BEGIN {
+  printf "{\\"y\\": %.17g}\\n", 10 - a * a - (b - 1) * (b - 1) + 0.01 * sin(100 * a + 7 * b) }'
+"""
+
+STUDY = """seed: 5
+command: [./bench, "{a}", "{b}"]
+factors:
+  a: {low: -2, high: 2, baseline: 1}
+  b: {low: 0, high: 4, baseline: 3}
+responses:
+  y: {unit: points, goal: maximize}
+run: {retries: 0, timeout: 1 min, expected: 0.1 s, telemetry: 0}
+"""
+
+
+class CliCase(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="doetune-cli-"))
+        self.addCleanup(shutil.rmtree, self.directory, True)
+        self.write_program("bench", BENCH)
+        self.write("tune.yaml", STUDY)
+
+    def write(self, name, text):
+        (self.directory / name).write_text(text)
+
+    def write_program(self, name, text):
+        self.write(name, text)
+        (self.directory / name).chmod(0o755)
+
+    def doetune(self, *arguments, expect=0, env=None):
+        done = subprocess.run([str(DOETUNE), *map(str, arguments)], cwd=self.directory,
+                              capture_output=True, text=True, env={**os.environ, **(env or {})},
+                              stdin=subprocess.DEVNULL, timeout=300)
+        self.assertEqual(done.returncode, expect,
+                         f"doetune {arguments}:\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def error_of(self, *arguments, expect):
+        """What it says on standard error; nothing may be on standard output."""
+        done = self.doetune(*arguments, expect=expect)
+        self.assertEqual(done.stdout, "", arguments)
+        return done.stderr
+
+    def json_of(self, *arguments, expect=0):
+        document = json.loads(self.doetune(*arguments, "--json", expect=expect).stdout)
+        self.assertIn("schema_version", document)
+        return document
+
+    def planned_and_run(self):
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+
+
+def main():
+    unittest.main(argv=sys.argv[:1], verbosity=2)

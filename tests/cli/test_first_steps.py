@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""The first minutes: templates, the check of a study by one run, the demo."""
+import json
+import re
+
+from cli_case import CliCase, main
+
+TEMPLATES = ("inference", "training", "own-inference", "own-training", "import", "slurm")
+
+
+class FirstSteps(CliCase):
+    def workloads(self):
+        return [entry["name"] for entry in self.json_of("workloads")["workloads"]]
+
+    def test_every_template_is_valid_and_plans(self):
+        import jsonschema
+        import yaml
+        schema = json.loads(self.doetune("schema").stdout)
+        self.assertEqual(set(TEMPLATES), set(re.findall(
+            r"(?:\. |; )([a-z-]+): ", " ".join(self.doetune("init", "--help").stdout.split()))))
+        for program in ("bench", "train"):
+            self.write_program(program, "#!/bin/sh\nexit 1\n")
+        for name in TEMPLATES:
+            file = f"{name}.yaml"
+            self.doetune("init", "--template", name, file)
+            text = (self.directory / file).read_text()
+            jsonschema.validate(yaml.safe_load(text), schema)
+            self.assertLessEqual(max(map(len, text.splitlines())), 100, name)
+            self.assertGreater(text.count("#"), 1, name)
+            if name == "import":
+                continue
+            if yaml.safe_load(text).get("workload") not in (None, *self.workloads()):
+                continue  # a tree without workloads
+            self.assertGreater(self.json_of("plan", file)["evaluation"]["runs"], 10)
+
+    def test_the_template_of_an_import_takes_a_table(self):
+        self.doetune("init", "-t", "import", "mine.yaml")
+        rows = [(t, b) for t in (1, 8, 16) for b in (1, 8, 64)]
+        self.write("mine.csv", "threads,batch_size,throughput,latency\n" + "".join(
+            f"{t},{b},{100 * t + b},{5 + b}\n" for t, b in rows))
+        self.doetune("import", "mine.yaml", "mine.csv")
+        self.assertEqual(self.json_of("status", "mine")["completed"], 9)
+
+    def test_init_says_what_it_cannot_do(self):
+        self.assertIn("did you mean 'slurm'",
+                      self.error_of("init", "--template", "slrum", expect=2))
+        self.error_of("init", "--demo", "--template", "slurm", expect=2)
+        self.doetune("init")
+        self.assertIn("--force replaces it", self.error_of("init", expect=2))
+        self.doetune("init", "--force")
+
+    def test_a_check_makes_one_run_and_leaves_nothing(self):
+        before = sorted(path.name for path in self.directory.iterdir())
+        told = self.doetune("check", "tune.yaml")
+        self.assertEqual(before, sorted(path.name for path in self.directory.iterdir()))
+        self.assertIn("14 runs", told.stdout)
+        self.assertRegex(told.stdout, r"#\d+ a=0 b=2 completed after")
+        self.assertRegex(told.stdout, r"y +9\.\d+ +points")  # 10 - 0 - 1, and the ripple
+        self.assertIn("The whole plan would take about", told.stdout)
+        self.assertIn("Next: doetune plan tune.yaml", told.stderr)
+        document = self.json_of("check", "tune.yaml")
+        self.assertEqual((document["settings"], document["status"]), ({"a": 0, "b": 2}, "completed"))
+        self.assertAlmostEqual(document["responses"]["y"], 9, delta=0.02)
+        self.assertGreaterEqual(document["plan_s"], 14 * document["duration_s"] * 0.99)
+
+    def test_a_planned_study_is_checked_too(self):
+        self.doetune("plan", "tune.yaml")
+        files = sorted(path.name for path in (self.directory / "tune").iterdir())
+        self.assertIn("Next: doetune run tune", self.doetune("check").stderr)
+        self.assertEqual(files, sorted(path.name for path in (self.directory / "tune").iterdir()))
+
+    def test_a_check_that_fails_shows_what_was_printed(self):
+        self.write_program("bench", "#!/bin/sh\necho starting; echo no such model >&2; exit 3\n")
+        shown = self.doetune("check", "tune.yaml", expect=5).stdout
+        for words in ("failed", "exit code 3", "  starting", "  no such model"):
+            self.assertIn(words, shown)
+        self.write_program("bench", "#!/bin/sh\necho '{\"x\": 3}'\n")
+        shown = self.doetune("check", "tune.yaml", expect=5).stdout
+        self.assertRegex(shown, "'?y'?")
+        self.assertIn('{"x": 3}', shown)
+        self.write_program("bench", "#!/bin/sh\nexit 77\n")
+        self.assertEqual(self.json_of("check", "tune.yaml", expect=5)["status"], "infeasible")
+        self.assertIn("bensh", self.error_of("check", self.altered("./bench", "./bensh"), expect=3))
+
+    def altered(self, old, new):
+        self.write("altered.yaml", (self.directory / "tune.yaml").read_text().replace(old, new))
+        return "altered.yaml"
+
+    def test_a_check_runs_no_hooks_and_tries_once(self):
+        self.write_program("bench", "#!/bin/sh\necho x >>tries; exit 3\n")
+        file = self.altered("retries: 0", "retries: 3, after_run: [touch, hook], after_all: [touch, hook]")
+        self.doetune("check", file, expect=5)
+        self.assertEqual((self.directory / "tries").read_text(), "x\n")
+        self.assertFalse((self.directory / "hook").exists())
+
+    def test_the_demo_comes_to_a_report(self):
+        self.doetune("init", "--demo")
+        if "stream-inference" not in self.workloads():
+            self.skipTest("the workload is not built")
+        self.doetune("plan", "demo.yaml")
+        self.doetune("run", "demo")
+        self.doetune("report", "demo")
+        self.assertTrue((self.directory / "demo/report/report.html").exists())
+
+
+if __name__ == "__main__":
+    main()

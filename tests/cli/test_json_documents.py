@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Every command with --json prints one document, and it is what `doetune schema --of COMMAND` says: no key is missing,
+none is untold. The same of the files that commands write. A command without a line here fails.
+
+usage: test_json_documents.py DOETUNE SOURCE_TREE
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+
+DOETUNE, TREE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+
+BENCH = """#!/bin/sh
+[ "$1 $2 $3" = "2 4 slow" ] && exit 77
+awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN {
+  printf "{\\"y\\": %.17g, \\"z\\": %.17g}\\n", 10 - a * a - (b - 1) * (b - 1) + (c == "fast") + 0.01 * sin(100 * a + 7 * b),
+    exp(0.3 * a + 0.01 * sin(50 * b)) }'
+"""
+
+STUDY = """seed: 5
+command: [./bench, "{a}", "{b}", "{c}"]
+factors:
+  a: {low: -2, high: 2, baseline: 1}
+  b: {low: 0, high: 4, baseline: 3}
+  c: {levels: [slow, fast], baseline: slow}
+design: {type: d-optimal, runs: 24}
+responses:
+  y: {unit: points, goal: maximize}
+  z: {unit: s, goal: at_most, high: 2, transform: log}
+run: {retries: 0, timeout: 1 min, expected: 0.1 s}
+"""
+
+# What is to be run, in this order, each with its exit code; {} becomes the study directory.
+CALLS = [
+    ("init", ["init", "new.yaml"], 0),
+    ("plan", ["plan", "tune.yaml"], 0),
+    ("evaluate", ["evaluate", "tune.yaml"], 0),
+    ("evaluate", ["evaluate", "tune", "--compare", "tune.yaml"], 0),
+    ("status", ["status", "tune"], 0),
+    ("fit", ["fit", "tune"], 5),
+    ("optimize", ["optimize", "tune"], 5),
+    ("report", ["report", "tune", "--format", "json"], 5),
+    ("run", ["run", "tune", "--dry-run"], 0),
+    ("run", ["run", "tune"], 0),
+    ("status", ["status", "tune"], 0),
+    ("fit", ["fit", "tune"], 0),
+    ("fit", ["fit", "tune", "--selection", "backward", "--transform", "box-cox"], 0),
+    ("fit", ["fit", "tune", "--model", "auto"], 0),
+    ("fit", ["fit", "tune", "--surface", "gaussian-process"], 0),
+    ("fit", ["fit", "tune", "--surface", "fixed-plus-linear", "--law-factor", "a"], 0),
+    ("fit", ["fit", "tune", "--loss", "huber"], 0),
+    ("optimize", ["optimize", "tune"], 0),
+    ("optimize", ["optimize", "tune", "--goal", "y=at_least:20"], 6),
+    ("augment", ["augment", "tune", "--runs", "2", "--dry-run"], 0),
+    ("report", ["report", "tune", "--format", "html,md,json"], 0),
+    ("export", ["export", "tune", "--to", "r"], 0),
+    ("import", ["import", "tune.yaml", "tune/results.csv", "-o", "again"], 0),
+    ("doctor", ["doctor"], 0),
+    ("designs", ["designs"], 0),
+    ("workloads", ["workloads"], 0),
+    ("workload", ["workload", "gemm", "--size", "64"], 0),
+    ("schema", ["schema"], 0),
+    ("schema", ["schema", "--of", "status"], 0),
+]
+
+FILES = [("fit.json", "tune/fit.json"), ("optimum.json", "tune/optimum.json"), ("report.json", "tune/report/report.json")]
+
+
+def strict(schema):
+    """The schema with the keys it does not name forbidden, so that none is left untold."""
+    if isinstance(schema, list):
+        return [strict(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: strict(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict):
+        closed["additionalProperties"] = False
+    return closed
+
+
+class JsonDocuments(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="doetune-json-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        (self.folder / "bench").write_text(BENCH)
+        (self.folder / "bench").chmod(0o755)
+        (self.folder / "tune.yaml").write_text(STUDY)
+
+    def doetune(self, *arguments, expect=0):
+        done = subprocess.run([DOETUNE, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300,
+                              stdin=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        self.assertEqual(done.returncode, expect, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def validate(self, document, name):
+        schema = json.loads(self.doetune("schema", "--of", name))
+        self.assertEqual(schema["$schema"], "http://json-schema.org/draft-07/schema#")
+        jsonschema.Draft7Validator.check_schema(schema)
+        jsonschema.Draft7Validator(schema).validate(document)
+        if name != "schema":
+            jsonschema.Draft7Validator(strict(schema)).validate(document)
+
+    def test_every_command(self):
+        commands = re.findall(r"^  ([a-z]+)  +\S", self.doetune("--help"), re.M)
+        self.assertIn("status", commands)
+        self.assertLessEqual(set(commands), {name for name, _, _ in CALLS})
+        for name, arguments, expect in CALLS:
+            with self.subTest(" ".join(arguments)):
+                document = json.loads(self.doetune(*arguments, "--json", expect=expect))
+                self.validate(document, name)
+        for name, file in FILES:
+            with self.subTest(file):
+                self.validate(json.loads((self.folder / file).read_text()), name)
+
+    def test_whole_plots(self):
+        (self.folder / "split.yaml").write_text(STUDY.replace("baseline: 1}", "baseline: 1, hard_to_change: true}"))
+        self.validate(json.loads(self.doetune("plan", "split.yaml", "--json")), "plan")
+        self.doetune("run", "split")
+        self.validate(json.loads(self.doetune("fit", "split", "--json")), "fit")
+
+    def test_a_document_that_nobody_prints(self):
+        self.doetune("schema", "--of", "statsu", expect=2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
