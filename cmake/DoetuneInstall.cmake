@@ -1,6 +1,7 @@
 # Where installed files go. Nothing in them names the prefix, so an installed tree can be moved:
 #   bin/                        doetune, doetune-attempt
 #   libexec/doetune/            workloads/, and the libraries they open where a GPU is asked for
+#   share/                      manual pages, completions for shells
 #   include/doetune/, lib/      the rooms as libraries, for find_package(doetune)
 #   lib/doetune/                in the tarball alone: Debian's libraries that the programs use
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)

@@ -62,6 +62,11 @@ class Installed(unittest.TestCase):
                     for path in line[line.index("[") + 1:line.rindex("]")].split(":"):
                         self.assertTrue(path.startswith("$ORIGIN/"), f"{file}: {line}")
 
+    def test_manual_pages_and_completions_are_where_shells_look(self):
+        for place in ("man/man1/doetune.1", "bash-completion/completions/doetune",
+                      "zsh/vendor-completions/_doetune", "fish/vendor_completions.d/doetune.fish"):
+            self.assertIn("doetune", (self.prefix / "share" / place).read_text(), place)
+
     def test_a_study_of_a_bundled_workload(self):
         listed = json.loads(run(self.doetune, "workloads", "--json"))
         self.assertEqual({workload["name"] for workload in listed["workloads"]},

@@ -43,6 +43,8 @@ class Packages(unittest.TestCase):
         self.assertLessEqual({"usr/bin/doetune", "usr/bin/doetune-attempt"}, program)
         for workload in (BUILD / "bin/workloads").iterdir():
             self.assertIn(f"usr/libexec/doetune/workloads/{workload.name}", program)
+        self.assertLessEqual({"usr/share/man/man1/doetune.1.gz",
+                              "usr/share/bash-completion/completions/doetune"}, program)
         self.assertIn("usr/lib/cmake/doetune/doetune-config.cmake", self.files_of("libdoetune-dev"))
         self.assertFalse([file for file in program if file.endswith((".h", ".a", ".so"))])
 
