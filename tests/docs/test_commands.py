@@ -119,8 +119,9 @@ class Page(unittest.TestCase):
         codes = folder / "codes"
         begin = time.monotonic()
         done = subprocess.run(["bash", "-c", f"exec 3>'{codes}'\n{script}"], cwd=work,
-                              env=self.environment(folder), stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                              env=self.environment(folder), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
+                              encoding="utf-8", errors="replace")  # two streams cut into each other
         print(f"{time.monotonic() - begin:.1f} s", end=" ")
         ends = [line.split() for line in codes.read_text().splitlines()]
         for command, (code, documented) in zip(commands, ends):
