@@ -2,6 +2,8 @@
 # Installs the Debian packages that are missing, after saying which in one line.
 #   cmake/install-packages.sh build          to build and use doetune
 #   cmake/install-packages.sh build test     to test it as well
+#   cmake/install-packages.sh build package  to make packages of it
+#   cmake/install-packages.sh docs           to build the site of its pages
 set -eu
 
 build="g++ cmake ninja-build pkg-config python3 python3-pip
@@ -16,11 +18,15 @@ optional_test="r-base-core r-cran-mass r-cran-nlme python3-pandas python3-statsm
 
 wanted=""
 optional=""
+package="dpkg-dev file gzip"
+docs="furo python3-myst-parser python3-sphinx python3-sphinx-copybutton"
 for group in "$@"; do
   case $group in
     build) wanted="$wanted $build" ;;
-    test) wanted="$wanted $test"; optional="$optional_test" ;;
-    *) echo "install-packages.sh: no group is named '$group'; expected build, test" >&2; exit 2 ;;
+    test) wanted="$wanted $test"; optional="$optional_test $package $docs" ;;
+    package) wanted="$wanted $package" ;;
+    docs) wanted="$wanted $docs" ;;
+    *) echo "install-packages.sh: no group is named '$group'; expected build, test, package, docs" >&2; exit 2 ;;
   esac
 done
 

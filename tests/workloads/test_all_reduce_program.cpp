@@ -203,7 +203,7 @@ TEST_CASE("without its library beside the program, transport nccl ends with code
   std::filesystem::copy_file(DOETUNE_ALL_REDUCE, copy);
   Program program(copy.c_str(), place, with(kSmall, {"--transport", "nccl"}));
   CHECK(program.exit_code() == 77);
-  CHECK_THAT(place.read("err"), Contains("this build has no transport nccl"));
+  CHECK_THAT(place.read("err"), Contains("there is no transport nccl"));
 }
 
 TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with code 77",

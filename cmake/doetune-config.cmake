@@ -1,0 +1,16 @@
+# find_package(doetune): doetune::doe, surfaces, study, runner, reports as static libraries.
+# Includes are written from the rooms: #include "surfaces/fit.h".
+include(CMakeFindDependencyMacro)
+find_dependency(Boost 1.74)
+find_dependency(Ceres)
+find_dependency(Eigen3 3.4 NO_MODULE)
+find_dependency(fmt)
+find_dependency(muparser)
+find_dependency(NLopt 2.7)
+find_dependency(nlohmann_json 3.11)
+find_dependency(PkgConfig)
+pkg_check_modules(RE2 REQUIRED QUIET IMPORTED_TARGET re2)
+find_dependency(Threads)
+find_dependency(yaml-cpp 0.7)
+find_dependency(ZLIB)
+include(${CMAKE_CURRENT_LIST_DIR}/doetune-targets.cmake)

@@ -1,0 +1,9 @@
+#!/bin/sh
+# Builds these pages as a site that needs no network to be read: build/docs/site/index.html.
+#   docs/build.sh [FOLDER OF THE doetune PROGRAM [OUTPUT FOLDER]]
+# The programs say what the generated pages and pictures show (default: build/release/bin).
+set -eu
+here=$(dirname -- "$0")
+sh "$here/../cmake/install-packages.sh" docs
+programs=${1:-$here/../build/release/bin}
+exec /usr/bin/python3 "$here/site/build.py" "$programs" "${2:-$here/../build/docs}"
