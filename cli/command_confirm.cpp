@@ -195,7 +195,10 @@ int command_confirm(const Command& command, const Arguments& arguments) {
   say_what_is_run(directory, judged, study::judging_runs(directory.plan, judged));
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
-  if (runner::run_study(directory, run, *launcher, printer, interrupts).interrupted) {
+  const bool interrupted =
+      runner::run_study(directory, run, *launcher, printer, interrupts).interrupted;
+  printer.clear();
+  if (interrupted) {
     say_next(fmt::format("doetune confirm {} (goes on where it stopped)", directory.path.string()));
     return kInterrupted;
   }
