@@ -5,9 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "reports/confirmation.h"
-#include "reports/html.h"
-#include "reports/verdict.h"
+#include "reports/analysis/confirmation.h"
+#include "reports/analysis/verdict.h"
+#include "reports/page/html.h"
 #include "study/import.h"
 #include "study/journal.h"
 #include "surfaces/optimum/confirmation.h"

@@ -2,9 +2,9 @@
 #include <fstream>
 #include <regex>
 
-#include "reports/html.h"
-#include "reports/section.h"
-#include "reports/write_report.h"
+#include "reports/documents/write_report.h"
+#include "reports/page/html.h"
+#include "reports/page/section.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 
