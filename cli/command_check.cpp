@@ -49,7 +49,7 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   const study::Study& study = planned.study;
   const study::RunRecord& record = smoke.record;
   const bool completed = record.status == RunStatus::kCompleted;
-  fmt::print("{}: {} with {} can be executed\n", coloured(study.name, Colour::kStrong),
+  fmt::print("{}: {} with {}; one of them:\n", coloured(study.name, Colour::kStrong),
              study.design.type,
              reports::count_of(static_cast<int>(planned.plan.runs.size()), "run"));
   fmt::print("{} {} after {}{}{}\n", runner::run_text(study, smoke.run),

@@ -161,10 +161,8 @@ bool meets_goals(const reports::Analysis& analysis) {
 
 void print_optimum(const reports::Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
-  fmt::print("{}\n", meets_goals(analysis)
-                         ? coloured("Settings that meet the goals", Colour::kGood)
-                         : coloured("No settings meet all goals; the nearest are", Colour::kBad));
-  if (reports::confirmation_of(analysis)) print_verdict(reports::verdict(analysis));
+  print_verdict(reports::verdict(analysis));
+  fmt::print("\n");
   print_settings(analysis);
   fmt::print("\n");
   print_outlooks(analysis, optimum.best);
@@ -256,9 +254,9 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   if (options.json()) fmt::print("{}", json);
   if (!analysis.optimum) {
     fmt::print(stderr, "no optimum: {}\n", analysis.optimum_problem);
-    const bool fitted = std::any_of(analysis.responses.begin(), analysis.responses.end(),
-                                    [](const auto& r) { return r.surface() != nullptr; });
-    say_next(fmt::format("doetune {} {}", fitted ? "fit" : "status", directory.path.string()));
+    const reports::Verdict verdict = reports::verdict(analysis);
+    say_next(verdict.next_command.empty() ? fmt::format("doetune fit {}", directory.path.string())
+                                          : verdict.next_command);
     return kRunsMissing;
   }
   if (!options.json()) print_optimum(analysis);

@@ -82,20 +82,20 @@ reports::ReportFiles write_files(const reports::Analysis& analysis,
   return files;
 }
 
-/// Opens the page if that was asked for. The next step is to confirm where that is to be done, or
-/// else to open the page.
-void show_page(const Options& options, const std::filesystem::path& page,
-               const std::string& confirm) {
+/// Opens the page if that was asked for. The next step is `next`, or else to open the page.
+void show_page(const Options& options, const std::filesystem::path& page, const std::string& next) {
   if (options.has("open")) {
     if (open_on_desktop(page)) return;
     fmt::print(stderr, "There is no desktop to open it on.\n");
   }
-  say_next(confirm.empty() ? fmt::format("open {}", page.string()) : confirm);
+  say_next(next.empty() ? fmt::format("open {}", page.string()) : next);
 }
 
-/// Empty unless settings await their confirmation.
-std::string confirming_command(const reports::Verdict& verdict) {
-  return verdict.status == reports::Status::kUnconfirmed ? verdict.next_command : "";
+/// Empty unless runs are to be made, or settings await their confirmation.
+std::string next_runs(const reports::Verdict& verdict) {
+  const bool wanted = verdict.status == reports::Status::kUnconfirmed ||
+                      verdict.status == reports::Status::kPartial;
+  return wanted ? verdict.next_command : "";
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ int command_report(const Command& command, const Arguments& arguments) {
   const reports::Verdict verdict = reports::verdict(analysis);
   options.json() ? print_json(verdict, files.all()) : print_answer(verdict, files);
   show_page(options, files.pages.empty() ? directory.report() / "figures" : files.pages.front(),
-            asks_otherwise(options) ? "" : confirming_command(verdict));
+            asks_otherwise(options) ? "" : next_runs(verdict));
   if (analysis.completed() == 0) return kRunsMissing;
   return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }

@@ -67,9 +67,17 @@ std::vector<Drift> drifts(const study::Study& study, const study::Plan& plan,
 }
 
 std::string drift_text(const Drift& drift) {
-  return fmt::format("{} {}: {:+.2g} % (±{:.2g} %) over {} centre runs", drift.response,
-                     drift.is_clear ? "drifts" : "is steady at the centre", 100 * drift.change,
-                     100 * drift.half_width, drift.runs);
+  constexpr double kTooWide = 0.1;  // to be called steady
+  const char* const what = drift.is_clear                 ? "drifts"
+                           : drift.half_width <= kTooWide ? "is steady at the centre"
+                                                          : "scatters too much to tell a drift";
+  const auto percent = [](double share) {
+    return std::abs(share) >= 1 ? fmt::format("{:.0f}", 100 * share)
+                                : fmt::format("{:.2g}", 100 * share);
+  };
+  return fmt::format("{} {}: {}{} % (±{} %) over {} centre runs", drift.response, what,
+                     drift.change < 0 ? "" : "+", percent(drift.change), percent(drift.half_width),
+                     drift.runs);
 }
 
 }  // namespace doetune::runner

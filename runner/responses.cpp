@@ -173,7 +173,9 @@ void read_from_object(const study::Response& response, const Places& places,
 std::string no_object(const AttemptOutput& output) {
   if (!output.result_problem.empty()) return output.result_problem;
   if (output.result) return "result.json is not a JSON object";
-  return "it wrote no result.json, and no JSON object on standard output";
+  return "it wrote no result.json, and no JSON object on standard output, such as {\"NAME\": 1.5}; "
+         "a "
+         "`pattern` reads a response from other output";
 }
 
 /// Whether a response is one that telemetry measures, and the program says nothing of it.

@@ -153,8 +153,8 @@ std::string confirmation_headline(const Confirmation& confirmation) {
                        "prediction: {}.",
                        runs, agree, outcomes(confirmation))
                  : fmt::format(
-                       "{} at these settings {} with the prediction: {}. But nothing is "
-                       "gained over today's settings{}.",
+                       "{} at these settings {} with the prediction: {}. But no gain "
+                       "over today's settings could be shown{}.",
                        runs, agree, outcomes(confirmation), gains_told(confirmation));
     case Judgement::kNotConfirmed:
       break;

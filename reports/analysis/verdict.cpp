@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reports/analysis/confirmation.h"
+#include "reports/analysis/run_quality.h"
 #include "reports/analysis/slice.h"
 #include "reports/analysis/trust.h"
 #include "reports/format.h"
@@ -197,6 +198,16 @@ void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats
   }
 }
 
+/// What disturbed so many runs that measuring some of them again would meet it again.
+void add_flag_caveat(const Analysis& analysis, std::vector<std::string>& caveats) {
+  for (const RunsAlike& flag : runs_by_flag(analysis.records)) {
+    if (!is_of_many(flag, analysis.records)) continue;
+    caveats.push_back(fmt::format("{} of {} runs are flagged: {}. Put that right and measure anew.",
+                                  flag.runs.size(), analysis.completed(), flag.what));
+    return;
+  }
+}
+
 void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
   for (const ResponseAnalysis& response : analysis.responses) {
     const std::string& name = response.response.name;
@@ -311,6 +322,7 @@ Verdict verdict(const Analysis& analysis) {
                          result.status == Status::kNotConfirmed || result.status == Status::kNoGain;
   result.headline = is_judged ? confirmation_headline(*confirmation) : headline(analysis);
   add_run_caveats(analysis, result.caveats);
+  add_flag_caveat(analysis, result.caveats);
   for (std::string& caveat : confirmation_caveats(analysis, confirmation)) {
     result.caveats.push_back(std::move(caveat));
   }
