@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doe/parallel.h"
 #include "reports/blocks.h"
 #include "reports/fit_response.h"
 #include "study/journal.h"
@@ -298,10 +299,14 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
     if (planned == directory.plan.runs.end()) continue;
     study::add_derived_responses(directory.study, *planned, record);
   }
-  for (const study::Response& response : directory.study.responses) {
-    analysis.responses.push_back(
-        fit_response(directory.study, response, runs_of(analysis, response), options));
-  }
+  const std::vector<study::Response>& responses = directory.study.responses;
+  std::vector<ResponseAnalysis> fits(responses.size());
+  doe::parallel_for(static_cast<int>(responses.size()), 0, [&](int r) {
+    const study::Response& response = responses[static_cast<std::size_t>(r)];
+    fits[static_cast<std::size_t>(r)] =
+        fit_response(directory.study, response, runs_of(analysis, response), options);
+  });
+  analysis.responses = std::move(fits);
   if (const auto infeasible = infeasible_settings(analysis).size();
       analysis.completed() == 0 && infeasible > 0) {
     for (ResponseAnalysis& response : analysis.responses) {

@@ -7,6 +7,7 @@
 #include "doe/design.h"
 #include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/joint_errors.h"
+#include "surfaces/optimum/responses_together.h"
 #include "surfaces/optimum/score.h"
 #include "surfaces/optimum/settings_search.h"
 #include "surfaces/optimum/spread.h"
@@ -26,14 +27,13 @@ std::vector<const GoalResponse*> goals_of(const OptimumRequest& request) {
 }
 
 /// One row a goal, one column a point.
-Eigen::MatrixXd costs_at(const std::vector<const GoalResponse*>& goals,
-                         const Eigen::MatrixXd& coded) {
-  Eigen::MatrixXd costs(goals.size(), coded.rows());
+Eigen::MatrixXd costs_of(const std::vector<const GoalResponse*>& goals,
+                         const std::vector<Eigen::VectorXd>& responses) {
+  Eigen::MatrixXd costs(goals.size(), responses.front().size());
   for (std::size_t g = 0; g < goals.size(); ++g) {
     const Goal& goal = *goals[g]->goal;
     costs.row(static_cast<Eigen::Index>(g)) =
-        goals[g]->surface->responses(coded).transpose().unaryExpr(
-            [&](double y) { return cost(goal, y); });
+        responses[g].transpose().unaryExpr([&](double y) { return cost(goal, y); });
   }
   return costs;
 }
@@ -65,10 +65,13 @@ struct Front {
 
 Front searched_front(const OptimumRequest& request, const SettingsSearch& search,
                      const std::vector<const GoalResponse*>& goals) {
+  std::vector<const Surface*> surfaces;
+  for (const GoalResponse* goal : goals) surfaces.push_back(goal->surface);
+  const ResponsesTogether together(surfaces);
   std::vector<Front> parts(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
     if (block.size() == 0) return;
-    const Eigen::MatrixXd costs = costs_at(goals, block.coded);
+    const Eigen::MatrixXd costs = costs_of(goals, together.at(block.coded));
     const std::vector<Eigen::Index> kept = non_dominated(costs);
     parts[index] = {block.natural(kept, Eigen::all), costs(Eigen::all, kept)};
   });
