@@ -9,9 +9,9 @@
 #include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "reports/confirmation.h"
+#include "reports/analysis/confirmation.h"
+#include "reports/analysis/slice.h"
 #include "reports/format.h"
-#include "reports/slice.h"
 #include "runner/progress_printer.h"
 #include "runner/run_study.h"
 #include "surfaces/optimum.h"
@@ -195,7 +195,10 @@ int command_confirm(const Command& command, const Arguments& arguments) {
   say_what_is_run(directory, judged, study::judging_runs(directory.plan, judged));
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
-  if (runner::run_study(directory, run, *launcher, printer, interrupts).interrupted) {
+  const bool interrupted =
+      runner::run_study(directory, run, *launcher, printer, interrupts).interrupted;
+  printer.clear();
+  if (interrupted) {
     say_next(fmt::format("doetune confirm {} (goes on where it stopped)", directory.path.string()));
     return kInterrupted;
   }

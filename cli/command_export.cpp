@@ -7,7 +7,7 @@
 #include "cli/command_list.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "reports/export.h"
+#include "reports/exports/export.h"
 
 namespace doetune::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
+#include "reports/analysis/run_quality.h"
+#include "reports/analysis/trust.h"
 #include "reports/format.h"
-#include "reports/run_quality.h"
-#include "reports/trust.h"
 
 namespace doetune::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "doe/nearest_name.h"
-#include "reports/confirmation.h"
+#include "reports/analysis/confirmation.h"
+#include "reports/analysis/slice.h"
+#include "reports/analysis/verdict.h"
 #include "reports/format.h"
-#include "reports/slice.h"
-#include "reports/verdict.h"
 
 namespace doetune::cli {
 namespace {

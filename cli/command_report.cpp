@@ -12,9 +12,9 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "doe/nearest_name.h"
-#include "reports/report_formats.h"
-#include "reports/verdict.h"
-#include "reports/write_report.h"
+#include "reports/analysis/verdict.h"
+#include "reports/documents/report_formats.h"
+#include "reports/documents/write_report.h"
 
 namespace doetune::cli {
 namespace {

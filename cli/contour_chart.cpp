@@ -8,10 +8,10 @@
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "doe/design.h"
-#include "reports/contour.h"
-#include "reports/figures.h"
+#include "reports/analysis/slice.h"
+#include "reports/figures/contour.h"
+#include "reports/figures/figures.h"
 #include "reports/format.h"
-#include "reports/slice.h"
 
 namespace doetune::cli {
 namespace {

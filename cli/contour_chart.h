@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reports/analysis.h"
+#include "reports/analysis/analysis.h"
 
 namespace doetune::cli {
 

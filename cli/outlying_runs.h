@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/run_quality.h"
+#include "reports/analysis/run_quality.h"
 #include "study/directory.h"
 
 namespace doetune::cli {

@@ -1,7 +1,7 @@
 // What an analysis comes to, for a terminal.
 #pragma once
 
-#include "reports/verdict.h"
+#include "reports/analysis/verdict.h"
 
 namespace doetune::cli {
 

@@ -9,8 +9,8 @@
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "doe/design.h"
+#include "reports/analysis/slice.h"
 #include "reports/format.h"
-#include "reports/slice.h"
 
 namespace doetune::cli {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/command.h"
-#include "reports/analysis.h"
+#include "reports/analysis/analysis.h"
 #include "study/directory.h"
 
 namespace doetune::cli {

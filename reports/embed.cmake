@@ -5,7 +5,7 @@ string(FIND "${content}" "</script" script_end)
 if(NOT delimiter EQUAL -1 OR NOT script_end EQUAL -1)
   message(FATAL_ERROR "${INPUT} holds text that would end its string or its script element early")
 endif()
-file(WRITE "${OUTPUT}" "#include \"reports/assets.h\"
+file(WRITE "${OUTPUT}" "#include \"reports/page/assets.h\"
 
 namespace doetune::reports::assets {
 

@@ -113,7 +113,9 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
       throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
   if (window && summary.values.count("samples") == 0 && study.run.telemetry_hz > 0) {
     record.flags.emplace_back(
-        "no telemetry lies in the window that it names, in seconds of CLOCK_MONOTONIC");
+        "no telemetry was sampled in the window that the workload names: it is too short, or its "
+        "times "
+        "are no seconds of CLOCK_MONOTONIC");
   }
   for (auto& [name, value] : summary.values) value = rounded(value);
   for (const auto& [name, problem] : read.quantities) {

@@ -33,7 +33,7 @@ void replace_file(const fs::path& file, const std::string& content, bool durable
   {
     std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
     stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.close();
+    stream.flush();  // closing would overwrite errno
     if (!stream) fail(file, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   if (durable) sync(partial);

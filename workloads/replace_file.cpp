@@ -63,6 +63,10 @@ void replace_file(const fs::path& file, std::string_view bytes, Durability durab
   throw std::runtime_error(fmt::format("cannot write {}: {}", file.string(), std::strerror(error)));
 }
 
+void replace_file(const fs::path& file, std::span<const float> values) {
+  replace_file(file, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
 void remove_left_behind(const fs::path& file) {
   std::vector<fs::path> found;
   std::error_code ignored;

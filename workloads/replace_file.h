@@ -19,6 +19,9 @@ enum class Durability { renamed, on_disk };
 void replace_file(const std::filesystem::path& file, std::string_view bytes,
                   Durability durability = Durability::renamed);
 
+/// The same of numbers as they lie in memory, without a head: numpy.fromfile(file, "f4").
+void replace_file(const std::filesystem::path& file, std::span<const float> values);
+
 /// Removes `FILE.PID.partial` of processes that are gone: killed while they wrote. For files that
 /// are written from one machine, whose processes alone are known.
 void remove_left_behind(const std::filesystem::path& file);

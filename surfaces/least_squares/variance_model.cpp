@@ -129,7 +129,7 @@ void add_bartlett(const Eigen::VectorXd& variances, const Eigen::VectorXd& df,
   const double pooled = df.dot(variances) / df.sum();
   const double statistic = -df.dot((variances.array() / pooled).log().matrix());
   const double correction = 1 + (df.cwiseInverse().sum() - 1 / df.sum()) / (3 * (groups - 1));
-  test.bartlett = statistic / correction;
+  test.bartlett = std::max(0.0, statistic / correction);  // of equal variances 0, but for rounding
   test.bartlett_p = boost::math::cdf(
       boost::math::complement(boost::math::chi_squared(groups - 1), *test.bartlett));
 }

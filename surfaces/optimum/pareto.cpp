@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "doe/design.h"
@@ -49,11 +50,19 @@ std::vector<Eigen::Index> non_dominated(const Eigen::MatrixXd& costs) {
   std::stable_sort(order.begin(), order.end(),
                    [&](Eigen::Index a, Eigen::Index b) { return sums[a] < sums[b]; });
   std::vector<Eigen::Index> front;
+  std::vector<const double*> rivals;  // the front's columns, what beat last first: it beats most
   for (const Eigen::Index column : order) {
-    const bool beaten = std::any_of(front.begin(), front.end(), [&](Eigen::Index other) {
-      return (costs.col(other).array() <= costs.col(column).array()).all();
-    });
-    if (!beaten) front.push_back(column);
+    const double* costs_here = costs.col(column).data();
+    const auto beats = [&](const double* rival) {
+      return std::equal(rival, rival + costs.rows(), costs_here, std::less_equal<>());
+    };
+    const auto beater = std::find_if(rivals.begin(), rivals.end(), beats);
+    if (beater != rivals.end()) {
+      std::iter_swap(beater, rivals.begin());
+    } else {
+      front.push_back(column);
+      rivals.push_back(costs_here);
+    }
   }
   return front;
 }

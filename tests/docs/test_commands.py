@@ -12,7 +12,6 @@ Each page is run from top to bottom by one shell in a folder of its own:
     ```
     <!-- test: COMMANDS -->    executed, but not shown to readers.
     <!-- not run: REASON -->   the next block is left alone; the test prints the reason.
-    <!-- needs: COMMAND -->    likewise, as long as doetune has no such command or option.
 
 `bench` in PATH is a made-up program to tune; workloads named in stand_in.py answer at once, for the
 real ones are not what a page is about.
@@ -29,7 +28,7 @@ import unittest
 
 PROGRAMS, TREE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 HERE = pathlib.Path(__file__).resolve().parent
-PIECE = re.compile(r"^<!-- (?P<word>test|not run|needs): (?P<text>.*?) *-->$|"
+PIECE = re.compile(r"^<!-- (?P<word>test|not run): (?P<text>.*?) *-->$|"
                    r"^```(?P<language>\w+)(?: (?P<file>[\w./-]+))?\n(?P<body>.*?)^```$",
                    re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"#.*\bexit (\d+)\b")
@@ -53,13 +52,6 @@ def step(command):
     return f"{command}\necho $? {documented.group(1) if documented else 0} >&3\n"
 
 
-def is_there(words):
-    """Whether doetune has a command (and an option of it), as its help says."""
-    command, *options = words.split()
-    told = subprocess.run([PROGRAMS / "doetune", command, "--help"], capture_output=True, text=True)
-    return told.returncode == 0 and all(option in told.stdout for option in options)
-
-
 def script_of(page):
     """The page as a shell script, its commands in order, and the reasons of what is left out."""
     script, commands, reasons, left_out = "", [], [], False
@@ -67,10 +59,6 @@ def script_of(page):
         if piece["word"] == "not run":
             reasons.append(piece["text"])
             left_out = True
-            continue
-        if piece["word"] == "needs":
-            left_out = not is_there(piece["text"])
-            reasons += [f"there is no doetune {piece['text']} yet"] * left_out
             continue
         if piece["word"] == "test":
             script, commands = script + step(piece["text"]), [*commands, piece["text"]]

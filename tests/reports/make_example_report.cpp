@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "doe/design.h"
-#include "reports/analysis.h"
-#include "reports/write_report.h"
+#include "reports/analysis/analysis.h"
+#include "reports/documents/write_report.h"
 #include "tests/reports/example_studies.h"
 
 namespace {

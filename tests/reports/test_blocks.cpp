@@ -2,9 +2,9 @@
 // with a known shift added.
 #include <catch2/catch.hpp>
 
-#include "reports/blocks.h"
-#include "reports/fit_response.h"
-#include "reports/html.h"
+#include "reports/analysis/blocks.h"
+#include "reports/analysis/fit_response.h"
+#include "reports/page/html.h"
 #include "study/journal.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"

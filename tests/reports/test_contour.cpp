@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "reports/contour.h"
+#include "reports/figures/contour.h"
 
 using namespace doetune::reports;
 

@@ -4,8 +4,8 @@
 
 #include "doe/design.h"
 #include "doe/random.h"
-#include "reports/fit_response.h"
-#include "reports/trust.h"
+#include "reports/analysis/fit_response.h"
+#include "reports/analysis/trust.h"
 #include "study/study.h"
 #include "surfaces/distributions.h"
 

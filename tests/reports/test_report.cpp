@@ -2,9 +2,9 @@
 #include <fstream>
 #include <regex>
 
-#include "reports/html.h"
-#include "reports/section.h"
-#include "reports/write_report.h"
+#include "reports/documents/write_report.h"
+#include "reports/page/html.h"
+#include "reports/page/section.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 
@@ -75,7 +75,7 @@ TEST_CASE("The report as Markdown has every section and figure of the page",
     CHECK_THAT(text, Contains("](figures/" + figure.filename().string() + ")"));
   }
   CHECK_THAT(text, Contains("**UNCONFIRMED**") && Contains("within 1800 to 2500 images/s") &&
-                       Contains("| Response | Goal |"));
+                       Contains("| Response | Today | Predicted mean |"));
   CHECK(text.find("<svg") == std::string::npos);
 }
 

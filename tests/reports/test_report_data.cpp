@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "doe/design.h"
-#include "reports/analysis.h"
-#include "reports/report_data.h"
+#include "reports/analysis/analysis.h"
+#include "reports/page/report_data.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "reports/conditions.h"
-#include "reports/html.h"
-#include "reports/run_quality.h"
+#include "reports/analysis/conditions.h"
+#include "reports/analysis/run_quality.h"
+#include "reports/page/html.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 

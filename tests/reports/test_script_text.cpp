@@ -1,8 +1,8 @@
-#include "reports/script_text.h"
+#include "reports/exports/script_text.h"
 
 #include <catch2/catch.hpp>
 
-#include "reports/markdown.h"
+#include "reports/documents/markdown.h"
 
 using namespace doetune;
 

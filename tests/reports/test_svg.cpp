@@ -1,8 +1,8 @@
 // Static charts: their labels have room, and they carry their numbers.
 #include <catch2/catch.hpp>
 
-#include "reports/svg.h"
-#include "reports/ticks.h"
+#include "reports/figures/svg.h"
+#include "reports/figures/ticks.h"
 #include "study/csv.h"
 
 using namespace doetune::reports;

@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "reports/analysis.h"
-#include "reports/trust.h"
-#include "reports/verdict.h"
+#include "reports/analysis/analysis.h"
+#include "reports/analysis/trust.h"
+#include "reports/analysis/verdict.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 

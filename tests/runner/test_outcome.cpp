@@ -71,7 +71,7 @@ TEST_CASE("A derived response without a value, and a window without telemetry, a
   output.telemetry = temporary / "telemetry.csv";
   record = judge(study, output);
   REQUIRE(record.flags.size() == 1);
-  CHECK_THAT(record.flags[0], Catch::Contains("no telemetry lies in the window"));
+  CHECK_THAT(record.flags[0], Catch::Contains("no telemetry was sampled in the window"));
 }
 
 TEST_CASE("result.json counts before the output", "[runner][outcome]") {

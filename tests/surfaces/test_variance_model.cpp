@@ -61,6 +61,19 @@ TEST_CASE("The variance model is R's gamma regression", "[surfaces][variance]") 
   CHECK(test->df == 2);
 }
 
+TEST_CASE("Equal variances are constant, whatever their rounding", "[surfaces][variance]") {
+  for (const double variance : {0.02, 0.3, 1.0 / 3, 2.0}) {
+    std::vector<GroupVariance> groups;
+    for (int i = 0; i < 9; ++i) {
+      const double rounding = i % 2 == 0 ? 1 + 4e-16 : 1;
+      groups.push_back({Eigen::VectorXd::Constant(1, i / 4.0 - 1), variance * rounding, 1});
+    }
+    const auto test = surfaces::test_constancy(kOne, groups);
+    CHECK(*test->bartlett == Approx(0).margin(1e-12));
+    CHECK(*test->bartlett_p == Approx(1));
+  }
+}
+
 TEST_CASE("Bartlett's test is that of R", "[surfaces][variance]") {
   // Reference: R 4.2, bartlett.test(list(c(1, 2, 3.5), c(2, 2.2, 2.9, 4), c(5, 9, 1))).
   Eigen::MatrixXd x(11, 1);

@@ -12,7 +12,7 @@
 #include "runner/measurement/batch_means.h"
 #include "workloads/communication/ranked.h"
 #include "workloads/communication/ranked_training.h"
-#include "workloads/files.h"
+#include "workloads/replace_file.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/training/trainer.h"
 
@@ -203,7 +203,7 @@ Result measure(Communicator& communicator, const Request& request) {
   const Measured measured = learn(communicator, request, training);
   const auto weights = keep ? training.parameters() : std::vector<float>();
   if (!root) return {};
-  if (keep) write_file(in.text("weights_file"), weights);
+  if (keep) replace_file(in.text("weights_file"), weights);
   Result result = answer(measured, request, communicator.size(), baseline);
   result.notes["engine"] = make_engine(in.text("device"))->description();
   return result;

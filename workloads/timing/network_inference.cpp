@@ -7,10 +7,10 @@
 
 #include "runner/measurement/quantile.h"
 #include "workloads/engines/engine.h"
-#include "workloads/files.h"
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
 #include "workloads/random.h"
+#include "workloads/replace_file.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
@@ -47,10 +47,10 @@ void dump(const std::filesystem::path& directory, const Network& network,
           std::span<const float> weights, CompiledNetwork& compiled, int batch) {
   compiled.infer(batch);
   std::filesystem::create_directories(directory);
-  write_file(directory / "network.json", to_json(network).dump(2) + '\n');
-  write_file(directory / "weights.f32", weights);
-  write_file(directory / "input.f32", compiled.input());
-  write_file(directory / "output.f32", compiled.output());
+  replace_file(directory / "network.json", to_json(network).dump(2) + '\n');
+  replace_file(directory / "weights.f32", weights);
+  replace_file(directory / "input.f32", compiled.input());
+  replace_file(directory / "output.f32", compiled.output());
 }
 
 void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {

@@ -1,0 +1,50 @@
+#include "reports/analysis/tornado.h"
+
+#include "doe/design.h"
+#include "reports/analysis/slice.h"
+
+namespace doetune::reports {
+namespace {
+
+double mean_at(const Analysis& analysis, const ResponseAnalysis& response,
+               const std::vector<double>& settings) {
+  return response.surface()->response(doe::coded_point(factors_of(analysis), settings));
+}
+
+std::optional<SwingEnd> end_at(const Analysis& analysis, const ResponseAnalysis& response,
+                               std::size_t f, std::optional<double> setting) {
+  if (!setting) return std::nullopt;
+  std::vector<double> settings = analysis.optimum->best.settings;
+  settings[f] = *setting;
+  if (!analysis.directory->study.region.allows(settings)) return std::nullopt;
+  return SwingEnd{*setting, mean_at(analysis, response, settings)};
+}
+
+Tornado tornado_of(const Analysis& analysis, const ResponseAnalysis& response) {
+  Tornado tornado{&response, mean_at(analysis, response, analysis.optimum->best.settings), {}};
+  for (const surfaces::FactorMoves& moves : analysis.details->robustness.moves) {
+    const FactorSwing swing{moves.factor, end_at(analysis, response, moves.factor, moves.down),
+                            end_at(analysis, response, moves.factor, moves.up)};
+    if (swing.down || swing.up) tornado.swings.push_back(swing);
+  }
+  std::stable_sort(tornado.swings.begin(), tornado.swings.end(),
+                   [&](const FactorSwing& a, const FactorSwing& b) {
+                     return a.reach(tornado.centre) > b.reach(tornado.centre);
+                   });
+  return tornado;
+}
+
+}  // namespace
+
+std::vector<Tornado> tornados(const Analysis& analysis) {
+  std::vector<Tornado> found;
+  if (!analysis.optimum || !analysis.details) return found;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) continue;
+    Tornado tornado = tornado_of(analysis, response);
+    if (!tornado.swings.empty()) found.push_back(std::move(tornado));
+  }
+  return found;
+}
+
+}  // namespace doetune::reports

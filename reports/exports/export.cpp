@@ -1,0 +1,26 @@
+#include "reports/exports/export.h"
+
+#include <array>
+
+#include "study/results.h"
+
+namespace doetune::reports {
+namespace {
+
+std::string export_csv(const Analysis& analysis) {
+  return study::results_csv(*analysis.directory, analysis.records);
+}
+
+constexpr std::array kFormats{
+    ExportFormat{"csv", "export.csv", "the table of runs, settings and responses", "", export_csv},
+    ExportFormat{"r", "export.R", "a script that fits every response with R's lm", "Rscript",
+                 export_r},
+    ExportFormat{"python", "export.py", "a script that fits every response with statsmodels",
+                 "python3", export_python},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() { return kFormats; }
+
+}  // namespace doetune::reports

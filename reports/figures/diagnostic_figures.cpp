@@ -1,0 +1,277 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "reports/analysis/effects.h"
+#include "reports/figures/figures.h"
+#include "reports/format.h"
+#include "surfaces/distributions.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr Chart::Size kSize{330, 280, 62};
+constexpr int kMostNamed = 5;
+constexpr double kSignificant = 0.05;
+
+/// What is drawn of every run of a fit against what.
+struct Scatter {
+  Eigen::VectorXd x, y;
+  Axis x_axis, y_axis;
+};
+
+Axis axis_over(std::string title, const Eigen::VectorXd& values) {
+  return linear_axis(std::move(title), values.minCoeff(), values.maxCoeff());
+}
+
+Attributes guide() { return {{"stroke", "currentColor"}, {"stroke-dasharray", "5 4"}}; }
+
+std::string run_title(const ResponseAnalysis& response, Eigen::Index i) {
+  return fmt::format("run {}: {}", response.runs[static_cast<std::size_t>(i)],
+                     with_unit(short_number(response.fit->observed[i]), response.response.unit));
+}
+
+/// Runs that a diagnosis speaks of are orange, with their number.
+void draw_runs(Chart& chart, const ResponseAnalysis& response, const Scatter& scatter) {
+  std::vector<Eigen::Index> named;
+  for (Eigen::Index i = 0; i < scatter.x.size(); ++i) {
+    const surfaces::RunInfluence& run = response.diagnostics.runs[static_cast<std::size_t>(i)];
+    const Point at{scatter.x[i], scatter.y[i]};
+    if (run.outlier || run.influential) {
+      named.push_back(i);
+    } else {
+      chart.circle(at, 4, {{"fill", series_colour(0)}, {"fill-opacity", "0.8"}},
+                   run_title(response, i));
+    }
+  }
+  int written = 0;
+  for (const Eigen::Index i : named) {
+    const Point at{scatter.x[i], scatter.y[i]};
+    chart.circle(at, 4.5, {{"fill", series_colour(1)}}, run_title(response, i));
+    if (++written > kMostNamed) continue;
+    const bool left = chart.pixel(at).x > kSize.width * 0.75;
+    chart.tag(at, std::to_string(response.runs[static_cast<std::size_t>(i)]), left ? -7 : 7);
+  }
+}
+
+Figure drawn(const ResponseAnalysis& response, Figure figure, const Scatter& scatter,
+             const Polyline& line) {
+  Chart chart(figure.name, scatter.x_axis, scatter.y_axis, kSize);
+  chart.grid_lines();
+  chart.line(line, guide());
+  draw_runs(chart, response, scatter);
+  figure.svg = chart.finish(figure.title);
+  return figure;
+}
+
+Figure named(const ResponseAnalysis& response, const char* kind, std::string title,
+             std::string caption) {
+  return {fmt::format("{}-{}", kind, file_part(response.response.name)),
+          std::move(title),
+          std::move(caption),
+          {},
+          {}};
+}
+
+std::string residual_title(const ResponseAnalysis& response) {
+  return name_with_unit("residual", fitted_unit(response));
+}
+
+Figure predicted_against_observed(const ResponseAnalysis& response) {
+  const surfaces::Fit& fit = *response.fit;
+  const std::string& unit = response.response.unit;
+  Eigen::VectorXd predicted(fit.n);
+  for (int i = 0; i < fit.n; ++i) predicted[i] = back_transformed(fit.transform, fit.fitted[i]);
+  const Scatter scatter{fit.observed, predicted,
+                        axis_over(name_with_unit("observed", unit), fit.observed),
+                        axis_over(name_with_unit("predicted", unit), predicted)};
+  const double low = std::min(scatter.x_axis.low, scatter.y_axis.low);
+  const double high = std::max(scatter.x_axis.high, scatter.y_axis.high);
+  return drawn(response,
+               named(response, "predicted",
+                     fmt::format("The model explains {} of the variation of {}.", percent(fit.r2),
+                                 response.response.name),
+                     "Predicted against observed; on the dashed line both agree."),
+               scatter, {{low, low}, {high, high}});
+}
+
+std::string spread_title(const ResponseAnalysis& response) {
+  const std::optional<surfaces::SpreadTest>& spread = response.diagnostics.spread;
+  if (!spread) return "Whether the scatter changes with the response cannot be tested.";
+  if (spread->p >= kSignificant) {
+    return fmt::format("The scatter is as large for high as for low values ({}).",
+                       p_words(spread->p));
+  }
+  return fmt::format("The scatter {} with the response ({}): transform it.",
+                     spread->grows ? "grows" : "falls", p_words(spread->p));
+}
+
+Figure residuals_against_fitted(const ResponseAnalysis& response) {
+  const surfaces::Fit& fit = *response.fit;
+  const Scatter scatter{
+      fit.fitted, fit.residuals,
+      axis_over(name_with_unit("fitted " + fitted_quantity(response), fitted_unit(response)),
+                fit.fitted),
+      axis_over(residual_title(response), fit.residuals)};
+  return drawn(response,
+               named(response, "residuals-fitted", spread_title(response),
+                     "Residuals against fitted values: a funnel asks for a transform, a bow for "
+                     "more terms."),
+               scatter, {{scatter.x_axis.low, 0}, {scatter.x_axis.high, 0}});
+}
+
+std::string drift_title(const std::optional<surfaces::DriftTest>& drift) {
+  if (!drift) return "Residuals by run number; whether they drifted cannot be tested.";
+  const std::string p = p_words(drift->p);
+  if (drift->p >= kSignificant) return fmt::format("Residuals show no drift in run order ({}).", p);
+  return fmt::format("Residuals {} in run order ({}): something drifted.",
+                     drift->slope > 0 ? "rise" : "fall", p);
+}
+
+Eigen::VectorXd run_numbers(const ResponseAnalysis& response) {
+  return Eigen::Map<const Eigen::VectorXi>(response.runs.data(), response.fit->n).cast<double>();
+}
+
+Figure residuals_in_run_order(const ResponseAnalysis& response) {
+  const surfaces::Fit& fit = *response.fit;
+  const Eigen::VectorXd runs = run_numbers(response);
+  const Scatter scatter{runs, fit.residuals, axis_over("run", runs),
+                        axis_over(residual_title(response), fit.residuals)};
+  return drawn(response,
+               named(response, "residuals", drift_title(response.diagnostics.drift),
+                     "Observed less fitted " + fitted_quantity(response) +
+                         ", in the order the runs were made."),
+               scatter, {{scatter.x_axis.low, 0}, {scatter.x_axis.high, 0}});
+}
+
+std::vector<int> picked(const ResponseAnalysis& response, bool surfaces::RunInfluence::*mark) {
+  std::vector<int> runs;
+  for (std::size_t i = 0; i < response.runs.size(); ++i) {
+    if (response.diagnostics.runs[i].*mark) runs.push_back(response.runs[i]);
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+std::string outlier_title(const ResponseAnalysis& response) {
+  const std::vector<int> runs = picked(response, &surfaces::RunInfluence::outlier);
+  if (runs.empty()) return "No run lies farther from the surface than chance explains.";
+  return fmt::format("Look at {}: chance does not explain its residual.", runs_text(runs));
+}
+
+/// Source: Blom (1958) plotting positions, (i - 3/8) / (n + 1/4).
+Figure normal_plot(const ResponseAnalysis& response) {
+  const Eigen::VectorXd& r = response.fit->studentised_residuals;
+  const double n = static_cast<double>(r.size());
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(r.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Eigen::Index a, Eigen::Index b) { return r[a] < r[b]; });
+  Eigen::VectorXd quantiles(r.size());
+  double place = 0;
+  for (const Eigen::Index i : order) {
+    quantiles[i] = surfaces::normal_value((++place - 0.375) / (n + 0.25));
+  }
+  const Scatter scatter{quantiles, r, axis_over("normal quantile", quantiles),
+                        axis_over("studentised residual", r)};
+  return drawn(response,
+               named(response, "normal", outlier_title(response),
+                     "Normal plot: studentised residuals of normal scatter follow the dashed "
+                     "line."),
+               scatter, {{-9, -9}, {9, 9}});
+}
+
+std::string influence_title(const ResponseAnalysis& response, const Eigen::VectorXd& distances) {
+  const std::vector<int> runs = picked(response, &surfaces::RunInfluence::influential);
+  if (!runs.empty()) {
+    return fmt::format("The surface would be another without {}: measure {} once more.",
+                       runs_text(runs), runs.size() == 1 ? "it" : "them");
+  }
+  Eigen::Index most = 0;
+  const double largest = distances.maxCoeff(&most);
+  return fmt::format("No single run makes the surface; run {} moves it most (Cook's distance {}).",
+                     response.runs[static_cast<std::size_t>(most)], short_number(largest));
+}
+
+Figure influence_figure(const ResponseAnalysis& response) {
+  const surfaces::Fit& fit = *response.fit;
+  Eigen::VectorXd distances = Eigen::VectorXd::Zero(fit.n);
+  for (int i = 0; i < fit.n; ++i) {
+    distances[i] =
+        response.diagnostics.runs[static_cast<std::size_t>(i)].cooks_distance.value_or(0);
+  }
+  const Eigen::VectorXd runs = run_numbers(response);
+  Scatter scatter{runs, distances, axis_over("run", runs),
+                  linear_axis("Cook's distance", 0, distances.maxCoeff())};
+  return drawn(response,
+               named(response, "influence", influence_title(response, distances),
+                     "Cook's distance: how far all fitted values move without the run. Orange: "
+                     "outliers, and runs beyond the median of the F distribution."),
+               scatter, {});
+}
+
+std::string box_cox_title(const ResponseAnalysis& response) {
+  const surfaces::BoxCox& profile = *response.box_cox;
+  const double half = (profile.interval.high - profile.interval.low) / 2;
+  const std::string power =
+      fmt::format("{} (95 % {})", number_to(profile.lambda, half), interval_text(profile.interval));
+  if (profile.suggestion == surfaces::Transform::kNone) {
+    return fmt::format("{} needs no transform: the best power is {}, and 1 is none.",
+                       response.response.name, power);
+  }
+  if (profile.suggestion == response.fit->transform) {
+    return fmt::format("The transform {} suits: the best power is {}.",
+                       surfaces::transform_name(profile.suggestion), power);
+  }
+  return fmt::format("The transform {} would suit {} better: the best power is {}.",
+                     surfaces::transform_name(profile.suggestion), response.response.name, power);
+}
+
+Figure box_cox_figure(const ResponseAnalysis& response) {
+  constexpr double kDepth = 8;  // of the profile, in units of the interval's drop
+  const surfaces::BoxCox& profile = *response.box_cox;
+  const double drop = surfaces::chi_squared_quantile(0.95, 1) / 2;
+  Figure figure = named(response, "box-cox", box_cox_title(response),
+                        "Box and Cox's profile: the log-likelihood of each power of the response, "
+                        "below its highest. Shaded: the 95 % interval; dotted: 1, no transform.");
+  const Axis x = linear_axis("power", -2, 2);
+  Polyline curve;
+  for (std::size_t i = 0; i < profile.lambdas.size(); ++i) {
+    curve.push_back({profile.lambdas[i], profile.log_likelihood[i] - profile.highest});
+  }
+  double least = 0;
+  for (const Point& p : curve) least = std::min(least, p.y);
+  const Axis y = linear_axis("log-likelihood", std::max(least, -kDepth * drop), 0);
+  Chart chart(figure.name, x, y, kSize);
+  chart.grid_lines();
+  const double low = std::max(profile.interval.low, x.low);
+  const double high = std::min(profile.interval.high, x.high);
+  if (low < high) {
+    chart.region({{{low, y.low}, {high, y.low}, {high, y.high}, {low, y.high}}},
+                 {{"fill", series_colour(0)}, {"fill-opacity", "0.18"}});
+  }
+  chart.line({{x.low, -drop}, {x.high, -drop}}, guide());
+  chart.line({{1, y.low}, {1, y.high}}, {{"stroke", "currentColor"}, {"stroke-dasharray", "2 3"}});
+  chart.curve(curve, "log-likelihood", {{"stroke", series_colour(0)}, {"stroke-width", "2.2"}});
+  figure.svg = chart.finish(figure.title);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> diagnostic_figures(const ResponseAnalysis& response) {
+  std::vector<Figure> figures;
+  const bool has_error = response.fit && response.fit->sigma && *response.fit->sigma > 0;
+  if (has_error) {
+    for (const auto& figure : {predicted_against_observed, residuals_against_fitted,
+                               residuals_in_run_order, normal_plot, influence_figure}) {
+      figures.push_back(figure(response));
+    }
+  }
+  if (response.fit && response.box_cox) figures.push_back(box_cox_figure(response));
+  return figures;
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,84 @@
+#include "reports/figures/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/figures/ticks.h"
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kMostTicks = 7;
+constexpr int kSteps = 40;
+constexpr double kRowHeight = 24;  // pixels
+
+}  // namespace
+
+std::string file_part(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    out += plain ? std::string(1, c) : fmt::format("_x{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::vector<double> marked_settings(const doe::Factor& factor) {
+  std::vector<double> settings =
+      factor.kind == doe::FactorKind::kContinuous && factor.scale == doe::Scale::kLinear
+          ? round_levels(factor.low, factor.high, 5)
+          : factor.usable_settings();
+  if (settings.size() <= kMostTicks) return settings;
+  std::vector<double> even;  // evenly spaced on the factor's own scale
+  for (std::size_t i = 0; i < 5; ++i) {
+    even.push_back(factor.snap(factor.to_natural(-1 + static_cast<double>(i) / 2)));
+  }
+  return even;
+}
+
+std::vector<double> coded_places(const doe::Factor& factor) {
+  if (factor.is_categorical()) return factor.usable_settings();
+  std::vector<double> places;
+  for (int i = 0; i <= kSteps; ++i) places.push_back(-1 + 2.0 * i / kSteps);
+  return places;
+}
+
+Axis factor_axis(const doe::Factor& factor) {
+  if (factor.is_categorical()) {
+    Axis axis{factor.name, -0.5, static_cast<double>(factor.level_names.size()) - 0.5, {}};
+    for (std::size_t i = 0; i < factor.level_names.size(); ++i) {
+      axis.ticks.push_back({static_cast<double>(i), factor.level_names[i]});
+    }
+    axis.text = [factor](double level) { return factor.format(level); };
+    return axis;
+  }
+  Axis axis{name_with_unit(factor.name, factor.unit), -1, 1, {}};
+  const std::vector<double> settings = marked_settings(factor);
+  const std::vector<std::string> labels = tick_labels(settings);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    axis.ticks.push_back({factor.to_coded(settings[i]), labels[i]});
+  }
+  axis.text = [factor](double place) { return fmt::format("{:.6g}", factor.to_natural(place)); };
+  return axis;
+}
+
+Axis row_axis(const std::vector<std::string>& labels) {
+  const double count = static_cast<double>(labels.size());
+  Axis axis{"", -0.7, count - 0.3, {}};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    axis.ticks.push_back({count - 1 - static_cast<double>(i), labels[i]});
+  }
+  return axis;
+}
+
+Chart::Size size_of_rows(const Axis& rows) {
+  std::size_t longest = 0;
+  for (const Tick& tick : rows.ticks) longest = std::max(longest, tick.label.size());
+  const double left = std::clamp(7.0 * static_cast<double>(longest) + 14, 60.0, 330.0);
+  return {left + 320, 62 + kRowHeight * (rows.high - rows.low), left};
+}
+
+}  // namespace doetune::reports

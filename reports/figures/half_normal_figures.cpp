@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/analysis/effects.h"
+#include "reports/figures/figures.h"
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;
+
+void draw_margin(Chart& chart, const Axis& y, double at, const char* name, const char* dashes) {
+  chart.line({{at, y.low}, {at, y.high}},
+             {{"stroke", "currentColor"}, {"stroke-dasharray", dashes}});
+  chart.tag({at, y.low}, name, 3, -8);
+}
+
+/// Of the line from the origin through the terms within the margin, by least squares.
+double slope_within(const std::vector<Effect>& effects, const std::vector<double>& places,
+                    double margin) {
+  double products = 0, squares = 0;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const double size = std::abs(effects[i].estimate);
+    if (size > margin) continue;
+    products += size * places[effects.size() - 1 - i];
+    squares += size * size;
+  }
+  return squares > 0 ? products / squares : 0;
+}
+
+Figure half_normal_figure(const ResponseAnalysis& response, const SaturatedEffects& saturated) {
+  const std::vector<Effect>& effects = saturated.effects;
+  const surfaces::LenthMargins& margins = saturated.margins;
+  const std::vector<double> places =
+      surfaces::half_normal_quantiles(static_cast<int>(effects.size()));
+  Figure figure;
+  figure.name = "half-normal-" + file_part(response.response.name);
+  figure.title = effects_conclusion(response);
+  figure.caption = fmt::format(
+      "Half-normal plot: sizes of terms that are scatter follow the line. Of terms without effect "
+      "one in twenty lies beyond the margin of error ME ({1}), in one of twenty such experiments "
+      "any beyond SME ({2}), by Lenth's pseudo standard error ({0}). Terms are scaled to the same "
+      "variance.",
+      short_number(margins.pseudo_error), short_number(margins.margin),
+      short_number(margins.simultaneous_margin));
+  const double largest = std::abs(effects.front().estimate);
+  const Axis x = linear_axis(name_with_unit("size of the term", fitted_unit(response)), 0,
+                             1.08 * std::max(largest, margins.margin));
+  const Axis y = linear_axis("half-normal quantile", 0, places.back());
+  Chart chart(figure.name, x, y);
+  chart.grid_lines();
+  const double slope = slope_within(effects, places, margins.margin);
+  if (slope > 0) {
+    chart.line({{0, 0}, {9 / slope, 9}}, {{"stroke", "currentColor"}, {"stroke-opacity", "0.5"}});
+  }
+  draw_margin(chart, y, margins.margin, "ME", "5 4");
+  draw_margin(chart, y, margins.simultaneous_margin, "SME", "2 3");
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    const double size = std::abs(effects[i].estimate);
+    const bool out = size > margins.margin;
+    const Point at{size, places[effects.size() - 1 - i]};
+    chart.circle(at, 4.5, {{"fill", out ? series_colour(1) : "#767676"}},
+                 fmt::format("{}: {}", effects[i].term, exact_number(effects[i].estimate)));
+    if (out && i < kMostNamed) chart.tag(at, effects[i].term, size > x.high / 2 ? -8 : 8);
+  }
+  figure.svg = chart.finish(figure.title);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> half_normal_figures(const Analysis& analysis) {
+  std::vector<Figure> figures;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fit) continue;
+    if (const auto saturated = saturated_effects(*response.fit)) {
+      figures.push_back(half_normal_figure(response, *saturated));
+    }
+  }
+  return figures;
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,223 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "doe/design.h"
+#include "reports/analysis/effects.h"
+#include "reports/analysis/slice.h"
+#include "reports/figures/figures.h"
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kMostFigures = 12, kMostPerResponse = 3;
+constexpr double kNone = 1e-6;  // of the range of the response: the lines are parallel
+
+/// The mean over the places of factor x, a line for each place of factor `by`.
+struct Interaction {
+  int x = 0, by = 0;
+  std::vector<double> places;  ///< of `by`, coded: its levels, or both ends of its range
+  std::vector<Polyline> lines;
+  double strength = 0;  ///< how far lines are from parallel, in the unit of the response
+};
+
+/// What is left of a table of values without the mean of its rows and of its columns: how much the
+/// largest and the least differ.
+double strength_of(const std::vector<Polyline>& lines) {
+  Eigen::MatrixXd table(lines.size(), lines[0].size());
+  for (std::size_t l = 0; l < lines.size(); ++l) {
+    for (std::size_t i = 0; i < lines[l].size(); ++i) table(l, i) = lines[l][i].y;
+  }
+  const Eigen::VectorXd rows = table.rowwise().mean();
+  const Eigen::RowVectorXd columns = table.colwise().mean();
+  table.colwise() -= rows;
+  table.rowwise() -= columns;
+  return table.maxCoeff() - table.minCoeff();
+}
+
+/// Enough places to tell how strong an interaction is.
+std::vector<double> few_places(const doe::Factor& factor) {
+  return factor.is_categorical() ? coded_places(factor) : std::vector<double>{-1, 0, 1};
+}
+
+/// Over these places of x. Strength 0 where a value is not finite.
+Interaction interaction_of(const Analysis& analysis, const ResponseAnalysis& response, int x,
+                           int by, const std::vector<double>& places) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  Eigen::VectorXd point = doe::coded_point(factors, reference(analysis).settings);
+  Interaction interaction{x, by, {-1, 1}, {}, 0};
+  if (factors[by].is_categorical()) interaction.places = factors[by].usable_settings();
+  bool finite = true;
+  for (const double place : interaction.places) {
+    point[by] = place;
+    Polyline& line = interaction.lines.emplace_back();
+    for (const double at : places) {
+      point[x] = at;
+      line.push_back({at, response.surface()->response(point)});
+      finite = finite && std::isfinite(line.back().y);
+    }
+  }
+  if (finite) interaction.strength = strength_of(interaction.lines);
+  return interaction;
+}
+
+/// The coefficients of a model that hold both factors.
+bool holds_both(const doe::Model& model, const doe::ModelColumn& column, int a, int b) {
+  const std::vector<int>& powers = model.terms()[static_cast<std::size_t>(column.term)].powers;
+  return powers[static_cast<std::size_t>(a)] > 0 && powers[static_cast<std::size_t>(b)] > 0;
+}
+
+/// Whether the runs show that the two interact; empty where that is not tested.
+std::optional<bool> is_clear(const ResponseAnalysis& response, int a, int b) {
+  if (response.other || !response.fit || response.fit->df_residual == 0) return std::nullopt;
+  const std::vector<Effect> effects = effects_of(*response.fit);
+  for (const doe::ModelColumn& column : response.fit->model.columns()) {
+    if (!holds_both(response.fit->model, column, a, b)) continue;
+    const auto effect = std::find_if(effects.begin(), effects.end(),
+                                     [&](const Effect& e) { return e.term == column.name; });
+    if (effect != effects.end() && effect->is_clear()) return true;
+  }
+  return false;
+}
+
+bool may_interact(const ResponseAnalysis& response, int a, int b) {
+  if (response.other) return true;
+  const doe::Model& model = response.fit->model;
+  return std::any_of(model.columns().begin(), model.columns().end(),
+                     [&](const auto& column) { return holds_both(model, column, a, b); });
+}
+
+/// Pairs that interact, the strongest first. Of two factors the one of fewer levels has the lines.
+std::vector<Interaction> strongest(const Analysis& analysis, const ResponseAnalysis& response) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  const double range = response.fit->observed.maxCoeff() - response.fit->observed.minCoeff();
+  std::vector<Interaction> found;
+  for (int a = 0; a < static_cast<int>(factors.size()); ++a) {
+    for (int b = a + 1; b < static_cast<int>(factors.size()); ++b) {
+      if (!may_interact(response, a, b)) continue;
+      const bool by_a = factors[a].is_categorical() &&
+                        (!factors[b].is_categorical() ||
+                         factors[a].level_names.size() <= factors[b].level_names.size());
+      const int x = by_a ? b : a;
+      found.push_back(interaction_of(analysis, response, x, by_a ? a : b, few_places(factors[x])));
+      if (!(found.back().strength > kNone * range)) found.pop_back();
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Interaction& a, const Interaction& b) {
+    return a.strength > b.strength;
+  });
+  return found;
+}
+
+std::string place_text(const doe::Factor& factor, double coded) {
+  return factor.name + " = " + with_unit(factor.format(factor.to_natural(coded)), factor.unit);
+}
+
+/// How the response changes along x where it changes least and most.
+std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
+                     const Interaction& interaction) {
+  const doe::Factor& x = factors_of(analysis)[interaction.x];
+  const doe::Factor& by = factors_of(analysis)[interaction.by];
+  const auto change = [&](std::size_t l) {
+    return interaction.lines[l].back().y - interaction.lines[l].front().y;
+  };
+  std::size_t low = 0, high = 0;
+  for (std::size_t l = 0; l < interaction.lines.size(); ++l) {
+    if (change(l) < change(low)) low = l;
+    if (change(l) > change(high)) high = l;
+  }
+  const auto words = [&](std::size_t l) {
+    return fmt::format("{} with {}", with_unit(signed_number(change(l)), response.response.unit),
+                       place_text(by, interaction.places[l]));
+  };
+  const Polyline& line = interaction.lines[0];
+  const std::optional<bool> clear = is_clear(response, interaction.x, interaction.by);
+  return fmt::format("From {} to {} {}, {} changes by {}, and by {}{}.",
+                     x.format(x.to_natural(line.front().x)), x.format(x.to_natural(line.back().x)),
+                     name_with_unit(x.name, x.unit), response.response.name, words(low),
+                     words(high), clear == false ? ": no more apart than scatter explains" : "");
+}
+
+Axis response_axis(const ResponseAnalysis& response, const std::vector<Polyline>& lines) {
+  double low = lines[0][0].y, high = low;
+  for (const Polyline& line : lines) {
+    for (const Point& p : line) {
+      low = std::min(low, p.y);
+      high = std::max(high, p.y);
+    }
+  }
+  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high,
+                     0.1);
+}
+
+void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interaction) {
+  static constexpr const char* kDashes[] = {"none", "7 4", "2 3", "9 3 2 3"};
+  const std::vector<Polyline>& lines = interaction.lines;
+  for (std::size_t l = 0; l < lines.size(); ++l) {
+    const std::string level = by.format(by.to_natural(interaction.places[l]));
+    const std::string name = by.is_categorical() ? level : by.name + " = " + level;
+    chart.curve(lines[l], name,
+                {{"stroke", series_colour(static_cast<int>(l))},
+                 {"stroke-width", "2.2"},
+                 {"stroke-dasharray", kDashes[l % std::size(kDashes)]}});
+    // Spread along the lines, so that labels of crossing lines keep apart.
+    const std::size_t place = lines[l].size() * (2 * l + 1) / (2 * lines.size());
+    chart.tag(lines[l][place], name, 0, -9);
+  }
+}
+
+Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& response,
+                          const Reference& at, const Interaction& interaction, std::size_t pairs,
+                          std::size_t drawn) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  const doe::Factor& x = factors[interaction.x];
+  const doe::Factor& by = factors[interaction.by];
+  Figure figure;
+  figure.name = fmt::format("interaction-{}-{}-{}", file_part(response.response.name),
+                            file_part(by.name), file_part(x.name));
+  figure.title = title_of(analysis, response, interaction);
+  const std::string held = settings_text(factors, at.settings, {interaction.x, interaction.by});
+  figure.caption = fmt::format(
+      "Predicted mean of {}, a line for {} of {}{}. Lines that are not parallel: the two factors "
+      "interact.",
+      response.response.name, by.is_categorical() ? "each level" : "either end of the range",
+      by.name, held.empty() ? "" : ", with " + held + " (" + at.name + ")");
+  if (pairs > drawn) {
+    figure.caption += fmt::format(" The {} strongest of {} pairs of {} are drawn.", drawn, pairs,
+                                  response.response.name);
+  }
+  Chart chart(figure.name, factor_axis(x), response_axis(response, interaction.lines));
+  chart.grid_lines();
+  draw_lines(chart, by, interaction);
+  figure.svg = chart.finish(figure.title);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> interaction_figures(const Analysis& analysis) {
+  std::vector<Figure> figures;
+  const Reference at = reference(analysis);
+  const auto fitted = static_cast<std::size_t>(
+      std::count_if(analysis.responses.begin(), analysis.responses.end(),
+                    [](const ResponseAnalysis& response) { return response.fit.has_value(); }));
+  const std::size_t most =
+      std::clamp(kMostFigures / std::max<std::size_t>(fitted, 1), std::size_t{1}, kMostPerResponse);
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fit) continue;
+    const std::vector<Interaction> found = strongest(analysis, response);
+    const std::size_t drawn = std::min(found.size(), most);
+    for (std::size_t i = 0; i < drawn; ++i) {
+      const doe::Factor& x = factors_of(analysis)[found[i].x];
+      const Interaction interaction =
+          interaction_of(analysis, response, found[i].x, found[i].by, coded_places(x));
+      figures.push_back(
+          interaction_figure(analysis, response, at, interaction, found.size(), drawn));
+    }
+  }
+  return figures;
+}
+
+}  // namespace doetune::reports

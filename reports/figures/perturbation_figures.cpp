@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "doe/design.h"
+#include "reports/analysis/slice.h"
+#include "reports/figures/figures.h"
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kMostCurves = 6;
+constexpr const char* kDashes[] = {"none", "8 4", "2 3", "9 3 2 3", "5 2", "1 2"};
+
+constexpr double kCharacter = 6.4;  // pixels, at the size of notes
+constexpr std::size_t kLongestName = 20;
+constexpr Chart::Size kSize{520, 330, 62};
+
+std::string shown_name(const std::string& name) {
+  return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 1) + "…";
+}
+
+struct Curve {
+  std::string factor;
+  Polyline line;
+  double low = 0, high = 0;
+
+  double range() const { return high - low; }
+};
+
+/// Empty where the surface has no finite value (an inverse transform has poles).
+Curve curve_along(const ResponseAnalysis& response, const doe::Factor& factor, int f,
+                  Eigen::VectorXd point) {
+  Curve curve{factor.name, {}, 0, 0};
+  for (const double place : coded_places(factor)) {
+    point[f] = place;
+    const double mean = response.surface()->response(point);
+    if (!std::isfinite(mean)) return {factor.name, {}, 0, 0};
+    curve.low = curve.line.empty() ? mean : std::min(curve.low, mean);
+    curve.high = curve.line.empty() ? mean : std::max(curve.high, mean);
+    curve.line.push_back({place, mean});
+  }
+  return curve;
+}
+
+/// Of the numeric factors, the one that moves the response most first.
+std::vector<Curve> curves_of(const Analysis& analysis, const ResponseAnalysis& response,
+                             const Reference& at) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  const Eigen::VectorXd point = doe::coded_point(factors, at.settings);
+  std::vector<Curve> curves;
+  for (const int f : numeric_factors(factors)) {
+    curves.push_back(curve_along(response, factors[f], f, point));
+    if (curves.back().line.empty()) curves.pop_back();
+  }
+  std::stable_sort(curves.begin(), curves.end(),
+                   [](const Curve& a, const Curve& b) { return a.range() > b.range(); });
+  return curves;
+}
+
+/// Each name where its curve ends, moved apart where they would overlap; names of curves that end
+/// at much the same place change sides in turn.
+void draw_names(Chart& chart, const std::vector<Curve>& curves) {
+  constexpr double kLine = 13;  // pixels
+  std::vector<double> taken[2];
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const bool right = i % 2 == 0;
+    const Point end = right ? curves[i].line.back() : curves[i].line.front();
+    const double wanted = chart.pixel(end).y;
+    double place = wanted;
+    const auto clashes = [&](double y) {
+      return std::any_of(taken[right].begin(), taken[right].end(),
+                         [&](double other) { return std::abs(other - y) < kLine; });
+    };
+    for (int step = 1; clashes(place); ++step) {
+      place = wanted + (step % 2 == 0 ? 1 : -1) * ((step + 1) / 2) * kLine;
+    }
+    taken[right].push_back(place);
+    chart.circle(end, 3.5, {{"fill", series_colour(static_cast<int>(i))}}, curves[i].factor);
+    chart.tag(end, shown_name(curves[i].factor), right ? 7 : -7, place - wanted);
+  }
+}
+
+/// From low to high, with room at both sides for the names of the curves.
+Axis axis_with_room_for(const std::vector<Curve>& curves) {
+  std::size_t longest = 0;
+  for (const Curve& curve : curves) longest = std::max(longest, shown_name(curve.factor).size());
+  const double name = kCharacter * static_cast<double>(longest) + 12;
+  const double room = 2 * name / (kSize.width - kSize.left - 14 - 2 * name);
+  return {"place in each factor's range",
+          -1 - room,
+          1 + room,
+          {{-1, "low"}, {0, "middle"}, {1, "high"}}};
+}
+
+std::string title_of(const ResponseAnalysis& response, const std::vector<Curve>& curves,
+                     const Reference& at) {
+  const std::string& name = response.response.name;
+  const auto size = [&](const Curve& curve) {
+    return with_unit(short_number(curve.range()), response.response.unit);
+  };
+  if (!(curves.front().range() > 0)) return fmt::format("No factor moves {} at {}.", name, at.name);
+  if (curves.size() == 1) {
+    return fmt::format("{} moves {} by {} over its range.", curves[0].factor, name,
+                       size(curves[0]));
+  }
+  return fmt::format("From {}, {} moves {} most, by {}, and {} least, by {}.", at.name,
+                     curves.front().factor, name, size(curves.front()), curves.back().factor,
+                     size(curves.back()));
+}
+
+Figure perturbation_figure(const ResponseAnalysis& response, std::vector<Curve> curves,
+                           const Reference& at) {
+  Figure figure;
+  figure.name = "perturbation-" + file_part(response.response.name);
+  figure.title = title_of(response, curves, at);
+  figure.caption = fmt::format(
+      "Predicted mean of {} along each numeric factor from the low to the high end of its range, "
+      "all others held at {}.",
+      response.response.name, at.name);
+  if (curves.size() > kMostCurves) {
+    figure.caption +=
+        fmt::format(" The {} of {} factors that move it most.", kMostCurves, curves.size());
+    curves.resize(kMostCurves);
+  }
+  double low = curves[0].low, high = curves[0].high;
+  for (const Curve& curve : curves) {
+    low = std::min(low, curve.low);
+    high = std::max(high, curve.high);
+  }
+  Chart chart(
+      figure.name, axis_with_room_for(curves),
+      linear_axis(name_with_unit(response.response.name, response.response.unit), low, high, 0.1),
+      kSize);
+  chart.grid_lines();
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    chart.curve(curves[i].line, curves[i].factor,
+                {{"stroke", series_colour(static_cast<int>(i))},
+                 {"stroke-width", "2.2"},
+                 {"stroke-dasharray", kDashes[i]}});
+  }
+  draw_names(chart, curves);
+  figure.svg = chart.finish(figure.title);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> perturbation_figures(const Analysis& analysis) {
+  std::vector<Figure> figures;
+  const Reference at = reference(analysis);
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) continue;
+    std::vector<Curve> curves = curves_of(analysis, response, at);
+    if (!curves.empty()) figures.push_back(perturbation_figure(response, std::move(curves), at));
+  }
+  return figures;
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "doe/design.h"
+#include "reports/analysis/slice.h"
+#include "reports/figures/figures.h"
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr double kWidth = 230;
+constexpr double kHeight = 220;
+
+struct Profile {
+  std::vector<double> at;  ///< coded
+  std::vector<double> mean;
+  std::vector<std::optional<surfaces::Interval>> interval;
+};
+
+Profile profile_along(const ResponseAnalysis& response, const doe::Factor& factor, int f,
+                      Eigen::VectorXd point) {
+  Profile profile;
+  for (const double place : coded_places(factor)) {
+    point[f] = place;
+    const surfaces::Prediction prediction = response.surface()->predict(point);
+    profile.at.push_back(place);
+    profile.mean.push_back(prediction.response());
+    profile.interval.push_back(prediction.confidence_interval());
+  }
+  return profile;
+}
+
+double change(const Profile& profile) {
+  const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
+  return *high - *low;
+}
+
+/// One axis for all factors of a response, so that slopes compare.
+Axis response_axis(const ResponseAnalysis& response, const std::vector<Profile>& profiles) {
+  const Eigen::VectorXd& observed = response.fit->observed;
+  double low = observed.minCoeff();
+  double high = observed.maxCoeff();
+  for (const Profile& profile : profiles) {
+    for (const double mean : profile.mean) {
+      if (!std::isfinite(mean)) continue;
+      low = std::min(low, mean);
+      high = std::max(high, mean);
+    }
+  }
+  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high);
+}
+
+void draw_curve(Chart& chart, const Profile& profile) {
+  Polyline mean, band;
+  for (std::size_t i = 0; i < profile.at.size(); ++i) {
+    mean.push_back({profile.at[i], profile.mean[i]});
+    if (profile.interval[i]) band.push_back({profile.at[i], profile.interval[i]->low});
+  }
+  for (std::size_t i = profile.at.size(); i-- > 0;) {
+    if (profile.interval[i]) band.push_back({profile.at[i], profile.interval[i]->high});
+  }
+  const std::string colour = series_colour(0);
+  if (!band.empty()) chart.region({band}, {{"fill", colour}, {"fill-opacity", "0.22"}});
+  chart.curve(mean, "mean", {{"stroke", colour}, {"stroke-width", "2"}});
+}
+
+void draw_levels(Chart& chart, const Profile& profile) {
+  const Attributes style = {{"stroke", series_colour(0)}, {"stroke-width", "2"}};
+  for (std::size_t i = 0; i < profile.at.size(); ++i) {
+    if (profile.interval[i]) {
+      chart.line(
+          {{profile.at[i], profile.interval[i]->low}, {profile.at[i], profile.interval[i]->high}},
+          style);
+    }
+    chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}},
+                 exact_number(profile.mean[i]));
+  }
+}
+
+/// Charts in rows of at most three, each a nested drawing.
+std::string in_rows(const std::vector<std::string>& charts, std::string_view title) {
+  constexpr std::size_t kColumns = 3;
+  const std::size_t rows = (charts.size() + kColumns - 1) / kColumns;
+  const double width = kWidth * static_cast<double>(std::min(charts.size(), kColumns));
+  const double height = kHeight * static_cast<double>(rows);
+  Markup svg;
+  svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                   {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                   {"width", fmt::format("{}", width)},
+                   {"height", fmt::format("{}", height)},
+                   {"role", "img"},
+                   {"color", "#222"}});
+  svg.element("title", title);
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    const double x = kWidth * static_cast<double>(i % kColumns);
+    const double y = kHeight * static_cast<double>(i / kColumns);
+    svg.open("g", {{"transform", fmt::format("translate({} {})", x, y)}});
+    svg.raw(charts[i]).close();
+  }
+  return svg.close().take();
+}
+
+Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response,
+                      const Reference& at) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  const Eigen::VectorXd point = doe::coded_point(factors, at.settings);
+  std::vector<Profile> profiles;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    profiles.push_back(profile_along(response, factors[f], static_cast<int>(f), point));
+  }
+  const std::size_t strongest =
+      std::max_element(profiles.begin(), profiles.end(),
+                       [](const Profile& a, const Profile& b) { return change(a) < change(b); }) -
+      profiles.begin();
+  Figure figure;
+  const std::string& name = response.response.name;
+  figure.name = "profile-" + file_part(name);
+  figure.title = fmt::format(
+      "Through {}, {} changes most with {}: by {}.", at.name, name, factors[strongest].name,
+      with_unit(short_number(change(profiles[strongest])), response.response.unit));
+  figure.caption = fmt::format(
+      "Predicted mean of {} along each factor through {} (dashed), with its 95 % interval.", name,
+      at.name);
+  const Axis y = response_axis(response, profiles);
+  std::vector<std::string> charts;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    Chart chart(fmt::format("{}-{}", figure.name, f), factor_axis(factors[f]), y,
+                {kWidth, kHeight, 62});
+    chart.grid_lines();
+    const double held = point[static_cast<Eigen::Index>(f)];
+    chart.line({{held, y.low}, {held, y.high}},
+               {{"stroke", "currentColor"}, {"stroke-dasharray", "4 3"}});
+    factors[f].is_categorical() ? draw_levels(chart, profiles[f]) : draw_curve(chart, profiles[f]);
+    charts.push_back(chart.finish(factors[f].name));
+  }
+  figure.svg = in_rows(charts, figure.title);
+  figure.data = {{"data-figure", "profile"}, {"data-response", name}};
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> profile_figures(const Analysis& analysis) {
+  std::vector<Figure> figures;
+  const Reference at = reference(analysis);
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (response.fit) figures.push_back(profile_figure(analysis, response, at));
+  }
+  return figures;
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,108 @@
+#include "reports/figures/range_bar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "reports/figures/svg.h"
+#include "reports/format.h"
+#include "reports/page/markup.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr double kWidth = 220;
+constexpr double kHeight = 26;
+constexpr double kMiddle = kHeight / 2;
+
+/// The horizontal axis: everything finite that is drawn, with some room.
+class Span {
+ public:
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    low_ = std::min(low_, value);
+    high_ = std::max(high_, value);
+  }
+  double place(double value) const {
+    const double room = high_ > low_ ? (high_ - low_) * 0.08 : 1;
+    const double share = (value - low_ + room) / (high_ - low_ + 2 * room);
+    return kWidth * std::clamp(share, 0.0, 1.0);
+  }
+
+ private:
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
+std::string px(double value) { return fmt::format("{:.1f}", value); }
+
+void draw_bar(Markup& svg, double from, double to, double height, const Attributes& style) {
+  Attributes attributes = {{"x", px(from)},
+                           {"y", px(kMiddle - height / 2)},
+                           {"width", px(std::max(to - from, 0.0))},
+                           {"height", px(height)}};
+  attributes.insert(attributes.end(), style.begin(), style.end());
+  svg.empty("rect", attributes);
+}
+
+}  // namespace
+
+std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* goal,
+                      const std::optional<double>& now, const std::optional<double>& confirmed) {
+  const bool limited = goal != nullptr && goal->is_limit();
+  Span span;
+  span.add(outlook.mean);
+  for (const auto& interval : {outlook.confidence_interval, outlook.prediction_interval}) {
+    if (!interval) continue;
+    span.add(interval->low);
+    span.add(interval->high);
+  }
+  if (limited) {
+    span.add(goal->met_low());
+    span.add(goal->met_high());
+  }
+  if (now) span.add(*now);
+  if (confirmed) span.add(*confirmed);
+
+  Markup svg;
+  svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                   {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
+                   {"width", fmt::format("{}", kWidth)},
+                   {"height", fmt::format("{}", kHeight)},
+                   {"role", "img"}});
+  svg.element("title",
+              "Shaded: meets the goal. Thin: next run, 95 %. Thick: mean, 95 %. Dot: predicted. "
+              "Diamond: confirmed. Square: now.");
+  if (limited) {
+    draw_bar(svg, span.place(goal->met_low()), span.place(goal->met_high()), kHeight,
+             {{"fill", series_colour(2)}, {"fill-opacity", "0.28"}});
+  }
+  const Attributes ink = {{"fill", "currentColor"}};
+  const auto draw = [&](const std::optional<surfaces::Interval>& interval, double height) {
+    if (interval) draw_bar(svg, span.place(interval->low), span.place(interval->high), height, ink);
+  };
+  draw(outlook.prediction_interval, 1.5);
+  draw(outlook.confidence_interval, 6);
+  svg.empty("circle", {{"cx", px(span.place(outlook.mean))},
+                       {"cy", px(kMiddle)},
+                       {"r", "5.5"},
+                       {"fill", "#d55e00"},
+                       {"stroke", "#fff"}});
+  if (confirmed) {
+    const double at = span.place(*confirmed);
+    svg.empty("path", {{"d", fmt::format("M{:.1f} {} l6 6 -6 6 -6 -6 z", at, kMiddle - 6)},
+                       {"fill", series_colour(2)},
+                       {"stroke", "currentColor"},
+                       {"stroke-width", "1.5"}});
+  }
+  if (now) {
+    const double at = span.place(*now);
+    draw_bar(svg, at - 4, at + 4, 8,
+             {{"fill", "none"}, {"stroke", "currentColor"}, {"stroke-width", "1.5"}});
+  }
+  return svg.close().take();
+}
+
+}  // namespace doetune::reports

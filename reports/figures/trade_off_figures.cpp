@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/analysis/slice.h"
+#include "reports/analysis/trade_off.h"
+#include "reports/figures/figures.h"
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kMostPairs = 3;
+constexpr double kNearLimit = 0.3;  // of the range drawn: limits that are shown although beyond
+
+/// What is drawn of two goals; `runs` are measured, all else predicted.
+struct Scatter {
+  const Analysis& analysis;
+  const GoalPair& pair;
+  std::vector<Point> runs, all_front, front;
+  std::vector<int> run_numbers;
+
+  Point at(const surfaces::Candidate& candidate) const {
+    return {outlook_of(candidate, pair.first->response.name)->mean,
+            outlook_of(candidate, pair.second->response.name)->mean};
+  }
+};
+
+Scatter scatter_of(const Analysis& analysis, const GoalPair& pair) {
+  Scatter scatter{analysis, pair, {}, {}, {}, {}};
+  for (const auto& [run, record] : analysis.records) {
+    const auto x = record.responses.find(pair.first->response.name);
+    const auto y = record.responses.find(pair.second->response.name);
+    if (x == record.responses.end() || y == record.responses.end()) continue;
+    scatter.runs.push_back({x->second, y->second});
+    scatter.run_numbers.push_back(run);
+  }
+  for (const surfaces::ParetoPoint& point : analysis.details->pareto.points) {
+    scatter.all_front.push_back(scatter.at(point.candidate));
+  }
+  for (const std::size_t i : front_of(analysis, pair)) {
+    scatter.front.push_back(scatter.all_front[i]);
+  }
+  return scatter;
+}
+
+/// Both goals where they are limits, as far as they are met.
+struct Limits {
+  surfaces::Interval x{-std::numeric_limits<double>::infinity(),
+                       std::numeric_limits<double>::infinity()};
+  surfaces::Interval y = x;
+  bool any = false;
+};
+
+Limits limits_of(const Scatter& scatter) {
+  Limits limits;
+  const auto take = [&](const ResponseAnalysis& response, surfaces::Interval& side) {
+    const surfaces::Goal& goal = scatter.analysis.goals.at(response.response.name);
+    if (!goal.is_limit()) return;
+    side = {goal.met_low(), goal.met_high()};
+    limits.any = true;
+  };
+  take(*scatter.pair.first, limits.x);
+  take(*scatter.pair.second, limits.y);
+  return limits;
+}
+
+/// The range of all points and, where they are near it, of the ends of a limit.
+Axis axis_over(const Scatter& scatter, const study::Response& response, double Point::*side,
+               const surfaces::Interval& limit) {
+  std::vector<Point> points = scatter.runs;
+  points.insert(points.end(), scatter.all_front.begin(), scatter.all_front.end());
+  const surfaces::Optimum& optimum = *scatter.analysis.optimum;
+  points.push_back(scatter.at(optimum.best));
+  if (optimum.baseline) points.push_back(scatter.at(*optimum.baseline));
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const Point& point : points) {
+    if (!std::isfinite(point.*side)) continue;
+    low = std::min(low, point.*side);
+    high = std::max(high, point.*side);
+  }
+  const double near = kNearLimit * (high - low);
+  for (const double end : {limit.low, limit.high}) {
+    if (end > low - near && end < high + near) {
+      low = std::min(low, end);
+      high = std::max(high, end);
+    }
+  }
+  return linear_axis(name_with_unit(response.name, response.unit), low, high, 0.08);
+}
+
+void draw_missed(Chart& chart, const Limits& limits, const Axis& x, const Axis& y) {
+  if (!limits.any) return;
+  const surfaces::Interval met_x{std::clamp(limits.x.low, x.low, x.high),
+                                 std::clamp(limits.x.high, x.low, x.high)};
+  const surfaces::Interval met_y{std::clamp(limits.y.low, y.low, y.high),
+                                 std::clamp(limits.y.high, y.low, y.high)};
+  const Polyline all = {{x.low, y.low}, {x.high, y.low}, {x.high, y.high}, {x.low, y.high}};
+  const Polyline met = {{met_x.low, met_y.low},
+                        {met_x.low, met_y.high},
+                        {met_x.high, met_y.high},
+                        {met_x.high, met_y.low}};
+  chart.region({all, met}, {{"fill", chart.hatching()}, {"fill-opacity", "0.45"}});
+}
+
+void draw_runs(Chart& chart, const Scatter& scatter) {
+  for (std::size_t i = 0; i < scatter.runs.size(); ++i) {
+    const Point& at = scatter.runs[i];
+    chart.circle(at, 4, {{"fill", "#767676"}, {"fill-opacity", "0.75"}},
+                 fmt::format("run {}: {}, {}", scatter.run_numbers[i], short_number(at.x),
+                             short_number(at.y)));
+  }
+}
+
+void draw_predicted(Chart& chart, const Scatter& scatter) {
+  const std::string colour = series_colour(0);
+  if (scatter.all_front.size() > scatter.front.size()) {
+    for (const Point& at : scatter.all_front) {
+      chart.circle(at, 1.8, {{"fill", colour}}, "not beaten in all goals");
+    }
+  }
+  chart.line(scatter.front, {{"stroke", colour}, {"stroke-width", "1.5"}});
+  for (const Point& at : scatter.front) {
+    if (scatter.front.size() == 1) break;
+    chart.circle(at, 3, {{"fill", colour}}, "not beaten in these goals");
+  }
+  const surfaces::Optimum& optimum = *scatter.analysis.optimum;
+  if (optimum.baseline) {
+    const Point now = scatter.at(*optimum.baseline);
+    chart.circle(now, 6, {{"fill", "none"}, {"stroke", series_colour(2)}, {"stroke-width", "3"}},
+                 "today's settings, predicted");
+  }
+  chart.star(scatter.at(optimum.best), 10,
+             {{"fill", series_colour(1)}, {"stroke", "#fff"}, {"stroke-width", "1.2"}},
+             "optimum, predicted");
+}
+
+std::string value_text(double value, const study::Response& response) {
+  return with_unit(short_number(value), response.unit);
+}
+
+std::string met_by_runs(const Scatter& scatter, const Limits& limits) {
+  const auto met = std::count_if(scatter.runs.begin(), scatter.runs.end(), [&](const Point& at) {
+    return at.x >= limits.x.low && at.x <= limits.x.high && at.y >= limits.y.low &&
+           at.y <= limits.y.high;
+  });
+  return fmt::format("{} of {} measured runs {} both {} and {} within their limits.", met,
+                     scatter.runs.size(), met == 1 ? "has" : "have",
+                     scatter.pair.first->response.name, scatter.pair.second->response.name);
+}
+
+std::string title_of(const Scatter& scatter, const Limits& limits) {
+  const study::Response& first = scatter.pair.first->response;
+  const study::Response& second = scatter.pair.second->response;
+  const bool only_limits = scatter.analysis.goals.at(first.name).is_limit() &&
+                           scatter.analysis.goals.at(second.name).is_limit();
+  if (scatter.front.size() < 2) {
+    return only_limits ? met_by_runs(scatter, limits)
+                       : fmt::format("{} and {} are not at odds: the same settings suit both.",
+                                     first.name, second.name);
+  }
+  const Point& from = scatter.front.back();
+  const Point& to = scatter.front.front();
+  return fmt::format("Taking {} from {} to {} takes {} from {} to {}.", first.name,
+                     short_number(from.x), value_text(to.x, first), second.name,
+                     short_number(from.y), value_text(to.y, second));
+}
+
+std::string caption_of(const Scatter& scatter, const Limits& limits, std::size_t pairs) {
+  std::string text = "Grey: measured runs.";
+  if (scatter.front.size() > 1) {
+    text += fmt::format(" Line: predictions of settings that no others beat in these two goals{}.",
+                        scatter.all_front.size() > scatter.front.size()
+                            ? "; small dots: that are beaten in these two, but not in all goals"
+                            : "");
+  }
+  text += " Star: the optimum.";
+  if (scatter.analysis.optimum->baseline) text += " Ring: predicted at today's settings.";
+  if (limits.any) text += " Hatched: a limit is missed.";
+  if (pairs > kMostPairs) {
+    text += fmt::format(" Of {} pairs of goals the {} that are most at odds are drawn.", pairs,
+                        kMostPairs);
+  }
+  return text;
+}
+
+Figure trade_off_figure(const Analysis& analysis, const GoalPair& pair, std::size_t pairs) {
+  const Scatter scatter = scatter_of(analysis, pair);
+  const Limits limits = limits_of(scatter);
+  const study::Response& first = pair.first->response;
+  const study::Response& second = pair.second->response;
+  Figure figure;
+  figure.name = fmt::format("trade-off-{}-{}", file_part(first.name), file_part(second.name));
+  figure.title = title_of(scatter, limits);
+  figure.caption = caption_of(scatter, limits, pairs);
+  const Axis x = axis_over(scatter, first, &Point::x, limits.x);
+  const Axis y = axis_over(scatter, second, &Point::y, limits.y);
+  Chart chart(figure.name, x, y);
+  draw_missed(chart, limits, x, y);
+  chart.grid_lines();
+  draw_runs(chart, scatter);
+  draw_predicted(chart, scatter);
+  figure.svg = chart.finish(figure.title);
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Figure> trade_off_figures(const Analysis& analysis) {
+  std::vector<Figure> figures;
+  if (!analysis.optimum || !analysis.details) return figures;
+  const std::vector<GoalPair> pairs = goal_pairs(analysis);
+  for (std::size_t i = 0; i < std::min(pairs.size(), kMostPairs); ++i) {
+    figures.push_back(trade_off_figure(analysis, pairs[i], pairs.size()));
+  }
+  return figures;
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,269 @@
+// The first screen: what to set, what to expect of it, and how far that is confirmed.
+#include <fmt/format.h>
+
+#include "reports/analysis/confirmation.h"
+#include "reports/analysis/settings_forms.h"
+#include "reports/analysis/slice.h"
+#include "reports/figures/range_bar.h"
+#include "reports/format.h"
+#include "reports/page/section.h"
+#include "reports/page/section_parts.h"
+
+namespace doetune::reports {
+namespace {
+
+/// The page and what its confirmation runs say.
+struct Answer {
+  const Page& page;
+  std::optional<Confirmation> confirmation;
+
+  const Analysis& analysis() const { return page.analysis; }
+
+  /// Null where it was not measured.
+  const ConfirmedResponse* confirmed(const std::string& name) const {
+    if (!confirmation) return nullptr;
+    for (const ConfirmedResponse& response : confirmation->responses) {
+      if (response.name == name) return &response;
+    }
+    return nullptr;
+  }
+
+  bool any_confirmed() const { return confirmation && !confirmation->responses.empty(); }
+
+  bool baseline_measured() const {
+    return any_confirmed() && confirmation->responses.front().baseline.has_value();
+  }
+};
+
+std::string badge_class(Status status) {
+  switch (status) {
+    case Status::kUnconfirmed:
+    case Status::kNoGain:
+      return "badge open";
+    case Status::kInfeasible:
+    case Status::kNotConfirmed:
+      return "badge bad";
+    case Status::kConfirmed:
+      return "badge good";
+    default:
+      return "badge neutral";
+  }
+}
+
+const char* title_of_settings(Status status) {
+  switch (status) {
+    case Status::kInfeasible:
+      return "Nearest settings";
+    case Status::kNotConfirmed:
+      return "Settings that were predicted to be best";
+    case Status::kNoGain:
+      return "Settings that are as good as today's";
+    default:
+      return "Settings to use";
+  }
+}
+
+void write_settings(const Page& page, Markup& out) {
+  const std::vector<doe::Factor>& factors = factors_of(page.analysis);
+  out.element("h3", title_of_settings(page.verdict.status));
+  out.open("dl", {{"class", "settings"}});
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const doe::Factor& factor = factors[f];
+    out.open("div").element("dt", factor.name).open("dd");
+    out.element("strong", factor.format(page.analysis.optimum->best.settings[f]));
+    if (!factor.unit.empty()) out.text(" " + factor.unit);
+    if (factor.baseline) {
+      out.element("span", " (now " + factor.format(*factor.baseline) + ")", {{"class", "quiet"}});
+    }
+    out.close().close();
+  }
+  out.close();
+}
+
+void write_form(const char* title, const std::string& text, Markup& out) {
+  if (text.empty()) return;
+  out.open("div").element("small", title, {{"class", "quiet"}});
+  out.element("pre", text, {{"aria-label", std::string("settings ") + title}}).close();
+}
+
+void write_forms(const Page& page, Markup& out) {
+  const study::Study& study = page.analysis.directory->study;
+  const std::vector<double>& settings = page.analysis.optimum->best.settings;
+  out.open("div", {{"class", "copies"}});
+  write_form("as a command", settings_as_command(study, settings), out);
+  write_form("as YAML", settings_as_yaml(study.factors, settings), out);
+  out.close();
+}
+
+/// The gain of every ramp, or of all responses where there is none; measured where it was.
+void write_gains(const Answer& answer, Markup& out) {
+  const Analysis& analysis = answer.analysis();
+  if (!analysis.details || analysis.details->gains.empty()) return;
+  const auto is_ramp = [&](const std::string& name) {
+    const surfaces::Goal* goal = goal_of(analysis, name);
+    return goal != nullptr && !goal->is_limit();
+  };
+  const std::vector<surfaces::Gain>& gains = analysis.details->gains;
+  const bool any_ramp =
+      std::any_of(gains.begin(), gains.end(), [&](const auto& gain) { return is_ramp(gain.name); });
+  out.open("p", {{"class", "gain"}});
+  out.text(answer.baseline_measured() ? "Against today's settings, measured: "
+                                      : "Against today's settings, predicted: ");
+  bool first = true;
+  for (const surfaces::Gain& predicted : gains) {
+    if (any_ramp && !is_ramp(predicted.name)) continue;
+    const ConfirmedResponse* confirmed = answer.confirmed(predicted.name);
+    const bool measured = confirmed != nullptr && confirmed->gain;
+    if (answer.baseline_measured() && !measured) continue;
+    const std::string& unit = analysis.directory->study.find_response(predicted.name)->unit;
+    const surfaces::Gain& gain = measured ? *confirmed->gain : predicted;
+    out.text((first ? "" : "; ") + predicted.name + " ");
+    out.element("strong", gain_text(gain, unit));
+    first = false;
+  }
+  out.text(".").close();
+}
+
+Cell interval_cell(const std::optional<surfaces::Interval>& interval) {
+  if (!interval) return {"not available"};
+  return {interval_text(*interval),
+          exact_number(interval->low) + " to " + exact_number(interval->high)};
+}
+
+Cell mean_cell(double mean, const std::optional<surfaces::Interval>& interval,
+               const std::string& unit) {
+  const double half = interval ? (interval->high - interval->low) / 2 : 0;
+  return {with_unit(number_to(mean, half), unit), exact_number(mean)};
+}
+
+Cell measured_cell(const surfaces::Prediction& measured, const std::string& unit) {
+  return mean_cell(measured.response(), measured.confidence_interval(), unit);
+}
+
+/// Under a value, small: what it is to be read with.
+std::string remark(const std::string& text) {
+  return Markup().element("small", text, {{"class", "quiet"}}).take();
+}
+
+/// "✓ 218 images/s, of 5 runs; 210 to 226 expected".
+Cell confirmed_cell(const ConfirmedResponse* response) {
+  if (response == nullptr) return {"–"};
+  Cell cell = measured_cell(response->measured, response->unit);
+  if (response->agrees) cell.text = (*response->agrees ? "✓ " : "✗ ") + cell.text;
+  cell.markup =
+      remark(count_of(response->runs, "run") +
+             (response->joint_range ? "; expected " + interval_text(*response->joint_range) : ""));
+  return cell;
+}
+
+Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now,
+                const std::string& unit) {
+  if (confirmed != nullptr && confirmed->baseline) {
+    Cell cell = measured_cell(*confirmed->baseline, unit);
+    cell.markup = remark(count_of(confirmed->baseline_runs, "run"));
+    return cell;
+  }
+  if (now == nullptr) return {"–"};
+  Cell cell = mean_cell(now->mean, now->confidence_interval, unit);
+  cell.markup = remark("predicted");
+  return cell;
+}
+
+/// "at most 1 s", whether the mean meets it, measured or predicted, and the probability that a
+/// single run does.
+Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook* outlook,
+               const ConfirmedResponse* confirmed, const std::string& unit) {
+  if (goal == nullptr) return text_cell("none");
+  Cell cell = text_cell(goal_text(*goal, unit));
+  if (outlook == nullptr || !goal->is_limit()) return cell;
+  std::string met = outlook->goal_met ? "✓ met" : "✗ missed";
+  if (confirmed != nullptr && confirmed->limit) {
+    constexpr const char* kWords[] = {"✓ held", "✓ held, not surely", "✗ missed"};
+    met = kWords[static_cast<std::size_t>(*confirmed->limit)];
+  }
+  if (outlook->goal_met_probability) {
+    met += "; next run: " + percent(*outlook->goal_met_probability);
+    cell.exact = exact_number(*outlook->goal_met_probability);
+  }
+  cell.markup = remark(met);
+  return cell;
+}
+
+std::optional<double> today(const ConfirmedResponse* confirmed, const surfaces::Outlook* now) {
+  if (confirmed != nullptr && confirmed->baseline) return confirmed->baseline->response();
+  return now == nullptr ? std::nullopt : std::optional(now->mean);
+}
+
+std::vector<Cell> outlook_row(const Answer& answer, const ResponseAnalysis& response) {
+  const surfaces::Optimum& optimum = *answer.analysis().optimum;
+  const std::string& name = response.response.name;
+  const std::string& unit = response.response.unit;
+  const surfaces::Goal* goal = goal_of(answer.analysis(), name);
+  const surfaces::Outlook* outlook = outlook_of(optimum.best, name);
+  const surfaces::Outlook* now = optimum.baseline ? outlook_of(*optimum.baseline, name) : nullptr;
+  const ConfirmedResponse* confirmed = answer.confirmed(name);
+  std::vector<Cell> row = {text_cell(name)};
+  if (optimum.baseline) row.push_back(today_cell(confirmed, now, unit));
+  if (outlook == nullptr) {
+    row.insert(row.end(), {text_cell("no fit"), {"–"}, {"–"}});
+  } else {
+    row.insert(row.end(), {mean_cell(outlook->mean, outlook->confidence_interval, unit),
+                           interval_cell(outlook->confidence_interval),
+                           interval_cell(outlook->prediction_interval)});
+  }
+  if (answer.any_confirmed()) row.push_back(confirmed_cell(confirmed));
+  row.push_back(goal_cell(goal, outlook, confirmed, unit));
+  row.push_back(text_cell(""));
+  if (outlook == nullptr) return row;
+  const auto measured =
+      confirmed == nullptr ? std::nullopt : std::optional(confirmed->measured.response());
+  row.back().markup = range_bar(*outlook, goal, today(confirmed, now), measured);
+  return row;
+}
+
+void write_predictions(const Answer& answer, Markup& out) {
+  std::vector<std::string> header = {"Response"};
+  if (answer.analysis().optimum->baseline) header.emplace_back("Today");
+  header.insert(header.end(), {"Predicted mean", "95 % for the mean", "95 % for the next run"});
+  if (answer.any_confirmed()) header.emplace_back("Confirmed mean");
+  header.insert(header.end(), {"Goal", "Against the goal"});
+  std::vector<std::vector<Cell>> rows;
+  for (const ResponseAnalysis& response : answer.analysis().responses) {
+    rows.push_back(outlook_row(answer, response));
+  }
+  out.element("h3", "What they give");
+  write_table(header, rows, out, WhenNarrow::kList);
+}
+
+void write_caveats(const Verdict& verdict, Markup& out) {
+  if (verdict.caveats.empty()) return;
+  out.open("ul", {{"class", "caveats"}});
+  for (const std::string& caveat : verdict.caveats) out.element("li", caveat);
+  out.close();
+}
+
+void write_next(const Verdict& verdict, Markup& out) {
+  out.open("p", {{"class", "next"}}).text("Next: ");
+  if (!verdict.next_command.empty()) out.element("code", verdict.next_command).text(" ");
+  out.text(verdict.next_reason + ".").close();
+}
+
+}  // namespace
+
+void write_answer(const Page& page, Markup& out) {
+  const Answer answer{page, confirmation_of(page.analysis)};
+  out.open("p", {{"class", "verdict"}});
+  out.element("span", status_name(page.verdict.status),
+              {{"class", badge_class(page.verdict.status)}});
+  out.text(" " + page.verdict.headline).close();
+  if (page.analysis.optimum) {
+    write_gains(answer, out);
+    write_settings(page, out);
+    write_forms(page, out);
+    write_predictions(answer, out);
+  }
+  write_caveats(page.verdict, out);
+  write_next(page.verdict, out);
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,46 @@
+#include "reports/analysis/effects.h"
+#include "reports/format.h"
+#include "reports/page/section.h"
+#include "reports/page/section_parts.h"
+
+namespace doetune::reports {
+namespace {
+
+void write_coefficients(const ResponseAnalysis& response, Markup& out) {
+  open_details("Coefficients of " + response.response.name, out);
+  std::vector<std::vector<Cell>> rows;
+  for (const Effect& effect : effects_of(*response.fit)) {
+    rows.push_back({text_cell(effect.term), number_cell(effect.estimate),
+                    effect.interval ? Cell{interval_text(*effect.interval)} : Cell{"–"},
+                    number_cell(effect.std_error), number_cell(effect.t),
+                    effect.p ? Cell{p_text(*effect.p), exact_number(*effect.p)} : Cell{"–"},
+                    number_cell(effect.vif)});
+  }
+  write_table({"Term", "Estimate", "95 % interval", "Standard error", "t", "p", "VIF"}, rows, out);
+  out.close();
+}
+
+}  // namespace
+
+void write_effects(const Page& page, Markup& out) {
+  write_figures(page.effects, out, "figures pairs");
+  if (!page.half_normals.empty()) {
+    out.element("h3", "Without an error estimate");
+    write_figures(page.half_normals, out, "figures pairs");
+  }
+  if (!page.perturbations.empty()) {
+    out.element("h3", "All factors from the same place");
+    write_figures(page.perturbations, out, "figures pairs");
+  }
+  out.element("h3", "Which factors interact");
+  if (page.interactions.empty()) {
+    out.element("p", "The surfaces have no interactions: each factor acts alone.");
+  } else {
+    write_figures(page.interactions, out, "figures pairs");
+  }
+  for (const ResponseAnalysis& response : page.analysis.responses) {
+    if (response.fit) write_coefficients(response, out);
+  }
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,45 @@
+#include "reports/analysis/slice.h"
+#include "reports/page/section.h"
+#include "reports/page/section_parts.h"
+
+namespace doetune::reports {
+namespace {
+
+/// Where scripts run: contours over any two factors, the static figure's at first.
+void write_overlay(const Page& page, Markup& out) {
+  if (page.contours.empty()) return;
+  Attributes attributes = {{"id", "overlay"}, {"class", "live"}, {"data-figure", "contour"}};
+  const Attributes& first = page.contours.front().data;
+  attributes.insert(attributes.end(), first.begin(), first.end());
+  out.open("figure", attributes).element("h3", "Contours over two factors").close();
+}
+
+void write_contours(const Page& page, Markup& out) {
+  if (page.contours.empty()) return;
+  out.open("div");
+  out.element("h3", "Contours through " + reference(page.analysis).name);
+  if (const std::string left_out = contours_left_out(page.analysis); !left_out.empty()) {
+    out.element("p", left_out);
+  }
+  write_figures(page.contours, out, "figures pairs");
+  out.close();
+}
+
+}  // namespace
+
+void write_explore(const Page& page, Markup& out) {
+  out.element("p",
+              "These figures are drawn at " + reference(page.analysis).name + ": " +
+                  settings_text(factors_of(page.analysis), reference(page.analysis).settings) +
+                  ". Where scripts may run, sliders move them.",
+              {{"class", "static-only"}});
+  out.open("div", {{"class", "explore"}});
+  out.open("div", {{"id", "settings"}, {"class", "panel"}}).close();
+  out.open("div", {{"class", "figures wide"}});
+  for (const Figure& figure : page.profiles) write_figure(figure, out);
+  write_overlay(page, out);
+  out.close().close();
+  write_contours(page, out);
+}
+
+}  // namespace doetune::reports

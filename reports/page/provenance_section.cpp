@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "reports/analysis/conditions.h"
+#include "reports/analysis/effects.h"
+#include "reports/analysis/slice.h"
+#include "reports/format.h"
+#include "reports/page/section.h"
+#include "reports/page/section_parts.h"
+
+namespace doetune::reports {
+namespace {
+
+/// The distinct values of a field over all records, in order.
+template <class Field>
+std::string distinct(const Analysis& analysis, const Field& field) {
+  std::set<std::string> values;
+  for (const auto& [run, record] : analysis.records) {
+    if (!(record.*field).empty()) values.insert(record.*field);
+  }
+  return values.empty() ? "not recorded" : fmt::format("{}", fmt::join(values, ", "));
+}
+
+std::string dates(const Analysis& analysis) {
+  std::set<std::string> starts;
+  for (const auto& [run, record] : analysis.records) {
+    if (!record.start.empty()) starts.insert(record.start);
+  }
+  if (starts.empty()) return "not recorded";
+  return *starts.begin() + " to " + *starts.rbegin();
+}
+
+/// "y = 3.2 + 1.5 a - 0.25 a*b", in natural units, six significant digits.
+std::string equation(const ResponseAnalysis& response) {
+  std::string text = fitted_quantity(response) + " =";
+  bool first = true;
+  for (const surfaces::NaturalCoefficient& c : response.fit->natural_coefficients) {
+    const char* sign = c.estimate < 0 ? (first ? " -" : " - ") : (first ? " " : " + ");
+    text +=
+        fmt::format("{}{:.6g}{}", sign, std::abs(c.estimate), c.term == "1" ? "" : " " + c.term);
+    first = false;
+  }
+  return text;
+}
+
+void write_fact(std::string_view name, std::string_view value, Markup& out) {
+  out.element("dt", name).element("dd", value);
+}
+
+/// The machines, their drivers and the source; several where runs were made under several.
+void write_conditions(const std::vector<RunConditions>& conditions, Markup& out) {
+  constexpr std::size_t kMost = 8;
+  for (std::size_t i = 0; i < std::min(conditions.size(), kMost); ++i) {
+    const RunConditions& own = conditions[i];
+    write_fact(conditions.size() == 1 ? "Conditions" : "Conditions of " + runs_text(own.runs),
+               fmt::format("{} (conditions/{}.json)", conditions_text(own), own.id), out);
+  }
+  if (conditions.size() > kMost) {
+    write_fact("Further conditions", std::to_string(conditions.size() - kMost), out);
+  }
+}
+
+}  // namespace
+
+void write_provenance(const Page& page, Markup& out) {
+  const Analysis& analysis = page.analysis;
+  const study::Study& study = analysis.directory->study;
+  const auto conditions = run_conditions(analysis.directory->path, analysis.records);
+  out.open("dl", {{"class", "facts"}});
+  write_fact("Study", study.name, out);
+  write_fact("Design",
+             fmt::format("{}, {}, seed {}", study.design.type,
+                         count_of(static_cast<int>(analysis.directory->plan.runs.size()), "run"),
+                         study.seed),
+             out);
+  write_fact("Model", study.model_name, out);
+  write_fact("Plan hash", analysis.directory->plan_hash, out);
+  write_fact("Runs started", dates(analysis), out);
+  write_fact("Hosts", distinct(analysis, &study::RunRecord::host), out);
+  write_fact("GPUs", distinct(analysis, &study::RunRecord::gpu), out);
+  write_conditions(conditions, out);
+  write_fact("Software", "doetune " DOETUNE_VERSION, out);
+  write_fact("Data", "results.csv, fit.json, optimum.json and runs.jsonl in the study directory",
+             out);
+  out.close();
+  for (const std::string& note : analysis.directory->plan.notes) out.element("p", note);
+  for (const std::string& warning : analysis.warnings) out.element("p", warning);
+  if (const auto differences = condition_differences(conditions); !differences.empty()) {
+    out.element("p", fmt::format("Runs were made under different conditions: {}.",
+                                 fmt::join(differences, "; ")));
+  }
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fit) continue;
+    out.element("h3", response.response.name + " in natural units");
+    out.element("pre", equation(response));
+  }
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,162 @@
+#include "reports/page/report_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "doe/design.h"
+#include "reports/analysis/slice.h"
+#include "reports/documents/json_parts.h"
+#include "reports/figures/figures.h"
+#include "reports/format.h"
+#include "reports/page/surface_json.h"
+
+namespace doetune::reports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostSettings = 1001;
+
+std::string kind_name(doe::FactorKind kind) {
+  switch (kind) {
+    case doe::FactorKind::kContinuous:
+      return "continuous";
+    case doe::FactorKind::kInteger:
+      return "integer";
+    case doe::FactorKind::kDiscrete:
+      return "discrete";
+    case doe::FactorKind::kCategorical:
+      return "categorical";
+  }
+  return {};
+}
+
+std::string scale_name(doe::Scale scale) {
+  switch (scale) {
+    case doe::Scale::kLinear:
+      return "linear";
+    case doe::Scale::kLog2:
+      return "log2";
+    case doe::Scale::kLog10:
+      return "log10";
+  }
+  return {};
+}
+
+/// The stops of a slider: usable settings, thinned where there are very many.
+std::vector<double> stops(const doe::Factor& factor, double at) {
+  const std::vector<double> all = factor.usable_settings();
+  std::vector<double> kept = all;
+  if (all.size() > kMostSettings) {
+    kept.clear();
+    for (std::size_t i = 0; i + 1 < kMostSettings; ++i) {
+      kept.push_back(all[(all.size() - 1) * i / (kMostSettings - 2)]);
+    }
+  }
+  if (std::find(kept.begin(), kept.end(), at) == kept.end()) kept.push_back(at);
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+Json factor_json(const doe::Factor& factor, double at) {
+  Json json = {{"name", factor.name},
+               {"unit", factor.unit},
+               {"kind", kind_name(factor.kind)},
+               {"scale", scale_name(factor.scale)},
+               {"low", factor.low},
+               {"high", factor.high},
+               {"level_names", factor.level_names},
+               {"usable", stops(factor, at)}};
+  if (!factor.is_categorical()) json["ticks"] = marked_settings(factor);
+  json["baseline"] = factor.baseline ? Json(*factor.baseline) : Json();
+  return json;
+}
+
+/// Of completed runs.
+Eigen::VectorXd observed_of(const Analysis& analysis, const std::string& response) {
+  std::vector<double> values;
+  for (const auto& [run, record] : analysis.records) {
+    const auto value = record.responses.find(response);
+    if (record.status == study::RunStatus::kCompleted && value != record.responses.end()) {
+      values.push_back(value->second);
+    }
+  }
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
+Json goal_json(const surfaces::Goal* goal, const std::string& unit) {
+  if (goal == nullptr) return {};
+  return {{"text", goal_text(*goal, unit)},
+          {"is_limit", goal->is_limit()},
+          {"low", number_json(goal->met_low())},
+          {"high", number_json(goal->met_high())},
+          {"scale", goal->scale}};
+}
+
+Json response_json(const Analysis& analysis, const ResponseAnalysis& response) {
+  const std::string& unit = response.response.unit;
+  Json json = {{"name", response.response.name}, {"unit", unit}};
+  json["goal"] = goal_json(goal_of(analysis, response.response.name), unit);
+  const Eigen::VectorXd observed = observed_of(analysis, response.response.name);
+  if (response.surface() == nullptr || observed.size() == 0) return json;
+  json["observed_low"] = observed.minCoeff();
+  json["observed_high"] = observed.maxCoeff();
+  if (const Json surface = surface_json(*response.surface()); !surface.is_null()) {
+    json.update(surface);
+  }
+  return json;
+}
+
+/// Responses of the same runs and model have one covariance between them.
+void share_covariances(Json& responses) {
+  for (std::size_t r = 0; r < responses.size(); ++r) {
+    for (std::size_t earlier = 0; earlier < r; ++earlier) {
+      if (!responses[r].contains("covariance") || !responses[earlier].contains("covariance"))
+        continue;
+      if (responses[r]["covariance"] != responses[earlier]["covariance"]) continue;
+      responses[r]["covariance"] = earlier;
+      break;
+    }
+  }
+}
+
+Json run_json(const Analysis& analysis, const study::PlannedRun& run) {
+  Json json = {{"run", run.run}, {"settings", run.settings}, {"responses", Json::object()}};
+  const auto record = analysis.records.find(run.run);
+  if (record == analysis.records.end()) return json;
+  json["status"] = study::run_status_name(record->second.status);
+  for (const ResponseAnalysis& response : analysis.responses) {
+    const auto value = record->second.responses.find(response.response.name);
+    if (value != record->second.responses.end()) json["responses"][value->first] = value->second;
+  }
+  return json;
+}
+
+}  // namespace
+
+Json report_data(const Analysis& analysis) {
+  const Reference at = reference(analysis);
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  Json json = {{"schema_version", kSchemaVersion}, {"study", analysis.directory->study.name}};
+  json["constrained"] = !analysis.directory->study.region.is_box();
+  json["factors"] = Json::array();
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    json["factors"].push_back(factor_json(factors[f], at.settings[f]));
+  }
+  json["responses"] = Json::array();
+  for (const ResponseAnalysis& response : analysis.responses) {
+    json["responses"].push_back(response_json(analysis, response));
+  }
+  share_covariances(json["responses"]);
+  json["runs"] = Json::array();
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    json["runs"].push_back(run_json(analysis, run));
+  }
+  json["reference"] = {{"settings", at.settings}, {"name", at.name}};
+  json["optimum"] = analysis.optimum ? Json{{"feasible", analysis.optimum->feasible},
+                                            {"settings", analysis.optimum->best.settings}}
+                                     : Json();
+  return json;
+}
+
+}  // namespace doetune::reports

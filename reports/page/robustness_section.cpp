@@ -1,0 +1,91 @@
+// What becomes of the answer where settings or surfaces are a little off: what a step off costs,
+// where the true best lies, and which shape the surfaces have.
+#include <fmt/format.h>
+
+#include "reports/analysis/slice.h"
+#include "reports/analysis/surface_words.h"
+#include "reports/format.h"
+#include "reports/page/section.h"
+#include "reports/page/section_parts.h"
+
+namespace doetune::reports {
+namespace {
+
+using Rows = std::vector<std::vector<Cell>>;
+
+std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertainty& place) {
+  if (!factor.is_categorical()) {
+    return fmt::format("{} to {}", factor.format(factor.snap(place.settings.low)),
+                       factor.format(factor.snap(place.settings.high)));
+  }
+  const std::vector<double>& shares = place.shares;
+  std::string text;
+  for (std::size_t level = 0; level < shares.size(); ++level) {
+    text += fmt::format("{}{} {}", level == 0 ? "" : ", ", factor.level_names[level],
+                        percent(shares[level]));
+  }
+  return text;
+}
+
+void write_place(const Analysis& analysis, Markup& out) {
+  const auto& uncertainty = analysis.details->uncertainty;
+  if (!uncertainty) return;
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  Rows rows;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const surfaces::FactorUncertainty& place = uncertainty->factors[f];
+    rows.push_back({text_cell(name_with_unit(factors[f].name, factors[f].unit)),
+                    {factors[f].format(analysis.optimum->best.settings[f])},
+                    text_cell(place_text(factors[f], place))});
+  }
+  out.element("h3", "Where the true best lies");
+  out.element("p", fmt::format("Each of {} draws of what the true surfaces may be, given the runs, "
+                               "has a best of its own; nine in ten lie in these ranges.",
+                               uncertainty->draws));
+  write_table({"Factor", "Best setting", "True best, 90 %"}, rows, out, WhenNarrow::kList);
+}
+
+void write_one_step(const Analysis& analysis, Markup& out) {
+  const surfaces::Robustness& robustness = analysis.details->robustness;
+  Rows rows;
+  for (const surfaces::RobustResponse& response : robustness.responses) {
+    rows.push_back({text_cell(name_with_unit(response.name, unit_of(analysis, response.name))),
+                    text_cell(interval_text(response.range)), number_cell(response.transmitted)});
+  }
+  out.element("h3", "If a setting is one step off");
+  out.element("p",
+              fmt::format("Every numeric factor moved by one usable step, alone and together with "
+                          "others ({} settings): {} of them keep to every limit, by their "
+                          "predicted means.",
+                          robustness.moved_settings, percent(robustness.limits_met_share)));
+  write_table({"Response", "Lowest to highest", "Standard deviation passed on"}, rows, out,
+              WhenNarrow::kList);
+}
+
+void write_shapes(const Analysis& analysis, Markup& out) {
+  Rows rows;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fit) continue;
+    rows.push_back({text_cell(response.response.name), text_cell(shape_words(analysis, response))});
+  }
+  out.element("h3", "Which shape the surfaces have");
+  write_table({"Response", "Shape"}, rows, out, WhenNarrow::kList);
+}
+
+}  // namespace
+
+void write_robustness(const Page& page, Markup& out) {
+  if (page.analysis.optimum && page.analysis.details) {
+    write_one_step(page.analysis, out);
+    if (page.tornados.empty()) {
+      out.element("p", "No factor can be moved by a step: all are categorical or held.");
+    }
+    write_figures(page.tornados, out, "figures pairs");
+    write_place(page.analysis, out);
+  } else {
+    out.element("p", "Without an optimum there are no settings to step off from.");
+  }
+  write_shapes(page.analysis, out);
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "reports/analysis/run_quality.h"
+#include "reports/analysis/slice.h"
+#include "reports/format.h"
+#include "reports/page/section.h"
+#include "reports/page/section_parts.h"
+#include "study/quantities.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kManyRuns = 60;  // whose table opens on demand
+
+/// Which columns have anything in them: runs made elsewhere have neither.
+struct Columns {
+  bool place = false;
+  bool bottleneck = false;
+
+  explicit Columns(const Analysis& analysis) {
+    for (const auto& [run, record] : analysis.records) {
+      place = place || !record.host.empty();
+      bottleneck = bottleneck || !record.bottleneck.empty();
+    }
+  }
+};
+
+const study::RunRecord* record_of(const Analysis& analysis, int run) {
+  const auto found = analysis.records.find(run);
+  return found == analysis.records.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> header(const Analysis& analysis, const Columns& columns) {
+  std::vector<std::string> titles = {"Run", "Point"};
+  for (const doe::Factor& factor : factors_of(analysis)) {
+    titles.push_back(name_with_unit(factor.name, factor.unit));
+  }
+  for (const ResponseAnalysis& response : analysis.responses) {
+    titles.push_back(name_with_unit(response.response.name, response.response.unit));
+  }
+  if (columns.bottleneck) titles.emplace_back("Limited by");
+  if (columns.place) titles.emplace_back("Where");
+  titles.insert(titles.end(), {"Status", "Remark"});
+  return titles;
+}
+
+Cell response_cell(const study::RunRecord* record, const std::string& name) {
+  if (record == nullptr) return {"–"};
+  const auto value = record->responses.find(name);
+  return value == record->responses.end() ? Cell{"–"} : number_cell(value->second);
+}
+
+/// The verdict, and in the title what it is based on.
+Cell bottleneck_cell(const study::RunRecord* record) {
+  if (record == nullptr || record->bottleneck.empty()) return text_cell("–");
+  Cell cell = text_cell(bottleneck_words(record->bottleneck));
+  cell.exact = record->evidence;
+  return cell;
+}
+
+/// "n1, GPU 0"
+Cell place_cell(const study::RunRecord* record) {
+  if (record == nullptr || record->host.empty()) return text_cell("–");
+  return text_cell(record->host + (record->gpu.empty() ? "" : ", " + gpu_text(record->gpu)));
+}
+
+/// Why a run failed, that it was tried more than once, what makes its measurement doubtful.
+std::string remark(const Analysis& analysis, const study::RunRecord* record, int run) {
+  if (record == nullptr) return "";
+  std::vector<std::string> remarks;
+  if (!record->reason.empty()) remarks.push_back(record->reason);
+  if (record->attempt > 1) remarks.push_back(fmt::format("attempt {}", record->attempt));
+  for (std::string& outlier : outlier_remarks(analysis, run)) remarks.push_back(std::move(outlier));
+  remarks.insert(remarks.end(), record->flags.begin(), record->flags.end());
+  return fmt::format("{}", fmt::join(remarks, "; "));
+}
+
+std::vector<Cell> row(const Analysis& analysis, const Columns& columns,
+                      const study::PlannedRun& run) {
+  const study::RunRecord* record = record_of(analysis, run.run);
+  std::vector<Cell> cells = {{std::to_string(run.run)},
+                             text_cell(std::string(doe::point_type_name(run.type)))};
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    cells.push_back({factors[f].format(run.settings[f]), {}, !factors[f].is_categorical()});
+  }
+  for (const ResponseAnalysis& response : analysis.responses) {
+    cells.push_back(response_cell(record, response.response.name));
+  }
+  if (columns.bottleneck) cells.push_back(bottleneck_cell(record));
+  if (columns.place) cells.push_back(place_cell(record));
+  cells.push_back(text_cell(
+      record == nullptr ? "not run" : std::string(study::run_status_name(record->status))));
+  cells.push_back(text_cell(remark(analysis, record, run.run)));
+  return cells;
+}
+
+/// Means of telemetry over the window of each run; nothing where no run has any.
+void write_telemetry(const Analysis& analysis, Markup& out) {
+  std::vector<study::Quantity> measured;
+  for (const study::Quantity& quantity : study::telemetry_quantities()) {
+    const auto has = [&](const auto& entry) {
+      return entry.second.telemetry.count(std::string(quantity.name)) > 0;
+    };
+    if (std::any_of(analysis.records.begin(), analysis.records.end(), has)) {
+      measured.push_back(quantity);
+    }
+  }
+  if (measured.empty()) return;
+  std::vector<std::string> titles = {"Run"};
+  for (const study::Quantity& quantity : measured) {
+    const std::string_view unit = quantity.unit == "1" ? "" : quantity.unit;
+    titles.push_back(name_with_unit(quantity.name, unit));
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& [run, record] : analysis.records) {
+    rows.push_back({{std::to_string(run)}});
+    for (const study::Quantity& quantity : measured) {
+      const auto value = record.telemetry.find(std::string(quantity.name));
+      rows.back().push_back(value == record.telemetry.end() ? Cell{"–"}
+                                                            : number_cell(value->second));
+    }
+  }
+  open_details("Telemetry of each run", out);
+  write_table(titles, rows, out);
+  out.close();
+}
+
+/// What limited the runs, with the evidence of one run each.
+void write_bottlenecks(const Analysis& analysis, Markup& out) {
+  const std::vector<RunsAlike> groups = runs_by_bottleneck(analysis.records);
+  if (groups.empty()) return;
+  out.element("p", bottleneck_sentence(analysis.records) + ".");
+  out.open("ul");
+  for (const RunsAlike& group : groups) {
+    const int run = group.runs.front();
+    out.element("li", fmt::format("{}, such as run {}: {}", bottleneck_words(group.what), run,
+                                  analysis.records.at(run).evidence));
+  }
+  out.close();
+}
+
+}  // namespace
+
+void write_runs(const Page& page, Markup& out) {
+  const Analysis& analysis = page.analysis;
+  const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
+  const auto flagged = flagged_runs(analysis.records).size();
+  out.element("p", fmt::format("{} of {} completed{}.", analysis.completed(),
+                               count_of(static_cast<int>(runs.size()), "planned run"),
+                               flagged == 0 ? "" : fmt::format(", {} of them flagged", flagged)));
+  write_bottlenecks(analysis, out);
+  const Columns columns(analysis);
+  std::vector<std::vector<Cell>> rows;
+  for (const study::PlannedRun& run : runs) rows.push_back(row(analysis, columns, run));
+  const bool many = runs.size() > kManyRuns;
+  if (many) open_details("Table of all runs", out);
+  write_table(header(analysis, columns), rows, out);
+  if (many) out.close();
+  write_telemetry(analysis, out);
+}
+
+}  // namespace doetune::reports

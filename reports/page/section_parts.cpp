@@ -1,0 +1,69 @@
+#include "reports/page/section_parts.h"
+
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+/// Shown as a list, a row needs the headings beside its cells.
+Attributes cell_attributes(const Cell& cell, const std::string& title, WhenNarrow narrow) {
+  Attributes attributes;
+  if (narrow == WhenNarrow::kList) attributes.emplace_back("data-label", title);
+  if (cell.is_number) attributes.emplace_back("class", "number");
+  if (!cell.exact.empty() && cell.exact != cell.text) attributes.emplace_back("title", cell.exact);
+  return attributes;
+}
+
+}  // namespace
+
+void write_figure(const Figure& figure, Markup& out) {
+  Attributes attributes = {{"id", figure.name}};
+  attributes.insert(attributes.end(), figure.data.begin(), figure.data.end());
+  out.open("figure", attributes);
+  out.element("h3", figure.title);
+  out.open("div", {{"class", "drawing"}}).raw(figure.svg).close();
+  out.element("figcaption", figure.caption);
+  out.close();
+}
+
+void write_figures(const std::vector<Figure>& figures, Markup& out, const char* layout) {
+  out.open("div", {{"class", layout}});
+  for (const Figure& figure : figures) write_figure(figure, out);
+  out.close();
+}
+
+Cell text_cell(std::string text) { return {std::move(text), {}, false}; }
+
+Cell number_cell(double value) { return {short_number(value), exact_number(value)}; }
+
+Cell number_cell(const std::optional<double>& value) {
+  return value ? number_cell(*value) : Cell{"–"};
+}
+
+void write_table(const std::vector<std::string>& header, const std::vector<std::vector<Cell>>& rows,
+                 Markup& out, WhenNarrow narrow) {
+  out.open("div", {{"class", narrow == WhenNarrow::kList ? "table list" : "table"}}).open("table");
+  out.open("thead").open("tr");
+  for (std::size_t c = 0; c < header.size(); ++c) {
+    const bool is_number = !rows.empty() && c < rows.front().size() && rows.front()[c].is_number;
+    out.element("th", header[c], {{"scope", "col"}, {"class", is_number ? "number" : "text"}});
+  }
+  out.close().close().open("tbody");
+  for (const std::vector<Cell>& row : rows) {
+    out.open("tr");
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      out.open("td", cell_attributes(row[c], header[c], narrow))
+          .text(row[c].text)
+          .raw(row[c].markup)
+          .close();
+    }
+    out.close();
+  }
+  out.close().close().close();
+}
+
+void open_details(std::string_view summary, Markup& out) {
+  out.open("details").element("summary", summary);
+}
+
+}  // namespace doetune::reports

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "reports/analysis/effects.h"
+#include "reports/analysis/run_quality.h"
+#include "reports/analysis/trust.h"
+#include "reports/format.h"
+#include "reports/page/section.h"
+#include "reports/page/section_parts.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr std::size_t kAllOpen = 3;  ///< responses; of more, only those to take care of
+
+std::string sign(Trust::Level level) {
+  switch (level) {
+    case Trust::Level::kGood:
+      return "●";
+    case Trust::Level::kCare:
+      return "◐";
+    default:
+      return "○";
+  }
+}
+
+void write_summary(const Analysis& analysis, Markup& out) {
+  std::vector<std::vector<Cell>> rows;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fit) {
+      rows.push_back({text_cell(response.response.name),
+                      text_cell("○ no fit: " + response.problem),
+                      {"–"},
+                      {"–"},
+                      {"–"},
+                      {"–"},
+                      {"–"}});
+      continue;
+    }
+    const surfaces::Fit& fit = *response.fit;
+    const Trust judged = trust(response);
+    rows.push_back(
+        {text_cell(response.response.name),
+         text_cell(sign(judged.level) + " " + std::string(trust_name(judged.level)) + ": " +
+                   judged.sentence),
+         number_cell(fit.r2), number_cell(fit.adjusted_r2), number_cell(fit.predicted_r2),
+         fit.lack_of_fit ? Cell{p_text(fit.lack_of_fit->p)} : Cell{"–"}, number_cell(fit.sigma)});
+  }
+  write_table({"Response", "Verdict", "R²", "Adjusted R²", "Predicted R²", "Lack of fit, p",
+               "Residual standard deviation"},
+              rows, out, WhenNarrow::kList);
+}
+
+void write_findings(const std::string& heading, const std::vector<Finding>& found, Markup& out) {
+  std::vector<std::vector<Cell>> rows;
+  for (const Finding& finding : found) {
+    rows.push_back({text_cell(finding.weight == Finding::Weight::kNote ? "note" : "take care"),
+                    text_cell(finding.sentence + "."), text_cell(finding.remedy + ".")});
+  }
+  if (rows.empty()) return;
+  out.element("h3", heading);
+  write_table({"", "Finding", "What to do"}, rows, out, WhenNarrow::kList);
+}
+
+/// What was measured in one block more than on average, with the same settings.
+void write_block_effects(const ResponseAnalysis& response, Markup& out) {
+  if (response.fit->block_effects.empty()) return;
+  std::vector<std::vector<Cell>> rows;
+  for (const surfaces::Coefficient& effect : response.fit->block_effects) {
+    rows.push_back({text_cell(effect.term), number_cell(effect.estimate),
+                    number_cell(effect.std_error),
+                    effect.p ? Cell{p_text(*effect.p), exact_number(*effect.p)} : Cell{"–"}});
+  }
+  write_table({"Block", "Above the average block", "Standard error", "p"}, rows, out);
+}
+
+void write_anova(const ResponseAnalysis& response, Markup& out) {
+  open_details("Analysis of variance of " + response.response.name, out);
+  std::vector<std::vector<Cell>> rows;
+  for (const surfaces::AnovaRow& row : response.fit->anova) {
+    rows.push_back({text_cell(row.source),
+                    {std::to_string(row.df)},
+                    number_cell(row.sum_of_squares),
+                    number_cell(row.mean_square),
+                    number_cell(row.f),
+                    row.p ? Cell{p_text(*row.p), exact_number(*row.p)} : Cell{"–"}});
+  }
+  write_table({"Source", "Degrees of freedom", "Sum of squares", "Mean square", "F", "p"}, rows,
+              out);
+  write_block_effects(response, out);
+  out.close();
+}
+
+/// What replicated runs say of the surface, in numbers.
+std::string replicate_words(const ResponseAnalysis& response) {
+  const auto row = [&](const char* source) {
+    const std::vector<surfaces::AnovaRow>& rows = response.fit->anova;
+    return std::find_if(rows.begin(), rows.end(),
+                        [&](const surfaces::AnovaRow& r) { return r.source == source; });
+  };
+  const auto lacking = row("lack of fit"), pure = row("pure error");
+  if (!response.fit->lack_of_fit || !lacking->mean_square || !pure->mean_square) {
+    return response.fit->lack_of_fit_problem.empty()
+               ? ""
+               : fmt::format(" Lack of fit is not tested: {}.", response.fit->lack_of_fit_problem);
+  }
+  return fmt::format(
+      " Replicated runs scatter by {} (standard deviation, {} degrees of freedom); the surface "
+      "misses their means by {} ({}): F = {}, {}.",
+      with_unit(short_number(std::sqrt(*pure->mean_square)), fitted_unit(response)), pure->df,
+      with_unit(short_number(std::sqrt(*lacking->mean_square)), fitted_unit(response)), lacking->df,
+      short_number(response.fit->lack_of_fit->f), p_words(response.fit->lack_of_fit->p));
+}
+
+/// The verdict on one surface, what speaks against it, and its residuals.
+void write_response(const ResponseAnalysis& response, const std::vector<Figure>& figures,
+                    bool is_open, Markup& out) {
+  const Trust judged = trust(response);
+  out.open("details", is_open ? Attributes{{"open", ""}} : Attributes{});
+  out.element("summary", fmt::format("{} {}: {}", sign(judged.level), response.response.name,
+                                     trust_name(judged.level)));
+  std::string sentence = judged.sentence;
+  if (!sentence.empty()) sentence[0] = static_cast<char>(std::toupper(sentence[0]));
+  out.element("p", sentence + (response.other ? "" : replicate_words(response)));
+  if (response.other) {
+    out.element("p", "The figures and tables are of the polynomial, beside which the " +
+                         response.kind + " was taken.");
+  }
+  if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
+    out.element("p", "Without an error estimate there are no residuals to look at.");
+  }
+  write_findings("What speaks against it", findings(response), out);
+  if (!figures.empty()) write_figures(figures, out);
+  write_anova(response, out);
+  out.close();
+}
+
+}  // namespace
+
+void write_trust(const Page& page, Markup& out) {
+  write_summary(page.analysis, out);
+  write_findings("What speaks against the runs", run_findings(page.analysis), out);
+  const std::vector<ResponseAnalysis>& responses = page.analysis.responses;
+  for (std::size_t r = 0; r < responses.size(); ++r) {
+    if (!responses[r].fit) continue;
+    const bool is_open =
+        responses.size() <= kAllOpen || trust(responses[r]).level != Trust::Level::kGood;
+    write_response(responses[r], page.diagnostics[r], is_open, out);
+  }
+}
+
+}  // namespace doetune::reports
