@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 
@@ -39,31 +40,62 @@ Eigen::MatrixXd costs_of(const std::vector<const GoalResponse*>& goals,
   return costs;
 }
 
-/// The columns that no other dominates, one of equals. In the order of sums no column dominates an
-/// earlier one.
-std::vector<Eigen::Index> non_dominated(const Eigen::MatrixXd& costs) {
-  const Eigen::VectorXd scale =
-      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300).cwiseInverse();
-  const Eigen::RowVectorXd sums = scale.transpose() * costs;
-  std::vector<Eigen::Index> order(static_cast<std::size_t>(costs.cols()));
+using Columns = std::vector<Eigen::Index>;
+
+Columns in_order(const Eigen::Ref<const Eigen::RowVectorXd>& values) {
+  Columns order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](Eigen::Index a, Eigen::Index b) { return sums[a] < sums[b]; });
-  std::vector<Eigen::Index> front;
-  std::vector<const double*> rivals;  // the front's columns, what beat last first: it beats most
-  for (const Eigen::Index column : order) {
-    const double* costs_here = costs.col(column).data();
-    const auto beats = [&](const double* rival) {
-      return std::equal(rival, rival + costs.rows(), costs_here, std::less_equal<>());
-    };
-    const auto beater = std::find_if(rivals.begin(), rivals.end(), beats);
-    if (beater != rivals.end()) {
-      std::iter_swap(beater, rivals.begin());
-    } else {
-      front.push_back(column);
-      rivals.push_back(costs_here);
+                   [&](Eigen::Index a, Eigen::Index b) { return values[a] < values[b]; });
+  return order;
+}
+
+/// Adds to `front` those of the columns first .. last - 1 that no column before them equals or
+/// undercuts in every row. Sets of columns are bits: of each column, those that cost no more in the
+/// rows so far. `orders` has of each row its columns in the order of costs.
+void add_unbeaten(const Eigen::MatrixXd& costs, const std::vector<Columns>& orders,
+                  Eigen::Index first, Eigen::Index last, Columns& front) {
+  using Bits = std::vector<std::uint64_t>;
+  const auto words = static_cast<std::size_t>(last / 64 + 1);
+  std::vector<Bits> rivals(static_cast<std::size_t>(last - first), Bits(words, ~std::uint64_t{0}));
+  for (std::size_t row = 0; row < orders.size(); ++row) {
+    const auto values = costs.row(static_cast<Eigen::Index>(row));
+    Bits cheaper(words, 0);
+    auto next = orders[row].begin();
+    for (const Eigen::Index column : orders[row]) {
+      if (column < first || column >= last) continue;
+      for (; next != orders[row].end() && values[*next] <= values[column]; ++next) {
+        if (*next < last) cheaper[static_cast<std::size_t>(*next / 64)] |= 1ULL << (*next % 64);
+      }
+      Bits& own = rivals[static_cast<std::size_t>(column - first)];
+      std::transform(own.begin(), own.end(), cheaper.begin(), own.begin(), std::bit_and<>());
     }
   }
+  for (Eigen::Index column = first; column < last; ++column) {
+    Bits& own = rivals[static_cast<std::size_t>(column - first)];
+    own.resize(static_cast<std::size_t>(column / 64 + 1));
+    own.back() &= (1ULL << (column % 64)) - 1;  // those before it
+    if (std::count(own.begin(), own.end(), 0) == static_cast<long>(own.size())) {
+      front.push_back(column);
+    }
+  }
+}
+
+/// The columns that no other dominates, one of equals. In the order of sums no column dominates an
+/// earlier one.
+Columns non_dominated(const Eigen::MatrixXd& costs) {
+  constexpr Eigen::Index kAtATime = 1024;
+  const Eigen::VectorXd scale =
+      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300).cwiseInverse();
+  const Columns order = in_order(scale.transpose() * costs);
+  const Eigen::MatrixXd sorted = costs(Eigen::all, order);
+  std::vector<Columns> orders;
+  for (Eigen::Index row = 0; row < costs.rows(); ++row) orders.push_back(in_order(sorted.row(row)));
+  Columns front;
+  for (Eigen::Index first = 0; first < costs.cols(); first += kAtATime) {
+    add_unbeaten(sorted, orders, first, std::min(first + kAtATime, costs.cols()), front);
+  }
+  for (Eigen::Index& column : front) column = order[static_cast<std::size_t>(column)];
   return front;
 }
 
