@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "doe/parallel.h"
 #include "reports/analysis/blocks.h"
 #include "reports/analysis/fit_response.h"
 #include "study/journal.h"
@@ -221,13 +223,20 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
     details.alternative_gains.push_back(
         surfaces::gains(request, alternative.settings, optimum.best.settings));
   }
+  // Each has threads of its own; together they fill the stretches that have one only.
+  std::vector<std::function<void()>> parts{
+      [&] { details.robustness = surfaces::robustness(request, optimum.best.settings); }};
   if (has_uncertain_ramp(request, optimum, ranges)) {
-    details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
-    details.equivalents = surfaces::equivalents(request, optimum.best);
-    details.pareto = surfaces::pareto_front(request);
+    parts.emplace_back(
+        [&] { details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws); });
+    parts.emplace_back([&] { details.equivalents = surfaces::equivalents(request, optimum.best); });
+    parts.emplace_back([&] { details.pareto = surfaces::pareto_front(request); });
   }
-  details.robustness = surfaces::robustness(request, optimum.best.settings);
-  if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
+  if (!optimum.feasible) {
+    parts.emplace_back([&] { details.relaxations = surfaces::relaxations(request); });
+  }
+  doe::parallel_for(static_cast<int>(parts.size()), 0,
+                    [&](int part) { parts[static_cast<std::size_t>(part)](); });
   return details;
 }
 
@@ -298,10 +307,14 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
     if (planned == directory.plan.runs.end()) continue;
     study::add_derived_responses(directory.study, *planned, record);
   }
-  for (const study::Response& response : directory.study.responses) {
-    analysis.responses.push_back(
-        fit_response(directory.study, response, runs_of(analysis, response), options));
-  }
+  const std::vector<study::Response>& responses = directory.study.responses;
+  std::vector<ResponseAnalysis> fits(responses.size());
+  doe::parallel_for(static_cast<int>(responses.size()), 0, [&](int r) {
+    const study::Response& response = responses[static_cast<std::size_t>(r)];
+    fits[static_cast<std::size_t>(r)] =
+        fit_response(directory.study, response, runs_of(analysis, response), options);
+  });
+  analysis.responses = std::move(fits);
   if (const auto infeasible = infeasible_settings(analysis).size();
       analysis.completed() == 0 && infeasible > 0) {
     for (ResponseAnalysis& response : analysis.responses) {

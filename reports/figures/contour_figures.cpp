@@ -73,7 +73,8 @@ double margin(const surfaces::Goal& goal, double y) {
 std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means) {
   std::optional<Grid> least;
   const Analysis& analysis = slice.analysis;
-  const doe::Region& region = analysis.directory->study.region;
+  // Its own expressions: figures are drawn on several threads.
+  const doe::Region region = analysis.directory->study.region.for_another_thread();
   for (std::size_t r = 0; r < means.size(); ++r) {
     const surfaces::Goal* goal = goal_of(analysis, analysis.responses[r].response.name);
     if (goal == nullptr || !goal->is_limit() || means[r].z.empty()) continue;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
+#include "doe/parallel.h"
 #include "reports/page/assets.h"
 #include "reports/page/report_data.h"
 #include "reports/page/section.h"
@@ -104,21 +106,32 @@ std::vector<Section> shown_sections(const Analysis& analysis) {
 Page make_page(const Analysis& analysis) {
   Page page{.analysis = analysis,
             .verdict = verdict(analysis),
-            .profiles = profile_figures(analysis),
-            .contours = contour_figures(analysis),
+            .profiles = {},
+            .contours = {},
             .quality = design_quality(analysis),
-            .trade_offs = trade_off_figures(analysis),
-            .effects = effect_figures(analysis),
-            .half_normals = half_normal_figures(analysis),
-            .perturbations = perturbation_figures(analysis),
-            .interactions = interaction_figures(analysis),
-            .tornados = tornado_figures(analysis),
-            .diagnostics = {},
+            .trade_offs = {},
+            .effects = {},
+            .half_normals = {},
+            .perturbations = {},
+            .interactions = {},
+            .tornados = {},
+            .diagnostics = std::vector<std::vector<Figure>>(analysis.responses.size()),
             .design = {}};
-  for (const ResponseAnalysis& response : analysis.responses) {
-    page.diagnostics.push_back(diagnostic_figures(response));
+  std::vector<std::function<void()>> parts{
+      [&] { page.contours = contour_figures(analysis); },
+      [&] { page.profiles = profile_figures(analysis); },
+      [&] { page.trade_offs = trade_off_figures(analysis); },
+      [&] { page.effects = effect_figures(analysis); },
+      [&] { page.half_normals = half_normal_figures(analysis); },
+      [&] { page.perturbations = perturbation_figures(analysis); },
+      [&] { page.interactions = interaction_figures(analysis); },
+      [&] { page.tornados = tornado_figures(analysis); },
+      [&] { page.design = design_figures(analysis, page.quality); }};
+  for (std::size_t r = 0; r < analysis.responses.size(); ++r) {
+    parts.emplace_back([&, r] { page.diagnostics[r] = diagnostic_figures(analysis.responses[r]); });
   }
-  page.design = design_figures(analysis, page.quality);
+  doe::parallel_for(static_cast<int>(parts.size()), 0,
+                    [&](int part) { parts[static_cast<std::size_t>(part)](); });
   return page;
 }
 

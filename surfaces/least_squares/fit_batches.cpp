@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "surfaces/fit.h"
+#include "surfaces/least_squares/fit_parts.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -28,11 +29,15 @@ double beyond_rounding(const Fit& fit, int column) {
 
 }  // namespace
 
-Eigen::VectorXd Fit::responses(const Eigen::MatrixXd& points) const {
-  Eigen::VectorXd values = model.matrix(points) * beta;
-  if (transform == Transform::kNone) return values;
-  for (double& value : values) value = back_transformed(transform, value);
+Eigen::VectorXd responses_at_rows(const Fit& fit, const Eigen::MatrixXd& x) {
+  Eigen::VectorXd values = x * fit.beta;
+  if (fit.transform == Transform::kNone) return values;
+  for (double& value : values) value = back_transformed(fit.transform, value);
   return values;
+}
+
+Eigen::VectorXd Fit::responses(const Eigen::MatrixXd& points) const {
+  return responses_at_rows(*this, model.matrix(points));
 }
 
 std::vector<Prediction> Fit::predictions(const Eigen::MatrixXd& points) const {

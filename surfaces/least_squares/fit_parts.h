@@ -63,6 +63,9 @@ void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>&
 /// Of each column of the model, from unscaled_covariance; see Coefficient::vif.
 std::vector<std::optional<double>> variance_inflation(const Fit& fit);
 
+/// The predicted responses, own unit, at the rows of a model matrix.
+Eigen::VectorXd responses_at_rows(const Fit& fit, const Eigen::MatrixXd& x);
+
 /// The tables of coefficients, of block effects and of natural coefficients; sigma is known.
 void add_tables(Fit& fit, const Solution& solution);
 

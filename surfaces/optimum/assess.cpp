@@ -38,7 +38,7 @@ Outlook outlook_of(const OptimumRequest& request, const GoalResponse& response,
 
 Candidate assess(const OptimumRequest& request, const std::vector<double>& settings) {
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
-  const Score score = scores(request, coded.transpose()).front();
+  const Score score = Scorer(request).scores(coded.transpose()).front();
   Candidate candidate{settings, score.violation, score.desirability, {}, {}, {}};
   if (request.feasibility) candidate.feasibility = request.feasibility(coded);
   for (const GoalResponse& response : request.responses) {

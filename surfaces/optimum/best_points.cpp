@@ -52,7 +52,7 @@ struct Bound {
 class BestPointsSearch {
  public:
   BestPointsSearch(const OptimumRequest& request, const SettingsSearch& search)
-      : request_(request), search_(search), bounds_(search.block_count()) {
+      : request_(request), scorer_(request), search_(search), bounds_(search.block_count()) {
     least_.resize(static_cast<Eigen::Index>(request.factors.size()));
     for (std::size_t f = 0; f < request.factors.size(); ++f) {
       least_[static_cast<Eigen::Index>(f)] = least_difference(request.factors[f]);
@@ -109,7 +109,7 @@ class BestPointsSearch {
   Score look(std::size_t index, const Block& block, const std::vector<bool>& allowed,
              BestSoFar& best) const {
     const std::optional<Score> bar = best.score();
-    const BestOf found = best_of(request_, block.coded, allowed, bar ? &*bar : nullptr);
+    const BestOf found = scorer_.best_of(block.coded, allowed, bar ? &*bar : nullptr);
     if (found.at >= 0) best.offer(index, {block.settings(found.at), found.score});
     Score bound = found.score;
     bound.probability = std::min(1.0, found.most_probability + kScoreRounding);
@@ -129,6 +129,7 @@ class BestPointsSearch {
   }
 
   const OptimumRequest& request_;
+  Scorer scorer_;
   const SettingsSearch& search_;
   std::vector<Bound> bounds_;
   double most_excess_ = 0;  ///< 0 without ramps

@@ -28,8 +28,10 @@ double disadvantage(const Goal& goal, const Prediction& at, const Prediction& be
 class Comparison {
  public:
   Comparison(const OptimumRequest& request, const Candidate& best)
-      : request_(request), best_(doe::coded_point(request.factors, best.settings)) {
-    violation_ = scores(request, best_.transpose()).front().violation;
+      : request_(request),
+        scorer_(request),
+        best_(doe::coded_point(request.factors, best.settings)) {
+    violation_ = scorer_.scores(best_.transpose()).front().violation;
     for (const GoalResponse& response : request.responses) {
       if (!counts(response) || response.goal->is_limit()) continue;
       if (response.surface->predict(best_).df > 0) ramps_.push_back(&response);
@@ -39,50 +41,51 @@ class Comparison {
   bool is_possible() const { return !ramps_.empty(); }
 
   std::vector<Eigen::Index> same(const Eigen::MatrixXd& coded) const {
-    const std::vector<Score> all = scores(request_, coded);
-    std::vector<bool> same;
-    for (const Score& score : all) same.push_back(score.violation <= violation_);
-    for (const GoalResponse* ramp : ramps_) rule_out(*ramp, coded, same);
+    const std::vector<Score> all = scorer_.scores(coded);
     std::vector<Eigen::Index> rows;
-    for (std::size_t i = 0; i < same.size(); ++i) {
-      if (same[i]) rows.push_back(static_cast<Eigen::Index>(i));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].violation <= violation_) rows.push_back(static_cast<Eigen::Index>(i));
+    }
+    for (const GoalResponse* ramp : ramps_) {
+      if (!rows.empty()) rows = no_worse(*ramp, coded, rows);
     }
     return rows;
   }
 
  private:
-  /// The error of a difference is at most the sum of both errors: most points need no more.
-  void rule_out(const GoalResponse& ramp, const Eigen::MatrixXd& coded,
-                std::vector<bool>& same) const {
+  /// Those of the rows whose disadvantage is in doubt. The error of a difference is at most the sum
+  /// of both errors: most points need no more.
+  std::vector<Eigen::Index> no_worse(const GoalResponse& ramp, const Eigen::MatrixXd& coded,
+                                     const std::vector<Eigen::Index>& rows) const {
     const Prediction at_best = ramp.surface->predict(best_);
-    const std::vector<Prediction> predictions = ramp.surface->predictions(coded);
+    const std::vector<Prediction> predictions = ramp.surface->predictions(coded(rows, Eigen::all));
     const double level = 1 - (1 - request_.confidence) / static_cast<double>(ramps_.size());
     const double t = t_quantile(level, at_best.df);
     std::vector<double> worse;
     std::vector<Eigen::Index> close;
-    for (Eigen::Index i = 0; i < coded.rows(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (!same[at]) continue;
-      const Prediction& here = predictions[at];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Prediction& here = predictions[i];
       const double by = disadvantage(*ramp.goal, here, at_best);
       const double most = (1 + 1e-9) * (here.standard_error + at_best.standard_error);
-      same[at] = by <= t * most;
-      if (!same[at] || by <= 0) continue;
-      close.push_back(i);
+      if (!(by <= t * most)) continue;
+      close.push_back(rows[i]);
       worse.push_back(by);
     }
-    if (close.empty()) return;
+    if (close.empty()) return close;
     const MeanErrors of_best = ramp.surface->mean_errors(best_.transpose());
     const MeanErrors errors = ramp.surface->mean_errors(coded(close, Eigen::all));
+    std::vector<Eigen::Index> kept;
     for (std::size_t i = 0; i < close.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
       const double error = std::hypot((errors.of_runs.row(row) - of_best.of_runs.row(0)).norm(),
                                       (errors.own.row(row) - of_best.own.row(0)).norm());
-      if (worse[i] > t * error) same[static_cast<std::size_t>(close[i])] = false;
+      if (worse[i] <= 0 || worse[i] <= t * error) kept.push_back(close[i]);
     }
+    return kept;
   }
 
   const OptimumRequest& request_;
+  Scorer scorer_;
   Eigen::VectorXd best_;
   double violation_ = 0;
   std::vector<const GoalResponse*> ramps_;

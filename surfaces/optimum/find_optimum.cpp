@@ -16,17 +16,17 @@ constexpr long kEvaluations = 300'000;  // of improvements, all together
 constexpr std::size_t kAlternatives = 3;
 constexpr double kRounding = 1e-12;  // relative
 
-Scored scored(const OptimumRequest& request, Settings settings) {
+Scored scored(const OptimumRequest& request, const Scorer& scorer, Settings settings) {
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
-  return {std::move(settings), best_of(request, coded.transpose()).score};
+  return {std::move(settings), scorer.best_of(coded.transpose()).score};
 }
 
 /// Settings reached from a point by moves that better its score.
-Scored improved(const OptimumRequest& request, const SettingsSearch& search, Scored start,
-                long& evaluations) {
-  start = scored(request, std::move(start.settings));
+Scored improved(const OptimumRequest& request, const Scorer& scorer, const SettingsSearch& search,
+                Scored start, long& evaluations) {
+  start = scored(request, scorer, std::move(start.settings));
   const auto choose = [&](const Block& trials) -> std::optional<Eigen::Index> {
-    const BestOf found = best_of(request, trials.coded, {}, &start.score);
+    const BestOf found = scorer.best_of(trials.coded, {}, &start.score);
     if (!better(found.score, start.score)) return std::nullopt;
     start.score = found.score;
     return found.at;
@@ -51,22 +51,24 @@ std::vector<Scored> spread_out(const OptimumRequest& request, std::vector<Scored
 }
 
 /// The usable settings next to the exact optimum between them, where that is known.
-std::vector<Scored> beside_exact(const OptimumRequest& request, const SettingsSearch& search) {
+std::vector<Scored> beside_exact(const OptimumRequest& request, const Scorer& scorer,
+                                 const SettingsSearch& search) {
   const auto goal = QuadraticGoal::of(request);
   if (!goal) return {};
   const Eigen::MatrixXd natural = usable_around(request, search, goal->best().at);
   std::vector<Scored> points;
   for (Eigen::Index i = 0; i < natural.rows(); ++i) {
-    points.push_back(scored(request, Block{natural, {}}.settings(i)));
+    points.push_back(scored(request, scorer, Block{natural, {}}.settings(i)));
   }
   return spread_out(request, std::move(points), 1);
 }
 
 /// Where moves begin: the exact optimum first, then what a global search and the grid found.
-std::vector<Scored> starts(const OptimumRequest& request, const SettingsSearch& search) {
-  std::vector<Scored> points = beside_exact(request, search);
+std::vector<Scored> starts(const OptimumRequest& request, const Scorer& scorer,
+                           const SettingsSearch& search) {
+  std::vector<Scored> points = beside_exact(request, scorer, search);
   for (Settings& settings : globally_searched(request, search)) {
-    points.push_back(scored(request, std::move(settings)));
+    points.push_back(scored(request, scorer, std::move(settings)));
   }
   const std::vector<Scored> of_grid = best_points(request, search, kImprovedPoints);
   points.insert(points.end(), of_grid.begin(), of_grid.end());
@@ -76,11 +78,12 @@ std::vector<Scored> starts(const OptimumRequest& request, const SettingsSearch& 
 /// The best settings of a search; where it is not exhaustive, improved.
 std::vector<Scored> chosen_points(const OptimumRequest& request, const SettingsSearch& search) {
   if (search.is_exhaustive()) return best_points(request, search, 1 + kAlternatives);
-  std::vector<Scored> points = starts(request, search);
+  const Scorer scorer(request);
+  std::vector<Scored> points = starts(request, scorer, search);
   const std::size_t count = points.size();
   long evaluations = kEvaluations;
   for (std::size_t i = 0; i < count; ++i) {
-    points.push_back(improved(request, search, points[i], evaluations));
+    points.push_back(improved(request, scorer, search, points[i], evaluations));
   }
   return spread_out(request, std::move(points), 1 + kAlternatives);
 }

@@ -21,7 +21,7 @@ constexpr double kForbidden = -1e6;  // worth less than any settings inside the 
 class Variables {
  public:
   Variables(const OptimumRequest& request, const SettingsSearch& search)
-      : request_(request), region_(request.region.for_another_thread()) {
+      : request_(request), scorer_(request), region_(request.region.for_another_thread()) {
     for (std::size_t f = 0; f < request.factors.size(); ++f) {
       const Settings& choices = search.choices()[f];
       settings_.push_back(choices.front());
@@ -42,8 +42,7 @@ class Variables {
   double worth(const std::vector<double>& variables) {
     const Settings settings = natural(variables);
     if (!region_.allows(settings)) return kForbidden;
-    return merit(
-        scores(request_, doe::coded_point(request_.factors, settings).transpose()).front());
+    return merit(scorer_.scores(doe::coded_point(request_.factors, settings).transpose()).front());
   }
 
   std::optional<Settings> snapped(const std::vector<double>& variables) const {
@@ -85,6 +84,7 @@ class Variables {
   }
 
   const OptimumRequest& request_;
+  Scorer scorer_;
   doe::Region region_;
   Settings settings_;  ///< natural; those of held factors count
   std::vector<std::size_t> free_;

@@ -19,9 +19,14 @@ constexpr int kLeastCommon = 3;
 /// The columns of two responses' errors that belong to the same run.
 std::vector<std::pair<Eigen::Index, Eigen::Index>> common_runs(const std::vector<int>& a,
                                                                const std::vector<int>& b) {
+  std::vector<std::pair<Eigen::Index, Eigen::Index>> common;
+  if (a == b) {
+    for (Eigen::Index i = 0; i < static_cast<Eigen::Index>(a.size()); ++i)
+      common.emplace_back(i, i);
+    return common;
+  }
   std::map<int, Eigen::Index> of_b;
   for (std::size_t i = 0; i < b.size(); ++i) of_b[b[i]] = static_cast<Eigen::Index>(i);
-  std::vector<std::pair<Eigen::Index, Eigen::Index>> common;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const auto found = of_b.find(a[i]);
     if (found != of_b.end()) common.emplace_back(static_cast<Eigen::Index>(i), found->second);

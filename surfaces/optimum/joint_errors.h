@@ -44,7 +44,9 @@ class JointErrors {
 /// Draws of what the true mean responses at some points may be, given the runs: predicted means
 /// plus errors that hang together over points (mean_errors) and responses (JointErrors), each
 /// response's scaled by sqrt(df / chi-squared), so that a mean has the Student t of its Prediction.
-/// The scales of two responses hang together as squares of their errors do, by rho^2.
+/// The scales of two responses hang together as squares of their errors do, by rho^2. Of fits to
+/// the same many runs the errors of as many combinations of runs are drawn as the means depend on:
+/// the draws have the same distribution.
 class MeanDraws {
  public:
   MeanDraws(const JointErrors& joint, const Eigen::MatrixXd& coded);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <numeric>
 
 #include "doe/design.h"
+#include "doe/parallel.h"
 #include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/joint_errors.h"
+#include "surfaces/optimum/responses_together.h"
 #include "surfaces/optimum/score.h"
 #include "surfaces/optimum/settings_search.h"
 #include "surfaces/optimum/spread.h"
@@ -26,34 +30,80 @@ std::vector<const GoalResponse*> goals_of(const OptimumRequest& request) {
 }
 
 /// One row a goal, one column a point.
-Eigen::MatrixXd costs_at(const std::vector<const GoalResponse*>& goals,
-                         const Eigen::MatrixXd& coded) {
-  Eigen::MatrixXd costs(goals.size(), coded.rows());
+Eigen::MatrixXd costs_of(const std::vector<const GoalResponse*>& goals,
+                         const std::vector<Eigen::VectorXd>& responses) {
+  Eigen::MatrixXd costs(goals.size(), responses.front().size());
   for (std::size_t g = 0; g < goals.size(); ++g) {
     const Goal& goal = *goals[g]->goal;
     costs.row(static_cast<Eigen::Index>(g)) =
-        goals[g]->surface->responses(coded).transpose().unaryExpr(
-            [&](double y) { return cost(goal, y); });
+        responses[g].transpose().unaryExpr([&](double y) { return cost(goal, y); });
   }
   return costs;
 }
 
-/// The columns that no other dominates, one of equals. In the order of sums no column dominates an
-/// earlier one.
-std::vector<Eigen::Index> non_dominated(const Eigen::MatrixXd& costs) {
-  const Eigen::VectorXd scale =
-      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300).cwiseInverse();
-  const Eigen::RowVectorXd sums = scale.transpose() * costs;
-  std::vector<Eigen::Index> order(static_cast<std::size_t>(costs.cols()));
+using Columns = std::vector<Eigen::Index>;
+
+Columns in_order(const Eigen::Ref<const Eigen::RowVectorXd>& values) {
+  Columns order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](Eigen::Index a, Eigen::Index b) { return sums[a] < sums[b]; });
-  std::vector<Eigen::Index> front;
-  for (const Eigen::Index column : order) {
-    const bool beaten = std::any_of(front.begin(), front.end(), [&](Eigen::Index other) {
-      return (costs.col(other).array() <= costs.col(column).array()).all();
-    });
-    if (!beaten) front.push_back(column);
+                   [&](Eigen::Index a, Eigen::Index b) { return values[a] < values[b]; });
+  return order;
+}
+
+/// Those of the columns first .. last - 1 that no column before them equals or undercuts in every
+/// row. Sets of columns are bits: of each column, those that cost no more in the
+/// rows so far. `orders` has of each row its columns in the order of costs.
+Columns unbeaten(const Eigen::MatrixXd& costs, const std::vector<Columns>& orders,
+                 Eigen::Index first, Eigen::Index last) {
+  using Bits = std::vector<std::uint64_t>;
+  const auto words = static_cast<std::size_t>(last / 64 + 1);
+  std::vector<Bits> rivals(static_cast<std::size_t>(last - first), Bits(words, ~std::uint64_t{0}));
+  for (std::size_t row = 0; row < orders.size(); ++row) {
+    const auto values = costs.row(static_cast<Eigen::Index>(row));
+    Bits cheaper(words, 0);
+    auto next = orders[row].begin();
+    for (const Eigen::Index column : orders[row]) {
+      if (column < first || column >= last) continue;
+      for (; next != orders[row].end() && values[*next] <= values[column]; ++next) {
+        if (*next < last) cheaper[static_cast<std::size_t>(*next / 64)] |= 1ULL << (*next % 64);
+      }
+      Bits& own = rivals[static_cast<std::size_t>(column - first)];
+      std::transform(own.begin(), own.end(), cheaper.begin(), own.begin(), std::bit_and<>());
+    }
+  }
+  Columns front;
+  for (Eigen::Index column = first; column < last; ++column) {
+    Bits& own = rivals[static_cast<std::size_t>(column - first)];
+    own.resize(static_cast<std::size_t>(column / 64 + 1));
+    own.back() &= (1ULL << (column % 64)) - 1;  // those before it
+    if (std::count(own.begin(), own.end(), 0) == static_cast<long>(own.size())) {
+      front.push_back(column);
+    }
+  }
+  return front;
+}
+
+/// The columns that no other dominates, one of equals. In the order of sums no column dominates an
+/// earlier one.
+Columns non_dominated(const Eigen::MatrixXd& costs, int threads = 1) {
+  constexpr Eigen::Index kAtATime = 1024;
+  const Eigen::VectorXd scale =
+      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300).cwiseInverse();
+  const Columns order = in_order(scale.transpose() * costs);
+  const Eigen::MatrixXd sorted = costs(Eigen::all, order);
+  std::vector<Columns> orders;
+  for (Eigen::Index row = 0; row < costs.rows(); ++row) orders.push_back(in_order(sorted.row(row)));
+  std::vector<Columns> parts(static_cast<std::size_t>((costs.cols() + kAtATime - 1) / kAtATime));
+  doe::parallel_for(static_cast<int>(parts.size()), threads, [&](int part) {
+    const Eigen::Index first = part * kAtATime, last = std::min(first + kAtATime, costs.cols());
+    parts[static_cast<std::size_t>(part)] = unbeaten(sorted, orders, first, last);
+  });
+  Columns front;
+  for (const Columns& part : parts) {
+    for (const Eigen::Index column : part) {
+      front.push_back(order[static_cast<std::size_t>(column)]);
+    }
   }
   return front;
 }
@@ -65,10 +115,13 @@ struct Front {
 
 Front searched_front(const OptimumRequest& request, const SettingsSearch& search,
                      const std::vector<const GoalResponse*>& goals) {
+  std::vector<const Surface*> surfaces;
+  for (const GoalResponse* goal : goals) surfaces.push_back(goal->surface);
+  const ResponsesTogether together(surfaces);
   std::vector<Front> parts(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
     if (block.size() == 0) return;
-    const Eigen::MatrixXd costs = costs_at(goals, block.coded);
+    const Eigen::MatrixXd costs = costs_of(goals, together.at(block.coded));
     const std::vector<Eigen::Index> kept = non_dominated(costs);
     parts[index] = {block.natural(kept, Eigen::all), costs(Eigen::all, kept)};
   });
@@ -82,7 +135,7 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
     all.costs.middleCols(at, part.natural.rows()) = part.costs;
     at += part.natural.rows();
   }
-  const std::vector<Eigen::Index> kept = non_dominated(all.costs);
+  const std::vector<Eigen::Index> kept = non_dominated(all.costs, request.threads);
   return {all.natural(kept, Eigen::all), all.costs(Eigen::all, kept)};
 }
 

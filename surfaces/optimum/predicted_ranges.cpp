@@ -3,6 +3,7 @@
 #include "doe/design.h"
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/empty_region.h"
+#include "surfaces/optimum/responses_together.h"
 #include "surfaces/optimum/settings_search.h"
 
 namespace doetune::surfaces {
@@ -23,10 +24,12 @@ using Extremes = std::vector<Extreme>;
 std::vector<Extremes> extremes_of_blocks(const OptimumRequest& request,
                                          const SettingsSearch& search) {
   std::vector<std::vector<Extreme>> found(search.block_count());
+  std::vector<const Surface*> surfaces;
+  for (const GoalResponse& response : request.responses) surfaces.push_back(response.surface);
+  const ResponsesTogether together(surfaces);
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
     if (block.size() == 0) return;
-    for (const GoalResponse& response : request.responses) {
-      const Eigen::VectorXd values = response.surface->responses(block.coded);
+    for (const Eigen::VectorXd& values : together.at(block.coded)) {
       Eigen::Index lowest = 0, highest = 0;
       const double low = values.minCoeff(&lowest), high = values.maxCoeff(&highest);
       found[index].push_back({-low, block.settings(lowest)});

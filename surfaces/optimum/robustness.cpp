@@ -162,7 +162,7 @@ Robustness robustness(const OptimumRequest& request, const Settings& settings,
     robustness.responses.back().transmitted =
         transmitted(request, *response.surface, settings, moves);
   }
-  const std::vector<Score> all = scores(request, coded);
+  const std::vector<Score> all = Scorer(request).scores(coded);
   robustness.limits_met_share =
       static_cast<double>(std::count_if(all.begin(), all.end(),
                                         [](const Score& score) { return score.violation == 0; })) /

@@ -21,6 +21,14 @@ void add(const Goal& goal, double y, Score& score) {
   score.excess += goal.importance * goal.excess(y);
 }
 
+std::vector<const Surface*> surfaces_that_count(const OptimumRequest& request) {
+  std::vector<const Surface*> surfaces;
+  for (const GoalResponse& response : request.responses) {
+    surfaces.push_back(counts(response) ? response.surface : nullptr);
+  }
+  return surfaces;
+}
+
 }  // namespace
 
 bool counts(const GoalResponse& response) { return response.goal && response.goal->importance > 0; }
@@ -59,22 +67,21 @@ std::vector<Score> scores_of(const OptimumRequest& request,
   return scores;
 }
 
-std::vector<Score> scores(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
-  std::vector<Eigen::VectorXd> responses;
-  for (const GoalResponse& response : request.responses) {
-    responses.push_back(counts(response) ? response.surface->responses(coded) : Eigen::VectorXd());
-  }
-  std::vector<Score> scores = scores_of(request, responses, coded.rows());
-  for (Eigen::Index i = 0; request.feasibility && i < coded.rows(); ++i) {
-    const double lacking = request.least_feasibility - request.feasibility(coded.row(i));
+Scorer::Scorer(const OptimumRequest& request)
+    : request_(request), responses_(surfaces_that_count(request)) {}
+
+std::vector<Score> Scorer::scores(const Eigen::MatrixXd& coded) const {
+  std::vector<Score> scores = scores_of(request_, responses_.at(coded), coded.rows());
+  for (Eigen::Index i = 0; request_.feasibility && i < coded.rows(); ++i) {
+    const double lacking = request_.least_feasibility - request_.feasibility(coded.row(i));
     scores[i].violation += rounded(std::max(0.0, lacking));
   }
   return scores;
 }
 
-BestOf best_of(const OptimumRequest& request, const Eigen::MatrixXd& coded,
-               const std::vector<bool>& allowed, const Score* bar) {
-  const std::vector<Score> all = scores(request, coded);
+BestOf Scorer::best_of(const Eigen::MatrixXd& coded, const std::vector<bool>& allowed,
+                       const Score* bar) const {
+  const std::vector<Score> all = scores(coded);
   BestOf best;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!allowed.empty() && !allowed[i]) continue;
@@ -89,7 +96,7 @@ BestOf best_of(const OptimumRequest& request, const Eigen::MatrixXd& coded,
     const bool may = allowed.empty() || allowed[i];
     if (may && ties_but_for_probability(all[i], best.score)) ties.push_back(static_cast<long>(i));
   }
-  const LimitMargins margins(request, coded(ties, Eigen::all));
+  const LimitMargins margins(request_, coded(ties, Eigen::all));
   const std::vector<double> probabilities =
       margins.probabilities(ties_with_bar ? bar->probability : 0);
   best.most_probability = margins.most_probability();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "surfaces/optimum.h"
+#include "surfaces/optimum/responses_together.h"
 
 namespace doetune::surfaces {
 
@@ -35,9 +36,6 @@ bool counts(const GoalResponse& response);
 std::vector<Score> scores_of(const OptimumRequest& request,
                              const std::vector<Eigen::VectorXd>& responses, Eigen::Index m);
 
-/// The scores of m points (coded, a point a row), with probability 0: it is dear.
-std::vector<Score> scores(const OptimumRequest& request, const Eigen::MatrixXd& coded);
-
 /// The best of some points, and what no other of them can exceed.
 struct BestOf {
   Eigen::Index at = -1;  ///< none: -1
@@ -45,11 +43,25 @@ struct BestOf {
   double most_probability = 1;  ///< no point that ties with it has a greater one
 };
 
-/// The best of m points among those of `allowed` (empty: all). Its probability, the product over
-/// limits of the probabilities that the next run meets them as if errors were independent, is
-/// looked up where points tie; not where the best lies behind `bar`, since then nothing depends on
-/// it.
-BestOf best_of(const OptimumRequest& request, const Eigen::MatrixXd& coded,
-               const std::vector<bool>& allowed = {}, const Score* bar = nullptr);
+/// Scores points (coded, a point a row); may be called by several threads at a time.
+class Scorer {
+ public:
+  /// The request must outlive it.
+  explicit Scorer(const OptimumRequest& request);
+
+  /// With probability 0: it is dear.
+  std::vector<Score> scores(const Eigen::MatrixXd& coded) const;
+
+  /// The best of some points among those of `allowed` (empty: all). Its probability, the product
+  /// over limits of the probabilities that the next run meets them as if errors were independent,
+  /// is looked up where points tie; not where the best lies behind `bar`, since then nothing
+  /// depends on it.
+  BestOf best_of(const Eigen::MatrixXd& coded, const std::vector<bool>& allowed = {},
+                 const Score* bar = nullptr) const;
+
+ private:
+  const OptimumRequest& request_;
+  ResponsesTogether responses_;  ///< of those that count
+};
 
 }  // namespace doetune::surfaces

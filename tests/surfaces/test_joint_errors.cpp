@@ -174,3 +174,33 @@ TEST_CASE("Draws of means have the spread and the correlation of the errors", "[
   CHECK(surfaces::MeanDraws(joint, at).draw(5, 7)[1] ==
         surfaces::MeanDraws(joint, at).draw(5, 7)[1]);
 }
+
+TEST_CASE("Draws of means of many runs have the covariance of the errors, point by point",
+          "[surfaces][joint]") {
+  // So many runs that errors of combinations of runs are drawn; two models, so two combinations.
+  TwoResponses two(0.8, 600, 6);
+  two.second = surfaces::fit_least_squares(doe::Model::named("quadratic", unit_factors(2)),
+                                           two.second.coded, two.second.observed);
+  const surfaces::JointErrors joint(two.responses({}, {}));
+  Eigen::MatrixXd at(3, 2);
+  at << 0.2, -0.4, 1, 1, -0.7, 0.9;
+  constexpr int kDraws = 40'000;
+  const std::vector<Eigen::MatrixXd> drawn = surfaces::MeanDraws(joint, at).draw(kDraws, 0);
+  const surfaces::Fit* fits[] = {&two.first, &two.second};
+  for (int j = 0; j < 2; ++j) {
+    for (int k = 0; k < 2; ++k) {
+      const Eigen::MatrixXd errors_j = fits[j]->mean_errors(at).of_runs;
+      const Eigen::MatrixXd errors_k = fits[k]->mean_errors(at).of_runs;
+      const Eigen::MatrixXd expected = joint.of_run()(j, k) * errors_j * errors_k.transpose();
+      const Eigen::MatrixXd about_j = drawn[j].colwise() - drawn[j].rowwise().mean();
+      const Eigen::MatrixXd about_k = drawn[k].colwise() - drawn[k].rowwise().mean();
+      const Eigen::MatrixXd found = about_j * about_k.transpose() / kDraws;
+      for (int p = 0; p < 3; ++p) {
+        for (int q = 0; q < 3; ++q) {
+          const double scale = errors_j.row(p).norm() * errors_k.row(q).norm();
+          CHECK(found(p, q) == Approx(expected(p, q)).margin(0.025 * scale));
+        }
+      }
+    }
+  }
+}

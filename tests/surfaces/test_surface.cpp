@@ -4,6 +4,8 @@
 
 #include "doe/random.h"
 #include "surfaces/fit.h"
+#include "surfaces/models/gaussian_process.h"
+#include "surfaces/optimum/responses_together.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -45,6 +47,30 @@ TEST_CASE("A surface's mean errors have its standard errors", "[surfaces][interv
   for (int i = 0; i < 3; ++i) {
     const Prediction prediction = fit.predict(at.row(i).transpose());
     CHECK(errors.of_runs.row(i).norm() == Approx(prediction.standard_error).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("Surfaces asked together answer as they do alone", "[surfaces]") {
+  doe::RandomStream random(3, 0);
+  const auto uniform = [&](Eigen::Index rows) {
+    return Eigen::MatrixXd::NullaryExpr(rows, 2, [&] { return 2 * random.uniform() - 1; }).eval();
+  };
+  const Eigen::MatrixXd x = uniform(30), at = uniform(50);
+  const Eigen::VectorXd y = (2 + x.col(0).array() - x.col(1).array().square()).exp();
+  const auto fit = [&](const char* model, Transform transform) {
+    return surfaces::fit_least_squares(doe::Model::named(model, unit_factors(2)), x, y,
+                                       {.transform = transform});
+  };
+  const surfaces::Fit line = fit("linear", Transform::kNone);
+  const surfaces::Fit quadratic = fit("quadratic", Transform::kNone);
+  const surfaces::Fit log = fit("quadratic", Transform::kLog);
+  const surfaces::GaussianProcess process =
+      surfaces::fit_gaussian_process(doe::Model::parse({"1"}, unit_factors(2)), x, y);
+  const std::vector<const surfaces::Surface*> all{&quadratic, &line, nullptr, &process, &log};
+  const std::vector<Eigen::VectorXd> together = surfaces::ResponsesTogether(all).at(at);
+  REQUIRE(together.size() == all.size());
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    CHECK(together[s] == (all[s] ? all[s]->responses(at) : Eigen::VectorXd()));
   }
 }
 
