@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "doe/parallel.h"
 #include "reports/analysis/blocks.h"
@@ -223,20 +222,13 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
     details.alternative_gains.push_back(
         surfaces::gains(request, alternative.settings, optimum.best.settings));
   }
-  // Each has threads of its own; together they fill the stretches that have one only.
-  std::vector<std::function<void()>> parts{
-      [&] { details.robustness = surfaces::robustness(request, optimum.best.settings); }};
   if (has_uncertain_ramp(request, optimum, ranges)) {
-    parts.emplace_back(
-        [&] { details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws); });
-    parts.emplace_back([&] { details.equivalents = surfaces::equivalents(request, optimum.best); });
-    parts.emplace_back([&] { details.pareto = surfaces::pareto_front(request); });
+    details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
+    details.equivalents = surfaces::equivalents(request, optimum.best);
+    details.pareto = surfaces::pareto_front(request);
   }
-  if (!optimum.feasible) {
-    parts.emplace_back([&] { details.relaxations = surfaces::relaxations(request); });
-  }
-  doe::parallel_for(static_cast<int>(parts.size()), 0,
-                    [&](int part) { parts[static_cast<std::size_t>(part)](); });
+  details.robustness = surfaces::robustness(request, optimum.best.settings);
+  if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
   return details;
 }
 

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "doe/design.h"
-#include "doe/parallel.h"
 #include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/responses_together.h"
@@ -51,11 +50,11 @@ Columns in_order(const Eigen::Ref<const Eigen::RowVectorXd>& values) {
   return order;
 }
 
-/// Those of the columns first .. last - 1 that no column before them equals or undercuts in every
-/// row. Sets of columns are bits: of each column, those that cost no more in the
+/// Adds to `front` those of the columns first .. last - 1 that no column before them equals or
+/// undercuts in every row. Sets of columns are bits: of each column, those that cost no more in the
 /// rows so far. `orders` has of each row its columns in the order of costs.
-Columns unbeaten(const Eigen::MatrixXd& costs, const std::vector<Columns>& orders,
-                 Eigen::Index first, Eigen::Index last) {
+void add_unbeaten(const Eigen::MatrixXd& costs, const std::vector<Columns>& orders,
+                  Eigen::Index first, Eigen::Index last, Columns& front) {
   using Bits = std::vector<std::uint64_t>;
   const auto words = static_cast<std::size_t>(last / 64 + 1);
   std::vector<Bits> rivals(static_cast<std::size_t>(last - first), Bits(words, ~std::uint64_t{0}));
@@ -72,7 +71,6 @@ Columns unbeaten(const Eigen::MatrixXd& costs, const std::vector<Columns>& order
       std::transform(own.begin(), own.end(), cheaper.begin(), own.begin(), std::bit_and<>());
     }
   }
-  Columns front;
   for (Eigen::Index column = first; column < last; ++column) {
     Bits& own = rivals[static_cast<std::size_t>(column - first)];
     own.resize(static_cast<std::size_t>(column / 64 + 1));
@@ -81,12 +79,11 @@ Columns unbeaten(const Eigen::MatrixXd& costs, const std::vector<Columns>& order
       front.push_back(column);
     }
   }
-  return front;
 }
 
 /// The columns that no other dominates, one of equals. In the order of sums no column dominates an
 /// earlier one.
-Columns non_dominated(const Eigen::MatrixXd& costs, int threads = 1) {
+Columns non_dominated(const Eigen::MatrixXd& costs) {
   constexpr Eigen::Index kAtATime = 1024;
   const Eigen::VectorXd scale =
       (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300).cwiseInverse();
@@ -94,17 +91,11 @@ Columns non_dominated(const Eigen::MatrixXd& costs, int threads = 1) {
   const Eigen::MatrixXd sorted = costs(Eigen::all, order);
   std::vector<Columns> orders;
   for (Eigen::Index row = 0; row < costs.rows(); ++row) orders.push_back(in_order(sorted.row(row)));
-  std::vector<Columns> parts(static_cast<std::size_t>((costs.cols() + kAtATime - 1) / kAtATime));
-  doe::parallel_for(static_cast<int>(parts.size()), threads, [&](int part) {
-    const Eigen::Index first = part * kAtATime, last = std::min(first + kAtATime, costs.cols());
-    parts[static_cast<std::size_t>(part)] = unbeaten(sorted, orders, first, last);
-  });
   Columns front;
-  for (const Columns& part : parts) {
-    for (const Eigen::Index column : part) {
-      front.push_back(order[static_cast<std::size_t>(column)]);
-    }
+  for (Eigen::Index first = 0; first < costs.cols(); first += kAtATime) {
+    add_unbeaten(sorted, orders, first, std::min(first + kAtATime, costs.cols()), front);
   }
+  for (Eigen::Index& column : front) column = order[static_cast<std::size_t>(column)];
   return front;
 }
 
@@ -135,7 +126,7 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
     all.costs.middleCols(at, part.natural.rows()) = part.costs;
     at += part.natural.rows();
   }
-  const std::vector<Eigen::Index> kept = non_dominated(all.costs, request.threads);
+  const std::vector<Eigen::Index> kept = non_dominated(all.costs);
   return {all.natural(kept, Eigen::all), all.costs(Eigen::all, kept)};
 }
 
