@@ -178,7 +178,7 @@ TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
   study.measure(1, y_at(0, 0.5) / y_at(-1, -1));  // today's settings give as much
   CHECK(study.confirmation().judgement == Judgement::kNoGain);
   CHECK_THAT(study.verdict().headline,
-             Contains("nothing is gained over today's settings (y ") && Contains("95 %"));
+             Contains("no gain over today's settings could be shown (y ") && Contains("95 %"));
 
   Case best(with(with(kText, "a: {low: -1, high: 1, baseline: -1}",
                       "a: {low: -1, high: 1, step: 0.5, baseline: 0}"),
