@@ -40,18 +40,19 @@ void print_anova(const surfaces::Fit& fit) {
 }
 
 void print_sequential(const surfaces::SequentialSummary& summary) {
-  TextTable table({"model", "df", "F", "p", "lack of fit", "adj. R²", "pred. R²", "AICc", ""});
+  TextTable table({"model", "df", "F", "p", "lack of fit", "adj. R²", "pred. R²", "AICc"});
+  bool aliased = false;
   for (const surfaces::SequentialStep& step : summary.steps) {
-    const std::string remark = !step.aliased.empty()  ? "aliased"
-                               : step.problem.empty() ? ""
-                                                      : "no fit";
-    table.add({step.model + (step.model == summary.suggested ? " *" : ""), std::to_string(step.df),
-               number(step.f), step.p ? reports::p_text(*step.p) : "-",
+    const char* remark = !step.aliased.empty() ? " +" : step.model == summary.suggested ? " *" : "";
+    aliased = aliased || !step.aliased.empty();
+    table.add({step.model + remark, std::to_string(step.df), number(step.f),
+               step.p ? reports::p_text(*step.p) : "-",
                step.lack_of_fit_p ? reports::p_text(*step.lack_of_fit_p) : "-",
-               number(step.adjusted_r2), number(step.predicted_r2), number(step.aicc), remark});
+               number(step.adjusted_r2), number(step.predicted_r2), number(step.aicc)});
   }
   fmt::print("{}  F and p of the terms added; p of lack of fit\n  {}\n", table.str(),
              wrapped("* suggested: " + summary.reason, 2, kColumns));
+  if (aliased) fmt::print("  + not all its terms are determined by these runs\n");
 }
 
 void print_split_plot(const surfaces::SplitPlot& split_plot) {

@@ -39,7 +39,7 @@ constexpr std::array kCommands{
             "doetune optimize fccd\ndoetune optimize fccd --goal "
             "\"throughput=within:1800,2500\"\ndoetune optimize fccd --hold batch_size=8",
             command_optimize, describe_optimize},
-    Command{"confirm", "[DIR]", "run the optimum and today's settings again, judge the prediction",
+    Command{"confirm", "[DIR]", "run the optimum again, beside today's settings, and judge it",
             "doetune confirm fccd -n 5", command_confirm, describe_confirm},
     Command{"report", "[DIR]", "write report.html and its figures",
             "doetune report fccd\ndoetune report fccd --format html,md,pdf --open", command_report,

@@ -68,6 +68,7 @@ bool Markdown::inside(std::string_view tag) const {
 }
 
 Markup& Markdown::open(std::string_view tag, const Attributes& attributes) {
+  if (tag == "pre") end_paragraph();  // what stands before it is no part of it
   const std::string style = attribute(attributes, "class");
   open_.push_back({std::string(tag), attribute(attributes, "id"), style.starts_with("badge"),
                    style == "number", line_.size()});

@@ -406,7 +406,8 @@ class CommandLine(unittest.TestCase):
             time.sleep(0.02)
         watched = self.doetune("status", "tune", "--watch").stdout
         self.assertEqual(run.wait(), 0)
-        self.assertIn("doetune is at work", watched)
+        for number in range(1, 15):  # a line a run, where it is no terminal
+            self.assertRegex(watched, rf"\[\d+/14\] #{number} .* completed in ")
         self.assertIn("14 of 14 runs completed", watched)
         self.doetune("status", "tune", "--watch", "--json", expect=2)
 

@@ -49,7 +49,7 @@ ARGUMENTS = [
     (["plan", "tune.yaml", "--force=yes"], 2, "--force takes no value"),
     (["plan", "tune.yml"], 3, "did you mean 'tune.yaml'?"),
     (["plan", "tune.yaml"], 4, "choose another -o DIR"),
-    (["evaluate", "tune.yam"], 4, "did you mean 'tune.yaml'?"),
+    (["evaluate", "tune.yam"], 3, "did you mean 'tune.yaml'?"),
     (["import", "tune.yaml", "tabel.csv"], 3, "did you mean 'table.csv'?"),
     (["status", "tunee"], 4, "did you mean 'tune'?"),
     (["status", "tune.yaml"], 4, "did you mean 'tune'?"),

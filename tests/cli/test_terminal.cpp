@@ -42,7 +42,7 @@ TEST_CASE("Run numbers are lists and ranges within the plan", "[cli]") {
 TEST_CASE("Every command has a summary and an example that names it", "[cli]") {
   for (const cli::Command& command : cli::commands()) {
     CHECK_FALSE(command.summary.empty());
-    CHECK(command.example.starts_with("doetune " + std::string(command.name)));
+    CHECK(command.example.find("doetune " + std::string(command.name)) != std::string::npos);
     CHECK(cli::find_command(command.name) == &command);
   }
 }

@@ -75,7 +75,8 @@ TEST_CASE("The report as Markdown has every section and figure of the page",
     CHECK_THAT(text, Contains("](figures/" + figure.filename().string() + ")"));
   }
   CHECK_THAT(text, Contains("**UNCONFIRMED**") && Contains("within 1800 to 2500 images/s") &&
-                       Contains("| Response | Goal |"));
+                       Contains("| Response | Today | Predicted mean |") &&
+                       Contains("\nas a command\n\n```\n./stream --executors 2"));
   CHECK(text.find("<svg") == std::string::npos);
 }
 

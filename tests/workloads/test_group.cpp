@@ -151,8 +151,9 @@ TEST_CASE("a name that means this machine alone is told, with what to set", "[gr
   CHECK(loopback_of({"::1", 5000}) == "::1");
   CHECK(loopback_of({"192.0.2.1", 5000}).empty());  // RFC 5737: for documentation
   const std::string loopback = loopback_of({"localhost", 5000});
-  const auto told = Contains("no other machine reaches localhost, which is " + loopback) &&
-                    Contains("DOETUNE_RENDEZVOUS=host:port must give an address");
+  const auto why = Contains("no other machine reaches localhost, which is " + loopback);
+  const auto remedy = Contains("DOETUNE_RENDEZVOUS=host:port must give an address");
+  const auto told = why && remedy;
   const Place root{0, 2, 0, {"localhost", 5000}, -1, true};
   CHECK_THROWS_AS(Group(root, Json::object(), std::chrono::hours(1)), UsageError);
   CHECK_THROWS_WITH(Group(root, Json::object(), std::chrono::hours(1)), told);
@@ -171,7 +172,8 @@ TEST_CASE("no room for another connection is told, not waited for", "[group]") {
   const rlim_t before = limit.rlim_cur;
   limit.rlim_cur = static_cast<rlim_t>(FileDescriptor(dup(0)).get());  // the next one
   setrlimit(RLIMIT_NOFILE, &limit);
-  const auto told = Contains("Too many open files") && Contains("ulimit -n");
+  const auto why = Contains("Too many open files"), remedy = Contains("ulimit -n");
+  const auto told = why && remedy;
   CHECK_THROWS_WITH(connect_to(address, never), told);
   CHECK_THROWS_WITH(accept_at(listener.get(), never), told);
   CHECK_THROWS_WITH(listen_at({"127.0.0.1", 0}), told);

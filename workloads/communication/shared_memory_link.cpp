@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <new>
 
 #include "workloads/communication/ring.h"
@@ -50,9 +51,15 @@ class SharedMemoryLink final : public RingLink {
     own_ = Mapping(file.get(), Access::read_write);
     const auto all =
         group.gather(fmt::format("{} /proc/{}/fd/{}", group.host(), getpid(), file.get()));
-    next_ = open_inbox(all[to()]);
-    previous_ = open_inbox(all[from()]);
-    group.gather("");  // the file stays open until all have it
+    std::exception_ptr problem;
+    try {
+      next_ = open_inbox(all[to()]);
+      previous_ = open_inbox(all[from()]);
+    } catch (...) {
+      problem = std::current_exception();
+    }
+    group.gather("");  // the file stays open until all have it; a rank that ended tells why first
+    if (problem) std::rethrow_exception(problem);
   }
 
  private:
