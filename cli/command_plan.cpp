@@ -34,7 +34,8 @@ void print_plan(const study::StudyDirectory& directory) {
                  ? fmt::format(", D-efficiency {:.1f} %", *evaluation.d_efficiency)
                  : "");
   if (directory.plan.search) print_search(*directory.plan.search);
-  fmt::print("expected time: {}\n", expected_time(study, directory.plan.runs.size()));
+  fmt::print("{}\n",
+             wrapped("expected time: " + expected_time(study, directory.plan.runs.size()), 0, 80));
   for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
 }
 

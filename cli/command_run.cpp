@@ -69,7 +69,11 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
     return kInterrupted;
   }
   const bool all_done = counts.completed + counts.infeasible == counts.planned;
-  say_next(fmt::format("doetune {} {}", counts.completed > 0 ? "report" : "status",
+  const bool untried = counts.remaining > 0;
+  say_next(fmt::format("doetune {} {}",
+                       untried                ? "run"
+                       : counts.completed > 0 ? "report"
+                                              : "status",
                        directory.path.string()));
   return all_done ? kDone : kRunsMissing;
 }

@@ -141,8 +141,12 @@ std::string duration_text(double seconds) {
   const auto whole = static_cast<long>(std::lround(seconds));
   if (seconds < 10) return fmt::format("{:.2g} s", seconds);
   if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  const auto text = [](long large, const char* unit, long small, const char* small_unit) {
+    return small == 0 ? fmt::format("{} {}", large, unit)
+                      : fmt::format("{} {} {} {}", large, unit, small, small_unit);
+  };
+  if (whole < 3600) return text(whole / 60, "min", whole % 60, "s");
+  return text(whole / 3600, "h", whole % 3600 / 60, "min");
 }
 
 void say_next(const std::string& command) { fmt::print(stderr, "Next: {}\n", command); }

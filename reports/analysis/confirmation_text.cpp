@@ -102,6 +102,17 @@ std::string disagreements(const Confirmation& confirmation) {
   return text;
 }
 
+/// Surely, by the measured means, and there is one.
+bool limits_held(const Confirmation& confirmation) {
+  bool any = false;
+  for (const ConfirmedResponse& response : confirmation.responses) {
+    if (!response.limit) continue;
+    if (*response.limit != LimitHeld::kYes) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// Settings that were confirmed instead, or tried in vain.
 void add_other_settings(const Analysis& analysis, std::vector<std::string>& caveats) {
   auto others =
@@ -160,8 +171,8 @@ std::string confirmation_headline(const Confirmation& confirmation) {
       break;
   }
   return fmt::format(
-      "The mean of {} at these settings does not bear out the prediction: {}.{}", runs,
-      disagreements(confirmation),
+      "The mean of {} at these settings does not bear out the prediction: {}.{}{}", runs,
+      disagreements(confirmation), limits_held(confirmation) ? " All limits hold." : "",
       confirmation.system_changed()
           ? " Today's settings do not give what is predicted of them either, so the system has "
             "changed since the plan was run."

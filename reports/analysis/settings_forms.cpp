@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "study/argument_template.h"
 
@@ -58,14 +59,18 @@ std::string settings_as_command(const study::Study& study, const std::vector<dou
       words.insert(words.end(), {"--" + name, "{" + name + "}"});
   }
   std::string line;
+  const std::vector<std::string> factors = study.factor_names();
+  const std::set<std::string> names(factors.begin(), factors.end());
+  bool has_factor = false;
   for (const std::string& word : words) {
     const std::string filled = study::fill_template(word, [&](const std::string& name) {
+      has_factor = has_factor || names.count(name) > 0;
       const auto found = values.find(name);
       return found == values.end() ? "{" + name + "}" : found->second;
     });
     line += (line.empty() ? "" : " ") + shell_word(filled);
   }
-  return line;
+  return has_factor ? line : "";
 }
 
 }  // namespace doetune::reports

@@ -1,6 +1,7 @@
 #include "reports/analysis/trade_off.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -125,18 +126,24 @@ std::string alternative_text(const Analysis& analysis, std::size_t alternative) 
   const surfaces::Optimum& optimum = *analysis.optimum;
   const std::vector<doe::Factor>& factors = factors_of(analysis);
   const std::vector<double>& settings = optimum.alternatives[alternative].settings;
-  std::string differing, changes;
+  constexpr std::size_t kMostFactors = 6;
+  std::vector<std::string> differing;
+  std::string changes;
   for (std::size_t f = 0; f < factors.size(); ++f) {
     if (settings[f] == optimum.best.settings[f]) continue;
-    differing += fmt::format("{}{} instead of {}", differing.empty() ? "" : ", ",
-                             setting_text(factors[f], settings[f]),
-                             factors[f].format(optimum.best.settings[f]));
+    differing.push_back(fmt::format("{} instead of {}", setting_text(factors[f], settings[f]),
+                                    factors[f].format(optimum.best.settings[f])));
+  }
+  if (differing.size() > kMostFactors + 1) {
+    const std::size_t more = differing.size() - kMostFactors;
+    differing.resize(kMostFactors);
+    differing.push_back(fmt::format("{} more factors changed", more));
   }
   for (const surfaces::Gain& gain : analysis.details->alternative_gains[alternative]) {
     const surfaces::Outlook* best = outlook_of(optimum.best, gain.name);
     changes += (changes.empty() ? "" : "; ") + change_text(analysis, gain, best->mean);
   }
-  return fmt::format("With {}: {}.", differing, changes);
+  return fmt::format("With {}: {}.", fmt::join(differing, ", "), changes);
 }
 
 }  // namespace doetune::reports

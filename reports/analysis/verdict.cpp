@@ -132,6 +132,13 @@ std::string limits_text(const std::vector<std::string>& limited) {
   return limited.size() == 2 ? "both goals" : fmt::format("all {} goals", limited.size());
 }
 
+/// In a sentence: "73 %", "more than 99 %", "less than 1 %".
+std::string probability_words(double probability) {
+  const std::string text = percent(probability);
+  if (text.starts_with("> ")) return "more than " + text.substr(2);
+  return text.starts_with("< ") ? "less than " + text.substr(2) : text;
+}
+
 std::string optimum_headline(const Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   if (!optimum.feasible) {
@@ -159,7 +166,7 @@ std::string optimum_headline(const Analysis& analysis) {
   if (optimum.best.all_goals_met_probability) {
     text += fmt::format("; a single run {} with a probability of {}",
                         limited.size() == 1 ? "meets it" : "meets them",
-                        percent(*optimum.best.all_goals_met_probability));
+                        probability_words(*optimum.best.all_goals_met_probability));
   }
   return text + ".";
 }
@@ -222,7 +229,13 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
 
 void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
   if (!analysis.optimum || analysis.optimum->at_bound.empty()) return;
-  const std::vector<std::string>& names = analysis.optimum->at_bound;
+  constexpr std::size_t kMostNames = 8;
+  std::vector<std::string> names = analysis.optimum->at_bound;
+  if (names.size() > kMostNames + 1) {
+    const std::size_t more = names.size() - kMostNames;
+    names.resize(kMostNames);
+    names.push_back(fmt::format("{} more factors", more));
+  }
   caveats.push_back(fmt::format(
       "The best {} of {} {}: still better settings may lie outside.",
       names.size() == 1 ? "setting" : "settings", listed(names),

@@ -193,7 +193,7 @@
     const most = charts.reduce((a, b) => (change(b) > change(a) ? b : a));
     const reference = data.reference.settings.every((x, f) => x === settings[f]);
     return `Through ${reference ? data.reference.name : "these settings"}, ${response.name} changes ` +
-      `most with ${data.factors[most.f].name}: by ` +
+      `${charts.length > 1 ? "most " : ""}with ${data.factors[most.f].name}: by ` +
       doetune.format.withUnit(doetune.format.short(change(most)), response.unit) + ".";
   }
 

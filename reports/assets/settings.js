@@ -78,7 +78,7 @@
   }
 
   // What the profiles show besides their curves.
-  function options() {
+  function options(factors) {
     const explore = document.querySelector(".explore");
     const box = (name, label) => {
       const input = element("input", { type: "checkbox", checked: "" });
@@ -86,7 +86,7 @@
       return element("label", {}, input, " " + label);
     };
     return element("div", { class: "options" }, box("next-run", "next run"), box("runs", "runs"),
-                   box("partner", "interactions"));
+                   factors.length > 1 ? box("partner", "interactions") : "");
   }
 
   // Settings in the address after #, "a=1&b=2", so that a view can be shared.
@@ -136,7 +136,7 @@
     button.addEventListener("click", reset);
     panel.addEventListener("change", () => toAddress(data.factors, settings()));
     panel.replaceChildren(element("h3", {}, "Settings"), ...sliders.map((s) => s.row), button,
-                          options(), element("h3", {}, "Predictions"), ...cards.map((c) => c.node));
+                          options(data.factors), element("h3", {}, "Predictions"), ...cards.map((c) => c.node));
     data.reference.settings.forEach((value, f) => sliders[f].set(value));
     setAll(fromAddress(data.factors));
 

@@ -66,7 +66,7 @@ std::string leverage_title(const DesignQuality& quality, double high) {
                        short_number(*most),
                        quality.runs[static_cast<std::size_t>(most - leverages.begin())]);
   }
-  return fmt::format("The surface rests on {} more than on others: a mistake there shows least.",
+  return fmt::format("The surface rests most on {}: a mistake there shows least.",
                      runs_text(above));
 }
 

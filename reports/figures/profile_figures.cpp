@@ -118,9 +118,10 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
   Figure figure;
   const std::string& name = response.response.name;
   figure.name = "profile-" + file_part(name);
-  figure.title = fmt::format(
-      "Through {}, {} changes most with {}: by {}.", at.name, name, factors[strongest].name,
-      with_unit(short_number(change(profiles[strongest])), response.response.unit));
+  figure.title =
+      fmt::format("Through {}, {} changes {}with {}: by {}.", at.name, name,
+                  factors.size() > 1 ? "most " : "", factors[strongest].name,
+                  with_unit(short_number(change(profiles[strongest])), response.response.unit));
   figure.caption = fmt::format(
       "Predicted mean of {} along each factor through {} (dashed), with its 95 % interval.", name,
       at.name);

@@ -41,13 +41,14 @@ std::string broken_limit(const Analysis& analysis, const Tornado& tornado) {
 std::string title_of(const Analysis& analysis, const Tornado& tornado) {
   const study::Response& response = tornado.response->response;
   const FactorSwing& first = tornado.swings.front();
-  const auto change = [&](const SwingEnd& end) { return signed_number(end.mean - tornado.centre); };
+  const auto change = [&](const SwingEnd& end) {
+    return with_unit(signed_number(end.mean - tornado.centre), response.unit);
+  };
   std::string changes;
   if (first.down) changes = change(*first.down) + " down";
   if (first.up) changes += (changes.empty() ? "" : ", ") + change(*first.up) + " up";
-  return fmt::format("Of single steps, {} moves {} most ({}{}){}.",
+  return fmt::format("Of single steps, {} moves {} most ({}){}.",
                      factors_of(analysis)[first.factor].name, response.name, changes,
-                     response.unit.empty() ? "" : " " + response.unit,
                      broken_limit(analysis, tornado));
 }
 

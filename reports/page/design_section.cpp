@@ -55,7 +55,7 @@ void write_efficiencies(const DesignQuality& quality, Markup& out) {
     rows.push_back({text_cell(row.name), row.property(quality.planned)});
     if (quality.made) rows.back().push_back(row.property(*quality.made));
   }
-  write_table(header, rows, out, WhenNarrow::kList);
+  write_table(header, rows, out);
 }
 
 /// What the runs cannot tell, and what follows for the figures.

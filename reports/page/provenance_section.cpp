@@ -47,6 +47,18 @@ std::string equation(const ResponseAnalysis& response) {
   return text;
 }
 
+/// "fccd, 20 runs and 10 for confirmation, seed 7".
+std::string design_text(const Analysis& analysis) {
+  const study::Study& study = analysis.directory->study;
+  const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
+  const auto judging = static_cast<int>(
+      std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.judges(); }));
+  return fmt::format("{}, {}{}, seed {}", study.design.type,
+                     count_of(static_cast<int>(runs.size()) - judging, "run"),
+                     judging == 0 ? "" : fmt::format(" and {} for confirmation", judging),
+                     study.seed);
+}
+
 void write_fact(std::string_view name, std::string_view value, Markup& out) {
   out.element("dt", name).element("dd", value);
 }
@@ -72,11 +84,7 @@ void write_provenance(const Page& page, Markup& out) {
   const auto conditions = run_conditions(analysis.directory->path, analysis.records);
   out.open("dl", {{"class", "facts"}});
   write_fact("Study", study.name, out);
-  write_fact("Design",
-             fmt::format("{}, {}, seed {}", study.design.type,
-                         count_of(static_cast<int>(analysis.directory->plan.runs.size()), "run"),
-                         study.seed),
-             out);
+  write_fact("Design", design_text(analysis), out);
   write_fact("Model", study.model_name, out);
   write_fact("Plan hash", analysis.directory->plan_hash, out);
   write_fact("Runs started", dates(analysis), out);
@@ -95,7 +103,10 @@ void write_provenance(const Page& page, Markup& out) {
   }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
-    out.element("h3", response.response.name + " in natural units");
+    out.element("h3", response.response.name + " in natural units" +
+                          (response.other ? ": the polynomial, beside which the " + response.kind +
+                                                " was taken"
+                                          : ""));
     out.element("pre", equation(response));
   }
 }

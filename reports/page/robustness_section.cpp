@@ -56,9 +56,10 @@ void write_one_step(const Analysis& analysis, Markup& out) {
   out.element("p",
               fmt::format("Every numeric factor moved by one usable step, alone and together with "
                           "others ({} settings): {} of them keep to every limit, by their "
-                          "predicted means.",
+                          "predicted means. Propagated: the scatter of a response whose settings "
+                          "scatter by these steps.",
                           robustness.moved_settings, percent(robustness.limits_met_share)));
-  write_table({"Response", "Lowest to highest", "Standard deviation passed on"}, rows, out,
+  write_table({"Response", "Lowest to highest", "Propagated standard deviation"}, rows, out,
               WhenNarrow::kList);
 }
 

@@ -29,7 +29,9 @@ std::string sign(Trust::Level level) {
 
 void write_summary(const Analysis& analysis, Markup& out) {
   std::vector<std::vector<Cell>> rows;
+  bool any_other = false;
   for (const ResponseAnalysis& response : analysis.responses) {
+    any_other = any_other || response.other;
     if (!response.fit) {
       rows.push_back({text_cell(response.response.name),
                       text_cell("○ no fit: " + response.problem),
@@ -52,6 +54,12 @@ void write_summary(const Analysis& analysis, Markup& out) {
   write_table({"Response", "Verdict", "R²", "Adjusted R²", "Predicted R²", "Lack of fit, p",
                "Residual standard deviation"},
               rows, out, WhenNarrow::kList);
+  if (any_other) {
+    out.element("p",
+                "Verdicts are of the surfaces that predict; the numbers beside them are of the "
+                "polynomials.",
+                {{"class", "quiet"}});
+  }
 }
 
 void write_findings(const std::string& heading, const std::vector<Finding>& found, Markup& out) {

@@ -25,6 +25,8 @@ TEST_CASE("Durations read as people say them", "[cli]") {
   CHECK(cli::duration_text(0.25) == "0.25 s");
   CHECK(cli::duration_text(45) == "45 s");
   CHECK(cli::duration_text(130) == "2 min 10 s");
+  CHECK(cli::duration_text(600) == "10 min");
+  CHECK(cli::duration_text(7200) == "2 h");
   CHECK(cli::duration_text(3900) == "1 h 5 min");
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/analysis/confirmation.h"
+#include "reports/analysis/design_quality.h"
 #include "reports/analysis/verdict.h"
 #include "reports/page/html.h"
 #include "study/import.h"
@@ -112,6 +113,10 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
   const double predicted = study.analysis.optimum->best.outlooks[0].mean;
   study.plan(5);
   CHECK(study.confirmation().missing == 10);
+  // Runs that judge are no part of the design: it was made whole, and each leverage has its run.
+  const reports::DesignQuality quality = reports::design_quality(study.analysis);
+  CHECK_FALSE(quality.made);
+  CHECK(quality.runs.size() == quality.shown().leverages.size());
   CHECK(study.verdict().status == reports::Status::kUnconfirmed);  // not partial: surfaces stand
   study.measure();
   // What judges a prediction is not fitted: neither the optimum nor the prediction moves.
@@ -146,7 +151,8 @@ TEST_CASE("Runs that disagree are told with their distance", "[reports][confirma
   CHECK_FALSE(study.confirmation().system_changed());
   const reports::Verdict verdict = study.verdict();
   CHECK(verdict.status == reports::Status::kNotConfirmed);
-  CHECK_THAT(verdict.headline, Contains("y was ") && Contains("expected (20 % below"));
+  CHECK_THAT(verdict.headline, Contains("y was ") && Contains("expected (20 % below") &&
+                                   Contains("All limits hold."));
   CHECK_THAT(verdict.next_command, Contains("doetune augment") && Contains("--runs 4"));
 }
 

@@ -164,6 +164,9 @@ TEST_CASE("A report bears 50 factors, markup in names, and responses without new
       report.figures.begin(), report.figures.end(),
       [](const reports::Figure& figure) { return figure.name.starts_with("contour-"); });
   CHECK(contours <= 12);
+  // Nor are they all listed in sentences.
+  CHECK_THAT(static_part(report.html), Contains("more factors changed: ") &&
+                                           Contains("factor_number_8 and 41 more factors lie"));
 }
 
 TEST_CASE("A folder that cannot be written is named", "[reports][html]") {
