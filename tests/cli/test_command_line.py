@@ -333,7 +333,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in dry.splitlines() if line.startswith("#")],
                          ["#3", "#5", "#6"])
         self.assertFalse((self.directory / "tune/runs.jsonl").exists())
-        self.doetune("run", "tune", "--only", "3,5-6", expect=5)
+        some = self.doetune("run", "tune", "--only", "3,5-6", expect=5)
+        self.assertIn("Next: doetune run tune", some.stderr)
         self.assertEqual(self.json_of("status")["completed"], 3)
         self.doetune("run", "tune", "--only", "15", expect=2)
 

@@ -164,6 +164,8 @@ TEST_CASE("A report bears 50 factors, markup in names, and responses without new
       report.figures.begin(), report.figures.end(),
       [](const reports::Figure& figure) { return figure.name.starts_with("contour-"); });
   CHECK(contours <= 12);
+  // A command that holds no factor does not tell the settings.
+  CHECK(count(static_part(report.html), "settings as a command") == 0);
   // Nor are they all listed in sentences.
   CHECK_THAT(static_part(report.html), Contains("more factors changed: ") &&
                                            Contains("factor_number_8 and 41 more factors lie"));
