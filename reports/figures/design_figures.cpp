@@ -8,6 +8,7 @@
 #include "reports/analysis/design_quality.h"
 #include "reports/analysis/slice.h"
 #include "reports/format.h"
+#include "study/csv.h"
 
 namespace doetune::reports {
 namespace {
@@ -166,6 +167,18 @@ Eigen::Index own_columns(const doe::NamedMatrix& map, const doe::Model& model) {
   return own;
 }
 
+std::string correlation_csv(const doe::NamedMatrix& map, const std::vector<Eigen::Index>& kept) {
+  std::string csv = study::csv_row({"term", "other", "correlation"});
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      csv += study::csv_row({map.rows[static_cast<std::size_t>(kept[i])],
+                             map.rows[static_cast<std::size_t>(kept[j])],
+                             exact_number(map.values(kept[i], kept[j]))});
+    }
+  }
+  return csv;
+}
+
 Figure correlation_figure(const Analysis& analysis, const doe::NamedMatrix& map) {
   const Eigen::Index own = own_columns(map, analysis.directory->study.model);
   const std::vector<Eigen::Index> kept = most_alike(map.values);
@@ -194,6 +207,7 @@ Figure correlation_figure(const Analysis& analysis, const doe::NamedMatrix& map)
   const Axis x{"", -0.5, n + 2.5, {}};
   Chart chart(figure.name, x, y, {room.left + 34 * (n + 3), 62 + 22 * n, room.left});
   draw_cells(chart, map.values, kept);
+  chart.carry(correlation_csv(map, kept));
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
     chart.tag({static_cast<double>(i) - 0.5, n - 1 - static_cast<double>(i)}, names[i], 4);
   }

@@ -51,6 +51,9 @@ class Chart {
   void grid_lines();
   void region(const std::vector<Polyline>& rings, const Attributes& attributes);
   void line(const Polyline& points, const Attributes& attributes);
+  /// These numbers, as CSV, instead of those of circles and curves.
+  void carry(std::string csv) { numbers_ = std::move(csv); }
+
   /// A line that stands for data of that name: its points are among the numbers.
   void curve(const Polyline& points, std::string_view name, const Attributes& attributes);
   void circle(Point at, double radius, const Attributes& attributes, std::string_view title);
