@@ -59,7 +59,7 @@ int command_init(const Command& command, const Arguments& arguments) {
     fmt::print("{}\n",
                nlohmann::ordered_json{{"schema_version", 1}, {"file", file.string()}}.dump(2));
   } else {
-    fmt::print("{} written{}\n", file.string(), demo ? "" : ": edit it, then plan");
+    fmt::print("{} written{}\n", file.string(), demo ? "" : ": edit it, then go on");
   }
   const std::string name = file.stem().string();
   say_next(demo ? fmt::format("doetune plan {} && doetune run {} && doetune report {}",

@@ -37,6 +37,7 @@ void print_plan(const study::StudyDirectory& directory) {
   fmt::print("{}\n",
              wrapped("expected time: " + expected_time(study, directory.plan.runs.size()), 0, 80));
   for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
+  for (const std::string& note : notes_on_command(study)) fmt::print("{}\n", wrapped(note, 2, 80));
 }
 
 void print_json(const study::StudyDirectory& directory) {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "runner/run_error.h"
 #include "runner/run_study.h"
 #include "runner/workload.h"
+#include "study/argument_template.h"
 
 namespace doetune::cli {
 
@@ -25,7 +28,36 @@ void check_runs(const study::StudyDirectory& planned) {
   runner::check_attempts(planned, *launcher);
 }
 
+/// The names that a command's arguments are filled with.
+std::set<std::string> names_in_command(const study::Study& study) {
+  std::set<std::string> names;
+  for (const std::string& argument : study.command) {
+    study::fill_template(argument, [&](const std::string& name) {
+      names.insert(name);
+      return std::string();
+    });
+  }
+  return names;
+}
+
 }  // namespace
+
+std::vector<std::string> notes_on_command(const study::Study& study) {
+  const std::set<std::string> passed = names_in_command(study);
+  std::vector<std::string> forgotten;
+  for (const std::string& factor : study.factor_names()) {
+    if (passed.count(factor) == 0) forgotten.push_back(factor);
+  }
+  const bool passes_any = forgotten.size() < study.factors.size();
+  if (!passes_any || passed.count("request") > 0) return {};
+  for (std::string& factor : forgotten) {
+    factor = fmt::format(
+        "note: '{}' is not among the arguments of the command; the program can read it in the file "
+        "that DOETUNE_REQUEST names",
+        factor);
+  }
+  return forgotten;
+}
 
 void check_program(const study::StudyDirectory& planned) {
   const study::Study& study = planned.study;

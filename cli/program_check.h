@@ -1,6 +1,9 @@
 // Whether what a study wants to run is there and can do it, asked before anything is planned.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "study/directory.h"
 
 namespace doetune::cli {
@@ -9,5 +12,9 @@ namespace doetune::cli {
 /// factor, setting or response that the workload does not know (with the nearest it does), an
 /// unknown placeholder, a program that is not there.
 void check_program(const study::StudyDirectory& planned);
+
+/// "note: ..." for each factor that `command` does not pass on though it does others: the program
+/// hears of it only through the file that DOETUNE_REQUEST names.
+std::vector<std::string> notes_on_command(const study::Study& study);
 
 }  // namespace doetune::cli

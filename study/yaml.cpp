@@ -101,8 +101,8 @@ YAML::NodeType::value yaml_type(Kind kind) {
   }
 }
 
-/// What is often behind text that is no YAML.
-std::string yaml_hint(const std::string& text, int line) {
+/// What is often behind text that is no YAML; `problem` is what the parser says.
+std::string yaml_hint(const std::string& text, int line, const std::string& problem) {
   std::istringstream lines(text);
   std::string content;
   for (int i = 0; i <= line && std::getline(lines, content); ++i) continue;
@@ -113,7 +113,10 @@ std::string yaml_hint(const std::string& text, int line) {
   const auto closed =
       std::count_if(text.begin(), text.end(), [](char c) { return c == '}' || c == ']'; });
   if (opened > closed) return "; a { or [ is not closed";
-  return opened < closed ? "; a } or ] closes nothing" : "";
+  if (opened < closed) return "; a } or ] closes nothing";
+  // yaml-cpp's words for a line that belongs to no block before it.
+  const bool outside = problem.starts_with("end of ") && problem.ends_with(" not found");
+  return outside ? "; this line is indented unlike those that it belongs to" : "";
 }
 
 class Checker {
@@ -297,7 +300,7 @@ YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::pat
   } catch (const YAML::Exception& error) {
     throw StudyError(fmt::format("{}:{}:{}: {}{}", file.string(), error.mark.line + 1,
                                  error.mark.column + 1, error.msg,
-                                 yaml_hint(text, error.mark.line)));
+                                 yaml_hint(text, error.mark.line, error.msg)));
   }
   if (!root.IsDefined() || root.IsNull()) {
     throw StudyError(fmt::format(

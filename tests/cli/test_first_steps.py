@@ -3,7 +3,7 @@
 import json
 import re
 
-from cli_case import CliCase, main
+from cli_case import STUDY, CliCase, main
 
 TEMPLATES = ("inference", "training", "own-inference", "own-training", "import", "slurm")
 
@@ -62,6 +62,12 @@ class FirstSteps(CliCase):
         self.assertEqual((document["settings"], document["status"]), ({"a": 0, "b": 2}, "completed"))
         self.assertAlmostEqual(document["responses"]["y"], 9, delta=0.02)
         self.assertGreaterEqual(document["plan_s"], 14 * document["duration_s"] * 0.99)
+
+    def test_a_factor_that_the_command_forgets_is_told(self):
+        self.write("half.yaml", STUDY.replace('"{a}", "{b}"', '"{a}", "1"'))
+        self.assertIn("note: 'b' is not among the arguments", self.doetune("plan", "half.yaml").stdout)
+        self.write("whole.yaml", STUDY.replace('"{a}", "{b}"', '"{request}"'))  # it reads them all
+        self.assertNotIn("note: ", self.doetune("plan", "whole.yaml").stdout)
 
     def test_a_planned_study_is_checked_too(self):
         self.doetune("plan", "tune.yaml")

@@ -8,6 +8,7 @@ from cli_case import STUDY, CliCase, main
 STUDY_FILE = [
     ("low: -2,", "low: -2, {", "4:", "a { or [ is not closed"),
     ("  a:", "\ta:", "YAML takes no tabs"),
+    ("  b:", "   b:", ":5:4:", "this line is indented unlike those that it belongs to"),
     ("seed", "sead", ":1:1:", "did you mean 'seed'?"),
     ("low: -2", "lo: -2", ":4:7:", "did you mean 'low'?"),
     ("low: -2", "low: two", ":4:12:", "expected a number, found 'two'"),
