@@ -36,6 +36,7 @@ run: {retries: 0, timeout: 1 min, expected: 0.1 s, telemetry: 0}
 class CliCase(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="doetune-cli-"))
+        os.chmod(self.directory, 0o755)
         self.addCleanup(shutil.rmtree, self.directory, True)
         self.write_program("bench", BENCH)
         self.write("tune.yaml", STUDY)
@@ -47,8 +48,8 @@ class CliCase(unittest.TestCase):
         self.write(name, text)
         (self.directory / name).chmod(0o755)
 
-    def doetune(self, *arguments, expect=0, env=None):
-        done = subprocess.run([str(DOETUNE), *map(str, arguments)], cwd=self.directory,
+    def doetune(self, *arguments, expect=0, env=None, prefix=()):
+        done = subprocess.run([*prefix, str(DOETUNE), *map(str, arguments)], cwd=self.directory,
                               capture_output=True, text=True, env={**os.environ, **(env or {})},
                               stdin=subprocess.DEVNULL, timeout=300)
         self.assertEqual(done.returncode, expect,

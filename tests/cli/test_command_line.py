@@ -11,55 +11,18 @@ import re
 import signal
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-DOETUNE = pathlib.Path(sys.argv[1]).resolve()
-TREE = pathlib.Path(sys.argv[2]).resolve()
+from cli_case import BENCH, DOETUNE, TREE, CliCase, main
+from cli_case import STUDY as WITHOUT_TELEMETRY
 
-# A program with a known quadratic surface: y = 10 - a^2 - (b - 1)^2, plus a small ripple.
-BENCH = """#!/bin/sh
-a=$1 b=$2
-[ -z "$SLOW" ] || sleep "$SLOW"
-awk -v a="$a" -v b="$b" 'BEGIN {
-  printf "{\\"y\\": %.17g}\\n", 10 - a * a - (b - 1) * (b - 1) + 0.01 * sin(100 * a + 7 * b) }'
-"""
-
-STUDY = """seed: 5
-command: [./bench, "{a}", "{b}"]
-factors:
-  a: {low: -2, high: 2, baseline: 1}
-  b: {low: 0, high: 4, baseline: 3}
-responses:
-  y: {unit: points, goal: maximize}
-run: {retries: 0, timeout: 1 min, expected: 0.1 s}
-"""
+STUDY = WITHOUT_TELEMETRY.replace(", telemetry: 0", "")
 
 
-class CommandLine(unittest.TestCase):
+class CommandLine(CliCase):
     def setUp(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="doetune-cli-"))
-        os.chmod(self.directory, 0o755)
-        self.addCleanup(shutil.rmtree, self.directory, True)
-        bench = self.directory / "bench"
-        bench.write_text(BENCH)
-        bench.chmod(0o755)
-        (self.directory / "tune.yaml").write_text(STUDY)
-
-    def doetune(self, *arguments, expect=0, env=None, prefix=()):
-        done = subprocess.run([*prefix, str(DOETUNE), *map(str, arguments)], cwd=self.directory,
-                              capture_output=True, text=True, env={**os.environ, **(env or {})},
-                              stdin=subprocess.DEVNULL, timeout=300)
-        self.assertEqual(done.returncode, expect,
-                         f"doetune {arguments}:\n{done.stdout}\n{done.stderr}")
-        return done
-
-    def json_of(self, *arguments, expect=0):
-        document = json.loads(self.doetune(*arguments, "--json", expect=expect).stdout)
-        self.assertIn("schema_version", document)
-        return document
+        super().setUp()
+        self.write("tune.yaml", STUDY)
 
     def rows_of(self, study, table):
         with open(self.directory / study / table, newline="") as file:
@@ -565,4 +528,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main()
