@@ -14,7 +14,8 @@ log=build/$preset/tests.log
 # Clusters are started once, for the release build: they take minutes, most of it Slurm's own.
 without=""
 [ "$preset" = release ] || without="on a real cluster"
-ctest --preset "$preset" ${room:+-R "^$room"} ${without:+-E "$without"} >"$log" 2>&1 || status=$?
+ctest --test-dir "build/$preset${room:+/tests/$room}" --output-on-failure \
+  ${without:+-E "$without"} >"$log" 2>&1 || status=$?
 cat "$log"
 
 total=$(sed -n 's/.* tests failed out of \([0-9]*\)$/\1/p' "$log")
