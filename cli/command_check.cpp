@@ -63,7 +63,8 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
     std::istringstream lines(smoke.printed);
     for (std::string line; std::getline(lines, line);) fmt::print("  {}\n", line);
   }
-  for (const std::string& note : notes_on_command(study)) fmt::print("{}\n", wrapped(note, 2, 80));
+  for (const std::string& note : notes_on_command(study))
+    fmt::print("{}\n", wrapped(note, 2, kColumns));
   if (completed) {
     fmt::print("\nThe whole plan would take about {}.\n",
                duration_text(plan_seconds(planned, smoke)));

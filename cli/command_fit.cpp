@@ -14,8 +14,6 @@ namespace {
 
 using reports::short_number;
 
-constexpr std::size_t kColumns = 80;
-
 std::string number(const std::optional<double>& value) {
   return value ? short_number(*value) : "-";
 }

@@ -9,15 +9,12 @@
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "doe/nearest_name.h"
-#include "reports/analysis/confirmation.h"
 #include "reports/analysis/slice.h"
 #include "reports/analysis/verdict.h"
 #include "reports/format.h"
 
 namespace doetune::cli {
 namespace {
-
-constexpr std::size_t kColumns = 80;
 
 std::string interval(const std::optional<surfaces::Interval>& value) {
   return value ? reports::interval_text(*value) : "unavailable";

@@ -34,10 +34,11 @@ void print_plan(const study::StudyDirectory& directory) {
                  ? fmt::format(", D-efficiency {:.1f} %", *evaluation.d_efficiency)
                  : "");
   if (directory.plan.search) print_search(*directory.plan.search);
-  fmt::print("{}\n",
-             wrapped("expected time: " + expected_time(study, directory.plan.runs.size()), 0, 80));
+  fmt::print("{}\n", wrapped("expected time: " + expected_time(study, directory.plan.runs.size()),
+                             0, kColumns));
   for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
-  for (const std::string& note : notes_on_command(study)) fmt::print("{}\n", wrapped(note, 2, 80));
+  for (const std::string& note : notes_on_command(study))
+    fmt::print("{}\n", wrapped(note, 2, kColumns));
 }
 
 void print_json(const study::StudyDirectory& directory) {

@@ -22,7 +22,6 @@ constexpr int kRows = 22;
 constexpr int kNodes = 41;
 constexpr int kLevels = 7;
 constexpr double kNearSlice = 0.35;  // coded distance up to which a run belongs to the slice
-constexpr std::size_t kColumns = 80;
 
 /// What is drawn with, in braille's company or in ASCII.
 struct Marks {

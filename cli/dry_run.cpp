@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/expected_time.h"
 #include "cli/terminal.h"
 #include "reports/format.h"
 #include "runner/remote_program.h"
+#include "study/argument_template.h"
 #include "study/journal.h"
 
 namespace doetune::cli {
@@ -45,29 +45,21 @@ std::string slot_text(const runner::Slot& slot) {
 }
 
 std::string command_text(const runner::Attempt& attempt) {
-  std::string text = shell_quoted(attempt.program.string());
+  std::string text = study::shell_quoted(attempt.program.string());
   for (std::size_t i = 1; i < attempt.arguments.size(); ++i) {
-    text += " " + shell_quoted(attempt.arguments[i]);
+    text += " " + study::shell_quoted(attempt.arguments[i]);
   }
   return text;
 }
 
 }  // namespace
 
-std::string shell_quoted(const std::string& argument) {
-  const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
-  });
-  return plain ? argument : runner::shell_word(argument);
-}
-
 void print_dry_run(const study::StudyDirectory& directory,
                    const std::vector<runner::PlannedAttempt>& planned) {
   for (const auto& [run, slot, attempt] : planned) {
     fmt::print("#{}{}\n     {}\n", run, slot_text(slot), command_text(attempt));
     for (const auto& [name, value] : attempt.environment) {
-      fmt::print("     {}={}\n", name, shell_quoted(value));
+      fmt::print("     {}={}\n", name, study::shell_quoted(value));
     }
   }
   const Cost cost = cost_of(directory, planned);

@@ -10,7 +10,4 @@ void print_dry_run(const study::StudyDirectory& directory,
 void print_dry_run_json(const study::StudyDirectory& directory,
                         const std::vector<runner::PlannedAttempt>& planned);
 
-/// An argument as a shell takes it for itself: quoted where it must be.
-std::string shell_quoted(const std::string& argument);
-
 }  // namespace doetune::cli

@@ -9,7 +9,6 @@
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kWidestLeft = 30;  // of options that have their description beside them
 
 std::string left_of(const OptionRow& row) {

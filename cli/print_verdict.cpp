@@ -7,8 +7,6 @@
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kColumns = 80;
-
 Colour colour_of(reports::Status status) {
   switch (status) {
     case reports::Status::kConfirmed:

@@ -20,7 +20,6 @@ constexpr int kPanel = 20;
 constexpr int kGap = 3;
 constexpr int kRows = 6;
 constexpr std::size_t kBesideEachOther = 3;
-constexpr std::size_t kColumns = 80;
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();

@@ -8,6 +8,9 @@
 
 namespace doetune::cli {
 
+/// What all text fits into.
+constexpr std::size_t kColumns = 80;
+
 /// Rows of cells under a header, columns as wide as their widest cell. A column whose cells below
 /// the header all begin like numbers is aligned to the right.
 class TextTable {

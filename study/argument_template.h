@@ -11,4 +11,8 @@ namespace doetune::study {
 std::string fill_template(const std::string& text,
                           const std::function<std::string(const std::string&)>& value);
 
+/// A word as a POSIX shell reads it back unchanged: quoted where it holds anything that shells
+/// read.
+std::string shell_quoted(const std::string& word);
+
 }  // namespace doetune::study

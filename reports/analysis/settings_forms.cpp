@@ -10,19 +10,6 @@
 namespace doetune::reports {
 namespace {
 
-/// A word as a POSIX shell reads it back unchanged.
-std::string shell_word(const std::string& word) {
-  const bool plain =
-      !word.empty() &&
-      word.find_first_not_of(
-          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%") ==
-          std::string::npos;
-  if (plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 /// A setting as a YAML scalar; words are quoted, for YAML would read `no` or `1e3` as other things.
 std::string yaml_scalar(const doe::Factor& factor, double natural) {
   if (!factor.is_categorical()) return factor.format(natural);
@@ -68,7 +55,7 @@ std::string settings_as_command(const study::Study& study, const std::vector<dou
       const auto found = values.find(name);
       return found == values.end() ? "{" + name + "}" : found->second;
     });
-    line += (line.empty() ? "" : " ") + shell_word(filled);
+    line += (line.empty() ? "" : " ") + study::shell_quoted(filled);
   }
   return has_factor ? line : "";
 }
