@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "workloads/engines/cudnn/device.h"
-#include "workloads/engines/cudnn/training_kernels.h"
+#include "workloads/engines/cudnn/learned_kernels.h"
 #include "workloads/engines/tensor_plan.h"
 #include "workloads/networks/parameters.h"
 

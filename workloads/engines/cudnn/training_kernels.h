@@ -86,34 +86,4 @@ void softmax_cross_entropy(const Launch& launch, int classes, const View& logits
                            const std::int32_t* labels, float* losses, std::int32_t* correct,
                            const View& gradient);
 
-// -- learned numbers ------------------------------------------------------------------------------
-
-/// A part of a tensor that one block of threads works on.
-struct Chunk {
-  int tensor;
-  std::int64_t first;
-};
-inline constexpr std::int64_t kChunkElements = 8192;
-
-/// Some chunks of all tensors, in device memory.
-struct LearnedChunks {
-  const LearnedTensor* tensors;
-  const Chunk* chunks;
-  std::int64_t count;
-};
-
-/// Rounds parameters into the packed copy.
-void pack(const Launch& launch, const LearnedChunks& chunks, const float* parameters, void* packed);
-/// Packed gradients by weights into the block; other tensors stay as they are.
-void unpack_weights(const Launch& launch, const LearnedChunks& chunks, const void* packed,
-                    float* gradients);
-/// One step of descent, and what it makes of the parameters into the packed copy.
-void descend(const Launch& launch, const LearnedChunks& chunks, const Sgd& sgd,
-             const float* gradients, float* momentum, float* parameters, void* packed);
-/// Between a block on the GPU and one in the layout of parameters.h, in memory of the host that is
-/// locked.
-enum class Transfer { to_host, to_gpu };
-void transfer(const Launch& launch, const LearnedChunks& chunks, Transfer direction, float* gpu,
-              float* host);
-
 }  // namespace doetune::workloads::cudnn

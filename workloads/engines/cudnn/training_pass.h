@@ -10,6 +10,7 @@
 #include "workloads/engines/cudnn/learned_blocks.h"
 #include "workloads/engines/cudnn/plan_chooser.h"
 #include "workloads/engines/cudnn/training_graphs.h"
+#include "workloads/engines/cudnn/training_kernels.h"
 #include "workloads/engines/training.h"
 
 namespace doetune::workloads::cudnn {
