@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
-#include <numeric>
 
 #include "doe/design.h"
 #include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/joint_errors.h"
+#include "surfaces/optimum/non_dominated.h"
 #include "surfaces/optimum/responses_together.h"
 #include "surfaces/optimum/score.h"
 #include "surfaces/optimum/settings_search.h"
@@ -38,65 +36,6 @@ Eigen::MatrixXd costs_of(const std::vector<const GoalResponse*>& goals,
         responses[g].transpose().unaryExpr([&](double y) { return cost(goal, y); });
   }
   return costs;
-}
-
-using Columns = std::vector<Eigen::Index>;
-
-Columns in_order(const Eigen::Ref<const Eigen::RowVectorXd>& values) {
-  Columns order(static_cast<std::size_t>(values.size()));
-  std::iota(order.begin(), order.end(), Eigen::Index{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Eigen::Index a, Eigen::Index b) { return values[a] < values[b]; });
-  return order;
-}
-
-/// Adds to `front` those of the columns first .. last - 1 that no column before them equals or
-/// undercuts in every row. Sets of columns are bits: of each column, those that cost no more in the
-/// rows so far. `orders` has of each row its columns in the order of costs.
-void add_unbeaten(const Eigen::MatrixXd& costs, const std::vector<Columns>& orders,
-                  Eigen::Index first, Eigen::Index last, Columns& front) {
-  using Bits = std::vector<std::uint64_t>;
-  const auto words = static_cast<std::size_t>(last / 64 + 1);
-  std::vector<Bits> rivals(static_cast<std::size_t>(last - first), Bits(words, ~std::uint64_t{0}));
-  for (std::size_t row = 0; row < orders.size(); ++row) {
-    const auto values = costs.row(static_cast<Eigen::Index>(row));
-    Bits cheaper(words, 0);
-    auto next = orders[row].begin();
-    for (const Eigen::Index column : orders[row]) {
-      if (column < first || column >= last) continue;
-      for (; next != orders[row].end() && values[*next] <= values[column]; ++next) {
-        if (*next < last) cheaper[static_cast<std::size_t>(*next / 64)] |= 1ULL << (*next % 64);
-      }
-      Bits& own = rivals[static_cast<std::size_t>(column - first)];
-      std::transform(own.begin(), own.end(), cheaper.begin(), own.begin(), std::bit_and<>());
-    }
-  }
-  for (Eigen::Index column = first; column < last; ++column) {
-    Bits& own = rivals[static_cast<std::size_t>(column - first)];
-    own.resize(static_cast<std::size_t>(column / 64 + 1));
-    own.back() &= (1ULL << (column % 64)) - 1;  // those before it
-    if (std::count(own.begin(), own.end(), 0) == static_cast<long>(own.size())) {
-      front.push_back(column);
-    }
-  }
-}
-
-/// The columns that no other dominates, one of equals. In the order of sums no column dominates an
-/// earlier one.
-Columns non_dominated(const Eigen::MatrixXd& costs) {
-  constexpr Eigen::Index kAtATime = 1024;
-  const Eigen::VectorXd scale =
-      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300).cwiseInverse();
-  const Columns order = in_order(scale.transpose() * costs);
-  const Eigen::MatrixXd sorted = costs(Eigen::all, order);
-  std::vector<Columns> orders;
-  for (Eigen::Index row = 0; row < costs.rows(); ++row) orders.push_back(in_order(sorted.row(row)));
-  Columns front;
-  for (Eigen::Index first = 0; first < costs.cols(); first += kAtATime) {
-    add_unbeaten(sorted, orders, first, std::min(first + kAtATime, costs.cols()), front);
-  }
-  for (Eigen::Index& column : front) column = order[static_cast<std::size_t>(column)];
-  return front;
 }
 
 struct Front {
@@ -132,9 +71,7 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
 
 /// Up to `most` points spread over the ranges of the costs, in the order of the first.
 std::vector<Eigen::Index> thinned(const Eigen::MatrixXd& costs, std::size_t most) {
-  const Eigen::VectorXd range =
-      (costs.rowwise().maxCoeff() - costs.rowwise().minCoeff()).cwiseMax(1e-300);
-  const Eigen::MatrixXd scaled = (range.cwiseInverse().asDiagonal() * costs).transpose();
+  const Eigen::MatrixXd scaled = (shares_of_ranges(costs).asDiagonal() * costs).transpose();
   std::vector<Eigen::Index> ends;
   for (Eigen::Index g = 0; g < costs.rows(); ++g) {
     Eigen::Index best = 0;
