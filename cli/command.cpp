@@ -90,8 +90,8 @@ bool Options::parse(const std::vector<std::string>& arguments) {
         fmt::format("doetune {}: unknown option '{}'{}", command_.name, error.get_option_name(),
                     doe::did_you_mean(error.get_option_name(), option_names(visible_))));
   } catch (const po::too_many_positional_options_error&) {
-    throw UsageError(fmt::format("doetune {}: too many arguments; usage: doetune {} {}",
-                                 command_.name, command_.name, command_.arguments));
+    throw UsageError(fmt::format("doetune {}: too many arguments; usage: {}", command_.name,
+                                 usage_text(command_)));
   } catch (const po::invalid_command_line_syntax& error) {
     throw UsageError(without_value(error));
   } catch (const po::validation_error& error) {
@@ -122,9 +122,9 @@ std::vector<std::string> Options::list(const std::string& name) const {
 
 std::string Options::required(const std::string& name) const {
   const std::vector<std::string> given = list(name);
-  if (!given.empty()) return given.front();
-  throw UsageError(fmt::format("doetune {}: {} is missing; usage: doetune {} {}\n  for example: {}",
-                               command_.name, name, command_.name, command_.arguments,
+  if (!given.empty() && !given.front().empty()) return given.front();
+  throw UsageError(fmt::format("doetune {}: {} is missing; usage: {}\n  for example: {}",
+                               command_.name, name, usage_text(command_),
                                command_.example.substr(0, command_.example.find('\n'))));
 }
 

@@ -105,7 +105,10 @@ int command_check(const Command& command, const Arguments& arguments) {
   const SmokeRun smoke = make_smoke_run(planned);
   if (smoke.interrupted) return kInterrupted;
   options.json() ? print_json(planned, smoke) : print_check(planned, smoke);
-  if (smoke.record.status != RunStatus::kCompleted) return kRunsMissing;
+  if (smoke.record.status != RunStatus::kCompleted) {
+    say_next(fmt::format("doetune check {} (once that is mended)", planned.path.string()));
+    return kRunsMissing;
+  }
   const bool is_directory = std::filesystem::is_directory(planned.path);
   say_next(fmt::format("doetune {} {}", is_directory ? "run" : "plan", planned.path.string()));
   return kDone;

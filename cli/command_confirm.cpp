@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/command_list.h"
 #include "cli/dry_run.h"
 #include "cli/plan_table.h"
 #include "cli/print_verdict.h"
+#include "cli/program_check.h"
 #include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
@@ -69,25 +71,37 @@ void say_what_is_run(const study::StudyDirectory& directory, const study::Judged
              reports::count_of(static_cast<int>(runs.baseline.size()), "run"));
 }
 
-std::string mean_text(const surfaces::Prediction& measured) {
-  const auto interval = measured.confidence_interval();
-  const double half = interval ? (interval->high - interval->low) / 2 : 0;
-  return reports::number_to(measured.response(), half);
+/// The means of responses that are fitted on another scale are those on that scale.
+void print_which_mean(const reports::Confirmation& confirmation) {
+  std::map<std::string, std::string> responses;  // by what their means are
+  for (const reports::ConfirmedResponse& response : confirmation.responses) {
+    const surfaces::Transform& transform = response.measured.transform;
+    if (transform == surfaces::Transform::kNone) continue;
+    std::string& names =
+        responses[fmt::format("the {} of its runs, as its surface is fitted{}",
+                              reports::mean_words(transform), reports::scale_words(transform))];
+    names += (names.empty() ? "" : ", ") + response.name;
+  }
+  for (const auto& [mean, names] : responses) {
+    fmt::print("  {}\n", wrapped(fmt::format("mean of {}: {}", names, mean), 4, kColumns));
+  }
 }
 
 void print_responses(const reports::Confirmation& confirmation) {
-  TextTable table({"response", "predicted", "expected, 95 %", "measured", "", "goal"});
+  TextTable table({"response", "predicted", "expected, 95 %", "measured mean", "", "goal"});
   for (const reports::ConfirmedResponse& response : confirmation.responses) {
     const char* word = !response.agrees ? "" : *response.agrees ? "agrees" : "DISAGREES";
     const bool missed = response.limit == reports::LimitHeld::kNo;
     const std::string goal =
         response.goal ? reports::goal_text(*response.goal, response.unit) : "-";
     table.add({reports::name_with_unit(response.name, response.unit),
-               reports::short_number(response.predicted.response()),
+               reports::number_beside(response.predicted.response(), 0, response.goal),
                response.joint_range ? reports::interval_text(*response.joint_range) : "unknown",
-               mean_text(response.measured), word, missed ? goal + " MISSED" : goal});
+               reports::mean_text(response.measured, response.goal), word,
+               missed ? goal + " MISSED" : goal});
   }
   fmt::print("\n{}", table.str());
+  print_which_mean(confirmation);
 }
 
 void print_gains(const reports::Confirmation& confirmation) {
@@ -154,20 +168,8 @@ int conclude(const study::StudyDirectory& directory, const study::JudgedSettings
   return code;
 }
 
-}  // namespace
-
-void describe_confirm(Options& options) {
-  options.add()("runs,n", po::value<int>()->value_name("N"),
-                "runs at the optimum, and as many at today's settings, instead of the study's (5)");
-  add_run_options(options);
-  options.add()("dry-run", "print what would be executed, where, and what it would cost");
-  add_directory(options);
-}
-
-int command_confirm(const Command& command, const Arguments& arguments) {
-  Options options(command);
-  if (!options.parse(arguments)) return kDone;
-  study::StudyDirectory directory = open_study(options);
+/// Makes the runs that judge, of a study that is open.
+int execute(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1) throw UsageError("--runs: expected a whole number from 1");
   const reports::Analysis analysis = reports::analyse(directory);
@@ -203,6 +205,27 @@ int command_confirm(const Command& command, const Arguments& arguments) {
     return kInterrupted;
   }
   return conclude(directory, judged, options.json(), added);
+}
+
+}  // namespace
+
+void describe_confirm(Options& options) {
+  options.add()("runs,n", po::value<int>()->value_name("N"),
+                "runs at the optimum, and as many at today's settings, instead of the study's (5)");
+  add_run_options(options);
+  options.add()("dry-run", "print what would be executed, where, and what it would cost");
+  add_directory(options);
+}
+
+int command_confirm(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  study::StudyDirectory directory = open_study(options);
+  try {
+    return execute(options, directory);
+  } catch (const runner::RunError& error) {
+    tell_with_place(directory.study, error);
+  }
 }
 
 }  // namespace doetune::cli

@@ -11,17 +11,16 @@ namespace doetune::cli {
 namespace {
 
 constexpr std::size_t kIndent = 22;
-constexpr std::size_t kWidth = 100;
 
 void print_type(const doe::DesignType& type) {
   const std::string options = fmt::format("{}", fmt::join(doe::option_names(type), ", "));
   fmt::print("{}{}{}\n", coloured(std::string(type.name), Colour::kStrong),
              std::string(kIndent - type.name.size(), ' '),
-             wrapped(std::string(type.summary), kIndent, kWidth));
+             wrapped(std::string(type.summary), kIndent, kColumns));
   fmt::print("{:{}}{}\n", "", kIndent,
-             wrapped(fmt::format("options: {}", options), kIndent, kWidth));
+             wrapped(fmt::format("options: {}", options), kIndent, kColumns));
   fmt::print("{:{}}{}\n", "", kIndent,
-             coloured(wrapped(std::string(type.source), kIndent, kWidth), Colour::kFaint));
+             coloured(wrapped(std::string(type.source), kIndent, kColumns), Colour::kFaint));
 }
 
 }  // namespace

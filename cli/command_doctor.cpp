@@ -18,7 +18,6 @@ using runner::Finding;
 using runner::FindingLevel;
 using runner::MachineState;
 
-constexpr std::size_t kColumns = 100;
 constexpr std::size_t kIndent = 14;
 
 /// A value as text; "unknown" where it is not known.
@@ -105,7 +104,8 @@ std::string environment_text(const Json& inherited) {
   for (const auto& [name, value] : inherited.items()) {
     hidden += value == runner::kHidden ? 1 : 0;
     const bool shown = runner::matters_for_speed(name) && name != "PATH";
-    if (shown) text += fmt::format(", {}={}", name, text_of(value));
+    const std::string setting = fmt::format("{}={}", name, text_of(value));
+    if (shown) text += ", " + shortened(setting, kColumns - kIndent - 1);
   }
   return fmt::format("{} variables, {} of them hidden as secrets{}", inherited.size(), hidden,
                      text);

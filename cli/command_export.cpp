@@ -8,6 +8,7 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/exports/export.h"
+#include "study/argument_template.h"
 
 namespace doetune::cli {
 namespace {
@@ -75,7 +76,10 @@ int command_export(const Command& command, const Arguments& arguments) {
     study::write_file_atomically(file, content);
     options.json() ? print_json(format, file, analysis.completed())
                    : fmt::print("{} written: {}\n", file, format.summary);
-    if (!format.program.empty()) say_next(fmt::format("{} {}", format.program, file));
+    if (!format.program.empty()) {
+      say_next(fmt::format("{} {} (needs Debian's {})", format.program, study::shell_quoted(file),
+                           format.needs));
+    }
   }
   return analysis.completed() == 0 ? kRunsMissing : kDone;
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/command_list.h"
 #include "cli/profile_chart.h"
 #include "cli/study_argument.h"
@@ -7,6 +9,7 @@
 #include "cli/text_canvas.h"
 #include "reports/analysis/run_quality.h"
 #include "reports/analysis/trust.h"
+#include "reports/analysis/verdict.h"
 #include "reports/format.h"
 
 namespace doetune::cli {
@@ -114,6 +117,20 @@ void print_findings(const std::vector<reports::Finding>& found) {
   }
 }
 
+/// How far the surface can be relied on, and what to do about what that says; then the rest.
+void print_trust(const reports::ResponseAnalysis& response) {
+  std::vector<reports::Finding> found = reports::findings(response);
+  const auto rest = std::stable_partition(found.begin(), found.end(),
+                                          [](const auto& finding) { return finding.is_in_trust; });
+  fmt::print("  {}\n", wrapped(reports::trust(response).sentence, 2, kColumns));
+  std::for_each(found.begin(), rest, [](const reports::Finding& finding) {
+    fmt::print("  {} {}\n", coloured("!", Colour::kBad),
+               wrapped(finding.remedy + ".", 4, kColumns));
+  });
+  found.erase(found.begin(), rest);
+  print_findings(found);
+}
+
 void print_fit(const reports::Analysis& analysis, const reports::ResponseAnalysis& response) {
   const std::string unit =
       response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
@@ -137,8 +154,7 @@ void print_fit(const reports::Analysis& analysis, const reports::ResponseAnalysi
     fmt::print("  {}\n", wrapped(response.selection->warning, 2, kColumns));
   }
   if (!response.other) print_shape(fit, response.diagnostics);
-  fmt::print("  {}\n", wrapped(reports::trust(response).sentence, 2, kColumns));
-  print_findings(reports::findings(response));
+  print_trust(response);
   fmt::print("\n{}", profile_text(analysis, response, locale_is_utf8()));
 }
 
@@ -177,7 +193,7 @@ int command_fit(const Command& command, const Arguments& arguments) {
     return kRunsMissing;
   }
   if (analysis.completed() == 0) {
-    say_next(fmt::format("doetune run {}", directory.path.string()));
+    say_next(reports::verdict(analysis).next_command);
     return kRunsMissing;
   }
   say_next(fmt::format("doetune optimize {}", directory.path.string()));

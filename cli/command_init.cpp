@@ -47,6 +47,11 @@ int command_init(const Command& command, const Arguments& arguments) {
     throw UsageError("doetune init: --demo or --template, not both");
   }
   const std::vector<std::string> given = options.list("FILE");
+  if (!given.empty() && given.front() == "-") {
+    if (options.json()) throw UsageError("doetune init: - or --json, not both");
+    fmt::print("{}", text_of(options));
+    return kDone;
+  }
   const std::filesystem::path file = !given.empty() ? given.front()
                                      : demo         ? "demo.yaml"
                                                     : "study.yaml";

@@ -29,8 +29,9 @@ void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate
     std::string met = has_goal && goal->second.is_limit() ? outlook.goal_met ? "yes" : "NO" : "-";
     if (outlook.goal_met_probability) met += ", " + reports::percent(*outlook.goal_met_probability);
     table.add({reports::name_with_unit(outlook.name, response.unit),
-               reports::short_number(outlook.mean), interval(outlook.confidence_interval),
-               interval(outlook.prediction_interval), met});
+               reports::number_beside(outlook.mean, 0,
+                                      has_goal ? std::optional(goal->second) : std::nullopt),
+               interval(outlook.confidence_interval), interval(outlook.prediction_interval), met});
     if (has_goal) table.add({"  " + reports::goal_text(goal->second, "")});
   }
   fmt::print("{}", table.str());
@@ -234,6 +235,9 @@ void describe_optimize(Options& options) {
 int command_optimize(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
+  if (options.has("response") && !options.has("contour")) {
+    throw UsageError("--response says which response --contour draws; give both");
+  }
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));

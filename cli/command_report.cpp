@@ -44,8 +44,8 @@ std::vector<std::string> formats_of(const Options& options) {
       if (contains(figure_kinds(), format)) check_figure_converter();
       continue;
     }
-    throw UsageError(fmt::format("--format: '{}' is not known; expected some of {}{}", format,
-                                 fmt::join(known, ", "), doe::did_you_mean(format, known)));
+    throw UsageError(
+        fmt::format("--format: '{}' is not known{}", format, doe::did_you_mean(format, known)));
   }
   return formats;
 }

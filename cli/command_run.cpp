@@ -1,19 +1,22 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/command_list.h"
 #include "cli/dry_run.h"
+#include "cli/failed_runs.h"
 #include "cli/outlying_runs.h"
+#include "cli/program_check.h"
 #include "cli/run_numbers.h"
 #include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "doe/nearest_name.h"
+#include "reports/format.h"
 #include "runner/progress_printer.h"
 #include "runner/run_study.h"
+#include "study/journal.h"
 
 namespace po = boost::program_options;
 
@@ -54,12 +57,26 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
     if (word == "none") continue;
     const auto status = study::run_status_from_name(word);
     if (!status || allowed.count(*status) == 0) {
-      throw UsageError(fmt::format("--retry: '{}' is none of {}{}", word, fmt::join(names, ", "),
-                                   doe::did_you_mean(word, names)));
+      throw UsageError(
+          fmt::format("--retry: '{}' is not known{}", word, doe::did_you_mean(word, names)));
     }
     statuses.insert(*status);
   }
   return statuses;
+}
+
+/// Where there was nothing to do.
+void say_why_none(const runner::RunCounts& counts) {
+  const std::string planned = reports::count_of(counts.planned, "run");
+  if (counts.completed + counts.infeasible == counts.planned) {
+    fmt::print(stderr, "Nothing to do: all {} are there already{}\n", planned,
+               counts.infeasible > 0
+                   ? fmt::format(", {} of them settings that cannot run", counts.infeasible)
+                   : "");
+  } else {
+    fmt::print(stderr, "Nothing to do: {} of {} completed, and no other was asked for\n",
+               counts.completed, planned);
+  }
 }
 
 int conclude(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
@@ -68,34 +85,18 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
     say_next(fmt::format("doetune run {} (goes on where it stopped)", directory.path.string()));
     return kInterrupted;
   }
-  const bool all_done = counts.completed + counts.infeasible == counts.planned;
-  const bool untried = counts.remaining > 0;
-  say_next(fmt::format("doetune {} {}",
-                       untried                ? "run"
-                       : counts.completed > 0 ? "report"
-                                              : "status",
-                       directory.path.string()));
-  return all_done ? kDone : kRunsMissing;
+  if (summary.attempts == 0) say_why_none(counts);
+  if (counts.unsuccessful() > 0 || counts.completed == 0) {
+    const auto records = study::final_records(study::read_journal(directory.journal()).records);
+    fmt::print(stderr, "{} of {} completed\n{}", counts.completed,
+               reports::count_of(counts.planned, "run"), failures_text(directory, records));
+  }
+  say_next(command_after_runs(directory, counts, counts.remaining));
+  return counts.completed + counts.infeasible == counts.planned ? kDone : kRunsMissing;
 }
 
-}  // namespace
-
-void describe_run(Options& options) {
-  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-  add_run_options(options);
-  options.add()("only", text("RUNS"), "run numbers, e.g. 3,7-9")(
-      "rerun", text("RUNS"), "completed runs to measure once more, e.g. 3,7-9; both values count")(
-      "retry", text("ENDS"),
-      "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
-      "dry-run,n", "print what would be executed, where, and what it would cost");
-  options.choices("retry", {retry_words(), true});
-  add_directory(options);
-}
-
-int command_run(const Command& command, const Arguments& arguments) {
-  Options options(command);
-  if (!options.parse(arguments)) return kDone;
-  study::StudyDirectory directory = open_study(options);
+/// What the options ask for, of a study that is open.
+int execute(const Options& options, study::StudyDirectory& directory) {
   runner::RunOptions run = run_options(options);
   if (options.has("only") && options.text("only").empty()) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
@@ -122,12 +123,39 @@ int command_run(const Command& command, const Arguments& arguments) {
     const std::vector<int> again = judge_outlying_runs(directory);
     if (!again.empty()) {
       run.only = add_repeats(directory, again);
+      const int before = summary.attempts;
       summary = runner::run_study(directory, run, *launcher, printer, interrupts);
+      summary.attempts += before;
       printer.clear();
     }
   }
   if (options.json()) print_json(directory, summary);
   return conclude(directory, summary);
+}
+
+}  // namespace
+
+void describe_run(Options& options) {
+  const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+  add_run_options(options);
+  options.add()("only", text("RUNS"), "run numbers, e.g. 3,7-9")(
+      "rerun", text("RUNS"), "completed runs to measure once more, e.g. 3,7-9; both values count")(
+      "retry", text("ENDS"),
+      "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
+      "dry-run,n", "print what would be executed, where, and what it would cost");
+  options.choices("retry", {retry_words(), true});
+  add_directory(options);
+}
+
+int command_run(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  study::StudyDirectory directory = open_study(options);
+  try {
+    return execute(options, directory);
+  } catch (const runner::RunError& error) {
+    tell_with_place(directory.study, error);
+  }
 }
 
 }  // namespace doetune::cli

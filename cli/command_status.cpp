@@ -9,6 +9,7 @@
 
 #include "cli/command_list.h"
 #include "cli/expected_time.h"
+#include "cli/failed_runs.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/analysis/best_run.h"
@@ -18,11 +19,10 @@
 #include "runner/clock.h"
 #include "runner/drift.h"
 #include "runner/progress_printer.h"
+#include "study/journal.h"
 
 namespace doetune::cli {
 namespace {
-
-using study::RunStatus;
 
 std::optional<double> time_left_s(const reports::Analysis& analysis, int missing) {
   return seconds_for(analysis.directory->study, analysis.records, missing);
@@ -30,16 +30,6 @@ std::optional<double> time_left_s(const reports::Analysis& analysis, int missing
 
 int missing_runs(const runner::RunCounts& counts) {
   return counts.remaining + counts.unsuccessful();
-}
-
-std::string failures_text(const reports::Analysis& analysis) {
-  std::string text;
-  for (const auto& [run, record] : analysis.records) {
-    if (record.status == RunStatus::kCompleted) continue;
-    text +=
-        fmt::format("  run {} {}: {}\n", run, study::run_status_name(record.status), record.reason);
-  }
-  return text;
 }
 
 /// What limited the runs, and what makes some doubtful, a line for each kind of flag.
@@ -128,7 +118,7 @@ std::string status_text(const reports::Analysis& analysis, const runner::RunCoun
   std::string text =
       fmt::format("{}: {} of {} completed\n", coloured(directory.study.name, Colour::kStrong),
                   counts.completed, reports::count_of(counts.planned, "run"));
-  text += failures_text(analysis);
+  text += failures_text(directory, analysis.records);
   if (const int missing = missing_runs(counts); missing > 0) {
     const auto left_s = time_left_s(analysis, missing);
     text +=
@@ -168,69 +158,100 @@ void print_json(const reports::Analysis& analysis, const runner::RunCounts& coun
           .dump(2));
 }
 
-/// One look at a study: the answer of `status`. Returns whether runs are missing.
-bool show_status(const study::StudyDirectory& directory, bool json) {
+/// How far a study is, as far as the command that goes on depends on it.
+struct Standing {
+  runner::RunCounts counts;
+  bool at_work = false;  ///< another doetune is
+};
+
+/// One look at a study: the answer of `status`.
+Standing show_status(const study::StudyDirectory& directory, bool json) {
   const reports::Analysis analysis = reports::analyse(directory);
   const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
   json ? print_json(analysis, counts) : fmt::print("{}", status_text(analysis, counts));
-  return missing_runs(counts) > 0;
+  std::fflush(stdout);
+  return {counts, study::lock_owner(directory.path).has_value()};
 }
 
-/// What is seen of a study that is watched: on a terminal its status, redrawn in place; elsewhere
-/// a line for each run that has ended since, and the status at the end.
-class Watch {
+/// The status redrawn in place, on a terminal.
+class RedrawnStatus {
  public:
-  explicit Watch(const study::StudyDirectory& directory) : directory_(directory) {}
+  RedrawnStatus(const study::StudyDirectory& directory, Screen screen)
+      : directory_(directory), screen_(std::move(screen)) {}
 
-  /// Looks again, and shows what is new. Returns whether runs are missing.
-  bool look(bool last) {
+  runner::RunCounts look(bool) {
     const reports::Analysis analysis = reports::analyse(directory_);
     const runner::RunCounts counts = runner::count_runs(directory_.plan, analysis.records);
-    const std::string status = status_text(analysis, counts);
-    if (screen_) {
-      fmt::print("{}", screen_->redrawn(status));
-    } else {
-      print_ended(analysis.records, counts);
-      if (last) fmt::print("{}", status);
-    }
+    fmt::print("{}", screen_.redrawn(status_text(analysis, counts)));
     std::fflush(stdout);
-    return missing_runs(counts) > 0;
+    return counts;
   }
 
  private:
-  void print_ended(const reports::Records& records, const runner::RunCounts& counts) {
+  const study::StudyDirectory& directory_;
+  Screen screen_;
+};
+
+/// Where there is no terminal: the status once, then a line for each run that ends, and the status
+/// that this came to.
+class ToldStatus {
+ public:
+  explicit ToldStatus(const study::StudyDirectory& directory) : directory_(directory) {}
+
+  runner::RunCounts look(bool last) {
+    const auto records = study::final_records(study::read_journal(directory_.journal()).records);
+    const runner::RunCounts counts = runner::count_runs(directory_.plan, records);
+    tell(records, counts);
+    if (!shown_ || (last && any_told_)) show_status(directory_, false);
+    shown_ = true;
+    std::fflush(stdout);
+    return counts;
+  }
+
+ private:
+  /// The runs that have ended since the look before.
+  void tell(const reports::Records& records, const runner::RunCounts& counts) {
     for (const auto& [run, record] : records) {
-      if (std::exchange(seen_[run], record.attempt) == record.attempt) continue;
+      if (std::exchange(seen_[run], record.attempt) == record.attempt || !shown_) continue;
       fmt::print("{}\n", runner::ended_text(directory_.study, counts, directory_.plan.runs[run - 1],
                                             record));
+      any_told_ = true;
     }
   }
 
   const study::StudyDirectory& directory_;
-  std::map<int, int> seen_;  ///< the latest attempt of each run that has been shown
-  std::optional<Screen> screen_ = Screen::of_stdout();
+  std::map<int, int> seen_;  ///< the latest attempt of each run that is known
+  bool shown_ = false;       ///< the status, at first
+  bool any_told_ = false;
 };
 
 /// Looks again and again until nobody works on it any more. Each look takes at most a tenth of the
 /// time, however long a fit takes.
-bool watch_status(const study::StudyDirectory& directory) {
+template <class Shown>
+Standing watch(const study::StudyDirectory& directory, Shown shown) {
   constexpr double kLeastPause_s = 1;
-  Watch watch(directory);
   for (;;) {
     const double began_s = runner::monotonic_s();
     const bool last = !study::lock_owner(directory.path);
-    const bool missing = watch.look(last);
-    if (last) return missing;
+    const runner::RunCounts counts = shown.look(last);
+    if (last) return {counts, false};
     const double pause_s = std::max(kLeastPause_s, 9 * (runner::monotonic_s() - began_s));
     std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
   }
+}
+
+Standing watch_status(const study::StudyDirectory& directory) {
+  auto screen = Screen::of_stdout();
+  return screen ? watch(directory, RedrawnStatus(directory, *std::move(screen)))
+                : watch(directory, ToldStatus(directory));
 }
 
 }  // namespace
 
 void describe_status(Options& options) {
   options.add()("watch,w",
-                "go on while runs are being made: redrawn on a terminal, elsewhere a line a run");
+                "go on while runs are being made: redrawn on a terminal, elsewhere a line for each "
+                "that ends");
   add_directory(options);
 }
 
@@ -241,9 +262,11 @@ int command_status(const Command& command, const Arguments& arguments) {
   if (options.has("watch") && options.json()) {
     throw UsageError("doetune status: --watch is for people, --json for programs: not both");
   }
-  const bool missing =
+  const Standing standing =
       options.has("watch") ? watch_status(directory) : show_status(directory, options.json());
-  say_next(fmt::format("doetune {} {}", missing ? "run" : "report", directory.path.string()));
+  say_next(standing.at_work
+               ? fmt::format("doetune status {} --watch", directory.path.string())
+               : command_after_runs(directory, standing.counts, missing_runs(standing.counts)));
   return kDone;
 }
 

@@ -10,7 +10,6 @@ namespace doetune::cli {
 namespace {
 
 constexpr std::size_t kIndent = 26;  // of what is said of a name
-constexpr std::size_t kWidth = 100;
 
 std::string range_text(const runner::WorkloadFactor& factor) {
   if (!factor.levels.empty()) return fmt::format("{}", fmt::join(factor.levels, " | "));
@@ -29,13 +28,13 @@ std::string facts_of(const runner::WorkloadFactor& factor) {
 
 void print_entry(const std::string& name, const std::string& facts, const std::string& what) {
   fmt::print("  {:<{}} {}\n", name, kIndent - 3,
-             wrapped(facts.empty() ? what : facts, kIndent, kWidth));
-  if (!facts.empty()) fmt::print("{:{}}{}\n", "", kIndent, wrapped(what, kIndent, kWidth));
+             wrapped(facts.empty() ? what : facts, kIndent, kColumns));
+  if (!facts.empty()) fmt::print("{:{}}{}\n", "", kIndent, wrapped(what, kIndent, kColumns));
 }
 
 void print_workload(const runner::WorkloadDescription& workload) {
   fmt::print("{}: {}\n\n  Factors or settings:\n", coloured(workload.name, Colour::kStrong),
-             wrapped(workload.summary, 2, kWidth - workload.name.size()));
+             wrapped(workload.summary, 2, kColumns - workload.name.size()));
   for (const runner::WorkloadFactor& factor : workload.factors) {
     print_entry(factor.name, facts_of(factor), factor.description);
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array kCommands{
     Command{"init", "[FILE]", "write a commented study file to start from",
             "doetune init study.yaml\ndoetune init --template own-inference server.yaml\n"
-            "doetune init --demo",
+            "doetune init --demo\ndoetune init - | less",
             command_init, describe_init},
     Command{"check", "[PATH]", "make one run, to see that a study can be executed",
             "doetune check study.yaml\ndoetune check study", command_check, describe_check},

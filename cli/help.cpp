@@ -47,10 +47,14 @@ std::string examples_text(std::string_view lines) {
 
 }  // namespace
 
+std::string usage_text(const Command& command) {
+  return fmt::format("doetune {}{}{}", command.name, command.arguments.empty() ? "" : " ",
+                     command.arguments);
+}
+
 std::string help_text(const Command& command, const Options& options) {
-  return fmt::format("doetune {}: {}\n\n{}\nUsage: doetune {}{}{} [options]\n\nOptions:\n{}",
-                     command.name, command.summary, examples_text(command.example), command.name,
-                     command.arguments.empty() ? "" : " ", command.arguments,
+  return fmt::format("doetune {}: {}\n\n{}\nUsage: {} [options]\n\nOptions:\n{}", command.name,
+                     command.summary, examples_text(command.example), usage_text(command),
                      options_text(options));
 }
 

@@ -13,4 +13,7 @@ std::string help_text(const Command& command, const Options& options);
 /// All commands, a line each.
 std::string commands_text();
 
+/// "doetune plan STUDY.yaml", "doetune schema".
+std::string usage_text(const Command& command);
+
 }  // namespace doetune::cli

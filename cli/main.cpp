@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -47,7 +48,14 @@ int run_command(const std::vector<std::string>& arguments) {
     fmt::print("doetune {}\n", DOETUNE_VERSION);
     return kDone;
   }
-  return named(first).run(named(first), {arguments.begin() + 1, arguments.end()});
+  const Command& command = named(first);
+  try {
+    return command.run(command, {arguments.begin() + 1, arguments.end()});
+  } catch (const UsageError& error) {
+    const std::string start = fmt::format("doetune {}: ", command.name);
+    if (std::string_view(error.what()).starts_with(start)) throw;
+    throw UsageError(start + error.what());
+  }
 }
 
 int guarded(const std::vector<std::string>& arguments) {

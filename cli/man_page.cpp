@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "cli/terminal.h"
 #include "study/schema.h"
 
 namespace doetune::cli {
@@ -33,12 +34,14 @@ std::string bold(std::string_view text) { return "\\fB" + plain(text) + "\\fR"; 
 std::string italic(std::string_view text) { return "\\fI" + plain(text) + "\\fR"; }
 
 std::string title(const std::string& name, int section) {
-  return fmt::format(".TH \"{}\" {} \"\" \"doetune {}\" \"doetune\"\n", plain(name), section,
-                     DOETUNE_VERSION);
+  return fmt::format(".TH \"{}\" {} \"{}\" \"doetune {}\" \"doetune\"\n", plain(name), section,
+                     DOETUNE_RELEASED, DOETUNE_VERSION);
 }
 
-std::string entry(const std::string& term, const std::string& text) {
-  return fmt::format(".TP\n{}\n{}\n", term, text);
+/// Under a term its text, in lines that people can read in the source as well.
+std::string entry(const std::string& term, std::string_view text) {
+  constexpr std::size_t kSourceColumns = 72;
+  return fmt::format(".TP\n{}\n{}\n", term, plain(wrapped(std::string(text), 0, kSourceColumns)));
 }
 
 std::string heading(std::string_view name) { return fmt::format(".SH {}\n", name); }
@@ -46,7 +49,7 @@ std::string heading(std::string_view name) { return fmt::format(".SH {}\n", name
 std::string exit_status() {
   std::string text = heading("EXIT STATUS");
   for (const auto& [code, meaning] : exit_meanings()) {
-    text += entry(bold(std::to_string(code)), plain(meaning));
+    text += entry(bold(std::to_string(code)), meaning);
   }
   return text;
 }
@@ -56,7 +59,7 @@ std::string options_section(const Options& options) {
   for (const OptionRow& row : options.rows()) {
     const std::string short_name = row.short_name.empty() ? "" : bold(row.short_name) + ", ";
     const std::string value = row.value.empty() ? "" : " " + italic(row.value);
-    text += entry(short_name + bold(row.name) + value, plain(row.description));
+    text += entry(short_name + bold(row.name) + value, row.description);
   }
   return text;
 }
@@ -110,8 +113,8 @@ std::string keys_text(const study::Schema& schema) {
   std::string text;
   for (const study::SchemaKey& key : schema.keys) {
     text += entry(bold(key.name),
-                  plain(fmt::format("{}{}. {}.", key.description, key.required ? " (required)" : "",
-                                    capitalised(kind_text(key.value)))));
+                  fmt::format("{}{}. {}.", key.description, key.required ? " (required)" : "",
+                              capitalised(kind_text(key.value))));
     const std::string inner = keys_text(key.value);
     if (!inner.empty()) text += ".RS\n" + inner + ".RE\n";
   }
@@ -131,7 +134,8 @@ std::string main_page() {
       "and finds the settings that meet the goals.\n" +
       heading("COMMANDS");
   for (const Command& command : commands()) {
-    text += entry(bold(command.name) + " " + italic(command.arguments), plain(command.summary));
+    const std::string arguments = command.arguments.empty() ? "" : " " + italic(command.arguments);
+    text += entry(bold(command.name) + arguments, command.summary);
   }
   return text + exit_status() + heading("ENVIRONMENT") +
          entry(bold("NO_COLOR"), "where it is set and not empty, nothing is coloured") +
@@ -144,8 +148,9 @@ std::string command_page(const Command& command) {
   for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return title(capitals, 1) + heading("NAME") + plain(name) + " \\- " + plain(command.summary) +
          "\n" + heading("SYNOPSIS") +
-         fmt::format("{} {} [\\fIoptions\\fR]\n", bold(fmt::format("doetune {}", command.name)),
-                     italic(command.arguments)) +
+         fmt::format("{}{}{} [\\fIoptions\\fR]\n", bold(fmt::format("doetune {}", command.name)),
+                     command.arguments.empty() ? "" : " ",
+                     command.arguments.empty() ? "" : italic(command.arguments)) +
          options_section(Options(command)) + heading("EXAMPLES") +
          fmt::format(".nf\n{}\n.fi\n", plain(command.example)) + exit_status() +
          heading("SEE ALSO") + "\\fBdoetune\\fR(1), \\fBdoetune\\-study\\fR(5)\n";

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "runner/run_error.h"
 #include "runner/run_study.h"
 #include "runner/workload.h"
 #include "study/argument_template.h"
@@ -70,8 +69,13 @@ void check_program(const study::StudyDirectory& planned) {
   try {
     check_runs(planned);
   } catch (const runner::RunError& error) {
-    throw study::StudyError(fmt::format("{}: {}", study.place(error.key), error.what()));
+    tell_with_place(study, error);
   }
+}
+
+void tell_with_place(const study::Study& study, const runner::RunError& error) {
+  if (error.key.empty()) throw study::StudyError(error.what());
+  throw study::StudyError(fmt::format("{}: {}", study.place(error.key), error.what()));
 }
 
 }  // namespace doetune::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/run_error.h"
 #include "study/directory.h"
 
 namespace doetune::cli {
@@ -12,6 +13,10 @@ namespace doetune::cli {
 /// factor, setting or response that the workload does not know (with the nearest it does), an
 /// unknown placeholder, a program that is not there.
 void check_program(const study::StudyDirectory& planned);
+
+/// Throws what a study cannot be run for as a StudyError, with its place in the study file where it
+/// has one.
+[[noreturn]] void tell_with_place(const study::Study& study, const runner::RunError& error);
 
 /// "note: ..." for each factor that `command` does not pass on though it does others: the program
 /// hears of it only through the file that DOETUNE_REQUEST names.

@@ -9,12 +9,13 @@
 namespace doetune::cli {
 namespace {
 
-int run_number(const char* option, const std::string& text, int last) {
+/// `part` is what the user wrote, "3-" say.
+int run_number(const char* option, const std::string& text, const std::string& part, int last) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > last) {
-    throw UsageError(fmt::format("{}: '{}' is no run number from 1 to {}; expected e.g. 3,7-9",
-                                 option, text, last));
+    throw UsageError(fmt::format("{}: expected run numbers from 1 to {}, e.g. 3,7-9, found '{}'",
+                                 option, last, part));
   }
   return number;
 }
@@ -35,10 +36,10 @@ std::vector<int> parse_run_numbers(const char* option, const std::string& text, 
   std::vector<int> numbers;
   for (const std::string& part : split_list(text)) {
     const auto dash = part.find('-');
-    const int from = run_number(option, part.substr(0, dash), last);
+    const int from = run_number(option, part.substr(0, dash), part, last);
     const int to =
-        dash == std::string::npos ? from : run_number(option, part.substr(dash + 1), last);
-    if (from > to) throw UsageError(fmt::format("{}: '{}' runs backwards", option, part));
+        dash == std::string::npos ? from : run_number(option, part.substr(dash + 1), part, last);
+    if (from > to) throw UsageError(fmt::format("{}: '{}' ends before it begins", option, part));
     for (int number = from; number <= to; ++number) numbers.push_back(number);
   }
   return numbers;

@@ -31,7 +31,9 @@ void add_run_options(Options& options) {
 runner::RunOptions run_options(const Options& options) {
   runner::RunOptions run;
   if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
-  if (run.jobs.value_or(1) < 1) throw UsageError("--jobs must be at least 1");
+  if (run.jobs.value_or(1) < 1) {
+    throw UsageError(fmt::format("--jobs: expected a whole number from 1, found '{}'", *run.jobs));
+  }
   run.gpus = split_list(options.text("gpus"));
   return run;
 }

@@ -1,6 +1,7 @@
 #include "cli/study_argument.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include "study/setting_error.h"
 #include "study/yaml.h"
 #include "surfaces/least_squares/box_cox.h"
+#include "surfaces/models/law.h"
 
 namespace po = boost::program_options;
 
@@ -38,11 +40,12 @@ constexpr std::array kGoalWords{
 constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
                                       "selection", "loss",      "goal",    "hold"};
 
-std::pair<std::string, std::string> split(const std::string& text, char at,
-                                          const std::string& what) {
-  const auto position = text.find(at);
+/// The texts before and after the first '='.
+std::pair<std::string, std::string> split(const std::string& text, const char* what,
+                                          const char* example) {
+  const auto position = text.find('=');
   if (position == std::string::npos) {
-    throw UsageError(fmt::format("{}: expected '{}' in '{}'", what, at, text));
+    throw UsageError(fmt::format("{}: expected {}, found '{}'", what, example, text));
   }
   return {text.substr(0, position), text.substr(position + 1)};
 }
@@ -53,7 +56,9 @@ std::vector<double> numbers(const std::string& text, const std::string& option) 
   while (begin <= text.size() && !text.empty()) {
     const auto end = std::min(text.find(',', begin), text.size());
     const auto value = study::parse_number(text.substr(begin, end - begin));
-    if (!value) throw UsageError(fmt::format("{}: '{}' is no list of numbers", option, text));
+    if (!value)
+      throw UsageError(
+          fmt::format("{}: expected numbers such as 1800,2500, found '{}'", option, text));
     values.push_back(*value);
     begin = end + 1;
   }
@@ -89,13 +94,14 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
     goal.high = values.size() < 2 ? kInfinity : values[1];
   }
   if (goal.low >= goal.high)
-    throw UsageError(fmt::format("{}: {} must be below {}", option, goal.low, goal.high));
+    throw UsageError(
+        fmt::format("{}: low ({}) must be below high ({})", option, goal.low, goal.high));
   return goal;
 }
 
 void read_goal(const std::string& text, const study::Study& study,
                reports::AnalysisOptions& options) {
-  const auto [name, goal] = split(text, '=', "--goal");
+  const auto [name, goal] = split(text, "--goal", "RESPONSE=GOAL, e.g. throughput=maximize");
   if (study.find_response(name) == nullptr) {
     std::vector<std::string> names;
     for (const study::Response& response : study.responses) names.push_back(response.name);
@@ -107,7 +113,7 @@ void read_goal(const std::string& text, const study::Study& study,
 
 void read_hold(const std::string& text, const study::Study& study,
                reports::AnalysisOptions& options) {
-  const auto [name, setting] = split(text, '=', "--hold");
+  const auto [name, setting] = split(text, "--hold", "FACTOR=SETTING, e.g. batch_size=8");
   const std::vector<std::string> names = study.factor_names();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
@@ -120,6 +126,34 @@ void read_hold(const std::string& text, const study::Study& study,
     throw UsageError("--hold: " + study::setting_error(factor, setting));
   }
   options.hold[name] = *value;
+}
+
+bool is_law(const std::string& surface) {
+  const std::vector<surfaces::Law>& laws = surfaces::laws();
+  return std::any_of(laws.begin(), laws.end(),
+                     [&](const surfaces::Law& law) { return law.name == surface; });
+}
+
+/// A law is in one numeric factor, which the command line or the study must name where there are
+/// several.
+void check_law(const reports::AnalysisOptions& analysis, const study::Study& study) {
+  std::vector<std::string> numeric;
+  for (const doe::Factor& factor : study.factors) {
+    if (!factor.is_categorical()) numeric.push_back(factor.name);
+  }
+  const std::string& factor = analysis.fit.factor;
+  if (!factor.empty() && std::find(numeric.begin(), numeric.end(), factor) == numeric.end()) {
+    throw UsageError(fmt::format("--law-factor: '{}' has no numbers for settings{}", factor,
+                                 doe::did_you_mean(factor, numeric)));
+  }
+  if (!is_law(analysis.fit.surface) || !factor.empty()) return;
+  const bool named = std::all_of(study.responses.begin(), study.responses.end(),
+                                 [](const auto& response) { return !response.fit.factor.empty(); });
+  if (named || numeric.size() == 1) return;
+  throw UsageError(
+      fmt::format("--surface {}: a law is in one numeric factor; name it with "
+                  "--law-factor: {}",
+                  analysis.fit.surface, fmt::join(numeric, ", ")));
 }
 
 }  // namespace
@@ -198,6 +232,7 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
   analysis.fit.selection = options.text("selection");
   analysis.fit.loss = options.text("loss");
   analysis.fit.factor = checked_factor(options, "law-factor", study);
+  check_law(analysis, study);
   if (options.has("transform")) {
     analysis.transform = options.text("transform");
     try {
@@ -205,7 +240,13 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
         surfaces::transform_from_name(*analysis.transform);
       }
     } catch (const std::invalid_argument& error) {
-      throw UsageError(fmt::format("--transform: {}", error.what()));
+      if (analysis.transform->starts_with("power")) {
+        throw UsageError(fmt::format("--transform: {}", error.what()));
+      }
+      std::vector<std::string> words = options.choices_of("transform")->words;
+      words.emplace_back("power(0.3)");
+      throw UsageError(fmt::format("--transform: '{}' is not known{}", *analysis.transform,
+                                   doe::did_you_mean(*analysis.transform, words)));
     }
   }
   for (const std::string& goal : options.list("goal")) read_goal(goal, study, analysis);

@@ -31,6 +31,7 @@ responses:
   processing_time: {unit: s, goal: at_most, high: 1.0, transform: log}
 
 run: {timeout: 2 min, retries: 1}
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
 )yaml";
 
 constexpr std::string_view kTraining =
@@ -54,6 +55,7 @@ responses:
   time: {unit: s, goal: minimize, transform: log}
 
 run: {timeout: 10 min, retries: 1}
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
 )yaml";
 
 constexpr std::string_view kOwnInference =
@@ -89,6 +91,7 @@ run:
   retries: 1
   # gpus_per_run: 1               # each run has a GPU of its own; none are asked for without it
   # expected: 1 min               # to tell what the study will cost before the first run
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
 )yaml";
 
 constexpr std::string_view kOwnTraining =
@@ -121,6 +124,7 @@ run:
   retries: {failed: 1, timed_out: 0, lost: 3}
   # gpus_per_run: 1               # each run has a GPU of its own; none are asked for without it
   # expected: 10 min              # to tell what the study will cost before the first run
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
 )yaml";
 
 constexpr std::string_view kImport =
@@ -169,12 +173,14 @@ run:
     # partition: gpu
     # account: my-project
     options: [--exclusive]        # further arguments of sbatch: nothing else on the node
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
 )yaml";
 
 constexpr std::string_view kDemo =
     R"yaml(# A first study, about a minute on two CPU cores: how many executors, and how many images at a
 # time, bring four camera channels through fastest?
 #   doetune plan demo.yaml && doetune run demo && doetune report demo
+# Then `doetune confirm demo` runs the best settings and today's again, and judges the prediction.
 study: demo
 seed: 2026
 workload: stream-inference

@@ -13,7 +13,7 @@ build="g++ cmake ninja-build pkg-config python3 python3-pip
 test="catch2 chromium chromium-driver python3-selenium python3-jsonschema python3-yaml"
 # Tests that need these are skipped where they cannot be installed.
 optional_test="r-base-core r-cran-mass r-cran-nlme python3-pandas python3-statsmodels librsvg2-bin
-  faketime zsh fish groff slurmctld slurmd slurm-client munge
+  faketime zsh fish groff mandoc slurmctld slurmd slurm-client munge
   openssh-server openssh-client openmpi-bin"
 
 wanted=""

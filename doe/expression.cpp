@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 
 #include "doe/nearest_name.h"
 
@@ -48,6 +49,18 @@ void refuse_chained_comparison(const std::string& text) {
   }
 }
 
+/// muParser's words, which end with a position counted from 0.
+std::string without_position(std::string message) {
+  for (const char* words : {" found at position", " at position"}) {
+    message = message.substr(0, message.find(words));
+  }
+  if (message.ends_with('.')) message.pop_back();
+  if (!message.empty()) {
+    message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  }
+  return message;
+}
+
 }  // namespace
 
 struct Expression::Compiled {
@@ -77,7 +90,7 @@ Expression::Expression(const std::string& text, std::vector<std::string> variabl
                                         did_you_mean(error.GetToken(), compiled_->names)),
                             position);
     }
-    throw ExpressionError(error.GetMsg(), position);
+    throw ExpressionError(without_position(error.GetMsg()), std::max(position, 1));
   }
 }
 

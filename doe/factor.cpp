@@ -121,7 +121,7 @@ std::vector<double> Factor::usable_settings() const {
 
 std::string Factor::format(double natural) const {
   if (is_categorical()) return level_names.at(static_cast<std::size_t>(natural));
-  return fmt::format("{}", natural);
+  return fmt::format("{}", natural + 0.0);  // never -0
 }
 
 std::optional<double> Factor::parse(std::string_view text) const {

@@ -22,6 +22,10 @@ std::size_t find_factor(std::string_view name, const std::vector<Factor>& factor
   for (std::size_t f = 0; f < factors.size(); ++f) {
     if (factors[f].name == name) return f;
   }
+  if (name.empty()) {
+    throw ModelError(fmt::format(
+        "model term '{}': a factor is missing; write products as a*b and powers as a^2", term));
+  }
   std::vector<std::string> names;
   for (const Factor& factor : factors) names.push_back(factor.name);
   throw ModelError(fmt::format("model term '{}': no factor is named '{}'{}", term, name,

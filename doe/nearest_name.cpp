@@ -44,11 +44,14 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     if (distance <= limit && distance < static_cast<int>(name.size()))
       return fmt::format("; did you mean '{}'?", *nearest);
   }
-  constexpr std::size_t kMostListed = 12;
-  const bool all = valid.size() <= kMostListed;
-  const auto last = valid.begin() + static_cast<long>(std::min(valid.size(), kMostListed));
-  return fmt::format("; expected one of {}{}", fmt::join(valid.begin(), last, ", "),
-                     all ? "" : ", ...");
+  constexpr std::size_t kMostCharacters = 320;
+  std::string list = valid.front();
+  for (std::size_t i = 1; i < valid.size(); ++i) {
+    const bool room = list.size() + valid[i].size() <= kMostCharacters;
+    list += ", " + (room ? valid[i] : "...");
+    if (!room) break;
+  }
+  return "; expected one of " + list;
 }
 
 }  // namespace doetune::doe

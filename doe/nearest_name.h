@@ -13,7 +13,7 @@ namespace doetune::doe {
 int edit_distance(std::string_view a, std::string_view b);
 
 /// "; did you mean 'x'?" for the nearest valid name, or where none is near "; expected one of
-/// a, b, c" (at most twelve of them), ready to end a message.
+/// a, b, c" (about four lines of them at most), ready to end a message.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& valid);
 
 }  // namespace doetune::doe

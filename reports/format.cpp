@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace doetune::reports {
 namespace {
@@ -31,6 +32,23 @@ std::string number_to(double x, double resolution) {
   if (!(resolution > 0) || !std::isfinite(resolution) || std::abs(x) >= 1e7) return short_number(x);
   const int decimals = 1 - static_cast<int>(std::floor(std::log10(resolution)));
   return decimals > 6 ? short_number(x) : fixed(x, std::max(decimals, 0));
+}
+
+std::string number_beside(double x, double resolution, const std::optional<surfaces::Goal>& goal) {
+  constexpr int kMostDecimals = 9;
+  std::string text = number_to(x, resolution);
+  const auto reads_as = [&](double limit) {
+    return x != limit && std::strtod(text.c_str(), nullptr) == limit;
+  };
+  const auto reads_as_any = [&] {
+    if (!goal) return false;
+    if (goal->type == surfaces::GoalType::kTarget) return reads_as(goal->target);
+    return goal->is_limit() && (reads_as(goal->low) || reads_as(goal->high));
+  };
+  for (int decimals = 1; reads_as_any(); ++decimals) {
+    text = decimals <= kMostDecimals ? fixed(x, decimals) : exact_number(x);
+  }
+  return text;
 }
 
 std::string interval_text(const surfaces::Interval& interval) {
@@ -60,7 +78,7 @@ std::string name_with_unit(std::string_view name, std::string_view unit) {
 
 std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
   using surfaces::GoalType;
-  const auto value = [&](double x) { return with_unit(short_number(x), unit); };
+  const auto value = [&](double x) { return with_unit(exact_number(x), unit); };
   switch (goal.type) {
     case GoalType::kMaximize:
       return "maximize";
@@ -69,7 +87,7 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
     case GoalType::kTarget:
       return "target " + value(goal.target);
     case GoalType::kWithin:
-      return "within " + short_number(goal.low) + " to " + value(goal.high);
+      return "within " + exact_number(goal.low) + " to " + value(goal.high);
     case GoalType::kAtMost:
       return "at most " + value(goal.high);
     case GoalType::kAtLeast:
@@ -81,6 +99,13 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
 std::string scale_words(const surfaces::Transform& transform) {
   if (transform == surfaces::Transform::kNone) return "";
   return " on the scale of " + surfaces::transform_name(transform);
+}
+
+std::string mean_words(const surfaces::Transform& transform) {
+  if (transform == surfaces::Transform::kNone) return "mean";
+  if (transform == surfaces::Transform::kLog) return "geometric mean";
+  if (transform == surfaces::Transform::kInverse) return "harmonic mean";
+  return "mean" + scale_words(transform);
 }
 
 std::string count_of(int n, std::string_view noun) {

@@ -24,6 +24,10 @@ std::string exact_number(double x);
 /// (half the width of an interval, say); short_number where that is 0 or not finite.
 std::string number_to(double x, double resolution);
 
+/// number_to, and as many digits more as it takes that x does not read as a limit or target of the
+/// goal that it is not equal to: 24.96 beside a limit of 25, never 25.
+std::string number_beside(double x, double resolution, const std::optional<surfaces::Goal>& goal);
+
 /// "12.1 to 14.3", both ends to the digits that their distance leaves meaningful.
 std::string interval_text(const surfaces::Interval& interval);
 
@@ -42,11 +46,15 @@ std::string with_unit(std::string_view number, std::string_view unit);
 /// "throughput [images/s]", or the name alone without a unit.
 std::string name_with_unit(std::string_view name, std::string_view unit);
 
-/// "within 1800 to 2500 images/s", "at most 1 s", "maximize".
+/// "within 1800 to 2500 images/s", "at most 1 s", "maximize"; limits as the user gave them.
 std::string goal_text(const surfaces::Goal& goal, std::string_view unit);
 
 /// " on the scale of log", after what is of the scale of a fit; empty without a transform.
 std::string scale_words(const surfaces::Transform& transform);
+
+/// Which mean of values is the one on the scale of a fit, told on their own: "mean", "geometric
+/// mean" (log), "harmonic mean" (inverse), "mean on the scale of sqrt".
+std::string mean_words(const surfaces::Transform& transform);
 
 /// "1 run", "20 runs".
 std::string count_of(int n, std::string_view noun);

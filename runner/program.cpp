@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "runner/run_error.h"
+#include "study/nearest_file.h"
 
 namespace doetune::runner {
 
@@ -29,9 +30,10 @@ std::filesystem::path find_program(const std::string& name,
     const auto file = (working_directory / name).lexically_normal();
     if (is_executable(file)) return file;
     std::error_code ignored;
-    throw RunError(fmt::format("cannot run '{}': {} {}", name, file.string(),
-                               std::filesystem::exists(file, ignored) ? "is not an executable file"
-                                                                      : "does not exist"),
+    const bool exists = std::filesystem::exists(file, ignored);
+    throw RunError(fmt::format("cannot run '{}': {} {}{}", name, file.string(),
+                               exists ? "is not an executable file" : "does not exist",
+                               exists ? "" : study::did_you_mean_entry(file, study::Entry::kFile)),
                    "command.0");
   }
   for (std::size_t begin = 0; begin <= search_path.size();) {

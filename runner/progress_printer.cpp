@@ -158,6 +158,7 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
   const std::string text = ended_text(study_, progress.counts(), run, record);
   if (record.status == study::RunStatus::kCompleted) {
     measured_ = response_texts(study_, record);
+    last_ = run.run;
     if (!on_terminal()) line(text, false);
     return;
   }
@@ -198,8 +199,10 @@ std::string ProgressPrinter::status_line(const Progress& progress, double now_s)
   const int room = width - columns(front) - columns(back) - columns(current_);
   std::string measured;
   for (const std::string& text : measured_) {
-    if (!measured.empty() && columns(measured) + columns(text) + 1 > room) break;
-    measured += " " + text;
+    const std::string more = measured.empty() ? fmt::format("{}#{}: {}", kSeparator, last_, text)
+                                              : measured + " " + text;
+    if (!measured.empty() && columns(more) > room) break;
+    measured = more;
   }
   return fitted(front, current_, measured + back, width);
 }

@@ -24,10 +24,10 @@ struct ProgressOutput {
 
 /// On a terminal one line, redrawn in place and fitted to its width:
 ///
-///   [12/20] #7 executors_per_gpu=2 batch_size=8 861 images/s p99 46 ms · 2:05 · ETA 1:10 · 1 retry
+///   [12/20] #7 batch_size=8 · #6: 861 images/s p99 46 ms · 2:05 · ETA 1:10 · 1 retry
 ///
-/// completed and infeasible of planned runs, the last run started, the responses of the last one
-/// that completed as far as there is room, time so far, time left, and what went wrong. Elsewhere a
+/// completed and infeasible of planned runs, the last run started, what the last one that completed
+/// has measured as far as there is room, time so far, time left, and what went wrong. Elsewhere a
 /// line for each run that ended, and one a
 /// minute while none does. Failures get a line of their own on both: the reason, where the output
 /// is, and whether the run is tried again.
@@ -53,7 +53,8 @@ class ProgressPrinter : public ProgressSink {
   const study::Study& study_;
   ProgressOutput output_;
   std::string current_;                ///< the last run started, "#7 batch_size=8"
-  std::vector<std::string> measured_;  ///< by the last run that completed, a text a response
+  int last_ = 0;                       ///< the last run that completed
+  std::vector<std::string> measured_;  ///< by it, a text a response
   double drawn_s_ = 0;                 ///< when tick last wrote
   bool changed_ = true;                ///< since then
   bool line_shown_ = false;

@@ -80,7 +80,8 @@ class StudyRun {
     write_results();
     tell(hooks_.after_all(progress_.counts()));
     const bool left = schedule_->waiting() + cancelled_ > 0;
-    return {progress_.counts(), (interrupts_seen_ > 0 || stop_file_seen_) && left, gave_up_};
+    return {progress_.counts(), ended_, (interrupts_seen_ > 0 || stop_file_seen_) && left,
+            gave_up_};
   }
 
  private:
@@ -254,6 +255,7 @@ class StudyRun {
     const auto status_before =
         before == final_.end() ? std::nullopt : std::optional(before->second.status);
     append(record);
+    ++ended_;
     cancelled_ += record.status == RunStatus::kCancelled ? 1 : 0;
     const bool again = schedule_->ended(ended.index, record.status, now_s_());
     if (ended.slot) pool_.give_back(*ended.slot);
@@ -331,6 +333,7 @@ class StudyRun {
   std::set<std::string> drifting_;  ///< responses that were said to drift
   bool stop_file_seen_ = false;
   bool gave_up_ = false;
+  int ended_ = 0;
   std::size_t cancelled_ = 0;
   bool results_stale_ = false;
   double results_due_s_ = 0;
@@ -346,6 +349,7 @@ RunSummary run_study(const StudyDirectory& directory, const RunOptions& options,
 }
 
 void check_attempts(const StudyDirectory& directory, const Launcher& launcher) {
+  const Hooks hooks(directory);
   AttemptMaker maker(directory, launcher.ranks());
   for (const PlannedRun& run : directory.plan.runs) maker.make(run, 1, {});
 }

@@ -26,6 +26,7 @@ struct RunOptions {
 
 struct RunSummary {
   RunCounts counts;          ///< of the whole plan
+  int attempts = 0;          ///< that ended in this call
   bool interrupted = false;  ///< stopped by the user with runs left to do
   bool gave_up = false;      ///< stopped after a failure, as run.on_failure asks
 };
@@ -58,8 +59,8 @@ RunSummary run_study(const study::StudyDirectory& directory, const RunOptions& o
                      Launcher& launcher, ProgressSink& progress, Interrupts& interrupts,
                      const std::function<double()>& now_s = monotonic_s);
 
-/// Throws RunError for a run of the plan that could not be started anywhere: an unknown
-/// placeholder, a missing program.
+/// Throws RunError for a run of the plan that could not be started anywhere, or a command after it:
+/// an unknown placeholder, a missing program.
 void check_attempts(const study::StudyDirectory& directory, const Launcher& launcher);
 
 /// The runs that run_study would start, in order. Throws RunError as it does; writes nothing.

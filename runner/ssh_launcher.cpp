@@ -21,7 +21,7 @@ constexpr int kMostFailures = 2;
 std::vector<Place> SshLauncher::places(const study::RunSettings& run,
                                        const PlaceOptions& options) const {
   if (run.ssh.hosts.empty()) {
-    throw RunError("the launcher ssh needs hosts: write run.ssh.hosts: [name, ...]",
+    throw RunError("the launcher ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}",
                    "run.ssh.hosts");
   }
   if (in_path("ssh").empty()) {

@@ -52,32 +52,24 @@ doe::Factor factor_of(const std::string& name, const std::vector<std::string>& c
     factor.level_names.assign(levels.begin(), levels.end());
   }
   const std::size_t settings = numeric ? values.size() : factor.level_names.size();
-  if (settings < 2) throw std::invalid_argument(fmt::format("column '{}' never changes", name));
+  if (settings < 2) throw CsvError(1, fmt::format("column '{:.60}' never changes", name));
   return factor;
 }
 
 BareDesign design_of_table(const fs::path& file) {
-  const std::vector<CsvRow> rows = parse_csv(read_file(file));
-  if (rows.size() < 2) throw std::invalid_argument("the table has no rows");
+  const std::vector<CsvRow> rows = parse_csv_table(read_file(file));
   BareDesign design;
   std::vector<std::vector<double>> columns;
   for (std::size_t c = 0; c < rows[0].cells.size(); ++c) {
     const std::string& name = rows[0].cells[c];
     if (is_reserved_name(name)) continue;
     if (std::count(rows[0].cells.begin(), rows[0].cells.end(), name) > 1) {
-      throw std::invalid_argument(
-          fmt::format("line {}: two columns are named '{:.60}'", rows[0].line, name));
+      throw CsvError(rows[0].line, fmt::format("two columns are named '{:.60}'", name));
     }
     std::vector<std::string> cells;
     for (std::size_t i = 1; i < rows.size(); ++i) {
-      if (rows[i].cells.size() != rows[0].cells.size()) {
-        throw std::invalid_argument(fmt::format("line {}: {} cells, the header has {}",
-                                                rows[i].line, rows[i].cells.size(),
-                                                rows[0].cells.size()));
-      }
       if (rows[i].cells[c].empty()) {
-        throw std::invalid_argument(
-            fmt::format("line {}: column '{:.60}' is empty", rows[i].line, name));
+        throw CsvError(rows[i].line, fmt::format("column '{:.60}' is empty", name));
       }
       cells.push_back(rows[i].cells[c]);
     }
@@ -88,7 +80,7 @@ BareDesign design_of_table(const fs::path& file) {
     }
     columns.push_back(std::move(coded));
   }
-  if (columns.empty()) throw std::invalid_argument("no column is a factor");
+  if (columns.empty()) throw CsvError(rows[0].line, "no column is a factor");
   design.coded.resize(rows.size() - 1, columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     design.coded.col(c) = Eigen::Map<const Eigen::VectorXd>(columns[c].data(), design.coded.rows());
@@ -113,8 +105,8 @@ BareDesign load(const fs::path& path) {
   }
   try {
     return design_of_table(path);
-  } catch (const std::invalid_argument& error) {
-    throw StudyError(fmt::format("{}: {}", path.string(), error.what()));
+  } catch (const CsvError& error) {
+    throw StudyError(fmt::format("{}:{}: {}", path.string(), error.line, error.what()));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
+#include "study/plain_text.h"
 
 namespace doetune::study {
 namespace {
@@ -23,6 +23,7 @@ std::string quoted(const std::string& cell) {
 }  // namespace
 
 std::vector<CsvRow> parse_csv(std::string_view text) {
+  if (const auto line = line_of_no_text(text)) throw CsvError(*line, std::string(kNoText));
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::vector<CsvRow> rows;
   CsvRow row{1, {""}};
@@ -53,11 +54,24 @@ std::vector<CsvRow> parse_csv(std::string_view text) {
       row.cells.back() += c;
     }
   }
-  if (in_quotes) {
-    throw std::invalid_argument(
-        fmt::format("line {}: a quote is opened and never closed", row.line));
-  }
+  if (in_quotes) throw CsvError(row.line, "a quote is opened and never closed");
   end_row();
+  return rows;
+}
+
+std::vector<CsvRow> parse_csv_table(std::string_view text) {
+  std::vector<CsvRow> rows = parse_csv(text);
+  if (rows.empty()) throw CsvError(1, "the table is empty; expected a row of column names");
+  if (rows.size() == 1) throw CsvError(rows[0].line, "the table has no rows below its header");
+  const std::size_t columns = rows[0].cells.size();
+  for (const CsvRow& row : rows) {
+    if (row.cells.size() == columns) continue;
+    throw CsvError(row.line,
+                   fmt::format("{} cells, the header has {}{}", row.cells.size(), columns,
+                               row.cells.size() > columns
+                                   ? "; decimals are written with a point, texts with commas quoted"
+                                   : ""));
+  }
   return rows;
 }
 

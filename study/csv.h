@@ -1,6 +1,7 @@
 // Comma-separated values as RFC 4180 has them.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,19 @@ struct CsvRow {
   std::vector<std::string> cells;
 };
 
+/// A text that is no such table, and where that shows.
+struct CsvError : std::invalid_argument {
+  CsvError(int where, const std::string& message) : std::invalid_argument(message), line(where) {}
+  int line;
+};
+
 /// Rows of a CSV text; quoted cells may hold commas, quotes and line ends. Blank lines are skipped,
-/// a UTF-8 byte order mark and CR before LF are accepted.
-/// Throws std::invalid_argument naming the line for a quote that is never closed.
+/// a UTF-8 byte order mark and CR before LF are accepted. Throws CsvError for a quote that is never
+/// closed, and for what is no text.
 std::vector<CsvRow> parse_csv(std::string_view text);
+
+/// The same of a header and one row at least, all as long as the header. Throws CsvError.
+std::vector<CsvRow> parse_csv_table(std::string_view text);
 
 /// One row with its line end; cells are quoted where they must be.
 std::string csv_row(const std::vector<std::string>& cells);

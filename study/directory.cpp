@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "study/argument_template.h"
 #include "study/journal.h"
 #include "study/nearest_file.h"
 #include "study/plan_json.h"
@@ -90,13 +91,18 @@ nlohmann::json load_plan_json(const fs::path& path) {
              ? "the plan is incomplete (no plan.json); make it again with `doetune plan --force`"
              : "is no study directory (no plan.json); `doetune plan STUDY.yaml` makes one");
   }
+  const std::string text = read_file(file);
   try {
-    nlohmann::json json = nlohmann::json::parse(read_file(file));
+    nlohmann::json json = nlohmann::json::parse(text);
     if (json.at("format").get<int>() > kPlanFormat) {
       fail(file, fmt::format("was made by a newer doetune ({}); this one is {}",
                              json.value("doetune", "?"), DOETUNE_VERSION));
     }
     return json;
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+    throw DirectoryError(fmt::format("{}:{}: is damaged: expected JSON; restore it, or plan again",
+                                     file.string(), 1 + std::count(text.begin(), end, '\n')));
   } catch (const nlohmann::json::exception& error) {
     fail(file, fmt::format("is damaged: {}", error.what()));
   }
@@ -198,7 +204,9 @@ fs::path find_directory(const std::optional<fs::path>& argument) {
   }
   std::string list;
   for (const fs::path& path : found) list += "\n  " + path.string();
-  throw DirectoryError("several study directories here; name one of them:" + list);
+  throw DirectoryError(
+      fmt::format("several study directories here; name one of them, as in `doetune status {}`:{}",
+                  shell_quoted(found.front().string()), list));
 }
 
 std::optional<std::string> lock_owner(const fs::path& directory) {

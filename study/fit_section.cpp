@@ -32,7 +32,8 @@ void check_factor(const YAML::Node& node, const char* key, bool categorical,
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   fail_at(file, node[key],
           fmt::format("fit.{}: '{:.60}' is no factor with {} for settings{}", key, name,
-                      categorical ? "words" : "numbers", doe::did_you_mean(name, names)));
+                      categorical ? "words" : "numbers",
+                      names.empty() ? "; the study has none" : doe::did_you_mean(name, names)));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "study/csv.h"
+#include "study/nearest_file.h"
 #include "study/setting_error.h"
 #include "study/table_file.h"
 
@@ -25,6 +26,11 @@ doe::DesignRequest request_of(const Study& study) {
   request.options = study.design.options;
   request.seed = study.seed;
   if (!study.design.table.empty()) {
+    if (!std::filesystem::exists(study.design.table)) {
+      throw StudyError(fmt::format("{}: design.file: there is no file '{}'{}",
+                                   study.place("design.file"), study.design.table.string(),
+                                   did_you_mean_entry(study.design.table, Entry::kFile)));
+    }
     for (const TableRow& row : read_table(study, study.design.table, {})) {
       if (const auto reason = study.region.excluded_by(row.settings)) {
         throw StudyError(fmt::format("{}:{}: the study file does not allow this run ({})",
@@ -37,6 +43,14 @@ doe::DesignRequest request_of(const Study& study) {
   return request;
 }
 
+/// Where the study file says which runs are wanted, or what leaves none.
+std::string place_of_design(const Study& study) {
+  for (const char* key : {"design", "constraints", "forbidden", "model"}) {
+    if (study.places.contains(key)) return study.place(key);
+  }
+  return study.place("factors");
+}
+
 /// Too few runs for the model are a mistake, unless the type or the user means it so.
 void check_singular(const Study& study, Plan& plan) {
   const doe::Evaluation& evaluation = plan.evaluation;
@@ -47,11 +61,17 @@ void check_singular(const Study& study, Plan& plan) {
                                      evaluation.runs, evaluation.terms));
     return;
   }
-  throw StudyError(fmt::format(
-      "{}: design {} ({} runs) does not determine the model ({} terms): {} {} aliased with other "
-      "terms; choose a smaller model or more runs",
-      study.file.string(), study.design.type, evaluation.runs, evaluation.terms,
-      fmt::join(evaluation.aliases, ", "), evaluation.aliases.size() == 1 ? "is" : "are"));
+  const std::string what = fmt::format(
+      "{} not determine the model ({} terms): {} {} aliased with other terms; choose a smaller "
+      "model or more runs",
+      evaluation.runs == 1 ? "1 run does" : fmt::format("{} runs do", evaluation.runs),
+      evaluation.terms, fmt::join(evaluation.aliases, ", "),
+      evaluation.aliases.size() == 1 ? "is" : "are");
+  if (!study.design.table.empty()) {
+    throw StudyError(fmt::format("{}: its {}", study.design.table.string(), what));
+  }
+  throw StudyError(
+      fmt::format("{}: design {}: {}", place_of_design(study), study.design.type, what));
 }
 
 int whole_number(const std::string& text) {
@@ -111,7 +131,7 @@ Plan make_plan(const Study& study) {
   try {
     design = doe::build_design(study.design.type, request);
   } catch (const doe::DesignError& error) {
-    throw StudyError(fmt::format("{}: design: {}", study.place("design"), error.what()));
+    throw StudyError(fmt::format("{}: design: {}", place_of_design(study), error.what()));
   }
   Plan plan;
   plan.notes = design.notes;
@@ -162,30 +182,26 @@ std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run, b
 
 std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,
                                       const std::filesystem::path& file) {
-  std::vector<std::string> header = plan_header(study, false);
-  std::vector<PlannedRun> runs;
+  const auto fail = [&](int line, const std::string& message) {
+    throw StudyError(fmt::format("{}:{}: {}", file.string(), line, message));
+  };
+  std::vector<CsvRow> rows;
   try {
-    const std::vector<CsvRow> rows = parse_csv(csv);
-    if (!rows.empty() && rows.front().cells == plan_header(study, true)) {
-      header = rows.front().cells;
+    rows = parse_csv_table(csv);
+  } catch (const CsvError& error) {
+    fail(error.line, error.what());
+  }
+  const std::vector<std::string> header = plan_header(study, false);
+  if (rows.front().cells != header && rows.front().cells != plan_header(study, true)) {
+    fail(rows.front().line, fmt::format("expected the columns {}", fmt::join(header, ",")));
+  }
+  std::vector<PlannedRun> runs;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    try {
+      runs.push_back(read_run(study, rows[i].cells));
+    } catch (const std::invalid_argument& error) {
+      fail(rows[i].line, error.what());
     }
-    if (rows.empty() || rows.front().cells != header) {
-      throw std::invalid_argument(
-          fmt::format("line 1: expected the columns {}", fmt::join(header, ",")));
-    }
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      try {
-        if (rows[i].cells.size() != header.size()) {
-          throw std::invalid_argument(
-              fmt::format("{} cells, expected {}", rows[i].cells.size(), header.size()));
-        }
-        runs.push_back(read_run(study, rows[i].cells));
-      } catch (const std::invalid_argument& error) {
-        throw std::invalid_argument(fmt::format("line {}: {}", rows[i].line, error.what()));
-      }
-    }
-  } catch (const std::invalid_argument& error) {
-    throw StudyError(fmt::format("{}: {}", file.string(), error.what()));
   }
   return runs;
 }

@@ -36,12 +36,28 @@ class RunReader {
     read_resources(run);
     run.expected_s = seconds_at(node_, "expected");
     for (const auto& entry : node_["environment"]) {
-      run.environment[entry.first.Scalar()] = entry.second.Scalar();
+      const std::string& name = entry.first.Scalar();
+      if (name.empty() || name.find('=') != std::string::npos) {
+        fail(entry.first, fmt::format("run.environment: '{:.60}' is no name of a variable; write "
+                                      "{{NAME: value}}",
+                                      name));
+      }
+      run.environment[name] = entry.second.Scalar();
     }
     run.after_run = texts(node_["after_run"]);
     run.after_all = texts(node_["after_all"]);
     run.slurm = slurm(node_["slurm"]);
+    if (run.slurm.time_limit_s.value_or(run.timeout_s) < run.timeout_s) {
+      fail(node_["slurm"]["time"],
+           fmt::format("run.slurm.time ({} s) is below run.timeout ({} s), the time limit of an "
+                       "attempt",
+                       *run.slurm.time_limit_s, run.timeout_s));
+    }
     run.ssh = ssh(node_["ssh"]);
+    if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
+      const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
+      fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
+    }
     return run;
   }
 
@@ -77,12 +93,14 @@ class RunReader {
     if (const YAML::Node given = node_["precision"]) {
       run.precision = parse_share(given.Scalar());
       if (!run.precision) {
-        fail(given, fmt::format("run.precision: expected a share such as 1 %, found '{:.60}'",
+        fail(given, fmt::format("run.precision: expected a share between 0 and 1, such as 1 % or "
+                                "0.01, found '{:.60}'",
                                 given.Scalar()));
       }
     }
     if (run.min_time_s && run.max_time_s && *run.min_time_s > *run.max_time_s) {
-      fail(node_["max_time"], "run.max_time: is below min_time");
+      fail(node_["max_time"], fmt::format("run.max_time ({} s) is below run.min_time ({} s)",
+                                          *run.max_time_s, *run.min_time_s));
     }
     for (const char* key : {"min_time", "max_time"}) {
       if (seconds_at(node_, key).value_or(0) <= run.timeout_s) continue;
@@ -97,8 +115,9 @@ class RunReader {
     if (const YAML::Node limit = node_["memory_limit"]) {
       run.memory_limit_bytes = parse_size(limit.Scalar());
       if (!run.memory_limit_bytes) {
-        fail(limit, fmt::format("run.memory_limit: expected a size such as 8 GiB, found '{:.60}'",
-                                limit.Scalar()));
+        fail(limit, fmt::format(
+                        "run.memory_limit: expected a size such as 8 GiB or 500 MB, found '{:.60}'",
+                        limit.Scalar()));
       }
     }
     if (node_["gpus_per_run"]) run.gpus_per_run = count("gpus_per_run", 0, 1024);
@@ -149,7 +168,17 @@ class RunReader {
   SshSettings ssh(const YAML::Node& node) const {
     SshSettings ssh;
     if (!node) return ssh;
-    for (const YAML::Node& host : node["hosts"]) ssh.hosts.push_back(ssh_host(host));
+    for (const YAML::Node& host : node["hosts"]) {
+      ssh.hosts.push_back(ssh_host(host));
+      const auto is_same = [&](const SshHost& other) {
+        return other.name == ssh.hosts.back().name;
+      };
+      if (std::any_of(ssh.hosts.begin(), ssh.hosts.end() - 1, is_same)) {
+        fail(host, fmt::format("run.ssh.hosts: '{:.60}' is there twice; its `jobs` says how many "
+                               "runs at once",
+                               ssh.hosts.back().name));
+      }
+    }
     ssh.options = texts(node["options"]);
     ssh.program = text_at(node, "program", "");
     return ssh;

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
 #include <memory>
-#include <set>
 
 #include "doe/design.h"
 #include "doe/expression.h"
@@ -52,6 +52,7 @@ class Reader {
   }
 
   Study read() {
+    mark_below(root_, "");
     study_.name = text_at(root_, "study", printable_name(file_.stem().string()));
     study_.seed = static_cast<std::uint64_t>(number_at(root_, "seed").value_or(1));
     read_program();
@@ -83,8 +84,25 @@ class Reader {
       fail(key, fmt::format("{} '{}': the name is a column of the run sheet; choose another", what,
                             name));
     }
-    if (!names_.insert(name).second) {
-      fail(key, fmt::format("{} '{}': the name stands for something else already", what, name));
+    if (const auto [other, is_new] = names_.emplace(name, what); !is_new) {
+      fail(key, fmt::format("{} '{}': a {} has this name already; choose another", what, name,
+                            other->second));
+    }
+  }
+
+  /// Where every value is: "run.ssh.hosts", of a list "command.0".
+  void mark_below(const YAML::Node& node, const std::string& path) {
+    const auto at = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+    if (node.IsMap()) {
+      for (const auto& entry : node) {
+        mark(at(entry.first.Scalar()), entry.second);
+        mark_below(entry.second, at(entry.first.Scalar()));
+      }
+    } else if (node.IsSequence()) {
+      for (std::size_t i = 0; i < node.size(); ++i) {
+        mark(at(std::to_string(i)), node[i]);
+        mark_below(node[i], at(std::to_string(i)));
+      }
     }
   }
 
@@ -93,13 +111,11 @@ class Reader {
   }
 
   void read_program() {
-    if (root_["workload"]) mark("workload", root_["workload"]);
     study_.workload = text_at(root_, "workload", "");
     const YAML::Node command = root_["command"];
     if (!command) return;
     if (root_["workload"]) fail(command, "a study has a workload or a command, not both");
     study_.command = texts(command);
-    for (std::size_t i = 0; i < command.size(); ++i) mark(fmt::format("command.{}", i), command[i]);
     if (study_.command.empty()) fail(command, "command: the list is empty");
   }
 
@@ -162,14 +178,25 @@ class Reader {
         study_.model = doe::Model::named(study_.model_name, study_.factors);
       }
     } catch (const doe::ModelError& error) {
-      fail(node, fmt::format("model: {}", error.what()));
+      fail(node && node.IsSequence() ? first_bad_term(node) : node, error.what());
     }
+  }
+
+  /// The term that is at fault by itself; the list where it takes several.
+  YAML::Node first_bad_term(const YAML::Node& list) const {
+    for (const YAML::Node& term : list) {
+      try {
+        doe::Model::parse({term.Scalar()}, study_.factors);
+      } catch (const doe::ModelError&) {
+        return term;
+      }
+    }
+    return list;
   }
 
   void read_design_section() {
     const YAML::Node node = root_["design"];
     if (!node) return;
-    mark("design", node);
     study_.design = read_design(node, file_);
   }
 
@@ -200,7 +227,6 @@ class Reader {
 
   void read_run_section() {
     const YAML::Node node = root_["run"];
-    if (node && node["launcher"]) mark("run.launcher", node["launcher"]);
     study_.run = read_run(node, study_.factors, file_);
     if (study_.run.telemetry_hz == 0 && uses_quantities(study_)) {
       fail(node["telemetry"],
@@ -211,7 +237,7 @@ class Reader {
   const YAML::Node root_;
   const std::filesystem::path& file_;
   Study study_;
-  std::set<std::string> names_;
+  std::map<std::string, std::string> names_;  ///< what has the name
 };
 
 }  // namespace
@@ -228,7 +254,9 @@ const Response* Study::find_response(const std::string& response_name) const {
 
 std::string Study::place(const std::string& key) const {
   const auto found = places.find(key);
-  return found == places.end() ? file.string() : fmt::format("{}:{}", file.string(), found->second);
+  if (found != places.end()) return fmt::format("{}:{}", file.string(), found->second);
+  const std::size_t dot = key.rfind('.');
+  return dot == std::string::npos ? file.string() : place(key.substr(0, dot));
 }
 
 std::vector<std::string> Study::factor_names() const {

@@ -20,13 +20,15 @@ class TableReader {
  public:
   TableReader(const Study& study, const std::filesystem::path& file) : study_(study), file_(file) {
     try {
-      rows_ = parse_csv(read_file(file));
-    } catch (const std::invalid_argument& error) {
-      throw StudyError(fmt::format("{}: {}", file.string(), error.what()));
+      rows_ = parse_csv_table(read_file(file));
+    } catch (const CsvError& error) {
+      fail(error.line, error.what());
     } catch (const DirectoryError& error) {
       throw StudyError(error.what());
     }
-    if (rows_.size() < 2) throw StudyError(fmt::format("{}: the table has no rows", file.string()));
+    for (CsvRow& row : rows_) {
+      for (std::string& cell : row.cells) cell = trimmed(cell);
+    }
   }
 
   std::vector<TableRow> read(const std::vector<std::string>& responses) {
@@ -38,10 +40,6 @@ class TableReader {
     for (std::size_t i = 1; i < rows_.size(); ++i) {
       TableRow row;
       row.line = rows_[i].line;
-      if (rows_[i].cells.size() != rows_[0].cells.size()) {
-        fail(row.line, fmt::format("{} cells, the header has {}", rows_[i].cells.size(),
-                                   rows_[0].cells.size()));
-      }
       for (std::size_t f = 0; f < factor_columns.size(); ++f) {
         row.settings.push_back(
             setting(study_.factors[f], rows_[i].cells[factor_columns[f]], row.line));
@@ -63,17 +61,33 @@ class TableReader {
     throw StudyError(fmt::format("{}:{}: {}", file_.string(), line, message));
   }
 
-  std::size_t column(const std::string& name) const {
-    const std::vector<std::string>& header = rows_.front().cells;
-    const auto found = std::find(header.begin(), header.end(), name);
-    if (found == header.end()) {
-      const std::string& first = header.front();
-      const bool joined = header.size() == 1 && first.find_first_of(";\t|") != std::string::npos;
-      fail(1, joined ? fmt::format("expected columns separated by commas, found '{}'", first)
-                     : fmt::format("there is no column '{}'{}", name,
-                                   doe::did_you_mean(name, header)));
+  /// Blanks around a cell are no part of it.
+  static std::string trimmed(const std::string& cell) {
+    const std::size_t begin = cell.find_first_not_of(" \t");
+    if (begin == std::string::npos) return "";
+    return cell.substr(begin, cell.find_last_not_of(" \t") + 1 - begin);
+  }
+
+  std::optional<std::size_t> column_if_any(const std::string& name) const {
+    const CsvRow& header = rows_.front();
+    const auto found = std::find(header.cells.begin(), header.cells.end(), name);
+    if (found == header.cells.end()) return std::nullopt;
+    if (std::find(found + 1, header.cells.end(), name) != header.cells.end()) {
+      fail(header.line, fmt::format("two columns are named '{}'", name));
     }
-    return found - header.begin();
+    return found - header.cells.begin();
+  }
+
+  std::size_t column(const std::string& name) const {
+    if (const auto found = column_if_any(name)) return *found;
+    const CsvRow& header = rows_.front();
+    const std::string& first = header.cells.front();
+    const bool joined =
+        header.cells.size() == 1 && first.find_first_of(";\t|") != std::string::npos;
+    fail(header.line,
+         joined ? fmt::format("expected columns separated by commas, found '{:.60}'", first)
+                : fmt::format("there is no column '{}'{}", name,
+                              doe::did_you_mean(name, header.cells)));
   }
 
   double setting(const doe::Factor& factor, const std::string& text, int line) const {
@@ -84,9 +98,8 @@ class TableReader {
 
   /// A row's cell in a column that a table need not have; empty without it.
   std::string cell(std::size_t row, const char* name) const {
-    const std::vector<std::string>& header = rows_.front().cells;
-    const auto found = std::find(header.begin(), header.end(), name);
-    return found == header.end() ? "" : rows_[row].cells[found - header.begin()];
+    const auto column = column_if_any(name);
+    return column ? rows_[row].cells[*column] : "";
   }
 
   /// The number of a group of runs.
@@ -95,7 +108,8 @@ class TableReader {
     if (text.empty()) return std::nullopt;
     const auto value = parse_number(text);
     if (!value || *value != std::floor(*value) || *value < 1 || *value > kMostGroup) {
-      fail(rows_[row].line, fmt::format("{}: '{}' is no whole number from 1", name, text));
+      fail(rows_[row].line,
+           fmt::format("{}: expected a whole number from 1, found '{:.60}'", name, text));
     }
     return static_cast<int>(*value);
   }
@@ -105,13 +119,17 @@ class TableReader {
     if (text.empty()) return RunStatus::kCompleted;
     if (const auto known = run_status_from_name(text)) return *known;
     fail(rows_[row].line,
-         fmt::format("status: '{}' is none{}", text,
+         fmt::format("status: '{:.60}' is no end of a run{}", text,
                      doe::did_you_mean(text, {"completed", "infeasible", "failed"})));
   }
 
   double number(const std::string& name, const std::string& text, int line) const {
     const auto value = parse_number(text);
-    if (!value) fail(line, fmt::format("response '{}': '{}' is no finite number", name, text));
+    if (!value) {
+      fail(line, fmt::format("response '{}': expected a number, or nothing where it is missing, "
+                             "found '{:.60}'",
+                             name, text));
+    }
     return *value;
   }
 

@@ -1,15 +1,16 @@
 #include "study/yaml.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "doe/nearest_name.h"
+#include "study/plain_text.h"
 #include "study/study.h"
 
 namespace doetune::study {
@@ -38,6 +39,13 @@ std::string quoted_or_type(const YAML::Node& node) {
   }
 }
 
+/// A key that must be there, or else any.
+const std::string& first_key(const Schema& schema) {
+  const auto required = std::find_if(schema.keys.begin(), schema.keys.end(),
+                                     [](const SchemaKey& key) { return key.required; });
+  return (required == schema.keys.end() ? schema.keys.front() : *required).name;
+}
+
 std::string expectation(const Schema& schema) {
   switch (schema.kind) {
     case Kind::kText:
@@ -53,7 +61,7 @@ std::string expectation(const Schema& schema) {
     case Kind::kBoolean:
       return "true or false";
     case Kind::kDuration:
-      return "a time such as 30 s, 10 min or 2 h";
+      return "a time above 0, such as 30 s, 10 min or 2 h";
     case Kind::kEnum:
       return fmt::format("one of {}", fmt::join(schema.words, ", "));
     case Kind::kScalar:
@@ -61,8 +69,9 @@ std::string expectation(const Schema& schema) {
     case Kind::kList:
       return "a list";
     case Kind::kObject:
+      return fmt::format("a mapping such as {{{}: ...}}", first_key(schema));
     case Kind::kMap:
-      return "a mapping (key: value)";
+      return "a mapping (name: value)";
     case Kind::kOneOf:
       break;
   }
@@ -70,22 +79,32 @@ std::string expectation(const Schema& schema) {
                      expectation(schema.alternatives.back()));
 }
 
-/// Valid UTF-8 without control characters.
-bool is_text(const std::string& content) {
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    const auto c = static_cast<unsigned char>(content[i]);
-    const bool is_space = c == '\n' || c == '\r' || c == '\t';
-    // U+0080 to U+009F, two bytes each, steer terminals as the controls below 32 do.
-    const bool is_c1 =
-        c == 0xC2 && i + 1 < content.size() && static_cast<unsigned char>(content[i + 1]) < 0xA0;
-    if ((c < 32 && !is_space) || c == 127 || is_c1) return false;
-  }
-  try {
-    nlohmann::json(content).dump();  // throws for bytes that are not UTF-8
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
+/// Hears where the last document begins, and nothing else.
+struct DocumentStart : YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark& mark) override { begin = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  YAML::Mark begin;
+};
+
+/// Where a second document begins. YAML::LoadAll would never end on some texts, such as "\"a\",b":
+/// yaml-cpp sees empty documents without end there.
+std::optional<YAML::Mark> second_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStart start;
+  if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) return std::nullopt;
+  return start.begin;
 }
 
 /// The YAML type that a kind of value has.
@@ -215,7 +234,7 @@ class Checker {
   void check_scalar(const YAML::Node& node, const Schema& schema, const std::string& what) {
     const std::string& text = node.Scalar();
     // YAML's escapes can put into a value what the file itself may not hold.
-    if (!is_text(text)) fail_at(file_, node, fmt::format("{}: control characters", what));
+    if (!is_plain_text(text)) fail_at(file_, node, fmt::format("{}: control characters", what));
     const auto number = parse_number(text);
     bool fits = true;
     switch (schema.kind) {
@@ -286,17 +305,16 @@ std::optional<double> parse_duration(const std::string& text) {
 
 YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::path& file,
                              const Schema& schema) {
-  if (!is_text(text)) {
-    throw StudyError(fmt::format("{}:1:1: this is no text file (UTF-8 without control characters)",
-                                 file.string()));
+  if (const auto line = line_of_no_text(text)) {
+    throw StudyError(fmt::format("{}:{}:1: {}", file.string(), *line, kNoText));
   }
   YAML::Node root;
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      fail_at(file, documents[1], "a second document begins here; a study is one");
+    root = YAML::Load(text);
+    if (const auto mark = second_document(text)) {
+      throw StudyError(fmt::format("{}:{}:{}: a second document begins here; a study is one",
+                                   file.string(), mark->line + 1, mark->column + 1));
     }
-    if (!documents.empty()) root = documents.front();
   } catch (const YAML::Exception& error) {
     throw StudyError(fmt::format("{}:{}:{}: {}{}", file.string(), error.mark.line + 1,
                                  error.mark.column + 1, error.msg,

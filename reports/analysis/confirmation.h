@@ -62,6 +62,9 @@ study::JudgedSettings judged_settings(const Analysis& analysis);
 /// Empty without an optimum, or where no confirmation run is planned at its settings.
 std::optional<Confirmation> confirmation_of(const Analysis& analysis);
 
+/// A mean to the digits that its interval leaves, and never like a limit that it is not equal to.
+std::string mean_text(const surfaces::Prediction& mean, const std::optional<surfaces::Goal>& goal);
+
 /// "+38 % (95 % +31 to +45 %)", "4.2 times (95 % 3.9 to 4.5)"; the difference where there is no
 /// ratio; without what is not known.
 std::string gain_text(const surfaces::Gain& gain, const std::string& unit);

@@ -1,5 +1,6 @@
 // A confirmation in words.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -30,18 +31,21 @@ std::string percent_text(double ratio, const std::optional<surfaces::Interval>& 
                      signed_to(change(interval->high), digit));
 }
 
-/// The mean to the digits that its interval leaves.
-std::string measured_text(const surfaces::Prediction& measured, const std::string& unit) {
-  const auto interval = measured.confidence_interval();
-  const double half = interval ? (interval->high - interval->low) / 2 : 0;
-  return with_unit(number_to(measured.response(), half), unit);
+std::string measured_text(const ConfirmedResponse& response) {
+  return with_unit(mean_text(response.measured, response.goal), response.unit);
 }
 
-/// "throughput 218 images/s", "latency 0.8 s (at most 1 s)".
+bool is_plain(const surfaces::Prediction& mean) {
+  return mean.transform == surfaces::Transform::kNone;
+}
+
+/// "throughput 218 images/s", "latency 0.8 s (geometric mean; at most 1 s)".
 std::string outcome(const ConfirmedResponse& response) {
-  const std::string text = response.name + " " + measured_text(response.measured, response.unit);
-  if (!response.goal->is_limit()) return text;
-  return text + fmt::format(" ({})", goal_text(*response.goal, response.unit));
+  std::vector<std::string> remarks;
+  if (!is_plain(response.measured)) remarks.push_back(mean_words(response.measured.transform));
+  if (response.goal->is_limit()) remarks.push_back(goal_text(*response.goal, response.unit));
+  const std::string text = response.name + " " + measured_text(response);
+  return remarks.empty() ? text : fmt::format("{} ({})", text, fmt::join(remarks, "; "));
 }
 
 /// Ramps first: they are what is sought.
@@ -88,7 +92,10 @@ std::string disagreements(const Confirmation& confirmation) {
   std::string text;
   for (const ConfirmedResponse& response : confirmation.responses) {
     if (!response.goal) continue;
-    const std::string measured = measured_text(response.measured, response.unit);
+    std::string measured = measured_text(response);
+    if (!is_plain(response.measured)) {
+      measured += " (" + mean_words(response.measured.transform) + ")";
+    }
     if (!response.agrees.value_or(true)) {
       text += fmt::format("{}{} was {}, where {} was expected ({})", text.empty() ? "" : "; ",
                           response.name, measured,
@@ -132,6 +139,12 @@ void add_other_settings(const Analysis& analysis, std::vector<std::string>& cave
 }
 
 }  // namespace
+
+std::string mean_text(const surfaces::Prediction& mean, const std::optional<surfaces::Goal>& goal) {
+  const auto interval = mean.confidence_interval();
+  const double half = interval ? (interval->high - interval->low) / 2 : 0;
+  return number_beside(mean.response(), half, goal);
+}
 
 std::string gain_text(const surfaces::Gain& gain, const std::string& unit) {
   if (gain.ratio && *gain.ratio < kManifold) return percent_text(*gain.ratio, gain.ratio_interval);

@@ -97,13 +97,13 @@ void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& fo
          fmt::format("The surface misses more than replicated runs scatter (lack of fit, {}): its "
                      "terms do not capture the shape",
                      p_words(fit.lack_of_fit->p)),
-         remedy_of_lack(response)});
+         remedy_of_lack(response), true});
   }
   if (fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction) {
     found.push_back(
         {Weight::kGrave,
          fmt::format("New runs are predicted poorly (predicted R² {:.2f})", *fit.predicted_r2),
-         "look for a factor that is not controlled, replicate runs, or fit fewer terms"});
+         "look for a factor that is not controlled, replicate runs, or fit fewer terms", true});
   } else if (fit.predicted_r2 && *fit.adjusted_r2 - *fit.predicted_r2 > kPredictionGap) {
     found.push_back(
         {Weight::kCare,

@@ -61,6 +61,12 @@ void add_run(std::vector<RunsAlike>& groups, std::map<std::string, std::size_t>&
   if (runs.empty() || runs.back() != run) runs.push_back(run);
 }
 
+void sort_by_count(std::vector<RunsAlike>& groups) {
+  std::stable_sort(groups.begin(), groups.end(), [](const RunsAlike& a, const RunsAlike& b) {
+    return a.runs.size() > b.runs.size();
+  });
+}
+
 std::string capital(std::string sentence) {
   sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
   return sentence;
@@ -81,9 +87,7 @@ std::vector<RunsAlike> runs_by_bottleneck(const Records& records) {
     if (!is_completed(record) || record.bottleneck.empty()) continue;
     add_run(groups, places, record.bottleneck, record.bottleneck, run);
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const RunsAlike& a, const RunsAlike& b) {
-    return a.runs.size() > b.runs.size();
-  });
+  sort_by_count(groups);
   return groups;
 }
 
@@ -112,6 +116,19 @@ std::vector<RunsAlike> runs_by_flag(const Records& records) {
     if (!is_completed(record)) continue;
     for (const std::string& flag : record.flags) add_run(groups, places, kind_of(flag), flag, run);
   }
+  return groups;
+}
+
+std::vector<RunsAlike> runs_by_end(const Records& records) {
+  std::vector<RunsAlike> groups;
+  std::map<std::string, std::size_t> places;
+  for (const auto& [run, record] : records) {
+    if (is_completed(record)) continue;
+    const std::string end = fmt::format("{}: {}", run_status_name(record.status), record.reason);
+    add_run(groups, places, kind_of(end), end, run);
+    groups[places.at(kind_of(end))].what = end;
+  }
+  sort_by_count(groups);
   return groups;
 }
 

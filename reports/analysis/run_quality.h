@@ -17,7 +17,7 @@ using Records = std::map<int, study::RunRecord>;
 /// it is.
 std::string bottleneck_words(std::string_view bottleneck);
 
-/// Completed runs with something in common, by their numbers.
+/// Runs with something in common, by their numbers.
 struct RunsAlike {
   std::string what;
   std::vector<int> runs;
@@ -36,6 +36,10 @@ std::vector<RunsAlike> runs_by_flag(const Records& records);
 
 /// Completed runs with any flag.
 std::vector<int> flagged_runs(const Records& records);
+
+/// Runs that did not complete, by how they ended: "failed: exit code 3"; the most frequent first,
+/// ends that differ in numbers alone as one, in the words of the last run that has it.
+std::vector<RunsAlike> runs_by_end(const Records& records);
 
 /// A flag of more than a quarter of the completed runs has a cause that all of them share, which
 /// another measurement would meet again.

@@ -29,6 +29,7 @@ struct Finding {
   Weight weight = Weight::kNote;
   std::string sentence;
   std::string remedy;
+  bool is_in_trust = false;  ///< the sentence of trust() says it too
 };
 
 /// What there is to say of a fit, gravest first. Thresholds: tests at 5 %; a predicted R2 more than

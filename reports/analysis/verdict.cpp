@@ -258,6 +258,18 @@ struct Next {
   std::string reason;
 };
 
+/// Where nothing that was tried has completed, trying the rest or once more would end alike.
+Next next_of_partial(const Analysis& analysis) {
+  const study::Study& study = analysis.directory->study;
+  const bool in_vain = analysis.completed() == 0 && !analysis.records.empty();
+  if (in_vain && !(study.command.empty() && study.workload.empty())) {
+    return {command(analysis, "check"), "makes one run and shows what it prints"};
+  }
+  return FittedRuns(analysis).missing > 0
+             ? Next{command(analysis, "run"), "makes the runs that are missing"}
+             : Next{command(analysis, "status"), "shows why runs did not complete"};
+}
+
 Next next_of_unconfirmed(const Analysis& analysis,
                          const std::optional<Confirmation>& confirmation) {
   if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
@@ -284,9 +296,7 @@ Next next_step(const Analysis& analysis, Status status,
                const std::optional<Confirmation>& confirmation) {
   switch (status) {
     case Status::kPartial:
-      return FittedRuns(analysis).missing > 0
-                 ? Next{command(analysis, "run"), "makes the runs that are missing"}
-                 : Next{command(analysis, "status"), "shows why runs did not complete"};
+      return next_of_partial(analysis);
     case Status::kNoGoals:
       return {command(analysis, "optimize") + " --goal \"RESPONSE=maximize\"",
               "finds the best settings once it is known what is wanted"};

@@ -12,11 +12,12 @@ std::string export_csv(const Analysis& analysis) {
 }
 
 constexpr std::array kFormats{
-    ExportFormat{"csv", "export.csv", "the table of runs, settings and responses", "", export_csv},
+    ExportFormat{"csv", "export.csv", "the table of runs, settings and responses", "", "",
+                 export_csv},
     ExportFormat{"r", "export.R", "a script that fits every response with R's lm", "Rscript",
-                 export_r},
+                 "r-base", export_r},
     ExportFormat{"python", "export.py", "a script that fits every response with statsmodels",
-                 "python3", export_python},
+                 "python3", "python3-pandas python3-statsmodels", export_python},
 };
 
 }  // namespace

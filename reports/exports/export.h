@@ -14,6 +14,7 @@ struct ExportFormat {
   std::string_view file;     ///< what it is called in the study directory: "export.R"
   std::string_view summary;  ///< in half a sentence
   std::string_view program;  ///< what runs the file; empty where it is none to run
+  std::string_view needs;    ///< packages of Debian that this takes; empty for none
   std::string (*write)(const Analysis&);
 };
 

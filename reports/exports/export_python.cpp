@@ -39,18 +39,19 @@ def columns(coded, terms):
                         index=coded.index)
 
 
+# To six significant digits; `fits` has them all.
 def report(name, fit):
     table = pd.DataFrame({"estimate": fit.params, "std_error": fit.bse, "t": fit.tvalues,
                           "p": fit.pvalues})
-    print(f"\n{name}\n{table.to_string(float_format='{:.10g}'.format)}")
+    print(f"\n{name}\n{table.to_string(float_format='{:.6g}'.format)}")
 
 
 def report_errors(fit, null):
     """R2 is of what varies inside blocks; of a model without a constant, about zero."""
     y, x = fit.model.wendog, fit.model.wexog[:, null]
     rest = sm.OLS(y, x).fit().ssr if null else sum(y**2)
-    print(f"sigma {fit.scale**0.5:.10g} with {fit.df_resid:g} degrees of freedom, "
-          f"R2 {1 - fit.ssr / rest:.10g}")
+    print(f"sigma {fit.scale**0.5:.6g} with {fit.df_resid:g} degrees of freedom, "
+          f"R2 {1 - fit.ssr / rest:.6g}")
 
 
 terms, fits = {}, {}
@@ -176,8 +177,8 @@ std::string fit_of(const ResponseAnalysis& response) {
     return fmt::format(
         "fits[{0}] = sm.MixedLM(y, x, groups=runs[\"whole_plot\"][rows]).fit(reml=True)\n"
         "report({0}, fits[{0}])\n"
-        "print(\"variance of whole plots\", fits[{0}].cov_re.iloc[0, 0], \"of runs\", "
-        "fits[{0}].scale)\n",
+        "print(f\"variance of whole plots {{fits[{0}].cov_re.iloc[0, 0]:.6g}}, \"\n"
+        "      f\"of runs {{fits[{0}].scale:.6g}}\")\n",
         name);
   }
   if (is_robust(response)) {
@@ -188,7 +189,7 @@ std::string fit_of(const ResponseAnalysis& response) {
            fmt::format(
                "fits[{0}] = sm.RLM({1}, M=sm.robust.norms.HuberT(1.345)).fit(maxiter=1000, "
                "tol=1e-12)\n{2}report({0}, fits[{0}])\n"
-               "print(\"scale\", fits[{0}].scale)\n",
+               "print(f\"scale {{fits[{0}].scale:.6g}}\")\n",
                name, data,
                tukey ? fmt::format("fits[{0}] = sm.RLM({1}, M=sm.robust.norms.TukeyBiweight(4.685))"
                                    ".fit(\n    start_params=fits[{0}].params, maxiter=1000, "

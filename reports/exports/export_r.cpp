@@ -28,11 +28,15 @@ sum_coded <- function(x, levels) {
 )";
 
 constexpr const char* kReport =
-    R"(# R2 is of what varies inside blocks; of a model without a constant, about zero.
+    R"(# To six significant digits; `fits` has them all.
+show <- function(table) {
+  print(formatC(table, digits = 6, format = "g"), quote = FALSE, right = TRUE)
+}
+# R2 is of what varies inside blocks; of a model without a constant, about zero.
 report <- function(name, fit, null) {
   cat("\n", name, "\n", sep = "")
-  print(coef(summary(fit)), digits = 10)
-  cat(sprintf("sigma %.10g with %d degrees of freedom, R2 %.10g\n", summary(fit)$sigma,
+  show(coef(summary(fit)))
+  cat(sprintf("sigma %.6g with %d degrees of freedom, R2 %.6g\n", summary(fit)$sigma,
               df.residual(fit), 1 - deviance(fit) / deviance(null)))
 }
 fits <- list()
@@ -170,8 +174,8 @@ std::string robust(const ResponseAnalysis& response, const std::string& weights)
       "if (installed(\"MASS\", {1})) {{\n"
       "  fits${0} <- MASS::rlm(formula, data{2}, psi = MASS::psi.huber, maxit = 1000, acc = "
       "1e-12)\n"
-      "{3}  print(coef(summary(fits${0})), digits = 10)\n"
-      "  cat(sprintf(\"scale %.10g\\n\", fits${0}$s))\n}}\n",
+      "{3}  show(coef(summary(fits${0})))\n"
+      "  cat(sprintf(\"scale %.6g\\n\", fits${0}$s))\n}}\n",
       r_name(response.response.name), script_literal(response.response.name), weights,
       tukey ? fmt::format("  fits${0} <- MASS::rlm(formula, data{1}, psi = MASS::psi.bisquare, "
                           "init = fits${0},\n    maxit = 1000, acc = 1e-12)\n",
@@ -184,7 +188,7 @@ std::string whole_plots(const ResponseAnalysis& response) {
       "if (installed(\"nlme\", {1})) {{\n"
       "  fits${0} <- nlme::lme(formula, data, ~ 1 | whole_plot, na.action = na.omit,\n"
       "    control = nlme::lmeControl(tolerance = 1e-10, msTol = 1e-12))\n"
-      "  print(summary(fits${0})$tTable, digits = 10)\n"
+      "  show(summary(fits${0})$tTable)\n"
       "  print(nlme::VarCorr(fits${0}))\n}}\n",
       r_name(response.response.name), script_literal(response.response.name));
 }

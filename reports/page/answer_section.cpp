@@ -130,14 +130,24 @@ Cell interval_cell(const std::optional<surfaces::Interval>& interval) {
           exact_number(interval->low) + " to " + exact_number(interval->high)};
 }
 
-Cell mean_cell(double mean, const std::optional<surfaces::Interval>& interval,
+using OptionalGoal = std::optional<surfaces::Goal>;
+
+Cell mean_cell(const surfaces::Outlook& outlook, const OptionalGoal& goal,
                const std::string& unit) {
+  const auto& interval = outlook.confidence_interval;
   const double half = interval ? (interval->high - interval->low) / 2 : 0;
-  return {with_unit(number_to(mean, half), unit), exact_number(mean)};
+  return {with_unit(number_beside(outlook.mean, half, goal), unit), exact_number(outlook.mean)};
 }
 
-Cell measured_cell(const surfaces::Prediction& measured, const std::string& unit) {
-  return mean_cell(measured.response(), measured.confidence_interval(), unit);
+Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goal,
+                   const std::string& unit) {
+  return {with_unit(mean_text(measured, goal), unit), exact_number(measured.response())};
+}
+
+/// "5 runs", "geometric mean of 5 runs".
+std::string runs_of(const surfaces::Prediction& measured, int runs) {
+  const bool plain = measured.transform == surfaces::Transform::kNone;
+  return (plain ? "" : mean_words(measured.transform) + " of ") + count_of(runs, "run");
 }
 
 /// Under a value, small: what it is to be read with.
@@ -148,23 +158,23 @@ std::string remark(const std::string& text) {
 /// "✓ 218 images/s, of 5 runs; 210 to 226 expected".
 Cell confirmed_cell(const ConfirmedResponse* response) {
   if (response == nullptr) return {"–"};
-  Cell cell = measured_cell(response->measured, response->unit);
+  Cell cell = measured_cell(response->measured, response->goal, response->unit);
   if (response->agrees) cell.text = (*response->agrees ? "✓ " : "✗ ") + cell.text;
   cell.markup =
-      remark(count_of(response->runs, "run") +
+      remark(runs_of(response->measured, response->runs) +
              (response->joint_range ? "; expected " + interval_text(*response->joint_range) : ""));
   return cell;
 }
 
 Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now,
-                const std::string& unit) {
+                const OptionalGoal& goal, const std::string& unit) {
   if (confirmed != nullptr && confirmed->baseline) {
-    Cell cell = measured_cell(*confirmed->baseline, unit);
-    cell.markup = remark(count_of(confirmed->baseline_runs, "run"));
+    Cell cell = measured_cell(*confirmed->baseline, goal, unit);
+    cell.markup = remark(runs_of(*confirmed->baseline, confirmed->baseline_runs));
     return cell;
   }
   if (now == nullptr) return {"–"};
-  Cell cell = mean_cell(now->mean, now->confidence_interval, unit);
+  Cell cell = mean_cell(*now, goal, unit);
   cell.markup = remark("predicted");
   return cell;
 }
@@ -203,13 +213,14 @@ std::vector<Cell> outlook_row(const Answer& answer, const ResponseAnalysis& resp
   const surfaces::Outlook* now = optimum.baseline ? outlook_of(*optimum.baseline, name) : nullptr;
   const ConfirmedResponse* confirmed = answer.confirmed(name);
   std::vector<Cell> row = {text_cell(name)};
-  if (optimum.baseline) row.push_back(today_cell(confirmed, now, unit));
+  const OptionalGoal wanted = goal == nullptr ? std::nullopt : OptionalGoal(*goal);
+  if (optimum.baseline) row.push_back(today_cell(confirmed, now, wanted, unit));
   if (outlook == nullptr) {
     row.insert(row.end(), {text_cell("no fit"), {"–"}, {"–"}});
   } else {
-    row.insert(row.end(), {mean_cell(outlook->mean, outlook->confidence_interval, unit),
-                           interval_cell(outlook->confidence_interval),
-                           interval_cell(outlook->prediction_interval)});
+    row.insert(row.end(),
+               {mean_cell(*outlook, wanted, unit), interval_cell(outlook->confidence_interval),
+                interval_cell(outlook->prediction_interval)});
   }
   if (answer.any_confirmed()) row.push_back(confirmed_cell(confirmed));
   row.push_back(goal_cell(goal, outlook, confirmed, unit));

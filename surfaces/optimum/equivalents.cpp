@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "doe/design.h"
 #include "surfaces/distributions.h"
@@ -13,7 +14,7 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr std::size_t kMostLookedAt = 200'000;
-constexpr std::size_t kMost = 10;
+constexpr std::size_t kMost = 5;
 
 /// How much worse a goal finds z at a point than at the best, on the scale of the fit.
 double disadvantage(const Goal& goal, const Prediction& at, const Prediction& best) {
@@ -131,6 +132,11 @@ std::vector<Equivalent> equivalents(const OptimumRequest& request, const Candida
     const Settings settings = all.settings(chosen);
     equivalents.push_back({assess(request, settings), gains(request, settings, best.settings)});
   }
+  std::stable_sort(equivalents.begin(), equivalents.end(),
+                   [](const Equivalent& a, const Equivalent& b) {
+                     return std::pair(-a.candidate.violation, a.candidate.desirability) >
+                            std::pair(-b.candidate.violation, b.candidate.desirability);
+                   });
   return equivalents;
 }
 

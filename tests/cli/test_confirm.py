@@ -92,6 +92,30 @@ class Confirm(CliCase):
         more = json.loads(self.doetune("confirm", "tune", "-n", "5", "--json").stdout)
         self.assertEqual((more["status"], more["runs_added"]), ("CONFIRMED", 2))
 
+    def test_a_mean_says_which_it_is_and_never_reads_as_its_limit(self):
+        # Calls at the same settings are 3 % above and below 24.96 in turn: of an even number that
+        # is the geometric mean. To the digits that its interval leaves, it is 25.0.
+        (self.directory / "bench.py").write_text("""import json, os, sys
+a, b = float(sys.argv[1]), float(sys.argv[2])
+calls = f"{a} {b}"
+open(calls, "a").write("x")
+print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
+                  "cost": 24.96 * 1.03 ** (1 - 2 * (os.path.getsize(calls) % 2))}))
+""")
+        (self.directory / "tune.yaml").write_text(STUDY.replace("high: 14}", "high: 25, transform: log}"))
+        self.measured_study()
+        told = self.doetune("confirm", "tune").stdout
+        self.assertIn("cost 24.96 s (geometric mean; at most 25 s)", " ".join(told.split()))
+        self.assertIn("mean of cost: the geometric mean of its runs, as its surface is fitted on the scale of log",
+                      " ".join(told.split()))
+        row = next(line for line in told.splitlines() if line.startswith("  cost [s]"))
+        self.assertRegex(row, r" 24\.96 +agrees +at most 25 s$")
+        self.assertLessEqual(max(map(len, told.splitlines())), 80)
+        page = (self.directory / "tune/report").joinpath("report.html")
+        self.doetune("report", "tune")
+        self.assertIn("24.96 s", page.read_text())
+        self.assertIn("geometric mean of 4 runs", page.read_text())
+
     def test_a_system_that_drifts_is_not_confirmed(self):
         self.measured_study()
         (self.directory / "drift").write_text("0.8")

@@ -27,6 +27,13 @@ class FirstSteps(CliCase):
             jsonschema.validate(yaml.safe_load(text), schema)
             self.assertLessEqual(max(map(len, text.splitlines())), 100, name)
             self.assertGreater(text.count("#"), 1, name)
+            self.assertEqual(text, self.doetune("init", "-t", name, "-").stdout)
+            if name != "import":
+                # What stands there as a comment is valid too.
+                self.assertEqual(text.count("# confirm: "), 1, name)
+                confirmed = yaml.safe_load(text.replace("# confirm: ", "confirm: "))
+                jsonschema.validate(confirmed, schema)
+                self.assertIn("runs", confirmed["confirm"])
             if name == "import":
                 continue
             if yaml.safe_load(text).get("workload") not in (None, *self.workloads()):
@@ -48,6 +55,8 @@ class FirstSteps(CliCase):
         self.doetune("init")
         self.assertIn("--force replaces it", self.error_of("init", expect=2))
         self.doetune("init", "--force")
+        self.error_of("init", "-", "--json", expect=2)
+        self.assertFalse((self.directory / "-").exists())
 
     def test_a_check_makes_one_run_and_leaves_nothing(self):
         before = sorted(path.name for path in self.directory.iterdir())
@@ -87,6 +96,40 @@ class FirstSteps(CliCase):
         self.write_program("bench", "#!/bin/sh\nexit 77\n")
         self.assertEqual(self.json_of("check", "tune.yaml", expect=5)["status"], "infeasible")
         self.assertIn("bensh", self.error_of("check", self.altered("./bench", "./bensh"), expect=3))
+
+    def next_of(self, done):
+        return done.stderr.split("Next: doetune ")[1].split()[0]
+
+    def test_runs_that_all_fail_lead_to_their_cause(self):
+        self.write_program("bench", "#!/bin/sh\necho first >&2; echo no such model >&2; exit 3\n")
+        self.doetune("plan", "tune.yaml")
+        run = self.doetune("run", "tune", expect=5)
+        self.assertIn("0 of 14 runs completed\n  runs 1 to 14 failed: exit code 3: no such model\n"
+                      "    tune/runs/0014.1/stderr\n", run.stderr)
+        self.assertEqual(self.next_of(run), "check")
+        status = self.doetune("status", "tune")
+        self.assertIn("  runs 1 to 14 failed: exit code 3: no such model\n"
+                      "    tune/runs/0014.1/stderr\n", status.stdout)
+        self.assertLessEqual(max(map(len, status.stdout.splitlines())), 80)
+        for command in ("fit", "optimize", "report", "confirm"):
+            self.assertEqual(self.next_of(self.doetune(command, "tune", expect=5)), "check")
+        self.assertEqual(self.next_of(status), "check")
+        check = self.doetune("check", "tune", expect=5)
+        self.assertIn("  no such model", check.stdout)
+        self.assertIn("Next: doetune check tune (once that is mended)", check.stderr)
+        self.write_program("bench", "#!/bin/sh\necho '{\"y\": 1}'\n")
+        self.assertEqual(self.next_of(self.doetune("check", "tune")), "run")
+        self.assertEqual(self.next_of(self.doetune("run", "tune")), "report")
+
+    def test_the_last_line_of_a_failed_run_is_told(self):
+        # It ends well, but prints no result: what it printed tells why.
+        self.write_program("bench", "#!/bin/sh\necho cache is cold\n")
+        self.doetune("plan", "tune.yaml")
+        told = self.doetune("run", "tune", expect=5).stderr
+        self.assertIn("    tune/runs/0014.1/stdout: cache is cold\n", told)
+        self.write_program("bench", "#!/bin/sh\nexit 77\n")  # nothing can run, nothing is printed
+        self.doetune("run", "tune")
+        self.assertEqual(self.next_of(self.doetune("status", "tune")), "check")
 
     def altered(self, old, new):
         self.write("altered.yaml", (self.directory / "tune.yaml").read_text().replace(old, new))

@@ -61,8 +61,25 @@ class Manual(CliCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), page.name)
             self.assertIn("doetune", done.stdout)
 
+    @unittest.skipIf(shutil.which("mandoc") is None, "mandoc is not installed")
+    def test_mandoc_has_no_complaints(self):
+        self.doetune("man", "--output", "pages")
+        for page in sorted((self.directory / "pages").rglob("*.[15]")):
+            done = subprocess.run(["mandoc", "-T", "lint", "-W", "style", str(page)],
+                                  capture_output=True, text=True, timeout=60)
+            # The name and its summary are one line, which makewhatis reads.
+            self.assertRegex(page.read_text(), r'^\.TH "[A-Z\\-]+" [15] "2\d{3}-\d\d-\d\d" ')
+            told = [line for line in done.stdout.splitlines() if ":3:" not in line]
+            self.assertEqual(told, [], page.name)
+
     def test_an_unknown_page_is_told(self):
         self.assertIn("did you mean 'study'", self.error_of("man", "studdy", expect=2))
+        for command in self.commands():  # the list is whole
+            self.assertRegex(self.error_of("man", "nope", expect=2), rf"[ ,]{command}(,|$)")
+
+    def test_usage_has_no_blank_at_its_end(self):
+        self.assertIn("usage: doetune schema\n", self.error_of("schema", "x", expect=2))
+        self.assertIn("usage: doetune plan STUDY.yaml\n", self.error_of("plan", "x", "y", expect=2))
 
 
 if __name__ == "__main__":

@@ -22,8 +22,16 @@ STUDY_FILE = [
     ("responses:", "design: {type: d-optimal, runs: 3}\nresponses:", ":6:9: design:", "6 runs or more"),
     ("responses:", "design: {type: ccd, alpha: rotatabel}\nresponses:", ":6:9: design:", "rotatable"),
     ("responses:", "constraints: [a + c <= 1]\nresponses:", ":6:", "'c' is not known here"),
-    ("responses:", "constraints: [a + b < -99]\nresponses:", "design:", "no runs that are allowed"),
-    ("command: [./bench", "command: [./bensh", ":2:11:", "bensh"),
+    ("responses:", "constraints: [a + b < -99]\nresponses:", ":6:14: design:", "no runs that are allowed"),
+    ("responses:", "model: cubic\nresponses:", ":6:8: design fccd: 14 runs do not determine the model"),
+    ("responses:", "design: {type: table, file: tabel.csv}\nresponses:", ":6:29: design.file:",
+     "did you mean 'table.csv'?"),
+    ("responses:", "model: [\"1\", a, \"a*c\"]\nresponses:", ":6:17: model term 'a*c'", "expected one of a, b"),
+    ("  y:", "  a:", ":7:3: response 'a': a factor has this name already"),
+    ("telemetry: 0", "launcher: ssh", ":8:61: run.launcher: ssh needs run.ssh.hosts"),
+    ("telemetry: 0", "environment: {A=B: 1}", "'A=B' is no name of a variable"),
+    ("telemetry: 0", "after_run: [nowhere]", ":8:", "cannot run 'nowhere'"),
+    ("command: [./bench", "command: [./bensh", ":2:11:", "did you mean '", "/bench'?"),
 ]
 
 # A table to import, and what the message must have.
@@ -32,12 +40,19 @@ TABLES = [
     ("a;b;y\n1;2;3\n", "d.csv:1:", "separated by commas"),
     ("a,b,y\n1,x,3\n", "d.csv:2:", "'x' is no setting of factor 'b'; expected a number from 0 to 4"),
     ("a,b,y\n9,2,3\n", "d.csv:2:", "'9' is no setting of factor 'a'; expected a number from -2 to 2"),
-    ("a,b,y\n1,2,nan\n", "d.csv:2:", "response 'y': 'nan' is no finite number"),
+    ("a,b,y\n1,2,nan\n", "d.csv:2: response 'y': expected a number", "found 'nan'"),
+    ("\ufeffa,b,y\r\n\r\n9,2,3\r\n", "d.csv:3: '9' is no setting"),
+    ("a,b,y\n1,2,3,4\n", "d.csv:2:", "4 cells, the header has 3; decimals are written with a point"),
+    ("a,a,b,y\n1,1,2,3\n", "d.csv:1: two columns are named 'a'"),
+    ("a,b,y,status,status\n1,2,3,failed,failed\n", "d.csv:1: two columns are named 'status'"),
+    ("a,b,y\n1,\x1b[31m2,3\n", "d.csv:2: this is no text (UTF-8"),
+    ("a,b,y\n1,2,3\n", "d.csv: its 1 run does not determine the model"),
     ("a,b,y\n1,2\n", "d.csv:2:", "2 cells, the header has 3"),
     ("a,b,y,status\n1,2,3,infeasable\n", "d.csv:2:", "did you mean 'infeasible'?"),
-    ("a,b,y,block\n1,2,3,x\n", "d.csv:2:", "no whole number from 1"),
-    ("a,b,y\n\"1,2,3\n", "line 2", "never closed"),
-    ("", "d.csv", "no rows"),
+    ("a,b,y,block\n1,2,3,x\n", "d.csv:2: block: expected a whole number from 1, found 'x'"),
+    ("a,b,y\n\"1,2,3\n", "d.csv:2:", "never closed"),
+    ("", "d.csv:1: the table is empty"),
+    ("a,b,y\n", "d.csv:1: the table has no rows below its header"),
 ]
 
 # Arguments, the exit code, and what the message must have.
@@ -55,18 +70,26 @@ ARGUMENTS = [
     (["status", "tunee"], 4, "did you mean 'tune'?"),
     (["status", "tune.yaml"], 4, "did you mean 'tune'?"),
     (["run", "tune", "--jobs", "many"], 2, "expected a whole number"),
-    (["run", "tune", "--jobs", "0"], 2, "at least 1"),
+    (["run", "tune", "--jobs", "0"], 2, "doetune run: --jobs: expected a whole number from 1, found '0'"),
+    (["run", "tune", "--only", "3-"], 2, "doetune run: --only: expected run numbers from 1 to 14", "'3-'"),
+    (["run", "tune", "--launcher", "ssh"], 3, "tune/study.yaml:8:6: the launcher ssh needs run.ssh.hosts"),
     (["run", "tune", "--launcher", "slrum"], 2, "did you mean 'slurm'?"),
     (["run", "tune", "--retry", "fialed"], 2, "did you mean 'failed'?"),
     (["run", "tune", "--only", "99"], 2, "from 1 to 14"),
     (["fit", "tune", "--surface", "amdal"], 2, "did you mean 'amdahl'?"),
     (["fit", "tune", "--law-factor", "aa"], 2, "did you mean 'a'?"),
+    (["fit", "tune", "--surface", "amdahl"], 2, "name it with --law-factor: a, b"),
     (["fit", "tune", "--model", "quadratik"], 2, "did you mean 'quadratic'?"),
     (["fit", "tune", "--transform", "lgo"], 2, "did you mean 'log'?"),
+    (["fit", "tune", "--transform", "bxo-cox"], 2, "did you mean 'box-cox'?"),
+    (["fit", "tune", "--transform", "power(x)"], 2, "power(0.3)"),
+    (["optimize", "tune", "--response", "y"], 2, "--contour"),
+    (["optimize", "tune", "--goal", "y"], 2, "expected RESPONSE=GOAL, e.g. throughput=maximize, found 'y'"),
+    (["optimize", "tune", "--hold", "a"], 2, "expected FACTOR=SETTING"),
     (["optimize", "tune", "--goal", "yy=maximize"], 2, "did you mean 'y'?"),
     (["optimize", "tune", "--goal", "y=maximise"], 2, "did you mean 'maximize'?"),
     (["optimize", "tune", "--goal", "y=within:3"], 2, "needs two numbers"),
-    (["optimize", "tune", "--goal", "y=within:5,3"], 2, "5 must be below 3"),
+    (["optimize", "tune", "--goal", "y=within:5,3"], 2, "low (5) must be below high (3)"),
     (["optimize", "tune", "--hold", "a=9"], 2, "expected a number from -2 to 2"),
     (["optimize", "tune", "--hold", "aa=1"], 2, "did you mean 'a'?"),
     (["optimize", "tune", "--contour", "a"], 2, "expected two factors"),
@@ -86,6 +109,7 @@ class Messages(CliCase):
         self.assertNotIn("exception", error, what)
 
     def test_of_the_study_file(self):
+        self.write("table.csv", "")
         for old, new, *words in STUDY_FILE:
             self.assertIn(old, STUDY)
             self.write("bad.yaml", STUDY.replace(old, new, 1))
@@ -124,17 +148,33 @@ class Messages(CliCase):
                 lines[line] = text
             return edit
 
-        self.assertIn("bad/plan.csv: line 3: 2 cells, expected 7",
+        self.assertIn("bad/plan.csv:3: 2 cells, the header has 7",
                       said(edited("plan.csv", put(2, "x,y\n")), expect=3).stderr)
-        self.assertIn("line 1: expected the columns run,standard_order",
-                      said(edited("plan.csv", put(0, "runs\n")), expect=3).stderr)
-        self.assertIn("plan.json: is damaged", said(edited("plan.json", lambda l: l.clear())).stderr)
+        self.assertIn("bad/plan.csv:1: expected the columns run,standard_order",
+                      said(edited("plan.csv", put(0, "r,s,p,b,c,a,b\n")), expect=3).stderr)
+        self.assertIn("bad/plan.csv:3: 'x' is no setting of factor 'a'; expected a number from -2",
+                      said(edited("plan.csv", put(2, "2,3,axial,1,1,x,2\n")), expect=3).stderr)
+        self.assertIn("plan.json:1: is damaged", said(edited("plan.json", lambda l: l.clear())).stderr)
+        self.assertIn("plan.json:3: is damaged", said(edited("plan.json", put(2, "}}\n"))).stderr)
         self.assertIn("study.yaml is missing", said(lambda d: (d / "study.yaml").unlink()).stderr)
         self.assertIn("no plan.json", said(lambda d: (d / "plan.json").unlink()).stderr)
         self.assertIn("not a doetune journal", said(
             lambda d: (d / "runs.jsonl").write_text("hello\n")).stderr)
         told = said(edited("runs.jsonl", put(3, "{}\n")), expect=0)
         self.assertIn("bad/runs.jsonl:4: damaged line", told.stdout)
+
+    def test_of_usage_begin_with_the_command(self):
+        self.planned_and_run()
+        for arguments, code, *_ in ARGUMENTS:
+            if code == 2 and arguments[0] != "stauts":
+                self.assertTrue(self.error_of(*arguments, expect=2).startswith(f"doetune {arguments[0]}: "),
+                                arguments)
+
+    def test_of_several_studies_has_a_command(self):
+        self.doetune("plan", "tune.yaml", "-o", "one")
+        self.doetune("plan", "tune.yaml", "-o", "two")
+        self.assert_says(self.error_of("fit", expect=4),
+                         ["as in `doetune status one`:\n  one\n  two\n"], "several")
 
     def test_where_nothing_can_be_written(self):
         error = self.error_of("init", "nowhere/x.yaml", expect=4)

@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import fcntl
@@ -75,7 +76,10 @@ class Watching(CliCase):
         self.doetune("plan", "tune.yaml")
         written, code = self.on_terminal("run", "tune", env={"SLOW": "0.2"})
         self.assertEqual(code, 0)
-        self.assertRegex(written, r"\[\d+/14\] #\d+ a=[-\d.]+ b=[\d.]+ [-\d.]+ points · 0:0\d · ETA 0:0\d")
+        self.assertRegex(written, r"\[\d+/14\] #\d+ a=[-\d.]+ b=[\d.]+ · #\d+: [-\d.]+ points · 0:0\d · ETA 0:0\d")
+        # A value stands beside the number of its own run, which is not the one under way.
+        for under_way, measured in re.findall(r"\] #(\d+) [^\r\n]* · #(\d+): ", written):
+            self.assertNotEqual(under_way, measured)
         drawn = re.findall(r"\r\x1b\[K([^\r\n]*)", written)
         self.assertLessEqual(max(map(len, drawn)), 79)
         screen = Screen()
@@ -119,9 +123,34 @@ class Watching(CliCase):
     def test_watching_elsewhere_tells_each_run_once(self):
         self.started()
         told = self.doetune("status", "tune", "--watch").stdout
-        self.assertEqual(len(re.findall(r"#\d+ a=\S+ b=\S+ completed in", told)), 14)
+        first = int(re.match(r"tune: (\d+) of 14 runs completed\n", told)[1])
+        ended = re.findall(r"#(\d+) a=\S+ b=\S+ completed in", told)
+        self.assertEqual(ended, [str(run) for run in range(first + 1, 15)])
         self.assertEqual(told.count("14 of 14 runs completed"), 1)
         self.assertNotIn("\x1b", told)
+
+    def test_watching_elsewhere_tells_the_state_at_once(self):
+        self.doetune("plan", "tune.yaml")
+        run = subprocess.Popen([str(DOETUNE), "run", "tune", "--only", "1"], cwd=self.directory,
+                               env={**os.environ, "SLOW": "600"}, stderr=subprocess.DEVNULL)
+        while not list(self.directory.glob("tune/runs/*/claim")):
+            time.sleep(0.02)
+        watch = subprocess.Popen([str(DOETUNE), "status", "tune", "--watch"], cwd=self.directory,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            self.assertEqual(watch.stdout.readline(), "tune: 0 of 14 runs completed\n")
+        finally:
+            for _ in range(2):  # the second stops the run under way
+                run.send_signal(signal.SIGINT)
+                time.sleep(0.2)
+            run.wait(60)
+        told, error = watch.communicate(timeout=60)
+        self.assertIn("stopped by the user", told)  # the run's end
+        self.assertIn("Next: ", error)
+
+    def test_status_while_runs_are_made_says_how_to_watch_them(self):
+        self.started()
+        self.assertIn("Next: doetune status tune --watch", self.doetune("status", "tune").stderr)
 
     def test_colours_only_where_they_are_wanted(self):
         self.planned_and_run()

@@ -2,6 +2,8 @@
 
 #include "reports/format.h"
 
+#include <cmath>
+
 using namespace doetune;
 using namespace doetune::reports;
 
@@ -42,6 +44,34 @@ TEST_CASE("Goals are read as they are written", "[reports][format]") {
   goal.type = surfaces::GoalType::kAtMost;
   goal.high = 1;
   CHECK(goal_text(goal, "s") == "at most 1 s");
+}
+
+TEST_CASE("A number never reads as a limit that it is not equal to", "[reports][format]") {
+  surfaces::Goal goal;
+  goal.type = surfaces::GoalType::kAtMost;
+  goal.high = 25;
+  CHECK(number_beside(24.96, 12, goal) == "24.96");  // to its digits: 25
+  CHECK(number_beside(25.00001, 0, goal) == "25.00001");
+  CHECK(number_beside(25, 12, goal) == "25");
+  CHECK(number_beside(23.96, 12, goal) == "24");
+  CHECK(number_beside(24.96, 12, std::nullopt) == "25");
+  const double next = std::nextafter(25.0, 26.0);
+  CHECK(number_beside(next, 0, goal) == exact_number(next));
+  goal.type = surfaces::GoalType::kWithin;
+  goal.low = 1800;
+  CHECK(number_beside(1799.6, 142, goal) == "1799.6");
+  goal.type = surfaces::GoalType::kMaximize;  // whose ends are no limits
+  CHECK(number_beside(1799.6, 142, goal) == "1800");
+  goal.type = surfaces::GoalType::kAtMost;
+  goal.high = 24.99999;  // as the user gave it, not 25
+  CHECK(goal_text(goal, "ms") == "at most 24.99999 ms");
+}
+
+TEST_CASE("The mean on the scale of a fit goes by its name", "[reports][format]") {
+  CHECK(mean_words(surfaces::Transform::kNone) == "mean");
+  CHECK(mean_words(surfaces::Transform::kLog) == "geometric mean");
+  CHECK(mean_words(surfaces::Transform::kInverse) == "harmonic mean");
+  CHECK(mean_words(surfaces::Transform::kSqrt) == "mean on the scale of sqrt");
 }
 
 TEST_CASE("Run numbers are read as ranges", "[reports][format]") {

@@ -1,4 +1,6 @@
 // What is said of the runs themselves. Records are made up; the counts are plain arithmetic.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -70,6 +72,22 @@ TEST_CASE("Flags that differ in numbers alone are one", "[reports][quality]") {
   CHECK_FALSE(reports::is_of_many(flags[0], records));  // 2 of 11
   CHECK_FALSE(reports::is_of_many({"", {1, 2}}, records));
   CHECK(reports::is_of_many({"", {1, 2, 3}}, records));  // 3 of 11 are more than a quarter
+}
+
+TEST_CASE("Runs that did not complete are told by how they ended", "[reports][quality]") {
+  reports::Records records = twelve_runs();
+  for (const int run : {2, 3, 4}) {
+    records[run].status = study::RunStatus::kFailed;
+    records[run].reason = fmt::format("exit code 3: no file /tmp/{}", run);
+  }
+  records[1].status = study::RunStatus::kInfeasible;
+  records[1].reason = "out of memory";
+  const auto ends = reports::runs_by_end(records);
+  REQUIRE(ends.size() == 2);
+  CHECK(ends[0].what == "failed: exit code 3: no file /tmp/4");  // the last, whose output is shown
+  CHECK(ends[0].runs == std::vector<int>{2, 3, 4});
+  CHECK(ends[1].what == "infeasible: out of memory");
+  CHECK(ends[1].runs == std::vector<int>{1});
 }
 
 TEST_CASE("A wild run and a disturbed one stand out; a flag of most runs does not",

@@ -72,6 +72,20 @@ TEST_CASE("Missing runs make the answer partial", "[reports][verdict]") {
   CHECK_THAT(verdict.caveats.front(), Contains("1 of 20 planned runs has not been made"));
 }
 
+TEST_CASE("Where every run failed, one of them is to be looked at", "[reports][verdict]") {
+  Case failed;
+  for (auto& [run, record] : failed.analysis.records) {
+    record.status = study::RunStatus::kFailed;
+    record.responses.clear();
+  }
+  for (reports::ResponseAnalysis& response : failed.analysis.responses) response.fit.reset();
+  CHECK(reports::verdict(failed.analysis).next_command ==
+        "doetune check " + failed.directory.path.string());
+  failed.analysis.records.erase(20);  // the rest would end alike
+  CHECK(reports::verdict(failed.analysis).next_command ==
+        "doetune check " + failed.directory.path.string());
+}
+
 TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[reports][verdict]") {
   surfaces::Fit fit;
   fit.df_residual = 10;

@@ -100,13 +100,13 @@ TEST_CASE("On a terminal one line is redrawn, fitted to its width", "[runner][pr
   printer.ended(progress, printed.run(1), record_of(1, RunStatus::kCompleted, 125), "a", false);
   printer.started(progress, printed.run(2), 1);
   CHECK(printer.tick(progress, 225) == 1.0);
-  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 861.2 images/s · 2:05 · ETA 2:05");
+  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s · 2:05 · ETA 2:05");
 
   CHECK(printer.tick(progress, 225.5) == 0.5);  // not yet
   CHECK(printed.taken().empty());
   printed.width = 41;
   printer.tick(progress, 226);
-  CHECK(printed.taken() == "\r\x1b[K[1/20] … 861.2 images/s · 2:06 · ETA 2:…");  // 40 columns
+  CHECK(printed.taken() == "\r\x1b[K[1/20] … · #1: 861.2 images/s · 2:06 · …");  // 40 columns
 }
 
 TEST_CASE("The line has what went wrong, and all responses there is room for",
@@ -128,10 +128,10 @@ TEST_CASE("The line has what went wrong, and all responses there is room for",
   printer.started(progress, printed.run(2), 1);
   printer.tick(progress, 160);
   CHECK(printed.taken() ==
-        "\r\x1b[K[1/20] #2 x=2 861.2 images/s p99 46 ms · 1:00 · ETA 1:00 · 1 retry");
+        "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s p99 46 ms · 1:00 · ETA 1:00 · 1 retry");
   printed.width = 60;
   printer.tick(progress, 162);
-  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 861.2 images/s · 1:02 · ETA 1:00 · 1 retry");
+  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s · 1:02 · ETA 1:00 · 1 retry");
 }
 
 TEST_CASE("Failures get a line of their own, above the status line", "[runner][progress]") {

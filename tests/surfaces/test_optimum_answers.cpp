@@ -125,7 +125,10 @@ TEST_CASE("What the runs cannot tell from the best is listed with what it costs"
   const surfaces::Optimum optimum = surfaces::find_optimum(request);
   const auto equivalents = surfaces::equivalents(request, optimum.best);
   REQUIRE_FALSE(equivalents.empty());
-  REQUIRE(equivalents.size() <= 10);
+  REQUIRE(equivalents.size() <= 5);
+  CHECK(std::is_sorted(equivalents.begin(), equivalents.end(), [](const auto& a, const auto& b) {
+    return a.candidate.desirability > b.candidate.desirability;
+  }));
   for (const surfaces::Equivalent& other : equivalents) {
     REQUIRE(other.against_best.size() == 2);
     CHECK(other.against_best[0].difference <= 0);

@@ -1,0 +1,64 @@
+#include "cli/failed_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/terminal.h"
+#include "reports/format.h"
+#include "runner/bounded_file.h"
+#include "runner/output_text.h"
+
+namespace doetune::cli {
+namespace {
+
+constexpr std::size_t kMostKinds = 6;
+constexpr std::size_t kTailBytes = 4096;
+
+/// "fccd/runs/0014.1/stderr: ImportError"; of standard output where that one is empty. Without the
+/// line where the reason of the end has it already. Empty for a run that left neither.
+std::string output_text(const std::filesystem::path& attempt, const std::string& reason) {
+  for (const char* name : {"stderr", "stdout"}) {
+    const std::string tail = runner::read_tail(attempt / name, kTailBytes);
+    const std::string words = runner::printable(runner::last_line(tail));
+    if (words.empty()) continue;
+    const bool told = reason.find(words) != std::string::npos;
+    return (attempt / name).string() + (told ? "" : ": " + words);
+  }
+  return "";
+}
+
+std::string kind_text(const study::StudyDirectory& directory, const reports::RunsAlike& alike,
+                      const study::RunRecord& last) {
+  std::string text = fmt::format(
+      "  {}\n", wrapped(reports::runs_text(alike.runs) + " " + alike.what, 4, kColumns));
+  const std::string output = output_text(directory.attempt(last.run, last.attempt), alike.what);
+  return output.empty() ? text : text + fmt::format("    {}\n", wrapped(output, 6, kColumns));
+}
+
+}  // namespace
+
+std::string failures_text(const study::StudyDirectory& directory, const reports::Records& records) {
+  const std::vector<reports::RunsAlike> kinds = reports::runs_by_end(records);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kinds.size(), kMostKinds); ++i) {
+    text += kind_text(directory, kinds[i], records.at(kinds[i].runs.back()));
+  }
+  if (kinds.size() <= kMostKinds) return text;
+  return text + fmt::format("  {} of other kinds; `doetune report` has them\n",
+                            reports::count_of(static_cast<int>(kinds.size() - kMostKinds), "end"));
+}
+
+std::string command_after_runs(const study::StudyDirectory& directory,
+                               const runner::RunCounts& counts, int missing) {
+  const bool can_run = !directory.study.command.empty() || !directory.study.workload.empty();
+  const bool in_vain = counts.completed == 0 && counts.unsuccessful() + counts.infeasible > 0;
+  return fmt::format("doetune {} {}",
+                     !can_run      ? "report"
+                     : in_vain     ? "check"
+                     : missing > 0 ? "run"
+                                   : "report",
+                     directory.path.string());
+}
+
+}  // namespace doetune::cli
