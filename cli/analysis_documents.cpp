@@ -288,13 +288,14 @@ Shape optimum_document() {
 }
 
 Shape confirm_document() {
-  return versioned({{"directory", text()},
-                    {"status", text()},
-                    {"headline", text()},
-                    {"caveats", list(text())},
-                    {"runs_added", integer()},
-                    {"settings", maybe(settings())},
-                    {"confirmation", confirmation()}});
+  const Shape judged = versioned({{"directory", text()},
+                                  {"status", text()},
+                                  {"headline", text()},
+                                  {"caveats", list(text())},
+                                  {"runs_added", integer()},
+                                  {"settings", maybe(settings())},
+                                  {"confirmation", confirmation()}});
+  return either({judged, dry_run_document()});
 }
 
 Shape report_document() {

@@ -39,7 +39,7 @@ std::vector<OptionRow> Options::rows() const {
   for (const auto& option : visible_.options()) {
     const std::string short_name =
         option->canonical_display_name(po::command_line_style::allow_dash_for_short);
-    rows.push_back({"--" + option->long_name(), short_name.size() == 2 ? short_name : "",
+    rows.push_back({"--" + option->long_name(), short_name.starts_with('-') ? short_name : "",
                     option->semantic()->max_tokens() == 0 ? "" : option->semantic()->name(),
                     option->description()});
   }

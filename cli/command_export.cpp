@@ -47,6 +47,15 @@ void print_json(const reports::ExportFormat& format, const std::string& file, in
                  .dump(2));
 }
 
+/// Responses whose surface is not what a script fits.
+void say_what_differs(const reports::Analysis& analysis) {
+  for (const reports::ResponseAnalysis& response : analysis.responses) {
+    if (!response.other || !response.fit) continue;
+    fmt::print(stderr, "{}: the script fits its polynomial, not the {} that doetune predicts by\n",
+               response.response.name, response.kind);
+  }
+}
+
 }  // namespace
 
 void describe_export(Options& options) {
@@ -77,6 +86,7 @@ int command_export(const Command& command, const Arguments& arguments) {
     options.json() ? print_json(format, file, analysis.completed())
                    : fmt::print("{} written: {}\n", file, format.summary);
     if (!format.program.empty()) {
+      say_what_differs(analysis);
       say_next(fmt::format("{} {} (needs Debian's {})", format.program, study::shell_quoted(file),
                            format.needs));
     }

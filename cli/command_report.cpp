@@ -19,6 +19,8 @@
 namespace doetune::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -50,9 +52,9 @@ std::vector<std::string> formats_of(const Options& options) {
   return formats;
 }
 
-void print_json(const reports::Verdict& verdict, const std::vector<std::filesystem::path>& files) {
+void print_json(const reports::Verdict& verdict, const std::vector<fs::path>& files) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const std::filesystem::path& file : files) list.push_back(file.string());
+  for (const fs::path& file : files) list.push_back(file.string());
   fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
                                             {"status", reports::status_name(verdict.status)},
                                             {"headline", verdict.headline},
@@ -63,18 +65,17 @@ void print_json(const reports::Verdict& verdict, const std::vector<std::filesyst
 
 void print_answer(const reports::Verdict& verdict, const reports::ReportFiles& files) {
   print_verdict(verdict);
-  for (const std::filesystem::path& page : files.pages) fmt::print("{} written\n", page.string());
+  for (const fs::path& page : files.pages) fmt::print("{} written\n", page.string());
   if (files.figures.empty()) return;
   fmt::print("{} figures written to {}\n", files.figures.size(),
              files.figures.front().parent_path().string());
 }
 
 /// The report and what else was asked for.
-reports::ReportFiles write_files(const reports::Analysis& analysis,
+reports::ReportFiles write_files(const reports::Analysis& analysis, const fs::path& directory,
                                  const std::vector<std::string>& formats) {
-  reports::ReportFiles files =
-      reports::write_report(analysis, analysis.directory->report(), formats);
-  const std::vector<std::filesystem::path> drawings = files.figures;
+  reports::ReportFiles files = reports::write_report(analysis, directory, formats);
+  const std::vector<fs::path> drawings = files.figures;
   for (const std::string& kind : figure_kinds()) {
     if (!contains(formats, kind)) continue;
     for (auto& file : converted_figures(drawings, kind)) files.figures.push_back(std::move(file));
@@ -83,7 +84,7 @@ reports::ReportFiles write_files(const reports::Analysis& analysis,
 }
 
 /// Opens the page if that was asked for. The next step is `next`, or else to open the page.
-void show_page(const Options& options, const std::filesystem::path& page, const std::string& next) {
+void show_page(const Options& options, const fs::path& page, const std::string& next) {
   if (options.has("open")) {
     if (open_on_desktop(page)) return;
     fmt::print(stderr, "There is no desktop to open it on.\n");
@@ -103,7 +104,9 @@ std::string next_runs(const reports::Verdict& verdict) {
 void describe_report(Options& options) {
   options.add()("format", boost::program_options::value<std::string>()->value_name("LIST"),
                 "some of html (default), md, json; pdf and png are of the figures")(
-      "open", "open the page, where there is a desktop");
+      "output,o", boost::program_options::value<std::string>()->value_name("DIR"),
+      "where to write it (default: report/ in the study directory, and fit.json and optimum.json "
+      "beside it)")("open", "open the page, where there is a desktop");
   options.choices("format", {known_formats(), true});
   add_fit_options(options);
   add_goal_options(options);
@@ -117,14 +120,15 @@ int command_report(const Command& command, const Arguments& arguments) {
   const study::StudyDirectory directory = open_study(options);
   const reports::Analysis analysis =
       reports::analyse(directory, analysis_options(options, directory.study));
-  if (!asks_otherwise(options)) {
+  if (!asks_otherwise(options) && !options.has("output")) {
     study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
     study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   }
-  const reports::ReportFiles files = write_files(analysis, formats);
+  const fs::path output = options.text("output", directory.report().string());
+  const reports::ReportFiles files = write_files(analysis, output, formats);
   const reports::Verdict verdict = reports::verdict(analysis);
   options.json() ? print_json(verdict, files.all()) : print_answer(verdict, files);
-  show_page(options, files.pages.empty() ? directory.report() / "figures" : files.pages.front(),
+  show_page(options, files.pages.empty() ? output / "figures" : files.pages.front(),
             asks_otherwise(options) ? "" : next_runs(verdict));
   if (analysis.completed() == 0) return kRunsMissing;
   return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;

@@ -72,22 +72,6 @@ ShapeKeys run_counts() {
           {"cancelled", integer()},  {"lost", integer()},    {"remaining", integer()}};
 }
 
-Shape dry_run_document() {
-  const Shape run = object({{"run", integer()},
-                            {"host", text()},
-                            {"gpus", list(text())},
-                            {"gpus_wanted", integer()},
-                            {"cpus", list(integer())},
-                            {"program", text()},
-                            {"arguments", list(text())},
-                            {"environment", map(text())},
-                            {"working_directory", text()}});
-  return versioned({{"runs", list(run)},
-                    {"expected_run_s", maybe(number())},
-                    {"expected_s", maybe(number())},
-                    {"expected_gpu_hours", maybe(number())}});
-}
-
 Shape run_document() {
   const Shape done =
       joined(versioned(run_counts()), object({{"interrupted", flag()}, {"gave_up", anything()}}));
@@ -228,6 +212,22 @@ constexpr std::array kDocuments{
 };
 
 }  // namespace
+
+Shape dry_run_document() {
+  const Shape run = object({{"run", integer()},
+                            {"host", text()},
+                            {"gpus", list(text())},
+                            {"gpus_wanted", integer()},
+                            {"cpus", list(integer())},
+                            {"program", text()},
+                            {"arguments", list(text())},
+                            {"environment", map(text())},
+                            {"working_directory", text()}});
+  return versioned({{"runs", list(run)},
+                    {"expected_run_s", maybe(number())},
+                    {"expected_s", maybe(number())},
+                    {"expected_gpu_hours", maybe(number())}});
+}
 
 Shape evaluation_basics() {
   return object({{"runs", integer()},

@@ -18,6 +18,7 @@ Shape fit_document();
 Shape optimum_document();
 Shape confirm_document();
 Shape report_document();  ///< report.json
+Shape dry_run_document();  ///< of run and confirm
 Shape evaluation_basics();
 
 }  // namespace doetune::cli

@@ -29,6 +29,10 @@ std::vector<std::string> command_names() {
 const Command& named(const std::string& name) {
   const Command* command = find_command(name);
   if (command != nullptr) return *command;
+  if (name.starts_with('-')) {
+    throw UsageError(fmt::format("doetune: no option is named '{}'{}", name,
+                                 doe::did_you_mean(name, {"--help", "--version"})));
+  }
   throw UsageError(fmt::format("doetune: no command is named '{}'{}", name,
                                doe::did_you_mean(name, command_names())));
 }

@@ -51,6 +51,17 @@ std::string place_of_design(const Study& study) {
   return study.place("factors");
 }
 
+/// "a*b, a*c and 4 more are": as many terms as fit a message.
+std::string aliased_terms(const std::vector<std::string>& aliases) {
+  constexpr std::size_t kMostNamed = 8;
+  const std::size_t named = std::min(aliases.size(), kMostNamed);
+  const std::string names =
+      fmt::format("{}", fmt::join(aliases.begin(), aliases.begin() + named, ", "));
+  const std::size_t more = aliases.size() - named;
+  return fmt::format("{}{} {}", names, more > 0 ? fmt::format(" and {} more", more) : "",
+                     aliases.size() == 1 ? "is" : "are");
+}
+
 /// Too few runs for the model are a mistake, unless the type or the user means it so.
 void check_singular(const Study& study, Plan& plan) {
   const doe::Evaluation& evaluation = plan.evaluation;
@@ -62,11 +73,10 @@ void check_singular(const Study& study, Plan& plan) {
     return;
   }
   const std::string what = fmt::format(
-      "{} not determine the model ({} terms): {} {} aliased with other terms; choose a smaller "
+      "{} not determine the model ({} terms): {} aliased with other terms; choose a smaller "
       "model or more runs",
       evaluation.runs == 1 ? "1 run does" : fmt::format("{} runs do", evaluation.runs),
-      evaluation.terms, fmt::join(evaluation.aliases, ", "),
-      evaluation.aliases.size() == 1 ? "is" : "are");
+      evaluation.terms, aliased_terms(evaluation.aliases));
   if (!study.design.table.empty()) {
     throw StudyError(fmt::format("{}: its {}", study.design.table.string(), what));
   }

@@ -177,6 +177,11 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
 }
 
 /// Why no optimum can be sought; empty if one can.
+bool has_goal(const surfaces::OptimumRequest& request) {
+  return std::any_of(request.responses.begin(), request.responses.end(),
+                     [](const auto& response) { return response.goal.has_value(); });
+}
+
 std::string missing_for_optimum(const Analysis& analysis, const surfaces::OptimumRequest& request,
                                 const AnalysisOptions& options) {
   const auto infeasible = infeasible_settings(analysis).size();
@@ -193,9 +198,7 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
       return response.response.name + " has a goal but no surface: " + response.problem;
     }
   }
-  const bool has_goal = std::any_of(request.responses.begin(), request.responses.end(),
-                                    [](const auto& response) { return response.goal.has_value(); });
-  return has_goal ? "" : "no response has a goal";
+  return has_goal(request) ? "" : "no response has a goal";
 }
 
 /// Limits alone have no best settings that runs could place, all that meet them are as good; nor
@@ -260,22 +263,30 @@ void drop_idle_bounds(const Analysis& analysis, surfaces::Optimum& optimum) {
   });
 }
 
+/// Fills in the ends of the ramps, and notes every goal as it is used.
+void close_ramps(surfaces::OptimumRequest& request, const std::vector<surfaces::Interval>& ranges,
+                 Analysis& analysis) {
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    if (!request.responses[r].goal) continue;
+    close_ramp(*request.responses[r].goal, ranges[r]);
+    analysis.goals[request.responses[r].name] = *request.responses[r].goal;
+  }
+}
+
+/// Goals stand even where one response without a surface leaves no optimum.
 void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
   surfaces::OptimumRequest request = request_of(analysis, options);
   analysis.optimum_problem = missing_for_optimum(analysis, request, options);
-  if (!analysis.optimum_problem.empty()) return;
+  if (!has_goal(request)) return;
   try {
     const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
-    for (std::size_t r = 0; r < ranges.size(); ++r) {
-      if (!request.responses[r].goal) continue;
-      close_ramp(*request.responses[r].goal, ranges[r]);
-      analysis.goals[request.responses[r].name] = *request.responses[r].goal;
-    }
+    close_ramps(request, ranges, analysis);
+    if (!analysis.optimum_problem.empty()) return;
     analysis.optimum = surfaces::find_optimum(request);
     drop_idle_bounds(analysis, *analysis.optimum);
     analysis.details = details_of(request, *analysis.optimum, ranges);
   } catch (const std::invalid_argument& error) {
-    analysis.optimum_problem = error.what();
+    if (analysis.optimum_problem.empty()) analysis.optimum_problem = error.what();
   }
 }
 

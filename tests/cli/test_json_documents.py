@@ -53,6 +53,7 @@ CALLS = [
     ("fit", ["fit", "tune", "--loss", "huber"], 0),
     ("optimize", ["optimize", "tune"], 0),
     ("optimize", ["optimize", "tune", "--goal", "y=at_least:20"], 6),
+    ("confirm", ["confirm", "tune", "-n", "2", "--dry-run"], 0),
     ("confirm", ["confirm", "tune", "-n", "2"], 8),
     ("augment", ["augment", "tune", "--runs", "2", "--dry-run"], 0),
     ("report", ["report", "tune", "--format", "html,md,json"], 0),

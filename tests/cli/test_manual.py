@@ -20,6 +20,8 @@ class Manual(CliCase):
             self.assertRegex(shown.splitlines()[2], "^Examples?:$")
             self.assertIn(f"doetune {command}", shown.splitlines()[3])
             self.assertLess(shown.index("Example"), shown.index("Usage:"))
+            for option in shown.split("Options:")[1].splitlines():
+                self.assertRegex(option, r"^$|^  -\w, --|^      --|^ {7,}\S", command)
             self.assertLessEqual(max(map(len, shown.splitlines())), 80, shown)
         self.assertIn("did you mean 'plan'", self.error_of("help", "plam", expect=2))
 

@@ -76,6 +76,14 @@ class ReportFormats(CliCase):
             self.assertIn("fccd/report", error)
             self.assertIn("ermission denied", error)
 
+    def test_another_folder(self):
+        written = self.doetune("report", "fccd", "-o", "elsewhere", "--format", "html,md")
+        self.assertIn("elsewhere/report.html written", written.stdout)
+        self.assertIn("open elsewhere/report.html", written.stderr)
+        self.assertTrue((self.directory / "elsewhere/report.md").is_file())
+        for file in "report", "fit.json", "optimum.json":
+            self.assertFalse((self.directory / "fccd" / file).exists(), file)
+
     def test_opening(self):
         said = self.doetune("report", "fccd", "--open").stderr
         self.assertIn("no desktop", said)

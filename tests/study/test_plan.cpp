@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -142,6 +144,18 @@ TEST_CASE("A design that cannot carry the model is refused before anything runs"
       "factors: {a: {low: 0, high: 1}}\nresponses: {y: {}}\nmodel: cubic\n", "s.yaml");
   CHECK_THROWS_WITH(study::make_plan(study),
                     Catch::Contains("do not determine the model") && Catch::Contains("a^3"));
+}
+
+TEST_CASE("Of many aliased terms a message names eight", "[study][plan]") {
+  std::string factors;
+  for (char name = 'a'; name <= 'k'; ++name)
+    factors += fmt::format("  {}: {{low: 0, high: 1}}\n", name);
+  const study::Study study = study::parse_study(
+      "factors:\n" + factors +
+          "responses: {y: {}}\nmodel: quadratic\ndesign: {type: plackett-burman}\n",
+      "s.yaml");
+  CHECK_THROWS_WITH(study::make_plan(study),
+                    Catch::Matches(".*: ([^,]+, ){7}[^,]+ and [0-9]+ more are aliased .*"));
 }
 
 TEST_CASE("A study directory opens as it was made", "[study][directory]") {
