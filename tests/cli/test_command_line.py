@@ -521,7 +521,7 @@ class CommandLine(CliCase):
         self.assertIn("stream-inference",
                       [w["name"] for w in self.json_of("workloads")["workloads"]])
         shown = self.doetune("workloads").stdout
-        self.assertIn("images that an executor runs through the network at a time", shown)
+        self.assertIn("images that an executor runs through the network at a time", " ".join(shown.split()))
         for listed in shown, self.doetune("designs").stdout:
             self.assertLessEqual(max(len(line) for line in listed.splitlines()), 80)
 

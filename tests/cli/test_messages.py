@@ -28,7 +28,7 @@ STUDY_FILE = [
      "did you mean 'table.csv'?"),
     ("responses:", "model: [\"1\", a, \"a*c\"]\nresponses:", ":6:17: model term 'a*c'", "expected one of a, b"),
     ("  y:", "  a:", ":7:3: response 'a': a factor has this name already"),
-    ("telemetry: 0", "launcher: ssh", ":8:61: run.launcher: ssh needs run.ssh.hosts"),
+    ("telemetry: 0", "launcher: ssh", ":8:62: run.launcher: ssh needs run.ssh.hosts"),
     ("telemetry: 0", "environment: {A=B: 1}", "'A=B' is no name of a variable"),
     ("telemetry: 0", "after_run: [nowhere]", ":8:", "cannot run 'nowhere'"),
     ("command: [./bench", "command: [./bensh", ":2:11:", "did you mean '", "/bench'?"),
