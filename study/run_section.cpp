@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "doe/nearest_name.h"
+#include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {
@@ -22,66 +23,28 @@ class RunReader {
 
   RunSettings read() const {
     RunSettings run;
-    run.launcher = text(node_, "launcher", run.launcher);
-    run.jobs = whole(node_, "jobs");
-    run.timeout_s = seconds(node_, "timeout").value_or(run.timeout_s);
-    run.stop_grace_s = seconds(node_, "stop_grace").value_or(run.stop_grace_s);
+    run.launcher = text_at(node_, "launcher", run.launcher);
+    run.jobs = whole_at(node_, "jobs");
+    run.timeout_s = seconds_at(node_, "timeout").value_or(run.timeout_s);
+    run.stop_grace_s = seconds_at(node_, "stop_grace").value_or(run.stop_grace_s);
     run.retries = retries(node_["retries"]);
-    run.retries.backoff_s = seconds(node_, "backoff").value_or(run.retries.backoff_s);
-    if (text(node_, "on_failure", "continue") == "stop") run.on_failure = OnFailure::kStop;
-    if (text(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
-    run.hang_after_s = seconds(node_, "hang_after");
+    run.retries.backoff_s = seconds_at(node_, "backoff").value_or(run.retries.backoff_s);
+    if (text_at(node_, "on_failure", "continue") == "stop") run.on_failure = OnFailure::kStop;
+    if (text_at(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
+    run.hang_after_s = seconds_at(node_, "hang_after");
     read_measurement(run);
     read_resources(run);
-    run.expected_s = seconds(node_, "expected");
-    for (const auto& entry : node_["environment"]) {
-      const std::string& name = entry.first.Scalar();
-      if (name.empty() || name.find('=') != std::string::npos) {
-        fail(entry.first, fmt::format("run.environment: '{:.60}' is no name of a variable; write "
-                                      "{{NAME: value}}",
-                                      name));
-      }
-      run.environment[name] = entry.second.Scalar();
-    }
+    run.expected_s = seconds_at(node_, "expected");
+    read_environment(run);
     run.after_run = texts(node_["after_run"]);
     run.after_all = texts(node_["after_all"]);
-    run.slurm = slurm(node_["slurm"]);
-    if (run.slurm.time_limit_s.value_or(run.timeout_s) < run.timeout_s) {
-      fail(node_["slurm"]["time"],
-           fmt::format("run.slurm.time ({} s) is below run.timeout ({} s), the time limit of an "
-                       "attempt",
-                       *run.slurm.time_limit_s, run.timeout_s));
-    }
-    run.ssh = ssh(node_["ssh"]);
-    if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
-      const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
-      fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
-    }
+    read_launchers(run);
     return run;
   }
 
  private:
   [[noreturn]] void fail(const YAML::Node& node, const std::string& message) const {
     fail_at(file_, node, message);
-  }
-
-  static std::string text(const YAML::Node& node, const char* key, const std::string& otherwise) {
-    return node && node[key] ? node[key].Scalar() : otherwise;
-  }
-
-  static std::optional<int> whole(const YAML::Node& node, const char* key) {
-    if (!node || !node[key]) return std::nullopt;
-    return static_cast<int>(parse_number(node[key].Scalar()).value_or(0));
-  }
-
-  static std::optional<double> seconds(const YAML::Node& node, const char* key) {
-    return node && node[key] ? parse_duration(node[key].Scalar()) : std::nullopt;
-  }
-
-  static std::vector<std::string> texts(const YAML::Node& list) {
-    std::vector<std::string> result;
-    for (const YAML::Node& item : list) result.push_back(item.Scalar());
-    return result;
   }
 
   Retries retries(const YAML::Node& node) const {
@@ -97,17 +60,17 @@ class RunReader {
       retries.failed = retries.timed_out = static_cast<int>(*number);
       return retries;
     }
-    retries.failed = whole(node, "failed").value_or(retries.failed);
-    retries.timed_out = whole(node, "timed_out").value_or(retries.timed_out);
-    retries.lost = whole(node, "lost").value_or(retries.lost);
+    retries.failed = whole_at(node, "failed").value_or(retries.failed);
+    retries.timed_out = whole_at(node, "timed_out").value_or(retries.timed_out);
+    retries.lost = whole_at(node, "lost").value_or(retries.lost);
     return retries;
   }
 
   void read_measurement(RunSettings& run) const {
-    run.repeats = whole(node_, "repeats").value_or(run.repeats);
-    run.warmup_s = seconds(node_, "warmup");
-    run.min_time_s = seconds(node_, "min_time");
-    run.max_time_s = seconds(node_, "max_time");
+    run.repeats = whole_at(node_, "repeats").value_or(run.repeats);
+    run.warmup_s = seconds_at(node_, "warmup");
+    run.min_time_s = seconds_at(node_, "min_time");
+    run.max_time_s = seconds_at(node_, "max_time");
     if (const YAML::Node given = node_["precision"]) {
       run.precision = parse_share(given.Scalar());
       if (!run.precision) {
@@ -121,12 +84,40 @@ class RunReader {
                                           *run.max_time_s, *run.min_time_s));
     }
     for (const char* key : {"min_time", "max_time"}) {
-      if (seconds(node_, key).value_or(0) <= run.timeout_s) continue;
+      if (seconds_at(node_, key).value_or(0) <= run.timeout_s) continue;
       fail(node_[key], fmt::format("run.{}: is above the time limit of an attempt, run.timeout "
                                    "({} s)",
                                    key, run.timeout_s));
     }
     if (node_["telemetry"]) run.telemetry_hz = *parse_number(node_["telemetry"].Scalar());
+  }
+
+  void read_environment(RunSettings& run) const {
+    for (const auto& entry : node_["environment"]) {
+      const std::string& name = entry.first.Scalar();
+      if (name.empty() || name.find('=') != std::string::npos) {
+        fail(entry.first, fmt::format("run.environment: '{:.60}' is no name of a variable; write "
+                                      "{{NAME: value}}",
+                                      name));
+      }
+      run.environment[name] = entry.second.Scalar();
+    }
+  }
+
+  /// The launchers' own sections, and what they must have.
+  void read_launchers(RunSettings& run) const {
+    run.slurm = slurm(node_["slurm"]);
+    if (run.slurm.time_limit_s.value_or(run.timeout_s) < run.timeout_s) {
+      fail(node_["slurm"]["time"],
+           fmt::format("run.slurm.time ({} s) is below run.timeout ({} s), the time limit of an "
+                       "attempt",
+                       *run.slurm.time_limit_s, run.timeout_s));
+    }
+    run.ssh = ssh(node_["ssh"]);
+    if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
+      const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
+      fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
+    }
   }
 
   void read_resources(RunSettings& run) const {
@@ -139,10 +130,10 @@ class RunReader {
       }
     }
     if (node_["gpus_per_run"]) run.gpus_per_run = count("gpus_per_run", 0, 1024);
-    run.runs_per_gpu = whole(node_, "runs_per_gpu").value_or(run.runs_per_gpu);
-    run.cpus_per_run = whole(node_, "cpus_per_run");
+    run.runs_per_gpu = whole_at(node_, "runs_per_gpu").value_or(run.runs_per_gpu);
+    run.cpus_per_run = whole_at(node_, "cpus_per_run");
     if (node_["processes"]) run.processes = count("processes", 1, kMostProcesses);
-    run.ranks = text(node_, "ranks", run.ranks);
+    run.ranks = text_at(node_, "ranks", run.ranks);
   }
 
   /// A whole number, or "{factor}".
@@ -171,15 +162,15 @@ class RunReader {
 
   SlurmSettings slurm(const YAML::Node& node) const {
     SlurmSettings slurm;
-    slurm.partition = text(node, "partition", "");
-    slurm.account = text(node, "account", "");
-    slurm.gres = text(node, "gres", "");
-    slurm.time_limit_s = seconds(node, "time");
+    slurm.partition = text_at(node, "partition", "");
+    slurm.account = text_at(node, "account", "");
+    slurm.gres = text_at(node, "gres", "");
+    slurm.time_limit_s = seconds_at(node, "time");
     if (node) slurm.options = texts(node["options"]);
-    slurm.nodes = whole(node, "nodes").value_or(slurm.nodes);
-    slurm.most_queued = whole(node, "queued").value_or(slurm.most_queued);
-    slurm.poll_s = seconds(node, "poll").value_or(slurm.poll_s);
-    slurm.program = text(node, "program", "");
+    slurm.nodes = whole_at(node, "nodes").value_or(slurm.nodes);
+    slurm.most_queued = whole_at(node, "queued").value_or(slurm.most_queued);
+    slurm.poll_s = seconds_at(node, "poll").value_or(slurm.poll_s);
+    slurm.program = text_at(node, "program", "");
     return slurm;
   }
 
@@ -198,7 +189,7 @@ class RunReader {
       }
     }
     ssh.options = texts(node["options"]);
-    ssh.program = text(node, "program", "");
+    ssh.program = text_at(node, "program", "");
     return ssh;
   }
 
@@ -210,7 +201,7 @@ class RunReader {
       fail(name, fmt::format("run.ssh.hosts: '{:.60}' is no host name", host.name));
     }
     if (node.IsScalar()) return host;
-    host.jobs = whole(node, "jobs").value_or(host.jobs);
+    host.jobs = whole_at(node, "jobs").value_or(host.jobs);
     host.gpus = texts(node["gpus"]);
     return host;
   }
