@@ -31,7 +31,7 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
   if (options.has("axial")) augmentation.kind = study::Augmentation::Kind::kAxial;
   if (options.has("runs") && augmentation.runs < 1) {
     throw UsageError(
-        fmt::format("--runs: expected a whole number from 1, found {}", augmentation.runs));
+        fmt::format("--runs: expected a whole number from 1, found '{}'", augmentation.runs));
   }
   if (options.has("design")) augmentation.design = options.text("design");
   if (const auto model = analysis_options(options, study).model) {

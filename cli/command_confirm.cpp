@@ -172,7 +172,7 @@ int conclude(const study::StudyDirectory& directory, const study::JudgedSettings
 int execute(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1)
-    throw UsageError(fmt::format("--runs: expected a whole number from 1, found {}", runs));
+    throw UsageError(fmt::format("--runs: expected a whole number from 1, found '{}'", runs));
   const reports::Analysis analysis = reports::analyse(directory);
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
     if (options.json()) print_json(analysis, reports::verdict(analysis), 0);

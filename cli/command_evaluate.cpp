@@ -194,7 +194,10 @@ int command_evaluate(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   doe::EvaluationOptions settings;
   const auto effect = study::parse_number(options.text("effect", "1"));
-  if (!effect || *effect <= 0) throw UsageError("--effect: expected a number above 0");
+  if (!effect || *effect <= 0) {
+    throw UsageError(
+        fmt::format("--effect: expected a number above 0, found '{}'", options.text("effect")));
+  }
   settings.effect = *effect;
   std::vector<Judged> designs{judge(options.required("PATH"), options, settings)};
   if (options.has("compare")) designs.push_back(judge(options.text("compare"), options, settings));

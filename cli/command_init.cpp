@@ -55,6 +55,10 @@ int command_init(const Command& command, const Arguments& arguments) {
   const std::filesystem::path file = !given.empty() ? given.front()
                                      : demo         ? "demo.yaml"
                                                     : "study.yaml";
+  if (std::filesystem::is_directory(file)) {
+    throw UsageError(
+        fmt::format("doetune init: {} is a directory; name a file in it", file.string()));
+  }
   if (std::filesystem::exists(file) && !options.has("force")) {
     throw UsageError(
         fmt::format("doetune init: {} is there already; --force replaces it", file.string()));

@@ -73,7 +73,8 @@ int guarded(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "doetune: the output could not be written: {}\n", std::strerror(errno));
     return kInternalError;
   } catch (const std::filesystem::filesystem_error& error) {
-    return report(error, kStudyDirectory);
+    fmt::print(stderr, "{}: {}\n", error.path1().string(), error.code().message());
+    return kStudyDirectory;
   } catch (const UsageError& error) {
     return report(error, kUsage);
   } catch (const study::StudyError& error) {

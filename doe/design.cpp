@@ -168,7 +168,9 @@ std::string_view point_type_name(PointType type) {
 PointType point_type_from_name(std::string_view name) {
   const auto found = std::find(kPointTypeNames.begin(), kPointTypeNames.end(), name);
   if (found == kPointTypeNames.end()) {
-    throw std::invalid_argument(fmt::format("no point type is named '{}'", name));
+    throw std::invalid_argument(
+        fmt::format("no point type is named '{:.60}'{}", name,
+                    did_you_mean(name, {kPointTypeNames.begin(), kPointTypeNames.end()})));
   }
   return static_cast<PointType>(found - kPointTypeNames.begin());
 }

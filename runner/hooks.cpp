@@ -81,7 +81,7 @@ Command Hooks::command(const std::vector<std::string>& arguments, const std::str
   } catch (const std::invalid_argument& error) {
     throw RunError(fmt::format("{}: {}", key, error.what()), key);
   } catch (const RunError& error) {
-    throw RunError(error.what(), key);
+    throw RunError(fmt::format("{}: {}", key, error.what()), key);
   }
   command.environment = directory_.study.run.environment;
   for (const auto& [name, text] : values) command.environment[variable(name)] = text;

@@ -1,6 +1,7 @@
 #include "runner/output_text.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace doetune::runner {
 namespace {
@@ -21,9 +22,15 @@ std::size_t multibyte_length(std::string_view text) {
 }  // namespace
 
 std::string_view last_line(std::string_view text) {
-  const std::size_t last = text.find_last_not_of(" \t\r\n");
-  if (last == std::string_view::npos) return {};
-  text = text.substr(0, last + 1);
+  const auto says_something = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
+  const auto last = std::find_if(text.rbegin(), text.rend(), says_something);
+  if (last == text.rend()) return {};
+  const auto at = static_cast<std::size_t>(text.rend() - last) - 1;
+  text = text.substr(0, text.find('\n', at));
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   return text.substr(text.rfind('\n') + 1);
 }
 

@@ -6,7 +6,7 @@
 
 namespace doetune::runner {
 
-/// The last line that is not blank.
+/// The last line that says something: neither a blank one nor a rule of dashes, as mpirun draws.
 std::string_view last_line(std::string_view text);
 
 /// Short, and without what a terminal would obey: control characters, those of C1 (U+0080 to

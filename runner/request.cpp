@@ -138,8 +138,9 @@ int count_in(const study::Count& count, const study::Study& study, const study::
     if (study.factors[i].name != count.factor) continue;
     const double value = run.settings[i];
     if (value == std::floor(value) && value >= 0 && value <= 1e6) return static_cast<int>(value);
-    throw RunError(fmt::format("run {}: {} = {} is asked of as a count, a whole number", run.run,
-                               count.factor, study.factors[i].format(value)),
+    throw RunError(fmt::format("run {}: factor '{}' stands for a number of GPUs or processes, "
+                               "a whole number from 0, and is {}",
+                               run.run, count.factor, study.factors[i].format(value)),
                    "factors." + count.factor);
   }
   throw RunError(fmt::format("'{}' is no factor", count.factor), "run");

@@ -17,9 +17,10 @@ SlotPool::SlotPool(std::vector<Place> places) {
     }
     const int wanted = place.cpus_per_run.value_or(0) * place.jobs;
     if (!place.cpus.empty() && wanted > static_cast<int>(place.cpus.size())) {
-      throw RunError(fmt::format("{} runs at once with {} processors each need {}; there are {}",
-                                 place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
-                     "run.cpus_per_run");
+      throw RunError(
+          fmt::format("run.jobs {} times run.cpus_per_run {} are {} processors; there are {}",
+                      place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
+          "run.cpus_per_run");
     }
     for (const std::string& gpu : place.gpus) {
       if (gpu.empty()) throw RunError("a GPU without a name is given");

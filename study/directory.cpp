@@ -83,6 +83,13 @@ void clear(const fs::path& path, bool force) {
   fs::remove_all(path / "report", error);
 }
 
+/// "key 'hash' not found" of "[json.exception.out_of_range.403] key 'hash' not found".
+std::string without_number(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
 nlohmann::json load_plan_json(const fs::path& path) {
   const fs::path file = path / "plan.json";
   if (!fs::exists(file)) {
@@ -104,7 +111,7 @@ nlohmann::json load_plan_json(const fs::path& path) {
     throw DirectoryError(fmt::format("{}:{}: is damaged: expected JSON; restore it, or plan again",
                                      file.string(), 1 + std::count(text.begin(), end, '\n')));
   } catch (const nlohmann::json::exception& error) {
-    fail(file, fmt::format("is damaged: {}", error.what()));
+    fail(file, "is damaged: " + without_number(error));
   }
 }
 
@@ -184,7 +191,7 @@ StudyDirectory open_directory(const fs::path& path) {
     directory.working_directory = json.at("working_directory").get<std::string>();
     directory.plan.notes = json.at("notes").get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception& error) {
-    fail(path / "plan.json", fmt::format("is damaged: {}", error.what()));
+    fail(path / "plan.json", "is damaged: " + without_number(error));
   }
   directory.plan.evaluation =
       doe::evaluate(directory.study.model, directory.plan.coded(directory.study.factors));

@@ -29,6 +29,8 @@ void sync(const fs::path& path) {
 
 /// Renames a new file into the place of the old one; `durable`: on the disk before and after.
 void replace_file(const fs::path& file, const std::string& content, bool durable) {
+  std::error_code error;
+  if (fs::is_directory(file, error)) fail(file, "is a directory; name a file");
   const fs::path partial = file.string() + ".partial";
   {
     std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
@@ -37,7 +39,6 @@ void replace_file(const fs::path& file, const std::string& content, bool durable
     if (!stream) fail(file, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   if (durable) sync(partial);
-  std::error_code error;
   fs::rename(partial, file, error);
   if (error) fail(file, fmt::format("cannot be replaced: {}", error.message()));
   if (durable) sync(file.parent_path());

@@ -174,7 +174,8 @@ void load_header(const std::filesystem::path& file, std::string_view line, Loade
     return;
   }
   const Json version = loaded.header->value("doetune_journal", Json());
-  if (!version.is_number_integer()) fail(file, "not a doetune journal");
+  if (!version.is_number_integer())
+    fail(file.string() + ":1", "not a doetune journal; move it away");
   if (version.get<int>() > kVersion) {
     fail(file, fmt::format("journal of version {}, written by a newer doetune; this one reads "
                            "version {}. Use the newer doetune",
@@ -224,7 +225,7 @@ Loaded load(const std::filesystem::path& file, std::string_view text) {
     salvage(lines[i], loaded.content.records);
   }
   if (!loaded.header && loaded.content.records.empty()) {
-    fail(file, "not a doetune journal; move it away");
+    fail(file.string() + ":1", "not a doetune journal; move it away");
   }
   return loaded;
 }

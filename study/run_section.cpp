@@ -35,29 +35,10 @@ class RunReader {
     read_measurement(run);
     read_resources(run);
     run.expected_s = seconds_at(node_, "expected");
-    for (const auto& entry : node_["environment"]) {
-      const std::string& name = entry.first.Scalar();
-      if (name.empty() || name.find('=') != std::string::npos) {
-        fail(entry.first, fmt::format("run.environment: '{:.60}' is no name of a variable; write "
-                                      "{{NAME: value}}",
-                                      name));
-      }
-      run.environment[name] = entry.second.Scalar();
-    }
+    read_environment(run);
     run.after_run = texts(node_["after_run"]);
     run.after_all = texts(node_["after_all"]);
-    run.slurm = slurm(node_["slurm"]);
-    if (run.slurm.time_limit_s.value_or(run.timeout_s) < run.timeout_s) {
-      fail(node_["slurm"]["time"],
-           fmt::format("run.slurm.time ({} s) is below run.timeout ({} s), the time limit of an "
-                       "attempt",
-                       *run.slurm.time_limit_s, run.timeout_s));
-    }
-    run.ssh = ssh(node_["ssh"]);
-    if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
-      const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
-      fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
-    }
+    read_launchers(run);
     return run;
   }
 
@@ -109,6 +90,34 @@ class RunReader {
                                    key, run.timeout_s));
     }
     if (node_["telemetry"]) run.telemetry_hz = *parse_number(node_["telemetry"].Scalar());
+  }
+
+  void read_environment(RunSettings& run) const {
+    for (const auto& entry : node_["environment"]) {
+      const std::string& name = entry.first.Scalar();
+      if (name.empty() || name.find('=') != std::string::npos) {
+        fail(entry.first, fmt::format("run.environment: '{:.60}' is no name of a variable; write "
+                                      "{{NAME: value}}",
+                                      name));
+      }
+      run.environment[name] = entry.second.Scalar();
+    }
+  }
+
+  /// The launchers' own sections, and what they must have.
+  void read_launchers(RunSettings& run) const {
+    run.slurm = slurm(node_["slurm"]);
+    if (run.slurm.time_limit_s.value_or(run.timeout_s) < run.timeout_s) {
+      fail(node_["slurm"]["time"],
+           fmt::format("run.slurm.time ({} s) is below run.timeout ({} s), the time limit of an "
+                       "attempt",
+                       *run.slurm.time_limit_s, run.timeout_s));
+    }
+    run.ssh = ssh(node_["ssh"]);
+    if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
+      const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
+      fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
+    }
   }
 
   void read_resources(RunSettings& run) const {

@@ -196,8 +196,7 @@ class Reader {
 
   void read_design_section() {
     const YAML::Node node = root_["design"];
-    if (!node) return;
-    study_.design = read_design(node, file_);
+    if (node) study_.design = read_design(node, file_);
   }
 
   void read_responses() {

@@ -177,8 +177,8 @@ std::string fit_of(const ResponseAnalysis& response) {
     return fmt::format(
         "fits[{0}] = sm.MixedLM(y, x, groups=runs[\"whole_plot\"][rows]).fit(reml=True)\n"
         "report({0}, fits[{0}])\n"
-        "print(f\"variance of whole plots {{fits[{0}].cov_re.iloc[0, 0]:.6g}}, \"\n"
-        "      f\"of runs {{fits[{0}].scale:.6g}}\")\n",
+        "print(\"variance of whole plots\", format(fits[{0}].cov_re.iloc[0, 0], \".6g\"),\n"
+        "      \"of runs\", format(fits[{0}].scale, \".6g\"))\n",
         name);
   }
   if (is_robust(response)) {
@@ -189,7 +189,7 @@ std::string fit_of(const ResponseAnalysis& response) {
            fmt::format(
                "fits[{0}] = sm.RLM({1}, M=sm.robust.norms.HuberT(1.345)).fit(maxiter=1000, "
                "tol=1e-12)\n{2}report({0}, fits[{0}])\n"
-               "print(f\"scale {{fits[{0}].scale:.6g}}\")\n",
+               "print(\"scale\", format(fits[{0}].scale, \".6g\"))\n",
                name, data,
                tukey ? fmt::format("fits[{0}] = sm.RLM({1}, M=sm.robust.norms.TukeyBiweight(4.685))"
                                    ".fit(\n    start_params=fits[{0}].params, maxiter=1000, "

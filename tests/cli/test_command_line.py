@@ -516,12 +516,30 @@ class CommandLine(CliCase):
         found = self.json_of("fit", "tune")["findings"]
         self.assertIn("--rerun", found[0]["remedy"])  # 3 of 14 runs are less than a quarter
 
+    def test_fit_tells_lack_of_fit_once_and_what_to_do(self):
+        (self.directory / "bench").write_text(BENCH.replace("0.01 * sin(100 * a + 7 * b)", "0.1 * sin(7 * $3)")
+                                              .replace("-v b=\"$b\"", "-v b=\"$b\" -v run=\"$3\"")
+                                              .replace("$3)", "run)"))
+        (self.directory / "tune.yaml").write_text(STUDY.replace('"{b}"', '"{b}", "{run}"'))
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        told = " ".join(self.doetune("fit", "tune", "--model", "linear").stdout.split())
+        self.assertEqual(told.count("misses more than replicated runs scatter"), 1)
+        self.assertEqual(told.count("lack of fit is significant"), 1)
+        self.assertIn("! `doetune fit --model quadratic` fits these runs better.", told)
+        self.assertEqual(told.count("predicts new runs poorly") + told.count("New runs are predicted poorly"), 1)
+
+    def test_settings_of_zero_have_no_sign(self):
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune")
+        self.assertNotRegex(self.doetune("optimize", "tune").stdout, r"(^|[ (])-0( |$)")
+
     def test_lists(self):
         self.assertIn("fccd", [d["type"] for d in self.json_of("designs")["designs"]])
         self.assertIn("stream-inference",
                       [w["name"] for w in self.json_of("workloads")["workloads"]])
         shown = self.doetune("workloads").stdout
-        self.assertIn("images that an executor runs through the network at a time", shown)
+        self.assertIn("images that an executor runs through the network at a time", " ".join(shown.split()))
         for listed in shown, self.doetune("designs").stdout:
             self.assertLessEqual(max(len(line) for line in listed.splitlines()), 80)
 

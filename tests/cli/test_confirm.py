@@ -95,7 +95,8 @@ class Confirm(CliCase):
     def test_a_mean_says_which_it_is_and_never_reads_as_its_limit(self):
         # Calls at the same settings are 3 % above and below 24.96 in turn: of an even number that
         # is the geometric mean. To the digits that its interval leaves, it is 25.0.
-        (self.directory / "bench.py").write_text("""import json, os, sys
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, os, sys
 a, b = float(sys.argv[1]), float(sys.argv[2])
 calls = f"{a} {b}"
 open(calls, "a").write("x")

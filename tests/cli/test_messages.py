@@ -28,7 +28,7 @@ STUDY_FILE = [
      "did you mean 'table.csv'?"),
     ("responses:", "model: [\"1\", a, \"a*c\"]\nresponses:", ":6:17: model term 'a*c'", "expected one of a, b"),
     ("  y:", "  a:", ":7:3: response 'a': a factor has this name already"),
-    ("telemetry: 0", "launcher: ssh", ":8:61: run.launcher: ssh needs run.ssh.hosts"),
+    ("telemetry: 0", "launcher: ssh", ":8:62: run.launcher: ssh needs run.ssh.hosts"),
     ("telemetry: 0", "environment: {A=B: 1}", "'A=B' is no name of a variable"),
     ("telemetry: 0", "after_run: [nowhere]", ":8:", "cannot run 'nowhere'"),
     ("command: [./bench", "command: [./bensh", ":2:11:", "did you mean '", "/bench'?"),
@@ -59,7 +59,7 @@ TABLES = [
 ARGUMENTS = [
     (["stauts"], 2, "did you mean 'status'?"),
     (["--versio"], 2, "did you mean '--version'?"),
-    (["confirm", "tune", "-n", "0"], 2, "doetune confirm: --runs: expected a whole number from 1, found 0"),
+    (["confirm", "tune", "-n", "0"], 2, "doetune confirm: --runs: expected a whole number from 1, found '0'"),
     (["report", "tune", "--outpt", "x"], 2, "did you mean '--output'?"),
     (["plan", "tune.yaml", "--forse"], 2, "did you mean '--force'?"),
     (["plan", "tune.yaml", "--forc"], 2, "did you mean '--force'?"),
@@ -161,7 +161,12 @@ class Messages(CliCase):
         self.assertIn("plan.json:3: is damaged", said(edited("plan.json", put(2, "}}\n"))).stderr)
         self.assertIn("study.yaml is missing", said(lambda d: (d / "study.yaml").unlink()).stderr)
         self.assertIn("no plan.json", said(lambda d: (d / "plan.json").unlink()).stderr)
-        self.assertIn("not a doetune journal", said(
+        self.assertIn("bad/plan.json: is damaged: key 'hash' not found\n",
+                      said(edited("plan.json", lambda l: l.__setitem__(
+                          slice(None), [line.replace('"hash"', '"hsah"') for line in l]))).stderr)
+        self.assertIn("bad/plan.csv:2: no point type is named 'centre'; did you mean 'center'?",
+                      said(edited("plan.csv", put(1, "1,9,centre,1,1,0,2\n")), expect=3).stderr)
+        self.assertIn("runs.jsonl:1: not a doetune journal", said(
             lambda d: (d / "runs.jsonl").write_text("hello\n")).stderr)
         told = said(edited("runs.jsonl", put(3, "{}\n")), expect=0)
         self.assertIn("bad/runs.jsonl:4: damaged line", told.stdout)
@@ -182,6 +187,12 @@ class Messages(CliCase):
     def test_where_nothing_can_be_written(self):
         error = self.error_of("init", "nowhere/x.yaml", expect=4)
         self.assert_says(error, ["nowhere/x.yaml: cannot be written"], "init")
+        self.assert_says(self.error_of("init", ".", expect=2), [". is a directory"], "init .")
+        self.assert_says(self.error_of("man", "-o", "bench", expect=4), ["bench/man1: Not a directory"], "man")
+        self.planned_and_run()
+        error = self.error_of("export", "tune", "--to", "csv", "-o", ".", expect=4)
+        self.assert_says(error, [".: is a directory; name a file"], "export")
+        self.assertFalse((self.directory / "..partial").exists())
 
 
 if __name__ == "__main__":

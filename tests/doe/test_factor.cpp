@@ -72,6 +72,7 @@ TEST_CASE("Settings read back as they were written", "[doe][factor]") {
     CHECK(rate.parse(rate.format(x)) == x);
   }
   CHECK(rate.format(5) == "5");
+  CHECK(rate.format(-0.0) == "0");
   CHECK_FALSE(rate.parse("5 Hz"));
   CHECK_FALSE(rate.parse("nan"));
   CHECK_FALSE(rate.parse("inf"));

@@ -179,6 +179,9 @@ TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runn
 TEST_CASE("A reason is one printable line", "[runner][outcome]") {
   const AttemptOutput output{{}, "", "", "first\n\x1b[31mlast\twords\r\n \n"};
   CHECK(judge(study_of({"y"}), output, 3).reason == "exit code 3:  [31mlast words");
+  const AttemptOutput ruled{
+      {}, "", "", "-----\nno slots for 2 ranks\n\n-----\n"};  // as mpirun does
+  CHECK(judge(study_of({"y"}), ruled, 3).reason == "exit code 3: no slots for 2 ranks");
   const AttemptOutput eight_bits{
       {},
       "",

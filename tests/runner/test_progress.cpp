@@ -129,7 +129,7 @@ TEST_CASE("The line has what went wrong, and all responses there is room for",
   printer.tick(progress, 160);
   CHECK(printed.taken() ==
         "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s p99 46 ms · 1:00 · ETA 1:00 · 1 retry");
-  printed.width = 60;
+  printed.width = 64;
   printer.tick(progress, 162);
   CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s · 1:02 · ETA 1:00 · 1 retry");
 }

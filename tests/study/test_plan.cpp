@@ -209,7 +209,7 @@ TEST_CASE("A damaged study directory says what is wrong and what to do", "[study
   CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("plan.csv is missing"));
   fresh();
   write(path / "plan.json", "{\"format\": ");
-  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("plan.json: is damaged"));
+  CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("plan.json:1: is damaged"));
   fresh();
   write(path / "plan.json", R"({"format": 99, "doetune": "9.0"})");
   CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("newer doetune (9.0)"));
