@@ -17,19 +17,6 @@ constexpr double kLevel = 0.95;
 /// So that k intervals hold together at kLevel.
 double each_of(int k) { return 1 - (1 - kLevel) / std::max(k, 1); }
 
-std::vector<double> measured_values(const Analysis& analysis, const std::vector<int>& runs,
-                                    const std::string& response) {
-  std::vector<double> values;
-  for (const int run : runs) {
-    const auto record = analysis.records.find(run);
-    if (record == analysis.records.end()) continue;
-    if (record->second.status != study::RunStatus::kCompleted) continue;
-    const auto value = record->second.responses.find(response);
-    if (value != record->second.responses.end()) values.push_back(value->second);
-  }
-  return values;
-}
-
 int with_goal(const Analysis& analysis, bool ramps_only) {
   return static_cast<int>(
       std::count_if(analysis.goals.begin(), analysis.goals.end(),
@@ -149,6 +136,19 @@ void count_runs(const Analysis& analysis, Confirmation& confirmation) {
 }
 
 }  // namespace
+
+std::vector<double> measured_values(const Analysis& analysis, const std::vector<int>& runs,
+                                    const std::string& response) {
+  std::vector<double> values;
+  for (const int run : runs) {
+    const auto record = analysis.records.find(run);
+    if (record == analysis.records.end()) continue;
+    if (record->second.status != study::RunStatus::kCompleted) continue;
+    const auto value = record->second.responses.find(response);
+    if (value != record->second.responses.end()) values.push_back(value->second);
+  }
+  return values;
+}
 
 bool Confirmation::system_changed() const {
   return std::any_of(responses.begin(), responses.end(), [](const ConfirmedResponse& response) {

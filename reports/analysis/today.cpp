@@ -1,0 +1,31 @@
+#include "reports/analysis/today.h"
+
+#include "doe/design.h"
+#include "reports/analysis/confirmation.h"
+#include "reports/analysis/slice.h"
+#include "surfaces/optimum/confirmation.h"
+
+namespace doetune::reports {
+
+bool is_at_today(const Analysis& analysis) {
+  const auto today = surfaces::baseline_of(factors_of(analysis));
+  return today && analysis.optimum && analysis.optimum->best.settings == *today;
+}
+
+std::optional<MeasuredToday> measured_today(const Analysis& analysis,
+                                            const ResponseAnalysis& response) {
+  const auto today = surfaces::baseline_of(factors_of(analysis));
+  if (!today || response.surface() == nullptr) return std::nullopt;
+  std::vector<int> runs;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    if (!run.judges() && run.settings == *today) runs.push_back(run.run);
+  }
+  const std::vector<double> values = measured_values(analysis, runs, response.response.name);
+  if (values.empty()) return std::nullopt;
+  const auto predicted =
+      response.surface()->predict(doe::coded_point(factors_of(analysis), *today));
+  return MeasuredToday{surfaces::measured_mean(predicted.transform, values),
+                       static_cast<int>(values.size())};
+}
+
+}  // namespace doetune::reports
