@@ -24,6 +24,18 @@ bool holds(const Condition& condition, const std::vector<double>& natural) {
   return false;
 }
 
+std::string described(const Forbidden& forbidden, const std::vector<Factor>& factors) {
+  std::string text = "forbidden: ";
+  for (std::size_t i = 0; i < forbidden.size(); ++i) {
+    const Factor& factor = factors[forbidden[i].factor];
+    text += fmt::format("{}{} {} {}", i == 0 ? "" : " and ", factor.name,
+                        symbol(forbidden[i].comparison), factor.format(forbidden[i].value));
+  }
+  return text;
+}
+
+}  // namespace
+
 const char* symbol(Condition::Comparison comparison) {
   switch (comparison) {
     case Condition::Comparison::kEqual:
@@ -39,18 +51,6 @@ const char* symbol(Condition::Comparison comparison) {
   }
   return "?";
 }
-
-std::string described(const Forbidden& forbidden, const std::vector<Factor>& factors) {
-  std::string text = "forbidden: ";
-  for (std::size_t i = 0; i < forbidden.size(); ++i) {
-    const Factor& factor = factors[forbidden[i].factor];
-    text += fmt::format("{}{} {} {}", i == 0 ? "" : " and ", factor.name,
-                        symbol(forbidden[i].comparison), factor.format(forbidden[i].value));
-  }
-  return text;
-}
-
-}  // namespace
 
 Region::Region(std::vector<Factor> factors,
                std::vector<std::shared_ptr<const Expression>> constraints,

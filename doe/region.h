@@ -20,6 +20,9 @@ struct Condition {
   double value = 0;  ///< natural units (level index for a categorical factor)
 };
 
+/// As it is written: "=", "<", "<=", ">", ">=".
+const char* symbol(Condition::Comparison comparison);
+
 /// A combination of settings that must not be run: all its conditions hold at once.
 using Forbidden = std::vector<Condition>;
 
@@ -44,6 +47,9 @@ class Region {
   Region for_another_thread() const;
 
   bool is_box() const { return constraints_.empty() && forbidden_.empty(); }
+
+  const std::vector<std::shared_ptr<const Expression>>& constraints() const { return constraints_; }
+  const std::vector<Forbidden>& forbidden() const { return forbidden_; }
 
  private:
   std::vector<Factor> factors_;

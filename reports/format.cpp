@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
@@ -51,8 +52,20 @@ std::string number_beside(double x, double resolution, const std::optional<surfa
   return text;
 }
 
+double half_width(const std::optional<surfaces::Interval>& interval) {
+  return interval ? (interval->high - interval->low) / 2 : 0;
+}
+
+std::string difference_to(double x, double resolution) {
+  return number_to(x, x == 0 ? resolution : std::min(resolution, std::abs(x)));
+}
+
+std::string signed_difference_to(double x, double resolution) {
+  return (x < 0 ? "" : "+") + difference_to(x, resolution);
+}
+
 std::string interval_text(const surfaces::Interval& interval) {
-  const double half = (interval.high - interval.low) / 2;
+  const double half = half_width(interval);
   return number_to(interval.low, half) + " to " + number_to(interval.high, half);
 }
 
@@ -62,18 +75,38 @@ std::string p_text(double p) {
 
 std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p); }
 
-std::string percent(double probability) {
-  if (probability > 0.99 && probability < 1) return "> 99 %";
-  if (probability < 0.01 && probability > 0) return "< 1 %";
-  return fmt::format("{:.0f} %", 100 * probability);
+std::string percent(double share) {
+  if (share > 0.99 && share < 1) return "> 99 %";
+  if (share < 0.01 && share > 0) return "< 1 %";
+  return fmt::format("{:.0f} %", 100 * share);
 }
 
+std::string chance_text(double probability) {
+  if (probability > 0.99) return "> 99 %";
+  return probability < 0.01 ? "< 1 %" : percent(probability);
+}
+
+std::string in_words(const std::string& percent) {
+  if (percent.starts_with("> ")) return "more than " + percent.substr(2);
+  return percent.starts_with("< ") ? "less than " + percent.substr(2) : percent;
+}
+
+std::string r2_text(double r2) {
+  return r2 >= 0.995 && r2 < 1 ? "> 0.99" : fmt::format("{:.2f}", r2);
+}
+
+namespace {
+
+bool has_unit(std::string_view unit) { return !unit.empty() && unit != "1"; }
+
+}  // namespace
+
 std::string with_unit(std::string_view number, std::string_view unit) {
-  return unit.empty() ? std::string(number) : fmt::format("{} {}", number, unit);
+  return has_unit(unit) ? fmt::format("{} {}", number, unit) : std::string(number);
 }
 
 std::string name_with_unit(std::string_view name, std::string_view unit) {
-  return unit.empty() ? std::string(name) : fmt::format("{} [{}]", name, unit);
+  return has_unit(unit) ? fmt::format("{} [{}]", name, unit) : std::string(name);
 }
 
 std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
@@ -98,7 +131,17 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
 
 std::string scale_words(const surfaces::Transform& transform) {
   if (transform == surfaces::Transform::kNone) return "";
-  return " on the scale of " + surfaces::transform_name(transform);
+  return " on the " + surfaces::transform_name(transform) + " scale";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+std::string capitalised(std::string sentence) {
+  if (!sentence.empty()) sentence[0] = static_cast<char>(std::toupper(sentence[0]));
+  return sentence;
 }
 
 std::string mean_words(const surfaces::Transform& transform) {

@@ -23,6 +23,11 @@ struct Quadratic : QuadraticForm {
 /// without numeric factors.
 std::optional<Quadratic> quadratic_of(const Fit& fit, const Eigen::VectorXd& at);
 
+/// Where the gradient along the numeric factors vanishes, with the categorical ones at the levels
+/// of the coded point `at`; its eigenvectors have zeros for these. Empty without curvature in some
+/// direction, or where quadratic_of is.
+std::optional<StationaryPoint> stationary_point_at(const Fit& fit, const Eigen::VectorXd& at);
+
 /// How sure the kind of a stationary point is.
 ///
 /// eigenvalue errors: the coefficient of the square along an eigenvector v is v'Bv, linear in b for

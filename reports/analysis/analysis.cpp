@@ -201,14 +201,19 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
   return has_goal(request) ? "" : "no response has a goal";
 }
 
+bool varies(const surfaces::Interval& range) {
+  constexpr double kRounding = 1e-9;  // of fits to values that are all alike
+  return range.high - range.low > kRounding * std::max(std::abs(range.low), std::abs(range.high));
+}
+
 /// Limits alone have no best settings that runs could place, all that meet them are as good; nor
 /// has a ramp of a response that no factor changes.
 bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
                         const std::vector<surfaces::Interval>& ranges) {
   for (std::size_t r = 0; r < request.responses.size(); ++r) {
     const std::optional<Goal>& goal = request.responses[r].goal;
-    const bool varies = ranges[r].high > ranges[r].low;
-    if (goal && !goal->is_limit() && varies && optimum.best.outlooks[r].confidence_interval) {
+    if (goal && !goal->is_limit() && varies(ranges[r]) &&
+        optimum.best.outlooks[r].confidence_interval) {
       return true;
     }
   }
@@ -218,6 +223,10 @@ bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces:
 OptimumDetails details_of(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
                           const std::vector<surfaces::Interval>& ranges) {
   OptimumDetails details;
+  details.indifferent = true;
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    if (request.responses[r].goal && varies(ranges[r])) details.indifferent = false;
+  }
   if (optimum.baseline) {
     details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
   }
@@ -285,6 +294,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     analysis.optimum = surfaces::find_optimum(request);
     drop_idle_bounds(analysis, *analysis.optimum);
     analysis.details = details_of(request, *analysis.optimum, ranges);
+    if (analysis.details->indifferent) analysis.optimum->at_bound.clear();
   } catch (const std::invalid_argument& error) {
     if (analysis.optimum_problem.empty()) analysis.optimum_problem = error.what();
   }

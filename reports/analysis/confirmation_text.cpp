@@ -56,12 +56,12 @@ std::string outcomes(const Confirmation& confirmation) {
       if (response.goal && response.goal->is_limit() == limits) texts.push_back(outcome(response));
     }
   }
-  std::string text;
-  for (std::size_t i = 0; i < std::min(texts.size(), kMostTold); ++i) {
-    text += (i == 0 ? "" : "; ") + texts[i];
+  if (texts.size() > kMostTold + 1) {
+    const std::size_t more = texts.size() - kMostTold;
+    texts.resize(kMostTold);
+    texts.push_back(fmt::format("{} other responses as well", more));
   }
-  if (texts.size() > kMostTold) text += fmt::format("; {} more", texts.size() - kMostTold);
-  return text;
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 /// "throughput +0.3 % (95 % -1 to +2 %)" of every ramp that was compared.
@@ -151,12 +151,12 @@ std::string gain_text(const surfaces::Gain& gain, const std::string& unit) {
   if (gain.ratio) {
     std::string text = fmt::format("{} times", short_number(*gain.ratio));
     if (!gain.ratio_interval) return text;
-    const double half = (gain.ratio_interval->high - gain.ratio_interval->low) / 2;
-    return fmt::format("{} times (95 % {})", number_to(*gain.ratio, half),
+    return fmt::format("{} times (95 % {})",
+                       number_to(*gain.ratio, half_width(gain.ratio_interval)),
                        interval_text(*gain.ratio_interval));
   }
   if (!gain.interval) return with_unit(signed_to(gain.difference, 0), unit);
-  const double half = (gain.interval->high - gain.interval->low) / 2;
+  const double half = half_width(gain.interval);
   return fmt::format("{} (95 % {} to {})", with_unit(signed_to(gain.difference, half), unit),
                      signed_to(gain.interval->low, half), signed_to(gain.interval->high, half));
 }

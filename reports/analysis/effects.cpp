@@ -136,6 +136,9 @@ std::string fitted_unit(const ResponseAnalysis& response) {
 std::string effects_conclusion(const ResponseAnalysis& response) {
   const std::vector<Effect> effects = effects_of(*response.fit);
   const std::string name = fitted_quantity(response);
+  if (response.fit->observed.minCoeff() == response.fit->observed.maxCoeff()) {
+    return fmt::format("{} was the same in all runs, so no term moves it.", response.response.name);
+  }
   if (std::none_of(effects.begin(), effects.end(), [](const Effect& e) { return e.interval; })) {
     return saturated_conclusion(*response.fit, name);
   }
@@ -145,7 +148,7 @@ std::string effects_conclusion(const ResponseAnalysis& response) {
     return fmt::format("No term moves {} clearly more than the scatter of runs.", name);
   const Effect& first =
       *std::find_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });
-  const double half = (first.interval->high - first.interval->low) / 2;
+  const double half = half_width(first.interval);
   return fmt::format("{} moves {} most: {}{} ({}); {} of {} terms stand clear of the scatter.",
                      first.term, name, first.estimate > 0 ? "+" : "",
                      with_unit(number_to(first.estimate, half), fitted_unit(response)),

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "reports/analysis/trust.h"
 #include "reports/format.h"
@@ -102,14 +101,14 @@ void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& fo
   if (fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction) {
     found.push_back(
         {Weight::kGrave,
-         fmt::format("New runs are predicted poorly (predicted R² {:.2f})", *fit.predicted_r2),
+         fmt::format("New runs are predicted poorly (predicted R² {})", r2_text(*fit.predicted_r2)),
          "look for a factor that is not controlled, replicate runs, or fit fewer terms", true});
   } else if (fit.predicted_r2 && *fit.adjusted_r2 - *fit.predicted_r2 > kPredictionGap) {
     found.push_back(
         {Weight::kCare,
-         fmt::format("Predicted R² ({:.2f}) lies more than 0.2 below adjusted R² ({:.2f}): the "
-                     "model follows single runs",
-                     *fit.predicted_r2, *fit.adjusted_r2),
+         fmt::format("Predicted R² ({}) lies more than 0.2 below adjusted R² ({}): the model "
+                     "follows single runs",
+                     r2_text(*fit.predicted_r2), r2_text(*fit.adjusted_r2)),
          "look at influential runs below, or fit fewer terms"});
   }
   if (fit.adequate_precision && *fit.adequate_precision < kLeastPrecision) {
@@ -136,7 +135,7 @@ void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
                      "more (`doetune run --rerun {}`); where both values agree, the "
                      "surface is too simple there",
                      run_list(outliers))});
-    found.back().sentence[0] = 'R';
+    found.back().sentence = capitalised(found.back().sentence);
   }
   const std::vector<int> influential =
       picked(response, [](const auto& run) { return run.influential && !run.outlier; });
@@ -145,14 +144,22 @@ void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
         {Weight::kCare,
          fmt::format("{} {} the surface strongly (Cook's distance)", runs_text(influential),
                      influential.size() == 1 ? "moves" : "move"),
-         fmt::format("measure them once more before relying on them (`doetune run --rerun {}`)",
-                     run_list(influential))});
-    found.back().sentence[0] = 'R';
+         fmt::format("measure {} once more before relying on it (`doetune run --rerun {}`)",
+                     influential.size() == 1 ? "it" : "each", run_list(influential))});
+    found.back().sentence = capitalised(found.back().sentence);
   }
 }
 
+/// Against a scatter that changes with the response; the fit may be of a transformed one already.
 std::string transform_advice(const ResponseAnalysis& response) {
-  return fmt::format("`--transform {}`", better_transform(response).value_or("log"));
+  const surfaces::Transform& transform = response.fit->transform;
+  if (transform == surfaces::Transform::kNone) {
+    return fmt::format("fit a transformed response: `--transform {}`",
+                       better_transform(response).value_or("log"));
+  }
+  return transform.kind == surfaces::Transform::Kind::kPower
+             ? "`fit: {variance: modelled}` in the study file lets the scatter follow the settings"
+             : "fit another transform: `--transform box-cox` finds its power";
 }
 
 /// Runs that a robust loss does not count in full.
@@ -181,10 +188,11 @@ void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& f
   if (diagnostics.spread && diagnostics.spread->p < kSignificant) {
     found.push_back(
         {Weight::kCare,
-         fmt::format("The scatter {} with the response ({}), so intervals are too wide "
-                     "in one place and too narrow in another",
-                     diagnostics.spread->grows ? "grows" : "falls", p_words(diagnostics.spread->p)),
-         "fit a transformed response: " + transform_advice(response)});
+         fmt::format("The scatter {}{} with the response ({}), so intervals are too wide in one "
+                     "place and too narrow in another",
+                     diagnostics.spread->grows ? "grows" : "falls",
+                     scale_words(response.fit->transform), p_words(diagnostics.spread->p)),
+         transform_advice(response)});
   } else if (const auto transform = better_transform(response)) {
     found.push_back({Weight::kNote,
                      fmt::format("Box and Cox's profile asks for a transform (power {:.2g}, 95 % "
@@ -270,9 +278,7 @@ std::vector<Finding> findings(const ResponseAnalysis& response) {
   judge_terms(response, found);
   judge_model(response, found);
   for (const std::string& note : response.fit->notes) {
-    std::string sentence = note;
-    sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
-    found.push_back({Weight::kGrave, std::move(sentence), "check what the runs measure"});
+    found.push_back({Weight::kGrave, capitalised(note), "check what the runs measure"});
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.weight > b.weight; });

@@ -2,13 +2,14 @@
 
 #include "doe/design.h"
 #include "reports/analysis/slice.h"
+#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-double mean_at(const Analysis& analysis, const ResponseAnalysis& response,
-               const std::vector<double>& settings) {
-  return response.surface()->response(doe::coded_point(factors_of(analysis), settings));
+surfaces::Prediction predicted_at(const Analysis& analysis, const ResponseAnalysis& response,
+                                  const std::vector<double>& settings) {
+  return response.surface()->predict(doe::coded_point(factors_of(analysis), settings));
 }
 
 std::optional<SwingEnd> end_at(const Analysis& analysis, const ResponseAnalysis& response,
@@ -17,11 +18,14 @@ std::optional<SwingEnd> end_at(const Analysis& analysis, const ResponseAnalysis&
   std::vector<double> settings = analysis.optimum->best.settings;
   settings[f] = *setting;
   if (!analysis.directory->study.region.allows(settings)) return std::nullopt;
-  return SwingEnd{*setting, mean_at(analysis, response, settings)};
+  const surfaces::Prediction prediction = predicted_at(analysis, response, settings);
+  return SwingEnd{*setting, prediction.response(), half_width(prediction.confidence_interval())};
 }
 
 Tornado tornado_of(const Analysis& analysis, const ResponseAnalysis& response) {
-  Tornado tornado{&response, mean_at(analysis, response, analysis.optimum->best.settings), {}};
+  const surfaces::Prediction centre =
+      predicted_at(analysis, response, analysis.optimum->best.settings);
+  Tornado tornado{&response, centre.response(), half_width(centre.confidence_interval()), {}};
   for (const surfaces::FactorMoves& moves : analysis.details->robustness.moves) {
     const FactorSwing swing{moves.factor, end_at(analysis, response, moves.factor, moves.down),
                             end_at(analysis, response, moves.factor, moves.up)};

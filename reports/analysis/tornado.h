@@ -11,8 +11,9 @@
 namespace doetune::reports {
 
 struct SwingEnd {
-  double setting = 0;  ///< natural units
-  double mean = 0;     ///< predicted, own unit
+  double setting = 0;   ///< natural units
+  double mean = 0;      ///< predicted, own unit
+  double known_to = 0;  ///< half the width of its 95 % interval, 0 without one
 };
 
 /// An end is empty where the factor's range or the region ends.
@@ -32,6 +33,7 @@ struct FactorSwing {
 struct Tornado {
   const ResponseAnalysis* response = nullptr;
   double centre = 0;                ///< predicted at the optimum
+  double centre_known_to = 0;       ///< half the width of its 95 % interval, 0 without one
   std::vector<FactorSwing> swings;  ///< the farthest first
 };
 

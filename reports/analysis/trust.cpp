@@ -30,6 +30,10 @@ std::string lack_of_fit_words(const surfaces::Fit& fit) {
 
 }  // namespace
 
+bool Trust::predicts_roughly() const {
+  return predicted_r2 && *predicted_r2 < kGoodPrediction && *predicted_r2 >= kPoorPrediction;
+}
+
 std::string_view trust_name(Trust::Level level) {
   switch (level) {
     case Trust::Level::kGood:
@@ -53,17 +57,16 @@ Trust::Level level_of(double predicted_r2) {
 
 Trust trust_in_process(const surfaces::GaussianProcess& process) {
   if (!process.predicted_r2) return {Trust::Level::kUnknown, "all responses are equal."};
-  return {
-      level_of(*process.predicted_r2),
-      fmt::format("a Gaussian process that predicts each run from all others with R² {:.2f}; {} "
-                  "of the runs lie in their 95 % interval.",
-                  *process.predicted_r2, percent(process.loo_coverage()))};
+  return {level_of(*process.predicted_r2),
+          fmt::format("a Gaussian process that predicts each run from all others with R² {}; {} "
+                      "of the runs lie in their 95 % interval.",
+                      r2_text(*process.predicted_r2), percent(process.loo_coverage()))};
 }
 
 Trust trust_in_law(const surfaces::LawFit& law) {
   return {level_of(law.r2),
-          fmt::format("{} explains {:.2f} of the variance (R²){} with {}.", law.law.name, law.r2,
-                      scale_words(law.transform), law.law.equation)};
+          fmt::format("the law {} explains the runs with R² {}{}: {}.", law.law.name,
+                      r2_text(law.r2), scale_words(law.transform), law.law.equation)};
 }
 
 }  // namespace
@@ -81,13 +84,13 @@ Trust trust(const surfaces::Fit& fit) {
     return {Trust::Level::kUnknown,
             fmt::format("the factors explain {} of the variance; with whole plots, how well new "
                         "runs are predicted is not tested.",
-                        percent(fit.r2))};
+                        in_words(percent(fit.r2)))};
   }
   if (fit.loss != surfaces::Loss::kSquares) {
     return {Trust::Level::kUnknown,
             fmt::format("the surface explains {} of the variance; under a robust loss, how well "
                         "new runs are predicted is not tested.",
-                        percent(fit.r2))};
+                        in_words(percent(fit.r2)))};
   }
   if (!fit.predicted_r2) {
     return {
@@ -105,7 +108,9 @@ Trust trust(const surfaces::Fit& fit) {
                         : r2 < kGoodPrediction ? "predicts new runs roughly"
                                                : "predicts new runs well";
   result.sentence =
-      fmt::format("{} (predicted R² {:.2f}); {}.", opening, r2, lack_of_fit_words(fit));
+      fmt::format("{} (predicted R² {}); {}.", opening, r2_text(r2), lack_of_fit_words(fit));
+  result.predicted_r2 = r2;
+  if (lacking) result.lack_of_fit_p = fit.lack_of_fit->p;
   return result;
 }
 

@@ -1,6 +1,7 @@
 // How far a fit can be relied on, what speaks against it, and what to do about that.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,11 @@ namespace doetune::reports {
 struct Trust {
   enum class Level { kGood, kCare, kPoor, kUnknown };
   Level level = Level::kUnknown;
-  std::string sentence;  ///< "Predicts well: predicted R2 0.93; no sign of lack of fit (p = 0.21)."
+  std::string sentence;  ///< "predicts new runs well (predicted R² 0.93); no sign of lack of fit."
+  std::optional<double> predicted_r2 = {};   ///< of a polynomial that is judged by it
+  std::optional<double> lack_of_fit_p = {};  ///< of one whose lack of fit is significant
+
+  bool predicts_roughly() const;
 };
 
 std::string_view trust_name(Trust::Level level);

@@ -11,6 +11,16 @@
   const limitedOf = (data) => data.responses.filter((r) => r.model && r.goal && r.goal.is_limit);
   const logit = (p) => Math.min(6, Math.max(-6, Math.log(p) - Math.log1p(-p)));
 
+  // By how much the study's conditions allow settings, negative where one excludes them.
+  function allowedOver(data, settings, x, y, xs, ys) {
+    const far = 1e9;
+    const margin = (at) => Math.min(...data.conditions.map((condition) => condition.margin(at)));
+    return ys.map((cy) => xs.map((cx) => {
+      const m = margin(settings.map((s, f) => (f === x ? cx : f === y ? cy : s)));
+      return Number.isNaN(m) ? -far : Math.min(far, Math.max(-far, m));
+    }));
+  }
+
   // All that is drawn of a response over factors x and y; grids are rows from the bottom.
   doetune.sliceOf = function (data, response, settings, x, y) {
     const limited = limitedOf(data);
@@ -29,8 +39,10 @@
     const clamp = (z) =>
       Math.min(Math.max(z, response.observed_low - room), response.observed_high + room);
     const natural = (f) => places.map((c) => doetune.natural(data.factors[f], c));
+    const [xs, ys] = [natural(x), natural(y)];
     return {
-      data, response, settings, point, x, y, xs: natural(x), ys: natural(y),
+      allowed: data.conditions.length > 0 ? allowedOver(data, settings, x, y, xs, ys) : null,
+      data, response, settings, point, x, y, xs, ys,
       mean: over((p) => clamp(response.model.mean(p))),
       limits: limited.map((r) => ({
         response: r,
@@ -39,6 +51,9 @@
       })),
     };
   };
+
+  // Whether a grid has its level 0 anywhere: a line that is not there needs no name.
+  const crossed = (grid) => grid.flat().some((z) => z > 0) && grid.flat().some((z) => z <= 0);
 
   const least = (slice, part) => slice.mean.map((row, j) => row.map((_, i) =>
     Math.min(1, ...slice.limits.map((limit) => part(limit)[j][i]))));
@@ -68,6 +83,21 @@
               line: { width: 0 }, showscale: false, hoverinfo: "skip", showlegend: false }];
   }
 
+  // What the study's constraints exclude, covered; runs are drawn above it.
+  function excludedLayers(slice) {
+    if (slice.allowed === null || slice.allowed.flat().every((m) => m > 0)) return [];
+    const { paper, quiet } = doetune.colours();
+    const shared = { x: slice.xs, y: slice.ys, type: "contour", autocontour: false,
+                     showscale: false, hoverinfo: "skip", showlegend: false };
+    const clear = "rgba(0,0,0,0)";
+    const contours = { start: 0, end: 0, size: 1 };
+    return [{ ...shared, z: slice.allowed.map((row) => row.map((m) => -m)), zmin: -1, zmax: 1,
+              contours: { ...contours, coloring: "fill" }, line: { width: 0 },
+              colorscale: [[0, clear], [0.5, clear], [0.5, paper], [1, paper]] },
+            { ...shared, z: slice.allowed, contours: { ...contours, coloring: "none" },
+              line: { color: quiet, width: 1.5 } }];
+  }
+
   // The limit of a response: solid where its mean meets it, dashed where the next run does with
   // 95 % probability.
   function limitLayers(slice) {
@@ -77,13 +107,12 @@
       hoverinfo: "skip", name: doetune.plainText(name), showlegend: true });
     return slice.limits.flatMap(({ response, margin, chance }, i) => {
       const color = lineColours[i % lineColours.length];
-      const goal = response.name + " " + response.goal.text;
-      const layers = [line(margin, goal + ": mean", { color })];
-      if (chance[0][0] !== null) {
-        const gap = chance.map((row) => row.map((p) => logit(p) - logit(wanted)));
-        const somewhere = gap.flat().some((g) => g >= 0);
-        layers.push(line(gap, "95 % of next runs" + (somewhere ? "" : ": nowhere"),
-                         { color, dash: "dash" }));
+      const name = response.name + " " + response.goal.text;
+      const layers = crossed(margin) ? [line(margin, name + ": mean", { color })] : [];
+      if (chance[0][0] === null) return layers;
+      const gap = chance.map((row) => row.map((p) => logit(p) - logit(wanted)));
+      if (crossed(gap)) {
+        layers.push(line(gap, name + ": 95 % of next runs", { color, dash: "dash" }));
       }
       return layers;
     });
@@ -121,6 +150,7 @@
       all.push(mark(slice, "baseline", baseline, "diamond", 13, "#0072b2"));
     }
     if (data.optimum) all.push(mark(slice, "optimum", data.optimum.settings, "star", 18, "#d55e00"));
+    if (data.optimum && data.optimum.settings.every((s, f) => s === settings[f])) return all;
     const sliders = mark(slice, "sliders", settings, "cross-thin-open", 15, "#111");
     sliders.marker.line.width = 2.5;
     return [...all, sliders];
@@ -129,7 +159,7 @@
   // `entries` of the legend stand below the plot, in as many columns as fit.
   function layout(slice, width, entries) {
     const { data, x, y } = slice;
-    const legend = 20 * Math.ceil(entries / Math.max(1, Math.floor(width / 260)));
+    const legend = 20 * Math.ceil(entries / Math.max(1, Math.floor(width / 340)));
     return { ...doetune.baseLayout(), height: 430 + legend,
              margin: { l: 70, r: 14, t: 10, b: 60 + legend },
              showlegend: true, // The lines and marks are those of the plot: black ones too, so on white in the dark as well.
@@ -150,36 +180,54 @@
   function caption(slice) {
     const { data, response } = slice;
     const held = heldText(slice);
-    const limited = slice.limits.length > 0;
+    const missed = slice.limits.some(({ margin }) => margin.flat().some((m) => m < 0));
     return "Predicted mean of " + doetune.format.nameWithUnit(response) +
       (held && ", with " + held) + ". Circles: measured runs, the smaller and fainter the farther " +
       "from this slice." +
-      (limited ? " Grey: the mean of a response misses a limit. Solid lines: the mean just meets " +
-                 "the limit. Dashed lines: the next run meets the limit with 95 % probability." : "") +
-      (data.constrained ? " The study's constraints are not drawn here; the SVG files have them." : "");
+      (missed ? " Grey: the mean of a response misses a limit." : "") +
+      (limitLayers(slice).length > 0 ? " Solid lines: the mean just meets the limit. Dashed " +
+        "lines: the next run meets the limit with 95 % probability." : "") +
+      (excludedLayers(slice).length > 0 ? " Blank: the study's constraints exclude it (" +
+        data.conditions.map(({ text }) => text).join("; ") + ")." : "") +
+      (data.unread > 0 ? " Some of the study's constraints are not drawn here; the SVG files have " +
+                         "them." : "");
+  }
+
+  // "0.06 to 0.87 TFLOP/s": the least and the greatest mean, to the digits they are known to.
+  function rangeText({ data, response, settings, x, y, xs, ys, mean }) {
+    const all = mean.flat();
+    const text = (z) => {
+      const place = all.indexOf(z);
+      const at = settings.map((s, f) => (f === x ? xs[place % xs.length]
+                                         : f === y ? ys[Math.floor(place / xs.length)] : s));
+      const { confidence_interval: known } = response.model.predict(doetune.codedPoint(data, at));
+      return doetune.format.numberTo(z, doetune.format.halfWidth(known));
+    };
+    return text(Math.min(...all)) + " to " +
+      doetune.format.withUnit(text(Math.max(...all)), response.unit);
   }
 
   // What the slice says of the limits, in a sentence.
   function conclusion(slice) {
     if (slice.limits.length === 0) {
-      const all = slice.mean.flat();
-      const short = doetune.format.short;
-      return "Over this slice, " + slice.response.name + " lies between " +
-        short(Math.min(...all)) + " and " +
-        doetune.format.withUnit(short(Math.max(...all)), slice.response.unit) + ".";
+      return "Over this slice, " + slice.response.name + " lies between " + rangeText(slice) + ".";
     }
-    const share = (grid, level) => {
-      const all = grid.flat();
-      return doetune.format.percent(all.filter((v) => v >= level).length / all.length);
+    const counted = (grid) => grid.flat()
+      .filter((_, i) => slice.allowed === null || slice.allowed.flat()[i] > 0);
+    const share = (part, level) => {
+      const all = counted(least(slice, part));
+      return all.filter((v) => v >= level).length / all.length;
     };
-    const certain = least(slice, (limit) => limit.chance).flat().some((p) => p >= wanted);
-    const text = share(least(slice, (limit) => limit.margin), 0) +
-      " of this slice meets every limit on average";
-    if (slice.limits.some(({ chance }) => chance[0][0] === null)) return text + ".";
-    return text + (certain
-      ? "; in " + share(least(slice, (limit) => limit.chance), wanted) +
-        " the next run meets each with 95 % probability."
-      : "; nowhere does the next run meet each with 95 % probability.");
+    const met = share((limit) => limit.margin, 0);
+    if (Number.isNaN(met)) return "The study's constraints exclude all of this slice.";
+    const words = (s) => (s === 1 ? "All" : s === 0 ? "None" : doetune.format.percent(s));
+    const text = words(met) + " of " +
+      (excludedLayers(slice).length > 0 ? "what the constraints allow of this slice" : "this slice") +
+      " meets every limit on average";
+    if (met === 0 || slice.limits.some(({ chance }) => chance[0][0] === null)) return text + ".";
+    const sure = share((limit) => limit.chance, wanted);
+    if (sure === met) return text + ", and in the next run with 95 % probability.";
+    return text + ", " + words(sure).toLowerCase() + " in the next run with 95 % probability.";
   }
 
   function choice(label, names, chosen, changed) {
@@ -240,6 +288,7 @@
         slice = doetune.sliceOf(data, response, settings, x, y);
         const [bands, lines] = meanLayers(slice);
         const traces = [bands, ...missedLayer(slice), lines, ...limitLayers(slice),
+                        ...excludedLayers(slice),
                         runLayer(slice), ...marks(slice)];
         const entries = traces.filter((trace) => trace.showlegend).length;
         Plotly.react(target, traces, layout(slice, target.clientWidth, entries),

@@ -53,17 +53,21 @@
     return wide(axis.ticks.map(([, label]) => label)) + 6 > gap;
   }
 
-  // Where things stand in a chart of this size: `x(place)` and `y(value)` in pixels.
-  function frameOf(axes, width, height) {
+  // Where things stand in a chart of this size: `x(place)` and `y(value)` in pixels; `below` is kept
+  // free under the axis' title.
+  function frameOf(axes, width, height, below = 0) {
     const left = 26 + wide(axes.y.ticks.map(([, label]) => label));
-    const right = 8;
+    // The last label is centred on its mark, perhaps at the end of the axis.
+    const [last, label] = axes.x.ticks[axes.x.ticks.length - 1] || [0, ""];
+    const share = (last - axes.x.low) / (axes.x.high - axes.x.low);
+    const right = Math.max(8, (letter * label.length) / 2 - (1 - share) * width * 0.8 + 3);
     const tilted = crowded(axes.x, width - left - right);
     const labels = axes.x.ticks.map(([, label]) => shortened(label));
-    const bottom = 40 + (tilted ? Math.min(50, wide(labels) * 0.6) : 0);
+    const bottom = 40 + below + (tilted ? Math.min(50, wide(labels) * 0.6) : 0);
     const top = 6;
     const scale = (axis, from, to) => (at) =>
       from + ((to - from) * (at - axis.low)) / (axis.high - axis.low);
-    return { left, right: width - right, top, bottom: height - bottom, tilted, width, height,
+    return { left, right: width - right, top, bottom: height - bottom, tilted, width, height, below,
              x: scale(axes.x, left, width - right), y: scale(axes.y, height - bottom, top) };
   }
 
@@ -94,7 +98,7 @@
       svg("rect", { x: frame.left, y: frame.top, width: frame.right - frame.left,
                     height: frame.bottom - frame.top, fill: "none", stroke: "currentColor",
                     "stroke-opacity": 0.5 }),
-      svg("text", { x: (frame.left + frame.right) / 2, y: frame.height - 5,
+      svg("text", { x: (frame.left + frame.right) / 2, y: frame.height - 5 - frame.below,
                     "text-anchor": "middle", "font-size": 11.5 },
           shortened(axes.x.title, Math.floor((frame.width - 10) / letter))),
       svg("text", { transform: `translate(11 ${(frame.top + frame.bottom) / 2}) rotate(-90)`,
@@ -122,5 +126,5 @@
     return there && back ? there + back.replace("M", "L") + "Z" : "";
   }
 
-  doetune.drawing = { svg, factorAxis, linearAxis, frameOf, axesOf, pathOf, bandOf };
+  doetune.drawing = { svg, shortened, factorAxis, linearAxis, frameOf, axesOf, pathOf, bandOf };
 })((window.doetune = window.doetune || {}));

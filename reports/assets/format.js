@@ -5,7 +5,7 @@
     const size = Math.abs(x);
     if (!Number.isFinite(x)) return x > 0 ? "inf" : x < 0 ? "-inf" : "nan";
     if (size >= 1000 && size < 1e7) return x.toFixed(0);
-    if (size !== 0 && (size < 1e-4 || size >= 1e7)) return x.toExponential(3);
+    if (size !== 0 && (size < 1e-4 || size >= 1e7)) return Number(x.toPrecision(4)).toExponential();
     return String(Number(x.toPrecision(4)));
   }
 
@@ -15,6 +15,10 @@
     const decimals = 1 - Math.floor(Math.log10(resolution));
     return decimals > 6 ? short(x) : x.toFixed(Math.max(decimals, 0)).replace(/^-(0(\.0*)?)$/, "$1");
   }
+
+  // The difference of two values that are known to `resolution`.
+  const differenceTo = (x, resolution) =>
+    numberTo(x, x === 0 ? resolution : Math.min(resolution, Math.abs(x)));
 
   // Labels of the ticks of one axis, short and all different: "16.8M", "0.002", "1.5e-7".
   function tickLabels(values) {
@@ -34,11 +38,14 @@
     return values.map(String);
   }
 
-  function percent(p) {
-    if (p > 0.99 && p < 1) return "> 99 %";
-    if (p < 0.01 && p > 0) return "< 1 %";
-    return (100 * p).toFixed(0) + " %";
+  function percent(share) {
+    if (share > 0.99 && share < 1) return "> 99\u00a0%";
+    if (share < 0.01 && share > 0) return "< 1\u00a0%";
+    return (100 * share).toFixed(0) + "\u00a0%";
   }
+
+  // A probability that was estimated, so never a certainty.
+  const chance = (p) => (p > 0.99 ? "> 99\u00a0%" : p < 0.01 ? "< 1\u00a0%" : percent(p));
 
   const halfWidth = (interval) => (interval ? (interval[1] - interval[0]) / 2 : 0);
 
@@ -47,16 +54,16 @@
     return numberTo(ends[0], halfWidth(ends)) + " to " + numberTo(ends[1], halfWidth(ends));
   }
 
-  const withUnit = (text, unit) => (unit ? text + " " + unit : text);
+  const withUnit = (text, unit) => (unit && unit !== "1" ? text + " " + unit : text);
 
   // "name [unit]" of a factor or response.
-  const nameWithUnit = (of) => withUnit(of.name, of.unit && "[" + of.unit + "]");
+  const nameWithUnit = (of) => withUnit(of.name, of.unit && of.unit !== "1" ? "[" + of.unit + "]" : "");
 
   // A setting as the user writes it: the exact number or the level's name.
   function setting(factor, natural) {
     return factor.kind === "categorical" ? factor.level_names[natural] : String(natural);
   }
 
-  doetune.format = { short, numberTo, percent, interval, halfWidth, withUnit, nameWithUnit,
+  doetune.format = { short, numberTo, differenceTo, percent, chance, interval, halfWidth, withUnit, nameWithUnit,
                      setting, tickLabels };
 })((window.doetune = window.doetune || {}));

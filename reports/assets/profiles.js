@@ -2,11 +2,13 @@
 // dragged like its slider.
 "use strict";
 (function (doetune) {
-  const { svg, pathOf, bandOf, frameOf, axesOf } = doetune.drawing;
+  const { svg, shortened, pathOf, bandOf, frameOf, axesOf } = doetune.drawing;
   const steps = 40;
   const fewSteps = 12; // of surfaces that take long
   const narrowest = 190; // pixels a chart needs
-  const height = 215;
+  const height = 232;
+  const line = 14; // below the axis' title: what the thin curves are
+  const mostCharts = 12;
   const mostRuns = 60; // in a chart: those nearest the slice
   const clearInteraction = 0.02; // of the observed range
 
@@ -51,7 +53,7 @@
 
   // One chart: what does not change with the sliders, and the parts that do.
   function chartOf(data, response, f, axes, width, act) {
-    const frame = frameOf(axes, width, height);
+    const frame = frameOf(axes, width, height, line);
     const clip = `clip-${data.responses.indexOf(response)}-${f}`;
     const path = (attributes) => svg("path", { fill: "none", ...attributes });
     const parts = {
@@ -69,16 +71,19 @@
     const cover = svg("rect", { class: "drag", x: frame.left, y: frame.top, fill: "transparent",
                                 width: frame.right - frame.left,
                                 height: frame.bottom - frame.top });
-    const window = svg("clipPath", { id: clip },
-                       svg("rect", { x: frame.left, y: frame.top, width: frame.right - frame.left,
-                                     height: frame.bottom - frame.top }));
+    const within = (id, room) => svg("clipPath", { id }, svg("rect", {
+      x: frame.left - room, y: frame.top, width: frame.right - frame.left + 2 * room,
+      height: frame.bottom - frame.top }));
     const limits = (response.goal && response.goal.is_limit
       ? [response.goal.low, response.goal.high] : []).filter((y) => y !== null)
       .map((y) => path({ d: `M${frame.left} ${frame.y(y)}H${frame.right}`, stroke: "currentColor",
                          "stroke-dasharray": "1 3" }));
+    // Marks at the ends of the axis are shown whole.
     const inside = svg("g", { "clip-path": `url(#${clip})` }, parts.next, parts.band, ...limits,
-                       parts.low, parts.high, parts.mean, parts.runs, parts.here, parts.dot);
-    const node = svg("g", {}, window, axesOf(axes, frame), inside, parts.names, parts.read, cover);
+                       parts.low, parts.high, parts.mean);
+    const marks = svg("g", { "clip-path": `url(#${clip}-marks)` }, parts.runs, parts.here, parts.dot);
+    const node = svg("g", {}, within(clip, 0), within(clip + "-marks", 5), axesOf(axes, frame),
+                     inside, marks, parts.names, parts.read, cover);
     const chart = { node, frame, parts, f, axes };
     act(chart, cover);
     return chart;
@@ -93,25 +98,42 @@
         "stroke-opacity": doetune.nearness(distance).toFixed(2) })));
   }
 
+  // "··· batch 1   - - 64" below the axis: what the thin curves are.
+  function partnerNames(frame, texts) {
+    const dashes = ["2 3", "7 3"];
+    const [sample, letter, gap] = [18, 6, 16];
+    const widths = texts.map((text) => sample + 4 + letter * text.length);
+    let x = (frame.left + frame.right - widths[0] - gap - widths[1]) / 2;
+    x = Math.max(2, Math.min(x, frame.width - widths[0] - gap - widths[1]));
+    const y = frame.height - 5;
+    return texts.map((text, i) => {
+      const start = x + (i === 0 ? 0 : widths[0] + gap);
+      return svg("g", {},
+        svg("path", { d: `M${start} ${y - 3.5}h${sample}`, stroke: "var(--partner)",
+                      "stroke-dasharray": dashes[i] }),
+        svg("text", { x: start + sample + 4, y, "font-size": 10, fill: "var(--partner)" }, text));
+    });
+  }
+
   function drawPartner(data, response, point, chart, along) {
     const { frame, parts, f } = chart;
     const g = partnerOf(data, response, point, f);
     parts.names.replaceChildren();
-    ["low", "high"].forEach((end, i) => {
-      if (g === null) return parts[end].setAttribute("d", "");
-      const place = endsOf(data.factors[g])[i];
+    if (g === null) {
+      parts.low.setAttribute("d", "");
+      parts.high.setAttribute("d", "");
+      return;
+    }
+    const partner = data.factors[g];
+    const texts = ["low", "high"].map((end, i) => {
+      const place = endsOf(partner)[i];
       const means = along.map((c) => response.model.mean(moved(moved(point, f, c), g, place)));
       parts[end].setAttribute("d", pathOf(frame, along, means));
-      const y = Math.min(Math.max(frame.y(means[means.length - 1]), frame.top + 22), frame.bottom);
-      const value = doetune.format.setting(data.factors[g],
-        data.factors[g].kind === "categorical" ? place : i ? data.factors[g].high
-                                                           : data.factors[g].low);
-      parts.names.append(svg("text", { x: frame.right - 3, y: y - 4, "text-anchor": "end",
-                                       "font-size": 9.5, fill: "var(--partner)",
-                                       stroke: "var(--paper)", "stroke-width": 3,
-                                       "stroke-linejoin": "round", "paint-order": "stroke" },
-                             data.factors[g].name + " " + value));
+      return shortened(doetune.format.setting(partner,
+        partner.kind === "categorical" ? place : partner[end]), 10);
     });
+    texts[0] = shortened(partner.name, 16) + " " + texts[0];
+    parts.names.append(...partnerNames(frame, texts));
   }
 
   // The levels of a category as a bar each in place of a curve.
@@ -177,41 +199,67 @@
     };
   }
 
-  // All means along the factors: how far the axis must reach.
+  // How far the axis must reach: all means along the factors, and the interval of the mean at the
+  // sliders' settings.
   function reach(data, response, point) {
     const means = data.factors.flatMap((factor, f) =>
       placesOf(factor, 10).map((c) => response.model.mean(moved(point, f, c))));
-    return means.filter(Number.isFinite);
+    const here = response.model.predict(point).confidence_interval || [];
+    const range = response.observed_high - response.observed_low || Infinity;
+    const near = here.filter((y) => y > response.observed_low - range && y < response.observed_high + range);
+    return [...means, ...near].filter(Number.isFinite);
   }
 
   // "Through the optimum, y changes most with a: by 12 ms."
   function conclusion(data, response, settings, charts) {
-    const change = ({ rows }) => {
-      const means = rows.map(([, p]) => p.mean).filter(Number.isFinite);
-      return Math.max(...means) - Math.min(...means);
+    const ends = ({ rows }) => {
+      const known = rows.map(([, p]) => p).filter((p) => Number.isFinite(p.mean));
+      return [known.reduce((a, b) => (b.mean < a.mean ? b : a)),
+              known.reduce((a, b) => (b.mean > a.mean ? b : a))];
     };
+    const change = (chart) => {
+      const [low, high] = ends(chart);
+      return high.mean - low.mean;
+    };
+    const changeText = (chart) => doetune.format.differenceTo(change(chart), Math.max(
+      ...ends(chart).map((p) => doetune.format.halfWidth(p.confidence_interval))));
     const most = charts.reduce((a, b) => (change(b) > change(a) ? b : a));
-    const reference = data.reference.settings.every((x, f) => x === settings[f]);
-    return `Through ${reference ? data.reference.name : "these settings"}, ${response.name} changes ` +
+    const where = data.reference.settings.every((x, f) => x === settings[f]) ? data.reference.name
+                                                                             : "these settings";
+    if (!(change(most) > 0)) return `Through ${where}, no factor changes ${response.name}.`;
+    return `Through ${where}, ${response.name} changes ` +
       `${charts.length > 1 ? "most " : ""}with ${data.factors[most.f].name}: by ` +
-      doetune.format.withUnit(doetune.format.short(change(most)), response.unit) + ".";
+      doetune.format.withUnit(changeText(most), response.unit) + ".";
   }
 
-  function caption(response, model) {
+  function caption(data, response, model) {
     const limited = response.goal && response.goal.is_limit;
     return "Predicted mean of " + response.name + " along each factor through the sliders' " +
       "settings (dashed), with its 95 % interval and, paler, that of the next run. Circles: runs, " +
-      "the fainter the farther from this slice. Thin: the same at the low (dotted) and high " +
-      "(dashed) end of the factor that interacts most, where one does." +
+      "the fainter the farther from this slice. Thin: the mean at both ends of the factor that " +
+      "interacts most, where one does, named below the axis." +
       (limited ? " Dotted across: the limits of its goal." : "") +
       (model.slow ? " Curves through " + (fewSteps + 1) + " points." : "") +
       " Drag in a chart to move its factor.";
+  }
+
+  // The factors that change the response most, from the reference, in the order of the study.
+  function factorsToDraw(data, response) {
+    const all = data.factors.map((_, f) => f);
+    if (all.length <= mostCharts) return all;
+    const point = doetune.codedPoint(data, data.reference.settings);
+    const change = all.map((f) => {
+      const means = placesOf(data.factors[f], 4).map((c) => response.model.mean(moved(point, f, c)));
+      return Math.max(...means) - Math.min(...means);
+    });
+    return all.sort((a, b) => change[b] - change[a]).slice(0, mostCharts).sort((a, b) => a - b);
   }
 
   // The drawing of a figure: draw(settings) redraws it and says what it shows, rows() are its
   // numbers.
   doetune.profileFigure = function (figure, data, target, move) {
     const response = data.responses.find((r) => r.name === figure.dataset.response);
+    const drawn = factorsToDraw(data, response);
     let point = [];
     let charts = [];
     let built = "";
@@ -219,17 +267,17 @@
     const act = pointer(data, response, () => point, move);
 
     function build(columns, width, axis) {
-      const rows = Math.ceil(data.factors.length / columns);
+      const rows = Math.ceil(drawn.length / columns);
       const drawing = svg("svg", { xmlns: "http://www.w3.org/2000/svg", color: "#222", role: "img",
                                    "font-family": "system-ui, sans-serif",
                                    viewBox: `0 0 ${columns * width} ${rows * height}`,
                                    width: columns * width, height: rows * height },
                           svg("title", {}, "Profiles of " + response.name));
-      charts = data.factors.map((factor, f) => chartOf(
-        data, response, f, { x: doetune.drawing.factorAxis(factor), y: axis }, width, act));
-      charts.forEach((chart, f) => {
-        chart.node.setAttribute("transform", `translate(${(f % columns) * width} ` +
-                                             `${Math.floor(f / columns) * height})`);
+      charts = drawn.map((f) => chartOf(
+        data, response, f, { x: doetune.drawing.factorAxis(data.factors[f]), y: axis }, width, act));
+      charts.forEach((chart, i) => {
+        chart.node.setAttribute("transform", `translate(${(i % columns) * width} ` +
+                                             `${Math.floor(i / columns) * height})`);
         drawing.append(chart.node);
       });
       target.replaceChildren(drawing);
@@ -251,7 +299,7 @@
       point = doetune.codedPoint(data, settings);
       const [low, high] = grow();
       const available = target.clientWidth || narrowest;
-      const columns = Math.min(Math.max(1, Math.floor(available / narrowest)), data.factors.length);
+      const columns = Math.min(Math.max(1, Math.floor(available / narrowest)), drawn.length);
       const key = [columns, available, low, high].join();
       if (key !== built) {
         const width = Math.min(Math.floor(available / columns), 330);
@@ -266,7 +314,7 @@
         drawHere(chart, point, mean);
       }
       return { title: conclusion(data, response, settings, charts),
-               caption: caption(response, response.model) };
+               caption: caption(data, response, response.model) };
     }
 
     function rows() {

@@ -32,6 +32,7 @@
     }
     response.model = doetune.surface(data.factors, response);
   }
+  Object.assign(data, doetune.regionOf(data));
   for (const run of data.runs) run.coded = doetune.codedPoint(data, run.settings);
   const fitted = data.responses.filter((response) => response.model);
 

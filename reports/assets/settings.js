@@ -51,7 +51,7 @@
     if (!response.goal.is_limit) return response.goal.text;
     const probability = prediction.goal_met_probability;
     return (prediction.goal_met ? "✓ met: " : "✗ missed: ") + response.goal.text +
-           (probability === null ? "" : ", next run " + format.percent(Math.min(probability, 1 - 1e-9)));
+           (probability === null ? "" : ", next run " + format.chance(probability));
   }
 
   // A card a response, with a function that fills it.
@@ -116,10 +116,13 @@
     const cards = responses.map(card);
     const sliders = data.factors.map((factor) => slider(factor, update));
     const settings = () => sliders.map((s) => s.value());
+    const excluded = element("p", { class: "excluded", role: "status" });
 
     function update() {
       const predictions = doetune.predict(settings());
       responses.forEach((response, r) => cards[r].fill(predictions[response.name]));
+      const by = doetune.excludedBy(data, settings());
+      excluded.textContent = by.length ? "✗ The study excludes these settings: " + by.join("; ") : "";
       changed(settings());
     }
     function setAll(values) {
@@ -135,7 +138,7 @@
                            "Reset to " + data.reference.name);
     button.addEventListener("click", reset);
     panel.addEventListener("change", () => toAddress(data.factors, settings()));
-    panel.replaceChildren(element("h3", {}, "Settings"), ...sliders.map((s) => s.row), button,
+    panel.replaceChildren(element("h3", {}, "Settings"), ...sliders.map((s) => s.row), excluded, button,
                           options(data.factors), element("h3", {}, "Predictions"), ...cards.map((c) => c.node));
     data.reference.settings.forEach((value, f) => sliders[f].set(value));
     setAll(fromAddress(data.factors));

@@ -3,7 +3,8 @@
 (function (doetune) {
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-  doetune.colours = () => ({ ink: style("--ink"), faint: style("--faint"), series: style("--series"),
+  doetune.colours = () => ({ ink: style("--ink"), faint: style("--faint"), paper: style("--paper"),
+                             quiet: style("--quiet"), series: style("--series"),
                              band: style("--band"), optimum: "#d55e00" });
 
   // Viridis, a third of the way to white so that dark labels stay legible on all of it.

@@ -2,95 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <numbers>
 
 #include "doe/design.h"
 #include "reports/analysis/contour_pairs.h"
-#include "reports/analysis/slice.h"
+#include "reports/figures/contour_slice.h"
 #include "reports/figures/figures.h"
 #include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr int kNodes = 41;
 constexpr int kLevels = 9;
 constexpr double kNearSlice = 0.35;     // coded distance up to which a run belongs to the slice
 constexpr std::size_t kMostNamed = 14;  // factors whose settings a caption lists
 constexpr int kMostCircles = 200;       // those farthest from the slice are left out
 
-/// Two factors over which all responses are drawn, the others held.
-struct Slice {
-  const Analysis& analysis;
-  const Reference& at;
-  Eigen::VectorXd held;  ///< coded
-  int x = 0;
-  int y = 1;
+/// What is drawn of one response over a slice.
+struct Drawn {
+  const Slice& slice;
+  const ResponseAnalysis& response;
+  const Grid& mean;
+  const std::optional<Grid>& margin;   ///< margin_over
+  const std::optional<Grid>& allowed;  ///< allowed_over
+  double low = 0;                      ///< least and greatest mean
+  double high = 0;
 
-  Grid over(const std::function<double(const Eigen::VectorXd&)>& value) const {
-    Eigen::VectorXd point = held;
-    return square_grid(-1, 1, kNodes, [&](double cx, double cy) {
-      point[x] = cx;
-      point[y] = cy;
-      return value(point);
-    });
+  bool shows_excluded(Point at) const {
+    if (!allowed) return false;
+    const auto nearest = [&](double c) {
+      const double last = static_cast<double>(allowed->x.size()) - 1;
+      return static_cast<int>(std::lround((c + 1) / 2 * last));
+    };
+    return allowed->at(nearest(at.x), nearest(at.y)) < 0;
   }
-  /// The points of over(), a row each, in the order of a grid's values.
-  Eigen::MatrixXd points() const {
-    Eigen::MatrixXd all(kNodes * kNodes, held.size());
-    Eigen::Index row = 0;
-    over([&](const Eigen::VectorXd& point) {
-      all.row(row++) = point.transpose();
-      return 0;
-    });
-    return all;
-  }
-  const doe::Factor& factor(int f) const { return factors_of(analysis)[f]; }
 };
-
-/// Values far beyond what was observed (an inverse transform has poles) would drown the levels.
-Grid mean_over(const Slice& slice, const ResponseAnalysis& response) {
-  const double low = response.fit->observed.minCoeff();
-  const double high = response.fit->observed.maxCoeff();
-  const double reach = 5 * std::max(high - low, 1e-300);
-  Grid grid = slice.over([](const Eigen::VectorXd&) { return 0; });
-  const Eigen::VectorXd means = response.surface()->responses(slice.points());
-  for (Eigen::Index i = 0; i < means.size(); ++i) {
-    grid.z[static_cast<std::size_t>(i)] = std::clamp(means[i], low - reach, high + reach);
-  }
-  return grid;
-}
-
-/// How far inside its limits y lies, in units of the goal's scale; negative where it misses one.
-double margin(const surfaces::Goal& goal, double y) {
-  return std::min(y - goal.met_low(), goal.met_high() - y) / goal.scale;
-}
-
-/// The least margin over all responses whose goal is a limit, within [-1, 1]; -1 where the region
-/// excludes the settings. Empty where nothing is limited. `means` go with the responses.
-std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means) {
-  std::optional<Grid> least;
-  const Analysis& analysis = slice.analysis;
-  // Its own expressions: figures are drawn on several threads.
-  const doe::Region region = analysis.directory->study.region.for_another_thread();
-  for (std::size_t r = 0; r < means.size(); ++r) {
-    const surfaces::Goal* goal = goal_of(analysis, analysis.responses[r].response.name);
-    if (goal == nullptr || !goal->is_limit() || means[r].z.empty()) continue;
-    if (!least) {
-      least = slice.over([&](const Eigen::VectorXd& point) {
-        return region.is_box() || region.allows(doe::natural_settings(factors_of(analysis), point))
-                   ? 1.0
-                   : -1.0;
-      });
-    }
-    for (std::size_t i = 0; i < least->z.size(); ++i) {
-      least->z[i] = std::clamp(margin(*goal, means[r].z[i]), -1.0, least->z[i]);
-    }
-  }
-  return least;
-}
 
 void draw_bands(Chart& chart, const Grid& mean, const std::vector<double>& levels, double low,
                 double high) {
@@ -104,14 +51,25 @@ void draw_bands(Chart& chart, const Grid& mean, const std::vector<double>& level
   }
 }
 
-/// Writes the level beside the middle of a line, along it.
-void label_line(Chart& chart, const Polyline& line, double level) {
-  Polyline drawn;
-  for (const Point& p : line) drawn.push_back(chart.pixel(p));
+/// Whether a label there would stand on the optimum's star, or outside of what is allowed.
+bool is_taken(const Chart& chart, const Drawn& drawn, Point at) {
+  constexpr double kStar = 28;  // pixels
+  if (drawn.shows_excluded(at)) return true;
+  if (!drawn.slice.analysis.optimum) return false;
+  const Point star =
+      chart.pixel({drawn.slice.held[drawn.slice.x], drawn.slice.held[drawn.slice.y]});
+  const Point label = chart.pixel(at);
+  return std::hypot(label.x - star.x, label.y - star.y) < kStar;
+}
+
+/// Writes the level on a line, along it, near the middle where there is room.
+void label_line(Chart& chart, const Drawn& drawn, const Polyline& line, double level) {
+  Polyline places;
+  for (const Point& p : line) places.push_back(chart.pixel(p));
   std::vector<double> length = {0};
-  for (std::size_t i = 1; i < drawn.size(); ++i) {
+  for (std::size_t i = 1; i < places.size(); ++i) {
     length.push_back(length.back() +
-                     std::hypot(drawn[i].x - drawn[i - 1].x, drawn[i].y - drawn[i - 1].y));
+                     std::hypot(places[i].x - places[i - 1].x, places[i].y - places[i - 1].y));
   }
   if (length.back() < 45) return;
   const auto index = [&](double share) {
@@ -119,21 +77,26 @@ void label_line(Chart& chart, const Polyline& line, double level) {
     return static_cast<std::size_t>(found - length.begin());
   };
   // Neighbouring lines are labelled at different places, so that labels do not stack up.
-  const double share = 0.35 + 0.3 * std::fmod(std::abs(level) * 0.618, 1.0);
-  const std::size_t middle = index(share);
-  const Point a = drawn[index(share - 0.04)];
-  const Point b = drawn[index(share + 0.04)];
-  double degrees = std::atan2(b.y - a.y, b.x - a.x) * 180 / std::numbers::pi;
-  if (degrees > 90) degrees -= 180;
-  if (degrees < -90) degrees += 180;
-  chart.label(line[middle], short_number(level), degrees);
+  const double wanted = 0.35 + 0.3 * std::fmod(std::abs(level) * 0.618, 1.0);
+  for (const double aside : {0.0, 0.15, -0.15, 0.27, -0.27}) {
+    const double share = wanted + aside;
+    const Point middle = line[index(share)];
+    if (is_taken(chart, drawn, middle)) continue;
+    const Point a = places[index(share - 0.04)];
+    const Point b = places[index(share + 0.04)];
+    double degrees = std::atan2(b.y - a.y, b.x - a.x) * 180 / std::numbers::pi;
+    if (degrees > 90) degrees -= 180;
+    if (degrees < -90) degrees += 180;
+    chart.label(middle, short_number(level), degrees);
+    return;
+  }
 }
 
-void draw_lines(Chart& chart, const Grid& mean, const std::vector<double>& levels) {
+void draw_lines(Chart& chart, const Drawn& drawn, const std::vector<double>& levels) {
   for (const double level : levels) {
-    for (const Polyline& line : iso_lines(mean, level)) {
+    for (const Polyline& line : iso_lines(drawn.mean, level)) {
       chart.line(line, {{"stroke", "#fff"}, {"stroke-opacity", "0.75"}, {"stroke-width", "1"}});
-      label_line(chart, line, level);
+      label_line(chart, drawn, line, level);
     }
   }
 }
@@ -145,20 +108,19 @@ void draw_missed(Chart& chart, const Grid& margin) {
   }
 }
 
-double distance_from_slice(const Slice& slice, const Eigen::VectorXd& coded) {
-  double distance = 0;
-  for (int f = 0; f < coded.size(); ++f) {
-    if (f == slice.x || f == slice.y) continue;
-    distance = std::max(distance, std::abs(coded[f] - slice.held[f]));
+/// Grey lies over all else: what is drawn below it cannot be set.
+void draw_excluded(Chart& chart, const Grid& allowed) {
+  chart.region(region_between(allowed, -1e300, 0), {{"fill", "#d9dde2"}});
+  for (const Polyline& line : iso_lines(allowed, 0)) {
+    chart.line(line, {{"stroke", "#767676"}, {"stroke-width", "1"}});
   }
-  return distance;
 }
 
 /// Runs of the fit by their rows, those nearest the slice last, so that they lie on top.
 std::vector<int> runs_to_draw(const Slice& slice, const surfaces::Fit& fit) {
   std::vector<std::pair<double, int>> by_distance;
   for (int i = 0; i < fit.n; ++i) {
-    by_distance.emplace_back(distance_from_slice(slice, fit.coded.row(i)), i);
+    by_distance.emplace_back(slice.distance(fit.coded.row(i)), i);
   }
   std::stable_sort(by_distance.begin(), by_distance.end());
   by_distance.resize(std::min<std::size_t>(by_distance.size(), kMostCircles));
@@ -171,7 +133,7 @@ void draw_runs(Chart& chart, const Slice& slice, const ResponseAnalysis& respons
   const surfaces::Fit& fit = *response.fit;
   for (const int i : runs_to_draw(slice, fit)) {
     const Eigen::VectorXd coded = fit.coded.row(i);
-    const bool near = distance_from_slice(slice, coded) <= kNearSlice;
+    const bool near = slice.distance(coded) <= kNearSlice;
     const std::string title =
         fmt::format("run {}: {}", response.runs[i],
                     with_unit(short_number(fit.observed[i]), response.response.unit));
@@ -210,53 +172,63 @@ std::string where_highest(const Slice& slice, const Grid& mean, double low, doub
   return text;
 }
 
-std::string share_met(const Grid& margin) {
-  const double met = static_cast<double>(
-      std::count_if(margin.z.begin(), margin.z.end(), [](double m) { return m >= 0; }));
-  if (met == 0) return " No part of this slice meets every goal.";
-  return fmt::format(" {} of this slice meets every goal.",
-                     percent(met / static_cast<double>(margin.z.size())));
+/// What part of what can be set meets all limits.
+std::string share_text(const Drawn& drawn) {
+  if (!drawn.margin) return "";
+  const std::optional<double> share = share_met(*drawn.margin, drawn.allowed);
+  if (!share) return " The study's constraints exclude all of this slice.";
+  const char* of = drawn.allowed ? "what the constraints allow of this slice" : "this slice";
+  if (*share == 0) return fmt::format(" No part of {} meets every limit.", of);
+  return fmt::format(" {} of {} meets every limit.", *share == 1 ? "All" : percent(*share), of);
 }
 
-/// What is drawn of one response over a slice.
-struct Drawn {
-  const ResponseAnalysis& response;
-  const Grid& mean;
-  const std::optional<Grid>& margin;
-  double low = 0;  ///< least and greatest mean
-  double high = 0;
-};
+/// "190 to 279 images/s", to the digits that the means are known to.
+std::string range_text(const Drawn& drawn) {
+  const auto text = [&](double z) {
+    const auto found = std::find(drawn.mean.z.begin(), drawn.mean.z.end(), z);
+    const auto place = static_cast<std::size_t>(found - drawn.mean.z.begin());
+    Eigen::VectorXd point = drawn.slice.held;
+    point[drawn.slice.x] = drawn.mean.x[place % drawn.mean.x.size()];
+    point[drawn.slice.y] = drawn.mean.y[place / drawn.mean.x.size()];
+    const surfaces::Prediction prediction = drawn.response.surface()->predict(point);
+    return number_to(z, half_width(prediction.confidence_interval()));
+  };
+  return text(drawn.low) + " to " + with_unit(text(drawn.high), drawn.response.response.unit);
+}
 
-std::string title_of(const Slice& slice, const Drawn& drawn) {
-  const study::Response& response = drawn.response.response;
-  const std::string range =
-      short_number(drawn.low) + " to " + with_unit(short_number(drawn.high), response.unit);
+std::string title_of(const Drawn& drawn) {
+  const Slice& slice = drawn.slice;
+  const std::string& name = drawn.response.response.name;
   const std::string where = where_highest(slice, drawn.mean, drawn.low, drawn.high);
   return (where.empty()
-              ? fmt::format("At {}, {} lies between {}.", slice.at.name, response.name, range)
-              : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, response.name,
-                            where, range)) +
-         (drawn.margin ? share_met(*drawn.margin) : "");
+              ? fmt::format("At {}, {} lies between {}.", slice.at.name, name, range_text(drawn))
+              : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, name, where,
+                            range_text(drawn))) +
+         share_text(drawn);
 }
 
-std::string caption_of(const Slice& slice, const Drawn& drawn) {
+std::string caption_of(const Drawn& drawn) {
+  const Slice& slice = drawn.slice;
   const study::Response& response = drawn.response.response;
   const std::vector<doe::Factor>& factors = factors_of(slice.analysis);
   const std::string held = factors.size() > kMostNamed
                                ? "the other factors at " + slice.at.name
                                : settings_text(factors, slice.at.settings, {slice.x, slice.y});
+  const bool misses = drawn.margin && share_met(*drawn.margin, drawn.allowed) != 1.0;
   return fmt::format(
       "Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
-      "slice.{}{}",
+      "slice.{}{}{}",
       name_with_unit(response.name, response.unit),
       held.empty()
           ? ""
           : ", with " + held + (factors.size() > kMostNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
-      drawn.margin ? " Hatched: a goal is missed." : "");
+      misses ? " Hatched: a limit is missed." : "",
+      drawn.allowed ? " Grey: the study's constraints exclude it." : "");
 }
 
-Figure contour_figure(const Slice& slice, const Drawn& drawn) {
+Figure contour_figure(const Drawn& drawn) {
+  const Slice& slice = drawn.slice;
   const std::vector<double> levels = round_levels(drawn.low, drawn.high, kLevels);
   const doe::Factor& x = slice.factor(slice.x);
   const doe::Factor& y = slice.factor(slice.y);
@@ -264,17 +236,23 @@ Figure contour_figure(const Slice& slice, const Drawn& drawn) {
   Figure figure;
   figure.name =
       fmt::format("contour-{}-{}-{}", file_part(name), file_part(x.name), file_part(y.name));
-  figure.title = title_of(slice, drawn);
-  figure.caption = caption_of(slice, drawn);
+  figure.title = title_of(drawn);
+  figure.caption = caption_of(drawn);
   Chart chart(figure.name, factor_axis(x), factor_axis(y));
   draw_bands(chart, drawn.mean, levels, drawn.low, drawn.high);
-  draw_lines(chart, drawn.mean, levels);
+  draw_lines(chart, drawn, levels);
   if (drawn.margin) draw_missed(chart, *drawn.margin);
+  if (drawn.allowed) draw_excluded(chart, *drawn.allowed);
   draw_runs(chart, slice, drawn.response);
   draw_optimum(chart, slice);
   figure.svg = chart.finish(figure.title);
   figure.data = {{"data-response", name}, {"data-x", x.name}, {"data-y", y.name}};
   return figure;
+}
+
+/// A response that was the same in all runs has no levels to draw.
+bool varies(const ResponseAnalysis& response) {
+  return response.fit->observed.maxCoeff() > response.fit->observed.minCoeff();
 }
 
 /// The slices of an analysis, and what is worked out once for all responses that show one.
@@ -291,13 +269,14 @@ class Slices {
     if (is_new) known->second = over(slice);
     const Grid& mean = known->second.means[r];
     const auto [low, high] = std::minmax_element(mean.z.begin(), mean.z.end());
-    return contour_figure(slice, {analysis_.responses[r], mean, known->second.margin, *low, *high});
+    return contour_figure({slice, analysis_.responses[r], mean, known->second.margin,
+                           known->second.allowed, *low, *high});
   }
 
  private:
   struct Grids {
     std::vector<Grid> means;  ///< one a response; empty without a fit
-    std::optional<Grid> margin;
+    std::optional<Grid> margin, allowed;
   };
 
   Grids over(const Slice& slice) const {
@@ -306,6 +285,7 @@ class Slices {
       grids.means.push_back(response.fit ? mean_over(slice, response) : Grid{});
     }
     grids.margin = margin_over(slice, grids.means);
+    grids.allowed = allowed_over(slice);
     return grids;
   }
 
@@ -323,7 +303,7 @@ std::vector<Figure> contour_figures(const Analysis& analysis) {
   Slices slices(analysis, at);
   for (std::size_t r = 0; r < analysis.responses.size(); ++r) {
     const ResponseAnalysis& response = analysis.responses[r];
-    if (!response.fit) continue;
+    if (!response.fit || !varies(response)) continue;
     for (const FactorPair& pair : pairs_to_draw(analysis, response, slices.held())) {
       figures.push_back(slices.figure(r, pair));
     }

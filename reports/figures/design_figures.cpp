@@ -14,7 +14,7 @@ namespace doetune::reports {
 namespace {
 
 constexpr std::size_t kMostTerms = 20, kMostColumns = 24, kManyRuns = 200;
-constexpr double kEnoughPower = 0.8, kWholeLeverage = 1 - 1e-10;
+constexpr double kEnoughPower = 0.8, kHighLeverage = 0.9, kWholeLeverage = 1 - 1e-10;
 
 double error_at(const std::vector<double>& variances, double share) {
   const double last = static_cast<double>(variances.size()) - 1;
@@ -29,7 +29,7 @@ Figure fraction_figure(const doe::FullEvaluation& evaluation, bool has_whole_plo
   figure.title = fmt::format(
       "Over half of the region a mean is known to {} of a run's standard deviation, over nine "
       "tenths to {}.",
-      short_number(error_at(variances, 0.5)), short_number(error_at(variances, 0.9)));
+      number_to(error_at(variances, 0.5), 0.1), number_to(error_at(variances, 0.9), 0.1));
   figure.caption =
       "Fraction of design space: the share of the region whose predicted means have at most this "
       "standard error, in standard deviations of a run. Low and flat is good.";
@@ -58,14 +58,17 @@ std::string leverage_title(const DesignQuality& quality, double high) {
   for (std::size_t i = 0; i < leverages.size(); ++i) {
     if (leverages[i] > high) above.push_back(quality.runs[i]);
   }
-  if (above.size() == leverages.size()) {
+  if (*std::min_element(leverages.begin(), leverages.end()) > kWholeLeverage) {
     return "Every run has leverage 1: the surface passes through each, right or wrong.";
   }
   if (above.empty()) {
-    const auto most = std::max_element(leverages.begin(), leverages.end());
-    return fmt::format("No run stands alone: the highest leverage is {}, of run {}.",
-                       short_number(*most),
-                       quality.runs[static_cast<std::size_t>(most - leverages.begin())]);
+    const double most = *std::max_element(leverages.begin(), leverages.end());
+    std::vector<int> those;
+    for (std::size_t i = 0; i < leverages.size(); ++i) {
+      if (leverages[i] > most - 1e-9) those.push_back(quality.runs[i]);
+    }
+    return fmt::format("No run stands alone: the highest leverage is {:.2f}, of {}.", most,
+                       runs_text(those));
   }
   return fmt::format("The surface rests most on {}: a mistake there shows least.",
                      runs_text(above));
@@ -77,11 +80,11 @@ Figure leverage_figure(const DesignQuality& quality) {
   const double twice = 2.0 * evaluation.basics.terms / evaluation.basics.runs;
   Figure figure;
   figure.name = "design-leverage";
-  figure.title = leverage_title(quality, std::min(twice, kWholeLeverage));
+  figure.title = leverage_title(quality, std::min(twice, kHighLeverage));
   figure.caption = fmt::format(
       "Leverage of each run: the share of its own response in the value fitted there; 1 means that "
       "the fit cannot miss it.{}",
-      twice < 1 ? " Dashed: twice the average, " + short_number(twice) + "." : "");
+      twice < 1 ? fmt::format(" Dashed: twice the average, {:.2f}.", twice) : "");
   Axis x = linear_axis("run", quality.runs.front(), quality.runs.back());
   Axis y = linear_axis("leverage", 0, 1, 0.02);
   Chart chart(figure.name, x, y);
@@ -236,8 +239,8 @@ std::string power_title(const std::vector<doe::TermPower>& terms) {
                        least, least == "100 %" ? "" : " or more");
   }
   return fmt::format(
-      "{} of {} terms as large as a run's scatter may be missed: of {} the chance "
-      "to be found is {}.",
+      "{} of {} terms may be missed even where they are as large as a run's scatter: {} is found "
+      "with a chance of {}.",
       weak, terms.size(), terms.front().term, percent(*terms.front().power));
 }
 

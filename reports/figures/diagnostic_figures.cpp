@@ -13,7 +13,7 @@ namespace doetune::reports {
 namespace {
 
 constexpr Chart::Size kSize{330, 280, 62};
-constexpr int kMostNamed = 5;
+constexpr std::size_t kMostNamed = 5;
 constexpr double kSignificant = 0.05;
 
 /// What is drawn of every run of a fit against what.
@@ -46,13 +46,18 @@ void draw_runs(Chart& chart, const ResponseAnalysis& response, const Scatter& sc
                    run_title(response, i));
     }
   }
-  int written = 0;
+  std::vector<Point> written;  // in pixels
   for (const Eigen::Index i : named) {
     const Point at{scatter.x[i], scatter.y[i]};
     chart.circle(at, 4.5, {{"fill", series_colour(1)}}, run_title(response, i));
-    if (++written > kMostNamed) continue;
-    const bool left = chart.pixel(at).x > kSize.width * 0.75;
-    chart.tag(at, std::to_string(response.runs[static_cast<std::size_t>(i)]), left ? -7 : 7);
+    const Point place = chart.pixel(at);
+    const bool has_room = std::none_of(written.begin(), written.end(), [&](Point other) {
+      return std::abs(other.x - place.x) < 22 && std::abs(other.y - place.y) < 12;
+    });
+    if (!has_room || written.size() == kMostNamed) continue;
+    written.push_back(place);
+    chart.tag(at, std::to_string(response.runs[static_cast<std::size_t>(i)]),
+              place.x > kSize.width * 0.75 ? -7 : 7);
   }
 }
 
@@ -91,8 +96,8 @@ Figure predicted_against_observed(const ResponseAnalysis& response) {
   const double high = std::max(scatter.x_axis.high, scatter.y_axis.high);
   return drawn(response,
                named(response, "predicted",
-                     fmt::format("The model explains {} of the variation of {}.", percent(fit.r2),
-                                 response.response.name),
+                     fmt::format("The model explains {} of the variation of {}.",
+                                 in_words(percent(fit.r2)), response.response.name),
                      "Predicted against observed; on the dashed line both agree."),
                scatter, {{low, low}, {high, high}});
 }
@@ -104,8 +109,11 @@ std::string spread_title(const ResponseAnalysis& response) {
     return fmt::format("The scatter is as large for high as for low values ({}).",
                        p_words(spread->p));
   }
-  return fmt::format("The scatter {} with the response ({}): transform it.",
-                     spread->grows ? "grows" : "falls", p_words(spread->p));
+  const surfaces::Transform& transform = response.fit->transform;
+  return fmt::format(
+      "The scatter {}{} with the response ({}): {}.", spread->grows ? "grows" : "falls",
+      scale_words(transform), p_words(spread->p),
+      transform == surfaces::Transform::kNone ? "transform it" : "another transform may suit");
 }
 
 Figure residuals_against_fitted(const ResponseAnalysis& response) {
@@ -186,13 +194,15 @@ Figure normal_plot(const ResponseAnalysis& response) {
 std::string influence_title(const ResponseAnalysis& response, const Eigen::VectorXd& distances) {
   const std::vector<int> runs = picked(response, &surfaces::RunInfluence::influential);
   if (!runs.empty()) {
-    return fmt::format("The surface would be another without {}: measure {} once more.",
-                       runs_text(runs), runs.size() == 1 ? "it" : "them");
+    return capitalised(fmt::format("{} {} the surface more than one run should: measure {} again.",
+                                   runs_text(runs), runs.size() == 1 ? "moves" : "each move",
+                                   runs.size() == 1 ? "it" : "them"));
   }
   Eigen::Index most = 0;
   const double largest = distances.maxCoeff(&most);
-  return fmt::format("No single run makes the surface; run {} moves it most (Cook's distance {}).",
-                     response.runs[static_cast<std::size_t>(most)], short_number(largest));
+  return fmt::format(
+      "No single run makes the surface; run {} moves it most (Cook's distance {:.2g}).",
+      response.runs[static_cast<std::size_t>(most)], largest);
 }
 
 Figure influence_figure(const ResponseAnalysis& response) {
@@ -212,18 +222,45 @@ Figure influence_figure(const ResponseAnalysis& response) {
                scatter, {});
 }
 
+/// Whether the power of a transform is in the profile's interval; false for those that are no
+/// power.
+bool suits(const surfaces::BoxCox& profile, const surfaces::Transform& transform) {
+  using Kind = surfaces::Transform::Kind;
+  const auto holds = [&](double power) {
+    return profile.interval.low <= power && power <= profile.interval.high;
+  };
+  switch (transform.kind) {
+    case Kind::kLog:
+      return holds(0);
+    case Kind::kSqrt:
+      return holds(0.5);
+    case Kind::kInverse:
+      return holds(-1);
+    case Kind::kPower:
+      return holds(transform.lambda);
+    default:
+      return false;
+  }
+}
+
 std::string box_cox_title(const ResponseAnalysis& response) {
   const surfaces::BoxCox& profile = *response.box_cox;
   const double half = (profile.interval.high - profile.interval.low) / 2;
   const std::string power =
       fmt::format("{} (95 % {})", number_to(profile.lambda, half), interval_text(profile.interval));
-  if (profile.suggestion == surfaces::Transform::kNone) {
-    return fmt::format("{} needs no transform: the best power is {}, and 1 is none.",
-                       response.response.name, power);
+  const surfaces::Transform& taken = response.fit->transform;
+  const bool is_none = taken == surfaces::Transform::kNone;
+  if (profile.suggestion == taken || (!is_none && suits(profile, taken))) {
+    return is_none ? fmt::format("{} needs no transform: the best power is {}, and 1 is none.",
+                                 response.response.name, power)
+                   : fmt::format("The transform {} suits: the best power is {}.",
+                                 surfaces::transform_name(taken), power);
   }
-  if (profile.suggestion == response.fit->transform) {
-    return fmt::format("The transform {} suits: the best power is {}.",
-                       surfaces::transform_name(profile.suggestion), power);
+  if (profile.suggestion == surfaces::Transform::kNone) {
+    return fmt::format(
+        "Rather than {} the runs ask for no transform: the best power is {}, and 1 "
+        "is none.",
+        surfaces::transform_name(taken), power);
   }
   return fmt::format("The transform {} would suit {} better: the best power is {}.",
                      surfaces::transform_name(profile.suggestion), response.response.name, power);

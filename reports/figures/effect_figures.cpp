@@ -48,6 +48,10 @@ std::string caption_of(const ResponseAnalysis& response, const std::vector<Effec
         " Thick lines: 95 % intervals, each alone; filled where it excludes 0. Thin lines: 95 % "
         "intervals of all terms together (Bonferroni).";
   }
+  if (response.other) {
+    text +=
+        fmt::format(" The model is the polynomial, beside which the {} was taken.", response.kind);
+  }
   if (effects.size() > kMostRows) {
     text += fmt::format(" The {} largest of {} terms; the others are in the table.", kMostRows,
                         effects.size());

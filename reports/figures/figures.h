@@ -34,6 +34,9 @@ std::vector<Figure> profile_figures(const Analysis& analysis);
 /// settings that no others beat, the optimum, today's settings.
 std::vector<Figure> trade_off_figures(const Analysis& analysis);
 
+/// What trade_off_figures leaves out, in a sentence; empty where it draws all.
+std::string trade_offs_left_out(const Analysis& analysis);
+
 /// One a response: its largest coefficients in coded units with their 95 % intervals.
 std::vector<Figure> effect_figures(const Analysis& analysis);
 

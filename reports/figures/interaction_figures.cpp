@@ -6,6 +6,7 @@
 #include "doe/design.h"
 #include "reports/analysis/effects.h"
 #include "reports/analysis/slice.h"
+#include "reports/figures/curve_names.h"
 #include "reports/figures/figures.h"
 #include "reports/format.h"
 
@@ -115,10 +116,40 @@ std::string place_text(const doe::Factor& factor, double coded) {
   return factor.name + " = " + with_unit(factor.format(factor.to_natural(coded)), factor.unit);
 }
 
+/// What a line changes by from one end of x to the other: "+1850 images/s".
+std::string change_text(const Analysis& analysis, const ResponseAnalysis& response,
+                        const Interaction& interaction, std::size_t l) {
+  const Polyline& line = interaction.lines[l];
+  Eigen::VectorXd point = doe::coded_point(factors_of(analysis), reference(analysis).settings);
+  point[interaction.by] = interaction.places[l];
+  double known_to = 0;
+  for (const Point& end : {line.front(), line.back()}) {
+    point[interaction.x] = end.x;
+    known_to =
+        std::max(known_to, half_width(response.surface()->predict(point).confidence_interval()));
+  }
+  return with_unit(signed_difference_to(line.back().y - line.front().y, known_to),
+                   response.response.unit);
+}
+
+/// "raising batch from 1 to 64", "changing backend from trt to tf".
+std::string move_text(const doe::Factor& x, const Polyline& line) {
+  const std::string ends =
+      x.format(x.to_natural(line.front().x)) + " to " + x.format(x.to_natural(line.back().x));
+  return fmt::format("{} {} from {}", x.is_categorical() ? "Changing" : "Raising", x.name,
+                     with_unit(ends, x.unit));
+}
+
+/// Whether lines that are not parallel may be so by chance.
+std::string doubt_text(const ResponseAnalysis& response, const Interaction& interaction) {
+  if (is_clear(response, interaction.x, interaction.by) != false) return "";
+  return fmt::format(", no more apart{} than scatter explains",
+                     scale_words(response.fit->transform));
+}
+
 /// How the response changes along x where it changes least and most.
 std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
                      const Interaction& interaction) {
-  const doe::Factor& x = factors_of(analysis)[interaction.x];
   const doe::Factor& by = factors_of(analysis)[interaction.by];
   const auto change = [&](std::size_t l) {
     return interaction.lines[l].back().y - interaction.lines[l].front().y;
@@ -129,15 +160,13 @@ std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
     if (change(l) > change(high)) high = l;
   }
   const auto words = [&](std::size_t l) {
-    return fmt::format("{} with {}", with_unit(signed_number(change(l)), response.response.unit),
+    return fmt::format("{} with {}", change_text(analysis, response, interaction, l),
                        place_text(by, interaction.places[l]));
   };
-  const Polyline& line = interaction.lines[0];
-  const std::optional<bool> clear = is_clear(response, interaction.x, interaction.by);
-  return fmt::format("From {} to {} {}, {} changes by {}, and by {}{}.",
-                     x.format(x.to_natural(line.front().x)), x.format(x.to_natural(line.back().x)),
-                     name_with_unit(x.name, x.unit), response.response.name, words(low),
-                     words(high), clear == false ? ": no more apart than scatter explains" : "");
+  return fmt::format("{} changes {} by {}, but by {}{}.",
+                     move_text(factors_of(analysis)[interaction.x], interaction.lines[0]),
+                     response.response.name, words(low), words(high),
+                     doubt_text(response, interaction));
 }
 
 Axis response_axis(const ResponseAnalysis& response, const std::vector<Polyline>& lines) {
@@ -152,20 +181,33 @@ Axis response_axis(const ResponseAnalysis& response, const std::vector<Polyline>
                      0.1);
 }
 
+std::string line_name(const doe::Factor& by, double place) {
+  return by.is_categorical() ? by.format(by.to_natural(place)) : place_text(by, place);
+}
+
+/// The axis of x, with room at its right for the names of the lines.
+Axis axis_with_room_for(const Interaction& interaction, const doe::Factor& x,
+                        const doe::Factor& by) {
+  std::vector<std::string> names;
+  for (const double place : interaction.places) names.push_back(line_name(by, place));
+  Axis axis = factor_axis(x);
+  axis.high += room_for_names(names, axis.high - axis.low, {}, 1);
+  return axis;
+}
+
 void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interaction) {
   static constexpr const char* kDashes[] = {"none", "7 4", "2 3", "9 3 2 3"};
   const std::vector<Polyline>& lines = interaction.lines;
+  std::vector<CurveEnd> ends;
   for (std::size_t l = 0; l < lines.size(); ++l) {
-    const std::string level = by.format(by.to_natural(interaction.places[l]));
-    const std::string name = by.is_categorical() ? level : by.name + " = " + level;
-    chart.curve(lines[l], name,
-                {{"stroke", series_colour(static_cast<int>(l))},
+    const std::string colour = series_colour(static_cast<int>(l));
+    ends.push_back({lines[l].back(), line_name(by, interaction.places[l]), colour});
+    chart.curve(lines[l], ends.back().name,
+                {{"stroke", colour},
                  {"stroke-width", "2.2"},
                  {"stroke-dasharray", kDashes[l % std::size(kDashes)]}});
-    // Spread along the lines, so that labels of crossing lines keep apart.
-    const std::size_t place = lines[l].size() * (2 * l + 1) / (2 * lines.size());
-    chart.tag(lines[l][place], name, 0, -9);
   }
+  draw_curve_names(chart, ends, Side::kRight);
 }
 
 Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& response,
@@ -188,7 +230,8 @@ Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& resp
     figure.caption += fmt::format(" The {} strongest of {} pairs of {} are drawn.", drawn, pairs,
                                   response.response.name);
   }
-  Chart chart(figure.name, factor_axis(x), response_axis(response, interaction.lines));
+  Chart chart(figure.name, axis_with_room_for(interaction, x, by),
+              response_axis(response, interaction.lines));
   chart.grid_lines();
   draw_lines(chart, by, interaction);
   figure.svg = chart.finish(figure.title);

@@ -5,6 +5,7 @@
 
 #include "doe/design.h"
 #include "reports/analysis/slice.h"
+#include "reports/figures/curve_names.h"
 #include "reports/figures/figures.h"
 #include "reports/format.h"
 
@@ -14,18 +15,13 @@ namespace {
 constexpr std::size_t kMostCurves = 6;
 constexpr const char* kDashes[] = {"none", "8 4", "2 3", "9 3 2 3", "5 2", "1 2"};
 
-constexpr double kCharacter = 6.4;  // pixels, at the size of notes
-constexpr std::size_t kLongestName = 20;
 constexpr Chart::Size kSize{520, 330, 62};
-
-std::string shown_name(const std::string& name) {
-  return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 1) + "…";
-}
 
 struct Curve {
   std::string factor;
   Polyline line;
   double low = 0, high = 0;
+  double known_to = 0;  ///< half the 95 % interval of the mean, at the lowest or the highest point
 
   double range() const { return high - low; }
 };
@@ -33,15 +29,22 @@ struct Curve {
 /// Empty where the surface has no finite value (an inverse transform has poles).
 Curve curve_along(const ResponseAnalysis& response, const doe::Factor& factor, int f,
                   Eigen::VectorXd point) {
-  Curve curve{factor.name, {}, 0, 0};
+  Curve curve;
+  curve.factor = factor.name;
   for (const double place : coded_places(factor)) {
     point[f] = place;
-    const double mean = response.surface()->response(point);
-    if (!std::isfinite(mean)) return {factor.name, {}, 0, 0};
-    curve.low = curve.line.empty() ? mean : std::min(curve.low, mean);
-    curve.high = curve.line.empty() ? mean : std::max(curve.high, mean);
-    curve.line.push_back({place, mean});
+    curve.line.push_back({place, response.surface()->response(point)});
+    if (!std::isfinite(curve.line.back().y)) return {};
   }
+  const auto [low, high] = std::minmax_element(curve.line.begin(), curve.line.end(),
+                                               [](Point a, Point b) { return a.y < b.y; });
+  for (const Point& end : {*low, *high}) {
+    point[f] = end.x;
+    curve.known_to = std::max(curve.known_to,
+                              half_width(response.surface()->predict(point).confidence_interval()));
+  }
+  curve.low = low->y;
+  curve.high = high->y;
   return curve;
 }
 
@@ -60,35 +63,24 @@ std::vector<Curve> curves_of(const Analysis& analysis, const ResponseAnalysis& r
   return curves;
 }
 
-/// Each name where its curve ends, moved apart where they would overlap; names of curves that end
-/// at much the same place change sides in turn.
+/// Names of curves that end at much the same place change sides in turn.
 void draw_names(Chart& chart, const std::vector<Curve>& curves) {
-  constexpr double kLine = 13;  // pixels
-  std::vector<double> taken[2];
+  std::vector<CurveEnd> left, right;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const bool right = i % 2 == 0;
-    const Point end = right ? curves[i].line.back() : curves[i].line.front();
-    const double wanted = chart.pixel(end).y;
-    double place = wanted;
-    const auto clashes = [&](double y) {
-      return std::any_of(taken[right].begin(), taken[right].end(),
-                         [&](double other) { return std::abs(other - y) < kLine; });
-    };
-    for (int step = 1; clashes(place); ++step) {
-      place = wanted + (step % 2 == 0 ? 1 : -1) * ((step + 1) / 2) * kLine;
-    }
-    taken[right].push_back(place);
-    chart.circle(end, 3.5, {{"fill", series_colour(static_cast<int>(i))}}, curves[i].factor);
-    chart.tag(end, shown_name(curves[i].factor), right ? 7 : -7, place - wanted);
+    const bool is_right = i % 2 == 0;
+    (is_right ? right : left)
+        .push_back({is_right ? curves[i].line.back() : curves[i].line.front(), curves[i].factor,
+                    series_colour(static_cast<int>(i))});
   }
+  draw_curve_names(chart, right, Side::kRight);
+  draw_curve_names(chart, left, Side::kLeft);
 }
 
 /// From low to high, with room at both sides for the names of the curves.
 Axis axis_with_room_for(const std::vector<Curve>& curves) {
-  std::size_t longest = 0;
-  for (const Curve& curve : curves) longest = std::max(longest, shown_name(curve.factor).size());
-  const double name = kCharacter * static_cast<double>(longest) + 12;
-  const double room = 2 * name / (kSize.width - kSize.left - 14 - 2 * name);
+  std::vector<std::string> names;
+  for (const Curve& curve : curves) names.push_back(curve.factor);
+  const double room = room_for_names(names, 2, kSize, 2);
   return {"place in each factor's range",
           -1 - room,
           1 + room,
@@ -99,7 +91,7 @@ std::string title_of(const ResponseAnalysis& response, const std::vector<Curve>&
                      const Reference& at) {
   const std::string& name = response.response.name;
   const auto size = [&](const Curve& curve) {
-    return with_unit(short_number(curve.range()), response.response.unit);
+    return with_unit(difference_to(curve.range(), curve.known_to), response.response.unit);
   };
   if (!(curves.front().range() > 0)) return fmt::format("No factor moves {} at {}.", name, at.name);
   if (curves.size() == 1) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "doe/design.h"
 #include "reports/analysis/slice.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double kWidth = 230;
 constexpr double kHeight = 220;
+constexpr std::size_t kMostCharts = 12;
 
 struct Profile {
   std::vector<double> at;  ///< coded
@@ -36,6 +38,15 @@ Profile profile_along(const ResponseAnalysis& response, const doe::Factor& facto
 double change(const Profile& profile) {
   const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
   return *high - *low;
+}
+
+/// By how much the mean changes, to the digits that both ends of the change are known to.
+std::string change_text(const Profile& profile) {
+  const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
+  const auto half = [&](const auto& at) {
+    return half_width(profile.interval[static_cast<std::size_t>(at - profile.mean.begin())]);
+  };
+  return difference_to(*high - *low, std::max(half(low), half(high)));
 }
 
 /// One axis for all factors of a response, so that slopes compare.
@@ -103,6 +114,34 @@ std::string in_rows(const std::vector<std::string>& charts, std::string_view tit
   return svg.close().take();
 }
 
+/// The factors that change the response most, in the order of the study; all where they are few.
+std::vector<std::size_t> factors_to_draw(const std::vector<Profile>& profiles) {
+  std::vector<std::size_t> order(profiles.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return change(profiles[a]) > change(profiles[b]);
+  });
+  order.resize(std::min(order.size(), kMostCharts));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
+                     const Reference& at, const std::vector<Profile>& profiles) {
+  const std::string& name = response.response.name;
+  const auto strongest =
+      std::max_element(profiles.begin(), profiles.end(),
+                       [](const Profile& a, const Profile& b) { return change(a) < change(b); });
+  if (!(change(*strongest) > 0)) {
+    return fmt::format("Through {}, no factor changes {}.", at.name, name);
+  }
+  const doe::Factor& factor =
+      factors_of(analysis)[static_cast<std::size_t>(strongest - profiles.begin())];
+  return fmt::format("Through {}, {} changes {}with {}: by {}.", at.name, name,
+                     profiles.size() > 1 ? "most " : "", factor.name,
+                     with_unit(change_text(*strongest), response.response.unit));
+}
+
 Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response,
                       const Reference& at) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
@@ -111,23 +150,21 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
   for (std::size_t f = 0; f < factors.size(); ++f) {
     profiles.push_back(profile_along(response, factors[f], static_cast<int>(f), point));
   }
-  const std::size_t strongest =
-      std::max_element(profiles.begin(), profiles.end(),
-                       [](const Profile& a, const Profile& b) { return change(a) < change(b); }) -
-      profiles.begin();
   Figure figure;
   const std::string& name = response.response.name;
   figure.name = "profile-" + file_part(name);
-  figure.title =
-      fmt::format("Through {}, {} changes {}with {}: by {}.", at.name, name,
-                  factors.size() > 1 ? "most " : "", factors[strongest].name,
-                  with_unit(short_number(change(profiles[strongest])), response.response.unit));
+  figure.title = title_of(analysis, response, at, profiles);
   figure.caption = fmt::format(
       "Predicted mean of {} along each factor through {} (dashed), with its 95 % interval.", name,
       at.name);
+  const std::vector<std::size_t> drawn = factors_to_draw(profiles);
+  if (drawn.size() < profiles.size()) {
+    figure.caption +=
+        fmt::format(" The {} of {} factors that change it most.", drawn.size(), profiles.size());
+  }
   const Axis y = response_axis(response, profiles);
   std::vector<std::string> charts;
-  for (std::size_t f = 0; f < factors.size(); ++f) {
+  for (const std::size_t f : drawn) {
     Chart chart(fmt::format("{}-{}", figure.name, f), factor_axis(factors[f]), y,
                 {kWidth, kHeight, 62});
     chart.grid_lines();

@@ -41,13 +41,18 @@ std::string broken_limit(const Analysis& analysis, const Tornado& tornado) {
 std::string title_of(const Analysis& analysis, const Tornado& tornado) {
   const study::Response& response = tornado.response->response;
   const FactorSwing& first = tornado.swings.front();
+  if (first.reach(tornado.centre) == 0) {
+    return fmt::format("No single step moves {}.", response.name);
+  }
   const auto change = [&](const SwingEnd& end) {
-    return with_unit(signed_number(end.mean - tornado.centre), response.unit);
+    return with_unit(signed_difference_to(end.mean - tornado.centre,
+                                          std::max(end.known_to, tornado.centre_known_to)),
+                     response.unit);
   };
   std::string changes;
-  if (first.down) changes = change(*first.down) + " down";
-  if (first.up) changes += (changes.empty() ? "" : ", ") + change(*first.up) + " up";
-  return fmt::format("Of single steps, {} moves {} most ({}){}.",
+  if (first.down) changes = change(*first.down) + " a step down";
+  if (first.up) changes += (changes.empty() ? "" : ", ") + change(*first.up) + " a step up";
+  return fmt::format("Of single steps, those of {} move {} most: {}{}.",
                      factors_of(analysis)[first.factor].name, response.name, changes,
                      broken_limit(analysis, tornado));
 }
@@ -94,7 +99,9 @@ Figure tornado_figure(const Analysis& analysis, Tornado tornado) {
   figure.caption = fmt::format(
       "Predicted mean of {} where one factor is one usable step below (orange) or above (blue) the "
       "optimum, all others held; the line is the optimum ({}).",
-      tornado.response->response.name, short_number(tornado.centre));
+      tornado.response->response.name,
+      with_unit(number_to(tornado.centre, tornado.centre_known_to),
+                tornado.response->response.unit));
   if (tornado.swings.size() > kMostRows) {
     figure.caption +=
         fmt::format(" The {} of {} factors that move it most.", kMostRows, tornado.swings.size());

@@ -20,6 +20,7 @@ struct Scatter {
   const GoalPair& pair;
   std::vector<Point> runs, all_front, front;
   std::vector<int> run_numbers;
+  std::vector<const surfaces::Candidate*> front_candidates = {};  ///< those of `front`
 
   Point at(const surfaces::Candidate& candidate) const {
     return {outlook_of(candidate, pair.first->response.name)->mean,
@@ -41,6 +42,7 @@ Scatter scatter_of(const Analysis& analysis, const GoalPair& pair) {
   }
   for (const std::size_t i : front_of(analysis, pair)) {
     scatter.front.push_back(scatter.all_front[i]);
+    scatter.front_candidates.push_back(&analysis.details->pareto.points[i].candidate);
   }
   return scatter;
 }
@@ -136,8 +138,14 @@ void draw_predicted(Chart& chart, const Scatter& scatter) {
              "optimum, predicted");
 }
 
-std::string value_text(double value, const study::Response& response) {
-  return with_unit(short_number(value), response.unit);
+/// "186 to 5190 images/s": what a response is predicted to be at two settings.
+std::string change_text(const surfaces::Candidate& from, const surfaces::Candidate& to,
+                        const study::Response& response) {
+  const auto value = [&](const surfaces::Candidate& candidate) {
+    const surfaces::Outlook& outlook = *outlook_of(candidate, response.name);
+    return number_to(outlook.mean, half_width(outlook.confidence_interval));
+  };
+  return value(from) + " to " + with_unit(value(to), response.unit);
 }
 
 std::string met_by_runs(const Scatter& scatter, const Limits& limits) {
@@ -160,14 +168,13 @@ std::string title_of(const Scatter& scatter, const Limits& limits) {
                        : fmt::format("{} and {} are not at odds: the same settings suit both.",
                                      first.name, second.name);
   }
-  const Point& from = scatter.front.back();
-  const Point& to = scatter.front.front();
-  return fmt::format("Taking {} from {} to {} takes {} from {} to {}.", first.name,
-                     short_number(from.x), value_text(to.x, first), second.name,
-                     short_number(from.y), value_text(to.y, second));
+  const surfaces::Candidate& from = *scatter.front_candidates.back();
+  const surfaces::Candidate& to = *scatter.front_candidates.front();
+  return fmt::format("Taking {} from {} takes {} from {}.", first.name,
+                     change_text(from, to, first), second.name, change_text(from, to, second));
 }
 
-std::string caption_of(const Scatter& scatter, const Limits& limits, std::size_t pairs) {
+std::string caption_of(const Scatter& scatter, const Limits& limits) {
   std::string text = "Grey: measured runs.";
   if (scatter.front.size() > 1) {
     text += fmt::format(" Line: predictions of settings that no others beat in these two goals{}.",
@@ -178,14 +185,10 @@ std::string caption_of(const Scatter& scatter, const Limits& limits, std::size_t
   text += " Star: the optimum.";
   if (scatter.analysis.optimum->baseline) text += " Ring: predicted at today's settings.";
   if (limits.any) text += " Hatched: a limit is missed.";
-  if (pairs > kMostPairs) {
-    text += fmt::format(" Of {} pairs of goals the {} that are most at odds are drawn.", pairs,
-                        kMostPairs);
-  }
   return text;
 }
 
-Figure trade_off_figure(const Analysis& analysis, const GoalPair& pair, std::size_t pairs) {
+Figure trade_off_figure(const Analysis& analysis, const GoalPair& pair) {
   const Scatter scatter = scatter_of(analysis, pair);
   const Limits limits = limits_of(scatter);
   const study::Response& first = pair.first->response;
@@ -193,7 +196,7 @@ Figure trade_off_figure(const Analysis& analysis, const GoalPair& pair, std::siz
   Figure figure;
   figure.name = fmt::format("trade-off-{}-{}", file_part(first.name), file_part(second.name));
   figure.title = title_of(scatter, limits);
-  figure.caption = caption_of(scatter, limits, pairs);
+  figure.caption = caption_of(scatter, limits);
   const Axis x = axis_over(scatter, first, &Point::x, limits.x);
   const Axis y = axis_over(scatter, second, &Point::y, limits.y);
   Chart chart(figure.name, x, y);
@@ -212,9 +215,16 @@ std::vector<Figure> trade_off_figures(const Analysis& analysis) {
   if (!analysis.optimum || !analysis.details) return figures;
   const std::vector<GoalPair> pairs = goal_pairs(analysis);
   for (std::size_t i = 0; i < std::min(pairs.size(), kMostPairs); ++i) {
-    figures.push_back(trade_off_figure(analysis, pairs[i], pairs.size()));
+    figures.push_back(trade_off_figure(analysis, pairs[i]));
   }
   return figures;
+}
+
+std::string trade_offs_left_out(const Analysis& analysis) {
+  const std::size_t pairs = goal_pairs(analysis).size();
+  if (pairs <= kMostPairs) return "";
+  return fmt::format("Of {} pairs of goals the {} that are most at odds are drawn.", pairs,
+                     kMostPairs);
 }
 
 }  // namespace doetune::reports

@@ -1,9 +1,12 @@
 // The first screen: what to set, what to expect of it, and how far that is confirmed.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/analysis/confirmation.h"
 #include "reports/analysis/settings_forms.h"
 #include "reports/analysis/slice.h"
+#include "reports/analysis/today.h"
 #include "reports/figures/range_bar.h"
 #include "reports/format.h"
 #include "reports/page/section.h"
@@ -80,15 +83,28 @@ void write_settings(const Page& page, Markup& out) {
   out.close();
 }
 
+/// The words of a line each as a whole, so that none is broken at a hyphen.
+void write_words(const std::string& line, Markup& out) {
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    out.element("span", line.substr(begin, end - begin));
+    if (end < line.size()) out.text(" ");
+    begin = end + 1;
+  }
+}
+
 void write_form(const char* title, const std::string& text, Markup& out) {
   if (text.empty()) return;
   out.open("div").element("small", title, {{"class", "quiet"}});
-  out.element("pre", text, {{"aria-label", std::string("settings ") + title}}).close();
+  out.open("pre", {{"aria-label", std::string("settings ") + title}});
+  text.find('\n') == std::string::npos ? write_words(text, out) : void(out.text(text));
+  out.close().close();
 }
 
 void write_forms(const Page& page, Markup& out) {
   const study::Study& study = page.analysis.directory->study;
   const std::vector<double>& settings = page.analysis.optimum->best.settings;
+  out.element("h3", "The settings, to be copied");
   out.open("div", {{"class", "copies"}});
   write_form("as a command", settings_as_command(study, settings), out);
   write_form("as YAML", settings_as_yaml(study.factors, settings), out);
@@ -98,7 +114,7 @@ void write_forms(const Page& page, Markup& out) {
 /// The gain of every ramp, or of all responses where there is none; measured where it was.
 void write_gains(const Answer& answer, Markup& out) {
   const Analysis& analysis = answer.analysis();
-  if (!analysis.details || analysis.details->gains.empty()) return;
+  if (!analysis.details || analysis.details->gains.empty() || is_at_today(analysis)) return;
   const auto is_ramp = [&](const std::string& name) {
     const surfaces::Goal* goal = goal_of(analysis, name);
     return goal != nullptr && !goal->is_limit();
@@ -135,8 +151,8 @@ using OptionalGoal = std::optional<surfaces::Goal>;
 Cell mean_cell(const surfaces::Outlook& outlook, const OptionalGoal& goal,
                const std::string& unit) {
   const auto& interval = outlook.confidence_interval;
-  const double half = interval ? (interval->high - interval->low) / 2 : 0;
-  return {with_unit(number_beside(outlook.mean, half, goal), unit), exact_number(outlook.mean)};
+  return {with_unit(number_beside(outlook.mean, half_width(interval), goal), unit),
+          exact_number(outlook.mean)};
 }
 
 Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goal,
@@ -160,14 +176,17 @@ Cell confirmed_cell(const ConfirmedResponse* response) {
   if (response == nullptr) return {"–"};
   Cell cell = measured_cell(response->measured, response->goal, response->unit);
   if (response->agrees) cell.text = (*response->agrees ? "✓ " : "✗ ") + cell.text;
-  cell.markup =
-      remark(runs_of(response->measured, response->runs) +
-             (response->joint_range ? "; expected " + interval_text(*response->joint_range) : ""));
+  cell.markup = remark(runs_of(response->measured, response->runs));
+  if (response->joint_range) {
+    cell.markup += remark("expected " + interval_text(*response->joint_range));
+  }
   return cell;
 }
 
+/// Measured beside the runs that confirm, else as predicted, with what the plan's runs measured.
 Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now,
-                const OptionalGoal& goal, const std::string& unit) {
+                const std::optional<MeasuredToday>& measured, const OptionalGoal& goal,
+                const std::string& unit) {
   if (confirmed != nullptr && confirmed->baseline) {
     Cell cell = measured_cell(*confirmed->baseline, goal, unit);
     cell.markup = remark(runs_of(*confirmed->baseline, confirmed->baseline_runs));
@@ -176,6 +195,11 @@ Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now
   if (now == nullptr) return {"–"};
   Cell cell = mean_cell(*now, goal, unit);
   cell.markup = remark("predicted");
+  if (measured) {
+    cell.markup +=
+        remark(fmt::format("measured {} in {}", with_unit(mean_text(measured->mean, goal), unit),
+                           runs_of(measured->mean, measured->runs)));
+  }
   return cell;
 }
 
@@ -192,7 +216,7 @@ Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook* outlook,
     met = kWords[static_cast<std::size_t>(*confirmed->limit)];
   }
   if (outlook->goal_met_probability) {
-    met += "; next run: " + percent(*outlook->goal_met_probability);
+    met += "; next run: " + chance_text(*outlook->goal_met_probability);
     cell.exact = exact_number(*outlook->goal_met_probability);
   }
   cell.markup = remark(met);
@@ -214,7 +238,10 @@ std::vector<Cell> outlook_row(const Answer& answer, const ResponseAnalysis& resp
   const ConfirmedResponse* confirmed = answer.confirmed(name);
   std::vector<Cell> row = {text_cell(name)};
   const OptionalGoal wanted = goal == nullptr ? std::nullopt : OptionalGoal(*goal);
-  if (optimum.baseline) row.push_back(today_cell(confirmed, now, wanted, unit));
+  if (optimum.baseline) {
+    const auto measured = measured_today(answer.analysis(), response);
+    row.push_back(today_cell(confirmed, now, measured, wanted, unit));
+  }
   if (outlook == nullptr) {
     row.insert(row.end(), {text_cell("no fit"), {"–"}, {"–"}});
   } else {
@@ -232,6 +259,19 @@ std::vector<Cell> outlook_row(const Answer& answer, const ResponseAnalysis& resp
   return row;
 }
 
+/// What the marks of the bars are: raw like these, which are left out where only text can stand.
+void write_legend(const Answer& answer, Markup& out) {
+  std::string text =
+      "Against the goal: dot predicted, thick its 95 % interval, thin that of the next run";
+  if (answer.analysis().optimum->baseline) text += ", square today";
+  if (answer.any_confirmed()) text += ", diamond confirmed";
+  const auto& goals = answer.analysis().goals;
+  const bool limited = std::any_of(goals.begin(), goals.end(),
+                                   [](const auto& goal) { return goal.second.is_limit(); });
+  text += limited ? "; shaded where the goal is met." : ".";
+  out.raw(Markup().element("p", text, {{"class", "quiet legend"}}).take());
+}
+
 void write_predictions(const Answer& answer, Markup& out) {
   std::vector<std::string> header = {"Response"};
   if (answer.analysis().optimum->baseline) header.emplace_back("Today");
@@ -244,6 +284,7 @@ void write_predictions(const Answer& answer, Markup& out) {
   }
   out.element("h3", "What they give");
   write_table(header, rows, out, WhenNarrow::kList);
+  write_legend(answer, out);
 }
 
 void write_caveats(const Verdict& verdict, Markup& out) {
@@ -270,11 +311,11 @@ void write_answer(const Page& page, Markup& out) {
   if (page.analysis.optimum) {
     write_gains(answer, out);
     write_settings(page, out);
-    write_forms(page, out);
     write_predictions(answer, out);
   }
   write_caveats(page.verdict, out);
   write_next(page.verdict, out);
+  if (page.analysis.optimum) write_forms(page, out);
 }
 
 }  // namespace doetune::reports

@@ -8,6 +8,7 @@ namespace doetune::reports::assets {
 extern const std::string_view style;        ///< report.css
 extern const std::string_view plotly;       ///< plotly.min.js
 extern const std::string_view format;       ///< format.js: numbers for people
+extern const std::string_view constraints;  ///< constraints.js: where runs are allowed
 extern const std::string_view student;      ///< student.js: Student's t
 extern const std::string_view transforms;   ///< transforms.js: of responses
 extern const std::string_view polynomials;  ///< polynomials.js, as the next two: surfaces

@@ -1,4 +1,6 @@
 #include "reports/analysis/effects.h"
+#include "reports/analysis/level_words.h"
+#include "reports/analysis/slice.h"
 #include "reports/format.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
@@ -20,6 +22,25 @@ void write_coefficients(const ResponseAnalysis& response, Markup& out) {
   out.close();
 }
 
+/// A row a categorical factor and response.
+void write_levels(const Analysis& analysis, Markup& out) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  std::vector<std::vector<Cell>> rows;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (!factors[f].is_categorical()) continue;
+    for (const ResponseAnalysis& response : analysis.responses) {
+      if (response.surface() == nullptr) continue;
+      rows.push_back({text_cell(factors[f].name), text_cell(response.response.name),
+                      prose_cell(level_words(analysis, response, static_cast<int>(f)) + ".")});
+    }
+  }
+  if (rows.empty()) return;
+  out.element("h3", "What levels do");
+  out.element("p", "Predicted means, all other factors at " + reference(analysis).name +
+                       ". The runs cannot tell levels apart that are joined by \"or\".");
+  write_table({"Factor", "Response", "Levels"}, rows, out, WhenNarrow::kList);
+}
+
 }  // namespace
 
 void write_effects(const Page& page, Markup& out) {
@@ -32,6 +53,7 @@ void write_effects(const Page& page, Markup& out) {
     out.element("h3", "All factors from the same place");
     write_figures(page.perturbations, out, "figures pairs");
   }
+  write_levels(page.analysis, out);
   out.element("h3", "Which factors interact");
   if (page.interactions.empty()) {
     out.element("p", "The surfaces have no interactions: each factor acts alone.");

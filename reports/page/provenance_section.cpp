@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "reports/analysis/conditions.h"
 #include "reports/analysis/effects.h"
 #include "reports/analysis/slice.h"
 #include "reports/format.h"
+#include "reports/page/glossary.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
+#include "study/files.h"
 
 namespace doetune::reports {
 namespace {
@@ -25,13 +28,25 @@ std::string distinct(const Analysis& analysis, const Field& field) {
   return values.empty() ? "not recorded" : fmt::format("{}", fmt::join(values, ", "));
 }
 
+constexpr std::size_t kDate = 10;  // characters of "2026-11-22"
+
+/// "2026-11-22 13:55:24" of "2026-11-22T13:55:24.783Z".
+std::string moment(std::string iso) {
+  constexpr std::size_t kSeconds = 19;
+  if (iso.size() < kSeconds || iso[kDate] != 'T') return iso;
+  iso[kDate] = ' ';
+  return iso.substr(0, kSeconds);
+}
+
 std::string dates(const Analysis& analysis) {
   std::set<std::string> starts;
   for (const auto& [run, record] : analysis.records) {
     if (!record.start.empty()) starts.insert(record.start);
   }
   if (starts.empty()) return "not recorded";
-  return *starts.begin() + " to " + *starts.rbegin();
+  const std::string first = moment(*starts.begin()), last = moment(*starts.rbegin());
+  const bool same_day = first.substr(0, kDate) == last.substr(0, kDate);
+  return first + " to " + (same_day ? last.substr(kDate + 1) : last) + " UTC";
 }
 
 /// "y = 3.2 + 1.5 a - 0.25 a*b", in natural units, six significant digits.
@@ -76,6 +91,14 @@ void write_conditions(const std::vector<RunConditions>& conditions, Markup& out)
   }
 }
 
+/// What was asked for, and how it is asked for again.
+void write_study_file(const Analysis& analysis, Markup& out) {
+  const std::filesystem::path file = analysis.directory->path / "study.yaml";
+  if (!std::filesystem::exists(file)) return;
+  open_details("The study file", out);
+  out.element("pre", study::read_file(file)).close();
+}
+
 }  // namespace
 
 void write_provenance(const Page& page, Markup& out) {
@@ -88,12 +111,18 @@ void write_provenance(const Page& page, Markup& out) {
   write_fact("Model", study.model_name, out);
   write_fact("Plan hash", analysis.directory->plan_hash, out);
   write_fact("Runs started", dates(analysis), out);
-  write_fact("Hosts", distinct(analysis, &study::RunRecord::host), out);
+  const std::string hosts = distinct(analysis, &study::RunRecord::host);
+  write_fact("Hosts", hosts, out);
   write_fact("GPUs", distinct(analysis, &study::RunRecord::gpu), out);
   write_conditions(conditions, out);
   write_fact("Software", "doetune " DOETUNE_VERSION, out);
-  write_fact("Data", "results.csv, fit.json, optimum.json and runs.jsonl in the study directory",
-             out);
+  if (hosts != "imported" && !analysis.records.empty()) {
+    write_fact("To repeat",
+               "doetune plan study.yaml, then doetune run: the same runs, in that order", out);
+  }
+  write_fact(
+      "Data",
+      "results.csv, fit.json, optimum.json, runs.jsonl and study.yaml in the study directory", out);
   out.close();
   for (const std::string& note : analysis.directory->plan.notes) out.element("p", note);
   for (const std::string& warning : analysis.warnings) out.element("p", warning);
@@ -109,6 +138,8 @@ void write_provenance(const Page& page, Markup& out) {
                                           : ""));
     out.element("pre", equation(response));
   }
+  write_study_file(analysis, out);
+  write_glossary(out);
 }
 
 }  // namespace doetune::reports

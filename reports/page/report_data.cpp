@@ -93,6 +93,23 @@ Json goal_json(const surfaces::Goal* goal, const std::string& unit) {
           {"scale", goal->scale}};
 }
 
+/// Constraints as they are written, and forbidden combinations by the indices of their factors.
+Json region_json(const doe::Region& region) {
+  Json json = {{"constraints", Json::array()}, {"forbidden", Json::array()}};
+  for (const auto& constraint : region.constraints()) {
+    json["constraints"].push_back(constraint->text());
+  }
+  for (const doe::Forbidden& combination : region.forbidden()) {
+    Json& conditions = json["forbidden"].emplace_back(Json::array());
+    for (const doe::Condition& condition : combination) {
+      conditions.push_back({{"factor", condition.factor},
+                            {"comparison", doe::symbol(condition.comparison)},
+                            {"value", condition.value}});
+    }
+  }
+  return json;
+}
+
 Json response_json(const Analysis& analysis, const ResponseAnalysis& response) {
   const std::string& unit = response.response.unit;
   Json json = {{"name", response.response.name}, {"unit", unit}};
@@ -138,7 +155,7 @@ Json report_data(const Analysis& analysis) {
   const Reference at = reference(analysis);
   const std::vector<doe::Factor>& factors = factors_of(analysis);
   Json json = {{"schema_version", kSchemaVersion}, {"study", analysis.directory->study.name}};
-  json["constrained"] = !analysis.directory->study.region.is_box();
+  json["region"] = region_json(analysis.directory->study.region);
   json["factors"] = Json::array();
   for (std::size_t f = 0; f < factors.size(); ++f) {
     json["factors"].push_back(factor_json(factors[f], at.settings[f]));

@@ -2,6 +2,8 @@
 // where the true best lies, and which shape the surfaces have.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/analysis/slice.h"
 #include "reports/analysis/surface_words.h"
 #include "reports/format.h"
@@ -15,8 +17,9 @@ using Rows = std::vector<std::vector<Cell>>;
 
 std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertainty& place) {
   if (!factor.is_categorical()) {
-    return fmt::format("{} to {}", factor.format(factor.snap(place.settings.low)),
-                       factor.format(factor.snap(place.settings.high)));
+    const std::string low = factor.format(factor.snap(place.settings.low));
+    const std::string high = factor.format(factor.snap(place.settings.high));
+    return low == high ? low : low + " to " + high;
   }
   const std::vector<double>& shares = place.shares;
   std::string text;
@@ -50,15 +53,23 @@ void write_one_step(const Analysis& analysis, Markup& out) {
   Rows rows;
   for (const surfaces::RobustResponse& response : robustness.responses) {
     rows.push_back({text_cell(name_with_unit(response.name, unit_of(analysis, response.name))),
-                    text_cell(interval_text(response.range)), number_cell(response.transmitted)});
+                    text_cell(interval_text(response.range)),
+                    {number_to(response.transmitted, response.transmitted),
+                     exact_number(response.transmitted)}});
   }
   out.element("h3", "If a setting is one step off");
+  const bool limited = std::any_of(analysis.goals.begin(), analysis.goals.end(),
+                                   [](const auto& goal) { return goal.second.is_limit(); });
+  const std::string kept =
+      limited ? fmt::format(
+                    " {} of these settings keep to every limit.",
+                    robustness.limits_met_share == 1 ? "All" : percent(robustness.limits_met_share))
+              : "";
   out.element("p",
-              fmt::format("Every numeric factor moved by one usable step, alone and together with "
-                          "others ({} settings): {} of them keep to every limit, by their "
-                          "predicted means. Propagated: the scatter of a response whose settings "
-                          "scatter by these steps.",
-                          robustness.moved_settings, percent(robustness.limits_met_share)));
+              fmt::format("What is predicted where every numeric factor is moved by one usable "
+                          "step, alone and together with others ({}).{} Propagated: the scatter of "
+                          "a response whose settings scatter by these steps.",
+                          count_of(static_cast<int>(robustness.moved_settings), "setting"), kept));
   write_table({"Response", "Lowest to highest", "Propagated standard deviation"}, rows, out,
               WhenNarrow::kList);
 }
@@ -67,7 +78,8 @@ void write_shapes(const Analysis& analysis, Markup& out) {
   Rows rows;
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
-    rows.push_back({text_cell(response.response.name), text_cell(shape_words(analysis, response))});
+    rows.push_back(
+        {text_cell(response.response.name), prose_cell(shape_words(analysis, response))});
   }
   out.element("h3", "Which shape the surfaces have");
   write_table({"Response", "Shape"}, rows, out, WhenNarrow::kList);

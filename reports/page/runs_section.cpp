@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "reports/analysis/run_quality.h"
 #include "reports/analysis/slice.h"
@@ -15,17 +16,24 @@ namespace {
 
 constexpr std::size_t kManyRuns = 60;  // whose table opens on demand
 
-/// Which columns have anything in them: runs made elsewhere have neither.
+/// "n1, GPU 0"
+std::string place_text(const study::RunRecord& record) {
+  return record.host + (record.gpu.empty() ? "" : ", " + gpu_text(record.gpu));
+}
+
+/// Which columns tell runs apart. What is the same of all is said once, above the table.
 struct Columns {
-  bool place = false;
+  std::set<std::string> places;
   bool bottleneck = false;
 
   explicit Columns(const Analysis& analysis) {
     for (const auto& [run, record] : analysis.records) {
-      place = place || !record.host.empty();
+      if (!record.host.empty()) places.insert(place_text(record));
       bottleneck = bottleneck || !record.bottleneck.empty();
     }
   }
+
+  bool place() const { return places.size() > 1; }
 };
 
 const study::RunRecord* record_of(const Analysis& analysis, int run) {
@@ -42,7 +50,7 @@ std::vector<std::string> header(const Analysis& analysis, const Columns& columns
     titles.push_back(name_with_unit(response.response.name, response.response.unit));
   }
   if (columns.bottleneck) titles.emplace_back("Limited by");
-  if (columns.place) titles.emplace_back("Where");
+  if (columns.place()) titles.emplace_back("Where");
   titles.insert(titles.end(), {"Status", "Remark"});
   return titles;
 }
@@ -61,10 +69,8 @@ Cell bottleneck_cell(const study::RunRecord* record) {
   return cell;
 }
 
-/// "n1, GPU 0"
 Cell place_cell(const study::RunRecord* record) {
-  if (record == nullptr || record->host.empty()) return text_cell("–");
-  return text_cell(record->host + (record->gpu.empty() ? "" : ", " + gpu_text(record->gpu)));
+  return text_cell(record == nullptr || record->host.empty() ? "–" : place_text(*record));
 }
 
 /// Why a run failed, that it was tried more than once, what makes its measurement doubtful.
@@ -91,7 +97,7 @@ std::vector<Cell> row(const Analysis& analysis, const Columns& columns,
     cells.push_back(response_cell(record, response.response.name));
   }
   if (columns.bottleneck) cells.push_back(bottleneck_cell(record));
-  if (columns.place) cells.push_back(place_cell(record));
+  if (columns.place()) cells.push_back(place_cell(record));
   cells.push_back(text_cell(
       record == nullptr ? "not run" : std::string(study::run_status_name(record->status))));
   cells.push_back(text_cell(remark(analysis, record, run.run)));
@@ -137,8 +143,8 @@ void write_bottlenecks(const Analysis& analysis, Markup& out) {
   out.open("ul");
   for (const RunsAlike& group : groups) {
     const int run = group.runs.front();
-    out.element("li", fmt::format("{}, such as run {}: {}", bottleneck_words(group.what), run,
-                                  analysis.records.at(run).evidence));
+    out.element("li", fmt::format("{}, as in run {}: {}", capitalised(bottleneck_words(group.what)),
+                                  run, analysis.records.at(run).evidence));
   }
   out.close();
 }
@@ -149,11 +155,14 @@ void write_runs(const Page& page, Markup& out) {
   const Analysis& analysis = page.analysis;
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
   const auto flagged = flagged_runs(analysis.records).size();
-  out.element("p", fmt::format("{} of {} completed{}.", analysis.completed(),
-                               count_of(static_cast<int>(runs.size()), "planned run"),
-                               flagged == 0 ? "" : fmt::format(", {} of them flagged", flagged)));
-  write_bottlenecks(analysis, out);
   const Columns columns(analysis);
+  out.element("p", fmt::format("{} of {} completed{}{}.", analysis.completed(),
+                               count_of(static_cast<int>(runs.size()), "planned run"),
+                               flagged == 0 ? "" : fmt::format(", {} of them flagged", flagged),
+                               columns.places.size() == 1 && *columns.places.begin() != "imported"
+                                   ? ", all on " + *columns.places.begin()
+                                   : ""));
+  write_bottlenecks(analysis, out);
   std::vector<std::vector<Cell>> rows;
   for (const study::PlannedRun& run : runs) rows.push_back(row(analysis, columns, run));
   const bool many = runs.size() > kManyRuns;

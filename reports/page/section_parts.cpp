@@ -1,15 +1,27 @@
 #include "reports/page/section_parts.h"
 
+#include <algorithm>
+
 #include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
+
+/// A sentence, in which `this` is a command.
+void write_prose(std::string_view text, Markup& out) {
+  for (bool is_code = false; !text.empty(); is_code = !is_code) {
+    const std::string_view part = text.substr(0, text.find('`'));
+    is_code ? out.element("code", part) : out.text(part);
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+  }
+}
 
 /// Shown as a list, a row needs the headings beside its cells.
 Attributes cell_attributes(const Cell& cell, const std::string& title, WhenNarrow narrow) {
   Attributes attributes;
   if (narrow == WhenNarrow::kList) attributes.emplace_back("data-label", title);
   if (cell.is_number) attributes.emplace_back("class", "number");
+  if (cell.is_prose) attributes.emplace_back("class", "prose");
   if (!cell.exact.empty() && cell.exact != cell.text) attributes.emplace_back("title", cell.exact);
   return attributes;
 }
@@ -34,6 +46,12 @@ void write_figures(const std::vector<Figure>& figures, Markup& out, const char* 
 
 Cell text_cell(std::string text) { return {std::move(text), {}, false}; }
 
+Cell prose_cell(std::string text) {
+  Cell cell = text_cell(std::move(text));
+  cell.is_prose = true;
+  return cell;
+}
+
 Cell number_cell(double value) { return {short_number(value), exact_number(value)}; }
 
 Cell number_cell(const std::optional<double>& value) {
@@ -52,10 +70,9 @@ void write_table(const std::vector<std::string>& header, const std::vector<std::
   for (const std::vector<Cell>& row : rows) {
     out.open("tr");
     for (std::size_t c = 0; c < row.size(); ++c) {
-      out.open("td", cell_attributes(row[c], header[c], narrow))
-          .text(row[c].text)
-          .raw(row[c].markup)
-          .close();
+      out.open("td", cell_attributes(row[c], header[c], narrow));
+      row[c].is_prose ? write_prose(row[c].text, out) : void(out.text(row[c].text));
+      out.raw(row[c].markup).close();
     }
     out.close();
   }

@@ -23,9 +23,14 @@ struct Cell {
   std::string exact = {};
   bool is_number = true;
   std::string markup = {};
+  bool is_prose = false;  ///< a sentence rather than a word or two
 };
 
 Cell text_cell(std::string text);
+
+/// A sentence in which `this` is a command: set as code.
+Cell prose_cell(std::string text);
+
 Cell number_cell(double value);                        ///< short_number
 Cell number_cell(const std::optional<double>& value);  ///< "–" where there is none
 

@@ -2,6 +2,8 @@
 // cost and save.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/analysis/slice.h"
 #include "reports/analysis/trade_off.h"
 #include "reports/format.h"
@@ -13,28 +15,89 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-std::vector<Cell> candidate_row(const Page& page, const std::string& name,
-                                const surfaces::Candidate& candidate) {
-  const std::vector<doe::Factor>& factors = factors_of(page.analysis);
-  std::vector<Cell> row = {text_cell(name)};
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    row.push_back({factors[f].format(candidate.settings[f]), {}, !factors[f].is_categorical()});
+Cell outlook_cell(const surfaces::Outlook& outlook) {
+  return {(outlook.goal_met ? "" : "✗ ") +
+              number_to(outlook.mean, half_width(outlook.confidence_interval)),
+          exact_number(outlook.mean)};
+}
+
+/// The columns of a table of settings: all factors where they are few, otherwise the first of those
+/// in which the settings differ from the optimum's.
+class SettingsColumns {
+ public:
+  SettingsColumns(const Analysis& analysis,
+                  const std::vector<const surfaces::Candidate*>& candidates)
+      : factors_(factors_of(analysis)) {
+    const auto differ = [&](std::size_t f) {
+      return std::any_of(candidates.begin(), candidates.end(), [&](const auto* candidate) {
+        return candidate->settings[f] != analysis.optimum->best.settings[f];
+      });
+    };
+    for (std::size_t f = 0; f < factors_.size(); ++f) {
+      if (factors_.size() > kMost && (shown_.size() == kMost || !differ(f))) continue;
+      shown_.push_back(f);
+    }
   }
+
+  std::vector<std::string> header() const {
+    std::vector<std::string> names;
+    for (const std::size_t f : shown_) {
+      names.push_back(name_with_unit(factors_[f].name, factors_[f].unit));
+    }
+    return names;
+  }
+
+  std::vector<Cell> row(const surfaces::Candidate& candidate) const {
+    std::vector<Cell> cells;
+    for (const std::size_t f : shown_) {
+      cells.push_back(
+          {factors_[f].format(candidate.settings[f]), {}, !factors_[f].is_categorical()});
+    }
+    return cells;
+  }
+
+  /// What is not shown, in a sentence.
+  std::string left_out() const {
+    if (shown_.size() == factors_.size()) return "";
+    return fmt::format("Of {} factors {} are shown in which these settings differ.",
+                       factors_.size(), shown_.size());
+  }
+
+ private:
+  static constexpr std::size_t kMost = 8;
+  const std::vector<doe::Factor>& factors_;
+  std::vector<std::size_t> shown_;
+};
+
+std::vector<const surfaces::Candidate*> candidates_of(
+    const std::vector<surfaces::Candidate>& candidates) {
+  std::vector<const surfaces::Candidate*> all;
+  for (const surfaces::Candidate& candidate : candidates) all.push_back(&candidate);
+  return all;
+}
+
+void write_settings_table(const SettingsColumns& columns, const std::vector<std::string>& header,
+                          const Rows& rows, Markup& out) {
+  write_table(header, rows, out);
+  if (!columns.left_out().empty()) {
+    out.element("p", columns.left_out(), {{"class", "quiet"}});
+  }
+}
+
+std::vector<Cell> candidate_row(const Page& page, const SettingsColumns& columns,
+                                const std::string& name, const surfaces::Candidate& candidate) {
+  std::vector<Cell> row = columns.row(candidate);
+  row.insert(row.begin(), text_cell(name));
   for (const ResponseAnalysis& response : page.analysis.responses) {
     const surfaces::Outlook* outlook = outlook_of(candidate, response.response.name);
     if (outlook == nullptr) {
       row.push_back({"–"});
       continue;
     }
-    const double half =
-        outlook->confidence_interval
-            ? (outlook->confidence_interval->high - outlook->confidence_interval->low) / 2
-            : 0;
-    row.push_back({(outlook->goal_met ? "" : "✗ ") + number_to(outlook->mean, half),
-                   exact_number(outlook->mean)});
+    row.push_back(outlook_cell(*outlook));
   }
   row.push_back(candidate.all_goals_met_probability
-                    ? Cell{percent(*candidate.all_goals_met_probability),
+                    ? Cell{chance_text(*candidate.all_goals_met_probability),
                            exact_number(*candidate.all_goals_met_probability)}
                     : Cell{"–"});
   return row;
@@ -52,21 +115,22 @@ void write_alternatives(const Page& page, Markup& out) {
           optimum.alternatives.size() == 1
               ? "The settings"
               : fmt::format("The {} best settings", optimum.alternatives.size())));
-  std::vector<std::string> header = {"Settings"};
-  for (const doe::Factor& factor : factors_of(page.analysis)) {
-    header.push_back(name_with_unit(factor.name, factor.unit));
-  }
+  auto all = candidates_of(optimum.alternatives);
+  if (optimum.baseline) all.push_back(&*optimum.baseline);
+  const SettingsColumns columns(page.analysis, all);
+  std::vector<std::string> header = columns.header();
+  header.insert(header.begin(), "Settings");
   for (const ResponseAnalysis& response : page.analysis.responses) {
     header.push_back(name_with_unit(response.response.name, response.response.unit));
   }
   header.emplace_back("Next run meets all goals");
-  std::vector<std::vector<Cell>> rows = {candidate_row(page, "optimum", optimum.best)};
+  Rows rows = {candidate_row(page, columns, "optimum", optimum.best)};
   for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
-    rows.push_back(
-        candidate_row(page, fmt::format("alternative {}", i + 1), optimum.alternatives[i]));
+    rows.push_back(candidate_row(page, columns, fmt::format("alternative {}", i + 1),
+                                 optimum.alternatives[i]));
   }
-  if (optimum.baseline) rows.push_back(candidate_row(page, "now", *optimum.baseline));
-  write_table(header, rows, out);
+  if (optimum.baseline) rows.push_back(candidate_row(page, columns, "now", *optimum.baseline));
+  write_settings_table(columns, header, rows, out);
   out.open("ul");
   for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
     out.element("li", fmt::format("Alternative {}. {}", i + 1, alternative_text(page.analysis, i)));
@@ -74,25 +138,30 @@ void write_alternatives(const Page& page, Markup& out) {
   out.close();
 }
 
+Cell difference_cell(const surfaces::Gain& gain, const std::string& unit) {
+  return {with_unit(signed_difference_to(gain.difference, half_width(gain.interval)), unit),
+          exact_number(gain.difference)};
+}
+
 void write_gains(const Analysis& analysis, Markup& out) {
   if (analysis.details->gains.empty()) return;
   Rows rows;
   for (const surfaces::Gain& gain : analysis.details->gains) {
-    rows.push_back({text_cell(gain.name),
-                    {with_unit(signed_number(gain.difference), unit_of(analysis, gain.name)),
-                     exact_number(gain.difference)},
+    rows.push_back({text_cell(gain.name), difference_cell(gain, unit_of(analysis, gain.name)),
                     text_cell(gain.interval ? interval_text(*gain.interval) : "–"),
-                    gain.ratio ? number_cell(*gain.ratio) : Cell{"–"}});
+                    gain.ratio ? Cell{number_to(*gain.ratio, half_width(gain.ratio_interval)),
+                                      exact_number(*gain.ratio)}
+                               : Cell{"–"},
+                    text_cell(gain.ratio_interval ? interval_text(*gain.ratio_interval) : "–")});
   }
   out.element("h3", "What it changes against today's settings");
-  write_table({"Response", "Change", "95 %", "Ratio"}, rows, out, WhenNarrow::kList);
+  write_table({"Response", "Change", "95 %", "Ratio", "95 % of the ratio"}, rows, out,
+              WhenNarrow::kList);
 }
 
-std::vector<std::string> header_of(const Analysis& analysis, const char* last) {
-  std::vector<std::string> header;
-  for (const doe::Factor& factor : factors_of(analysis)) {
-    header.push_back(name_with_unit(factor.name, factor.unit));
-  }
+std::vector<std::string> header_of(const Analysis& analysis, const SettingsColumns& columns,
+                                   const char* last) {
+  std::vector<std::string> header = columns.header();
   for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
     header.push_back(name_with_unit(outlook.name, unit_of(analysis, outlook.name)));
   }
@@ -100,28 +169,27 @@ std::vector<std::string> header_of(const Analysis& analysis, const char* last) {
   return header;
 }
 
-std::vector<Cell> settings_row(const Analysis& analysis, const surfaces::Candidate& candidate) {
-  std::vector<Cell> row;
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    row.push_back({factors[f].format(candidate.settings[f]), {}, !factors[f].is_categorical()});
-  }
-  return row;
-}
-
 void write_equivalents(const Analysis& analysis, Markup& out) {
   if (analysis.details->equivalents.empty()) return;
+  std::vector<const surfaces::Candidate*> all;
+  for (const auto& equivalent : analysis.details->equivalents) all.push_back(&equivalent.candidate);
+  const SettingsColumns columns(analysis, all);
   Rows rows;
   for (const surfaces::Equivalent& equivalent : analysis.details->equivalents) {
-    std::vector<Cell> row = settings_row(analysis, equivalent.candidate);
+    std::vector<Cell> row = columns.row(equivalent.candidate);
     for (const surfaces::Gain& gain : equivalent.against_best) {
-      row.push_back({signed_number(gain.difference), exact_number(gain.difference)});
+      row.push_back(difference_cell(gain, ""));
+      if (!gain.interval) continue;
+      const double half = half_width(gain.interval);
+      row.back().text += " ± " + number_to(half, half);
     }
     rows.push_back(std::move(row));
   }
   out.element("h3", "Settings that the runs cannot tell from the best");
-  out.element("p", "Responses are given as the difference from the best settings.");
-  write_table(header_of(analysis, nullptr), rows, out);
+  out.element("p",
+              "Far apart, and none shown to be worse. Responses are given as their difference from "
+              "the best settings ± half its 95 % interval.");
+  write_settings_table(columns, header_of(analysis, columns, nullptr), rows, out);
 }
 
 void write_relaxations(const Analysis& analysis, Markup& out) {
@@ -138,21 +206,23 @@ void write_relaxations(const Analysis& analysis, Markup& out) {
 
 void write_pareto(const Analysis& analysis, Markup& out) {
   if (analysis.details->pareto.points.size() < 2) return;
+  std::vector<const surfaces::Candidate*> all;
+  for (const auto& point : analysis.details->pareto.points) all.push_back(&point.candidate);
+  const SettingsColumns columns(analysis, all);
   Rows rows;
   for (const surfaces::ParetoPoint& point : analysis.details->pareto.points) {
-    std::vector<Cell> row = settings_row(analysis, point.candidate);
+    std::vector<Cell> row = columns.row(point.candidate);
     for (const surfaces::Outlook& outlook : point.candidate.outlooks) {
-      row.push_back({(outlook.goal_met ? "" : "✗ ") + short_number(outlook.mean),
-                     exact_number(outlook.mean)});
+      row.push_back(outlook_cell(outlook));
     }
-    row.push_back({percent(point.non_dominated_probability)});
+    row.push_back({chance_text(point.non_dominated_probability)});
     rows.push_back(std::move(row));
   }
   open_details(fmt::format("What one goal costs another: {} settings that no others beat in every "
                            "goal",
                            rows.size()),
                out);
-  write_table(header_of(analysis, "Truly not beaten"), rows, out);
+  write_settings_table(columns, header_of(analysis, columns, "Truly not beaten"), rows, out);
   out.close();
 }
 
@@ -167,6 +237,9 @@ void write_trade_off(const Page& page, Markup& out) {
   const Analysis& analysis = page.analysis;
   write_relaxations(analysis, out);
   if (page.trade_offs.empty()) write_no_figures(analysis, out);
+  if (const std::string left_out = trade_offs_left_out(analysis); !left_out.empty()) {
+    out.element("p", left_out);
+  }
   write_figures(page.trade_offs, out, "figures pairs");
   write_alternatives(page, out);
   write_gains(analysis, out);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "reports/analysis/effects.h"
@@ -27,11 +26,26 @@ std::string sign(Trust::Level level) {
   }
 }
 
+/// A standard deviation in the unit of the fit, to two digits.
+std::string spread_text(double deviation, const ResponseAnalysis& response) {
+  return with_unit(number_to(deviation, deviation), fitted_unit(response));
+}
+
+Cell r2_cell(const std::optional<double>& r2) {
+  return r2 ? Cell{r2_text(*r2), exact_number(*r2)} : Cell{"–"};
+}
+
+Cell sigma_cell(const ResponseAnalysis& response) {
+  const std::optional<double>& sigma = response.fit->sigma;
+  if (!sigma) return {"–"};
+  return {spread_text(*sigma, response) + scale_words(response.fit->transform),
+          exact_number(*sigma)};
+}
+
+/// Numbers are of polynomials: what a law or a Gaussian process says of itself is in its verdict.
 void write_summary(const Analysis& analysis, Markup& out) {
   std::vector<std::vector<Cell>> rows;
-  bool any_other = false;
   for (const ResponseAnalysis& response : analysis.responses) {
-    any_other = any_other || response.other;
     if (!response.fit) {
       rows.push_back({text_cell(response.response.name),
                       text_cell("○ no fit: " + response.problem),
@@ -44,29 +58,25 @@ void write_summary(const Analysis& analysis, Markup& out) {
     }
     const surfaces::Fit& fit = *response.fit;
     const Trust judged = trust(response);
-    rows.push_back(
-        {text_cell(response.response.name),
-         text_cell(sign(judged.level) + " " + std::string(trust_name(judged.level)) + ": " +
-                   judged.sentence),
-         number_cell(fit.r2), number_cell(fit.adjusted_r2), number_cell(fit.predicted_r2),
-         fit.lack_of_fit ? Cell{p_text(fit.lack_of_fit->p)} : Cell{"–"}, number_cell(fit.sigma)});
+    rows.push_back({text_cell(response.response.name),
+                    prose_cell(sign(judged.level) + " " + std::string(trust_name(judged.level)) +
+                               ": " + judged.sentence),
+                    r2_cell(fit.r2), r2_cell(fit.adjusted_r2), r2_cell(fit.predicted_r2),
+                    fit.lack_of_fit ? Cell{p_text(fit.lack_of_fit->p)} : Cell{"–"},
+                    sigma_cell(response)});
+    if (response.other) std::fill(rows.back().begin() + 2, rows.back().end(), Cell{"–"});
   }
   write_table({"Response", "Verdict", "R²", "Adjusted R²", "Predicted R²", "Lack of fit, p",
                "Residual standard deviation"},
               rows, out, WhenNarrow::kList);
-  if (any_other) {
-    out.element("p",
-                "Verdicts are of the surfaces that predict; the numbers beside them are of the "
-                "polynomials.",
-                {{"class", "quiet"}});
-  }
 }
 
 void write_findings(const std::string& heading, const std::vector<Finding>& found, Markup& out) {
   std::vector<std::vector<Cell>> rows;
   for (const Finding& finding : found) {
     rows.push_back({text_cell(finding.weight == Finding::Weight::kNote ? "note" : "take care"),
-                    text_cell(finding.sentence + "."), text_cell(finding.remedy + ".")});
+                    prose_cell(finding.sentence + "."),
+                    prose_cell(capitalised(finding.remedy) + ".")});
   }
   if (rows.empty()) return;
   out.element("h3", heading);
@@ -113,14 +123,15 @@ std::string replicate_words(const ResponseAnalysis& response) {
   if (!response.fit->lack_of_fit || !lacking->mean_square || !pure->mean_square) {
     return response.fit->lack_of_fit_problem.empty()
                ? ""
-               : fmt::format(" Lack of fit is not tested: {}.", response.fit->lack_of_fit_problem);
+               : fmt::format("Lack of fit is not tested: {}.", response.fit->lack_of_fit_problem);
   }
   return fmt::format(
-      " Replicated runs scatter by {} (standard deviation, {} degrees of freedom); the surface "
-      "misses their means by {} ({}): F = {}, {}.",
-      with_unit(short_number(std::sqrt(*pure->mean_square)), fitted_unit(response)), pure->df,
-      with_unit(short_number(std::sqrt(*lacking->mean_square)), fitted_unit(response)), lacking->df,
-      short_number(response.fit->lack_of_fit->f), p_words(response.fit->lack_of_fit->p));
+      "Replicated runs scatter by {}{} (standard deviation, {}); the surface misses their means by "
+      "{} ({}): F = {:.3g}, {}.",
+      spread_text(std::sqrt(*pure->mean_square), response), scale_words(response.fit->transform),
+      count_of(pure->df, "degree") + " of freedom",
+      spread_text(std::sqrt(*lacking->mean_square), response), lacking->df,
+      response.fit->lack_of_fit->f, p_words(response.fit->lack_of_fit->p));
 }
 
 /// The verdict on one surface, what speaks against it, and its residuals.
@@ -130,9 +141,11 @@ void write_response(const ResponseAnalysis& response, const std::vector<Figure>&
   out.open("details", is_open ? Attributes{{"open", ""}} : Attributes{});
   out.element("summary", fmt::format("{} {}: {}", sign(judged.level), response.response.name,
                                      trust_name(judged.level)));
-  std::string sentence = judged.sentence;
-  if (!sentence.empty()) sentence[0] = static_cast<char>(std::toupper(sentence[0]));
-  out.element("p", sentence + (response.other ? "" : replicate_words(response)));
+  if (response.other) {
+    out.element("p", capitalised(judged.sentence));
+  } else if (const std::string words = replicate_words(response); !words.empty()) {
+    out.element("p", words);
+  }
   if (response.other) {
     out.element("p", "The figures and tables are of the polynomial, beside which the " +
                          response.kind + " was taken.");

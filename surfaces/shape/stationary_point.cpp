@@ -27,30 +27,37 @@ std::string shape_of(const Eigen::VectorXd& eigenvalues, const Transform& transf
 
 }  // namespace
 
+std::optional<StationaryPoint> stationary_point_at(const Fit& fit, const Eigen::VectorXd& at) {
+  const std::optional<Quadratic> quadratic = quadratic_of(fit, at);
+  if (!quadratic || quadratic->second.isZero(0)) return std::nullopt;
+  const Eigen::FullPivLU<Eigen::MatrixXd> lu(quadratic->second);
+  if (!lu.isInvertible()) return std::nullopt;
+
+  StationaryPoint point;
+  const Eigen::VectorXd place = lu.solve(-0.5 * quadratic->linear);
+  point.coded = at;
+  point.coded(quadratic->factors) = place;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(quadratic->second);
+  point.eigenvalues = eigen.eigenvalues();
+  point.eigenvectors = Eigen::MatrixXd::Zero(at.size(), place.size());
+  point.eigenvectors(quadratic->factors, Eigen::all) = eigen.eigenvectors();
+  point.kind = shape_of(point.eigenvalues, fit.transform);
+  point.value = fit.predict(point.coded).response();
+  point.inside_region = place.cwiseAbs().maxCoeff() <= 1;
+  const std::vector<doe::Factor>& factors = fit.model.factors();
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    point.settings.push_back(factors[f].to_natural(point.coded[static_cast<Eigen::Index>(f)]));
+  }
+  return point;
+}
+
 std::optional<StationaryPoint> stationary_point(const Fit& fit) {
   const std::vector<doe::Factor>& factors = fit.model.factors();
   if (std::any_of(factors.begin(), factors.end(),
                   [](const doe::Factor& factor) { return factor.is_categorical(); })) {
     return std::nullopt;
   }
-  const auto k = static_cast<Eigen::Index>(factors.size());
-  const std::optional<Quadratic> quadratic = quadratic_of(fit, Eigen::VectorXd::Zero(k));
-  if (!quadratic || quadratic->second.isZero(0)) return std::nullopt;
-  const Eigen::FullPivLU<Eigen::MatrixXd> lu(quadratic->second);
-  if (!lu.isInvertible()) return std::nullopt;
-
-  StationaryPoint point;
-  point.coded = lu.solve(-0.5 * quadratic->linear);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(quadratic->second);
-  point.eigenvalues = eigen.eigenvalues();
-  point.eigenvectors = eigen.eigenvectors();
-  point.kind = shape_of(point.eigenvalues, fit.transform);
-  point.value = fit.predict(point.coded).response();
-  point.inside_region = point.coded.cwiseAbs().maxCoeff() <= 1;
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    point.settings.push_back(factors[f].to_natural(point.coded[f]));
-  }
-  return point;
+  return stationary_point_at(fit, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(factors.size())));
 }
 
 }  // namespace doetune::surfaces

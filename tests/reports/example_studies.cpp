@@ -148,6 +148,44 @@ responses:
                             data, folder / "surfaces", true);
 }
 
+study::StudyDirectory make_constrained_study(const std::filesystem::path& folder) {
+  const std::filesystem::path data = folder / "constrained.csv";
+  std::ofstream csv(data);
+  csv << "a,b,kind,y\n";
+  for (const int a : {1, 5, 9}) {
+    for (const int b : {1, 5, 9}) {
+      for (const char* kind : {"x", "z"}) {
+        csv << a << ',' << b << ',' << kind << ',' << 10 + 2 * a - b + 0.1 * a * b + (a * b) % 3
+            << '\n';
+      }
+    }
+  }
+  csv.close();
+  return study::import_runs(study::parse_study(R"(study: constrained
+command: [./bench, --a, "{a}", --b, "{b}", --kind, "{kind}"]
+factors:
+  a: {low: 1, high: 9, step: 0.5}
+  b: {low: 1, high: 9, step: 0.5, unit: GB}
+  kind: {levels: [x, z]}
+constraints:
+  - "a * b <= 60"
+  - "-a^2 + 30 > 0 || b < 3"
+  - "2^-1 * b <= 4 && a >= .5e1 - 4"
+  - "min(a, b, 5) + kind > 1.2"
+  - "a > 3 ? b <= 8 : b >= 1.5"
+  - "ln(a + 1) + log(b + 1) + log10(b) < 5"
+  - "abs(a - b)^2^0.5 < 10"
+  - "sqrt(a * b) != 4"
+  - "(rint(a / 2) == a / 2 || b > 2) && sum(a, -b, +1) < _pi * 2"
+forbidden: [{kind: x, a: ">= 7"}]
+model: quadratic
+responses:
+  y: {unit: s, goal: minimize}
+)",
+                                               folder / "constrained.yaml"),
+                            data, folder / "constrained", true);
+}
+
 study::StudyDirectory make_split_plot_study(const std::filesystem::path& folder) {
   const std::filesystem::path data = folder / "split-plot.csv";
   std::ofstream csv(data);

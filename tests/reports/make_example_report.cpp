@@ -1,6 +1,6 @@
-// make_example_report fccd|mixed|odd|split-plot|surfaces FOLDER: a study directory with its report,
-// fit.json, optimum.json, and predictions.json at a few settings, for the test that opens the
-// report in a browser.
+// make_example_report fccd|constrained|mixed|odd|split-plot|surfaces FOLDER: a study directory with
+// its report, fit.json, optimum.json, and predictions.json at a few settings, for the test that
+// opens the report in a browser.
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -36,6 +36,21 @@ nlohmann::json prediction(const reports::Analysis& analysis, const Eigen::Vector
   return json;
 }
 
+/// Every condition of the region that excludes settings in natural units.
+nlohmann::json excluded_by(const study::Study& study, const std::vector<double>& settings) {
+  nlohmann::json all = nlohmann::json::array();
+  const auto ask = [&](const doe::Region& region) {
+    if (const auto text = region.excluded_by(settings)) all.push_back(*text);
+  };
+  for (const doe::Forbidden& combination : study.region.forbidden()) {
+    ask({study.factors, {}, {combination}});
+  }
+  for (const auto& constraint : study.region.constraints()) {
+    ask({study.factors, {constraint}, {}});
+  }
+  return all;
+}
+
 /// Predictions at usable settings spread over the region.
 nlohmann::json predictions(const reports::Analysis& analysis) {
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
@@ -47,6 +62,7 @@ nlohmann::json predictions(const reports::Analysis& analysis) {
       settings.push_back(usable[(i * (2 * f + 3) * usable.size() / 25) % usable.size()]);
     }
     list.push_back({{"settings", settings},
+                    {"excluded_by", excluded_by(analysis.directory->study, settings)},
                     {"responses", prediction(analysis, doe::coded_point(factors, settings))}});
   }
   return list;
@@ -56,6 +72,7 @@ using Make = study::StudyDirectory (*)(const std::filesystem::path&);
 
 const std::map<std::string, Make> kStudies{
     {"fccd", [](const std::filesystem::path& folder) { return tests::make_fccd_study(folder); }},
+    {"constrained", tests::make_constrained_study},
     {"mixed", tests::make_mixed_study},
     {"odd", tests::make_odd_study},
     {"split-plot", tests::make_split_plot_study},
@@ -66,7 +83,8 @@ const std::map<std::string, Make> kStudies{
 
 int main(int argument_count, char** arguments) {
   if (argument_count != 3 || kStudies.count(arguments[1]) == 0) {
-    std::cerr << "usage: make_example_report fccd|mixed|odd|split-plot|surfaces FOLDER\n";
+    std::cerr
+        << "usage: make_example_report fccd|constrained|mixed|odd|split-plot|surfaces FOLDER\n";
     return 2;
   }
   const std::filesystem::path folder = arguments[2];

@@ -255,7 +255,8 @@ TEST_CASE("The report and optimum.json hold what confirmed the optimum", "[repor
   const std::string html = reports::report_html(study.analysis);
   CHECK_THAT(html, Contains(">CONFIRMED<") &&
                        Contains("Against today&#39;s settings, measured: ") &&
-                       Contains("data-label=\"Confirmed mean\"") && Contains("./bench --a ") &&
+                       Contains("data-label=\"Confirmed mean\"") &&
+                       Contains("<span>./bench</span> <span>--a</span> ") &&
                        Contains("aria-label=\"settings as YAML\"") && Contains("✓ held"));
   const auto json = nlohmann::json::parse(reports::optimum_json(study.analysis)).at("confirmation");
   CHECK(json.at("judgement") == "confirmed");

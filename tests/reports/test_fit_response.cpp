@@ -71,7 +71,7 @@ TEST_CASE("A law is fitted on the scale of its response", "[reports][fit]") {
   const auto* law = dynamic_cast<const surfaces::LawFit*>(analysis.other.get());
   REQUIRE(law != nullptr);
   CHECK(law->transform == surfaces::Transform::kLog);
-  CHECK_THAT(reports::trust(analysis).sentence, Contains("(R²) on the scale of log with y = c x"));
+  CHECK_THAT(reports::trust(analysis).sentence, Contains("R² > 0.99 on the log scale: y = c x"));
   const ResponseAnalysis negative =
       analysis_of(study, [](double n, double, double) { return 5 - n; });
   CHECK(negative.surface() == nullptr);

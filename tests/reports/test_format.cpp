@@ -35,6 +35,33 @@ TEST_CASE("A probability is never a false certainty", "[reports][format]") {
   CHECK(p_text(1e-9) == "< 0.0001");
 }
 
+TEST_CASE("A difference is shown to two digits of its own at least", "[reports][format]") {
+  CHECK(difference_to(73.35, 32) == "73");
+  CHECK(difference_to(0.0002225, 0.001) == "0.00022");
+  CHECK(signed_difference_to(-34.39, 32) == "-34");
+  CHECK(signed_difference_to(162.5, 2.8) == "+162.5");
+  CHECK(signed_difference_to(0.5, 0) == "+0.5");
+  CHECK(half_width(surfaces::Interval{1, 4}) == 1.5);
+  CHECK(half_width(std::nullopt) == 0);
+}
+
+TEST_CASE("An estimated chance is never certain, a share may be", "[reports][format]") {
+  CHECK(chance_text(1) == "> 99 %");
+  CHECK(chance_text(0) == "< 1 %");
+  CHECK(chance_text(0.62) == "62 %");
+  CHECK(in_words(chance_text(1)) == "more than 99 %");
+  CHECK(r2_text(0.9994) == "> 0.99");
+  CHECK(r2_text(1) == "1.00");
+  CHECK(r2_text(0.53) == "0.53");
+}
+
+TEST_CASE("The unit of a mere number is not written", "[reports][format]") {
+  CHECK(with_unit("1.06", "1") == "1.06");
+  CHECK(name_with_unit("fraction", "1") == "fraction");
+  CHECK(name_with_unit("time", "s") == "time [s]");
+  CHECK(listed({"a", "b", "c"}) == "a, b and c");
+}
+
 TEST_CASE("Goals are read as they are written", "[reports][format]") {
   surfaces::Goal goal;
   goal.type = surfaces::GoalType::kWithin;
@@ -71,7 +98,7 @@ TEST_CASE("The mean on the scale of a fit goes by its name", "[reports][format]"
   CHECK(mean_words(surfaces::Transform::kNone) == "mean");
   CHECK(mean_words(surfaces::Transform::kLog) == "geometric mean");
   CHECK(mean_words(surfaces::Transform::kInverse) == "harmonic mean");
-  CHECK(mean_words(surfaces::Transform::kSqrt) == "mean on the scale of sqrt");
+  CHECK(mean_words(surfaces::Transform::kSqrt) == "mean on the sqrt scale");
 }
 
 TEST_CASE("Run numbers are read as ranges", "[reports][format]") {

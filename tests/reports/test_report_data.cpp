@@ -44,6 +44,17 @@ TEST_CASE("The data of a report predicts what the fit predicts", "[reports][data
   CHECK(data["reference"]["settings"] == nlohmann::json(analysis.optimum->best.settings));
 }
 
+TEST_CASE("The data of a report says what the study excludes", "[reports][data]") {
+  const tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_constrained_study(folder.path());
+  const nlohmann::json region = reports::report_data(reports::analyse(directory))["region"];
+  CHECK(region["constraints"].size() == 9);
+  CHECK(region["constraints"][0] == "a * b <= 60");
+  CHECK(region["forbidden"] ==
+        nlohmann::json::parse(R"([[{"factor": 2, "comparison": "=", "value": 0},
+                                   {"factor": 0, "comparison": ">=", "value": 7}]])"));
+}
+
 TEST_CASE("Sliders stop at usable settings alone, the reference among them", "[reports][data]") {
   const tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_fccd_study(folder.path());

@@ -402,6 +402,9 @@ class SurfacesInBrowser(unittest.TestCase):
                 cases = json.loads((study / "predictions.json").read_text())
                 self.assertEqual(len(cases), 25)
                 for case in cases:
+                    excluded = browser.execute_script(
+                        "return doetune.excludedBy(doetune.data, arguments[0])", case["settings"])
+                    self.assertEqual(excluded, case["excluded_by"])
                     shown = browser.execute_script("return doetune.predict(arguments[0])",
                                                    case["settings"])
                     self.assertEqual(set(shown), set(case["responses"]))
@@ -422,6 +425,9 @@ class SurfacesInBrowser(unittest.TestCase):
     def test_whole_plots(self):
         self.check("split-plot")
 
+    def test_constraints_exclude_what_they_exclude_in_the_plan(self):
+        self.check("constrained")
+
     def compare(self, shown, wanted):
         if isinstance(wanted, list):
             for a, b in zip(shown, wanted, strict=True):
@@ -430,6 +436,43 @@ class SurfacesInBrowser(unittest.TestCase):
             self.assertIn(shown, (None, math.inf))
         else:
             self.assertLessEqual(abs(shown - wanted), NINE_DIGITS * max(abs(wanted), 1), (shown, wanted))
+
+
+class ConstraintsInBrowser(unittest.TestCase):
+    """What the study excludes is covered in the contours and named beside the sliders."""
+
+    def test_they_are_drawn_and_named(self):
+        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
+            study = make_study("mixed", folder)
+            browser = open_browser()
+            try:
+                browser.get((study / "report/report.html").as_uri())
+                figure = browser.find_element(By.ID, "overlay")
+                browser.execute_script("arguments[0].scrollIntoView()", figure)
+                WebDriverWait(browser, 10).until(
+                    lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot .main-svg"))
+                self.check_slice(browser)
+                self.assertIn("Blank: the study's constraints exclude it (batch * rate <= 256)",
+                              figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
+                note = browser.find_element(By.CLASS_NAME, "excluded")
+                self.assertFalse(note.is_displayed())
+                for name in "batch", "rate":
+                    browser.find_element(By.ID, f"slider-{name}").send_keys(Keys.END)
+                self.assertTrue(note.is_displayed())
+                self.assertIn("batch * rate <= 256", note.text)
+            finally:
+                browser.quit()
+
+    def check_slice(self, browser):
+        """The margins that are drawn have the sign of 256 - batch * rate."""
+        x, y, z = browser.execute_script("""
+            const data = doetune.data;
+            const s = doetune.sliceOf(data, data.responses[0], data.reference.settings, 0, 1);
+            return [s.xs, s.ys, s.allowed];""")
+        for j, rate in enumerate(y):
+            for i, batch in enumerate(x):
+                if abs(batch * rate - 256) > 1e-6:
+                    self.assertEqual(z[j][i] > 0, batch * rate < 256, (batch, rate))
 
 
 class OddStudyInBrowser(unittest.TestCase):

@@ -86,6 +86,28 @@ TEST_CASE("Where every run failed, one of them is to be looked at", "[reports][v
         "doetune check " + failed.directory.path.string());
 }
 
+TEST_CASE("Surfaces with the same fault share a caveat", "[reports][verdict]") {
+  // Lack of fit of the published study is significant for both responses (p = 0.012 and 0.00028).
+  const Case published;
+  const reports::Verdict verdict = reports::verdict(published.analysis);
+  int about_lack = 0;
+  for (const std::string& caveat : verdict.caveats) {
+    if (caveat.find("lack of fit") == std::string::npos) continue;
+    ++about_lack;
+    CHECK_THAT(caveat, Contains("The surfaces of throughput (p = 0.012) and processing_time (p = "
+                                "0.00028) miss more than replicated runs scatter"));
+  }
+  CHECK(about_lack == 1);
+}
+
+TEST_CASE("A headline has no more digits than are known", "[reports][verdict]") {
+  const Case fastest(
+      with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize"));
+  const std::string headline = reports::verdict(fastest.analysis).headline;
+  CHECK_THAT(headline, Contains(" images/s)") && Contains("keep to the limit on processing_time"));
+  CHECK(headline.find('.') == headline.size() - 1);
+}
+
 TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[reports][verdict]") {
   surfaces::Fit fit;
   fit.df_residual = 10;

@@ -1,0 +1,90 @@
+#include "reports/analysis/next_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/analysis/fitted_runs.h"
+#include "reports/analysis/slice.h"
+#include "reports/format.h"
+
+namespace doetune::reports {
+namespace {
+
+/// Runs that would help where the surfaces were wrong.
+int runs_to_augment(const Analysis& analysis) {
+  constexpr int kLeast = 4;
+  return std::max(kLeast, 2 * static_cast<int>(factors_of(analysis).size()));
+}
+
+/// A command about this study.
+std::string command(const Analysis& analysis, std::string_view name) {
+  return fmt::format("doetune {} {}", name, analysis.directory->path.string());
+}
+
+/// Where nothing that was tried has completed, trying the rest or once more would end alike.
+NextStep next_of_partial(const Analysis& analysis) {
+  const study::Study& study = analysis.directory->study;
+  const FittedRuns runs(analysis);
+  const bool in_vain = analysis.completed() == 0 && !analysis.records.empty();
+  if (in_vain && !(study.command.empty() && study.workload.empty())) {
+    return {command(analysis, "check"), "makes one run and shows what it prints"};
+  }
+  if (runs.missing > 0) return {command(analysis, "run"), "makes the runs that are missing"};
+  if (runs.incomplete > 0) return {command(analysis, "status"), "shows why runs did not complete"};
+  std::vector<std::string> without;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) without.push_back(response.response.name);
+  }
+  return {"", fmt::format("measure {} so that a surface can be fitted, or take {} out of the study",
+                          listed(without), without.size() == 1 ? "it" : "them")};
+}
+
+NextStep next_of_unconfirmed(const Analysis& analysis,
+                             const std::optional<Confirmation>& confirmation) {
+  if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, from which the surfaces learn their error"};
+  }
+  const study::Study& study = analysis.directory->study;
+  if (study.command.empty() && study.workload.empty()) {
+    return {"", "run these settings again and compare with the range of the next run"};
+  }
+  return {command(analysis, "confirm"), "runs these settings again and judges the prediction"};
+}
+
+NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
+  if (confirmation.system_changed()) {
+    return {command(analysis, "status"),
+            "shows flags, drift and conditions; plan anew once the system is steady"};
+  }
+  return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+          "adds runs, with which the surfaces are fitted anew; or try another --surface"};
+}
+
+}  // namespace
+
+NextStep next_step(const Analysis& analysis, Status status,
+                   const std::optional<Confirmation>& confirmation) {
+  switch (status) {
+    case Status::kPartial:
+      return next_of_partial(analysis);
+    case Status::kNoGoals:
+      return {command(analysis, "optimize") + " --goal \"RESPONSE=maximize\"",
+              "finds the best settings once it is known what is wanted"};
+    case Status::kInfeasible:
+      return {command(analysis, "optimize") + " --goal \"RESPONSE=at_most:LIMIT\"",
+              "tries other limits on the same surfaces, without new runs"};
+    case Status::kUnconfirmed:
+      return next_of_unconfirmed(analysis, confirmation);
+    case Status::kNotConfirmed:
+      return next_of_not_confirmed(analysis, *confirmation);
+    case Status::kNoGain:
+      return {"", "keep today's settings, or plan anew over wider ranges or other factors"};
+    case Status::kConfirmed:
+      break;
+  }
+  return {"", "use these settings"};
+}
+
+}  // namespace doetune::reports

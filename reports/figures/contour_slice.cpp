@@ -1,0 +1,109 @@
+#include "reports/figures/contour_slice.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "doe/design.h"
+
+namespace doetune::reports {
+namespace {
+
+constexpr int kNodes = 41;
+constexpr int kFiner = 4;
+
+Grid over(const Slice& slice, int nodes,
+          const std::function<double(const Eigen::VectorXd&)>& value) {
+  Eigen::VectorXd point = slice.held;
+  return square_grid(-1, 1, nodes, [&](double cx, double cy) {
+    point[slice.x] = cx;
+    point[slice.y] = cy;
+    return value(point);
+  });
+}
+
+/// The points of a grid, a row each, in the order of its values.
+Eigen::MatrixXd points_of(const Slice& slice) {
+  Eigen::MatrixXd all(kNodes * kNodes, slice.held.size());
+  Eigen::Index row = 0;
+  over(slice, kNodes, [&](const Eigen::VectorXd& point) {
+    all.row(row++) = point.transpose();
+    return 0;
+  });
+  return all;
+}
+
+/// How far inside its limits y lies, in units of the goal's scale; negative where it misses one.
+double margin(const surfaces::Goal& goal, double y) {
+  return std::min(y - goal.met_low(), goal.met_high() - y) / goal.scale;
+}
+
+}  // namespace
+
+std::vector<double> Slice::settings(const Eigen::VectorXd& point) const {
+  std::vector<double> natural = doe::natural_settings(factors_of(analysis), point);
+  for (std::size_t f = 0; f < natural.size(); ++f) {
+    if (static_cast<int>(f) != x && static_cast<int>(f) != y) natural[f] = at.settings[f];
+  }
+  return natural;
+}
+
+double Slice::distance(const Eigen::VectorXd& coded) const {
+  double distance = 0;
+  for (int f = 0; f < coded.size(); ++f) {
+    if (f == x || f == y) continue;
+    distance = std::max(distance, std::abs(coded[f] - held[f]));
+  }
+  return distance;
+}
+
+Grid mean_over(const Slice& slice, const ResponseAnalysis& response) {
+  const double low = response.fit->observed.minCoeff();
+  const double high = response.fit->observed.maxCoeff();
+  const double reach = 5 * std::max(high - low, 1e-300);
+  Grid grid = over(slice, kNodes, [](const Eigen::VectorXd&) { return 0; });
+  const Eigen::VectorXd means = response.surface()->responses(points_of(slice));
+  for (Eigen::Index i = 0; i < means.size(); ++i) {
+    grid.z[static_cast<std::size_t>(i)] = std::clamp(means[i], low - reach, high + reach);
+  }
+  return grid;
+}
+
+std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means) {
+  std::optional<Grid> least;
+  const Analysis& analysis = slice.analysis;
+  for (std::size_t r = 0; r < means.size(); ++r) {
+    const surfaces::Goal* goal = goal_of(analysis, analysis.responses[r].response.name);
+    if (goal == nullptr || !goal->is_limit() || means[r].z.empty()) continue;
+    if (!least) least = over(slice, kNodes, [](const Eigen::VectorXd&) { return 1; });
+    for (std::size_t i = 0; i < least->z.size(); ++i) {
+      least->z[i] = std::clamp(margin(*goal, means[r].z[i]), -1.0, least->z[i]);
+    }
+  }
+  return least;
+}
+
+std::optional<Grid> allowed_over(const Slice& slice) {
+  // Its own expressions: figures are drawn on several threads.
+  const doe::Region region = slice.analysis.directory->study.region.for_another_thread();
+  if (region.is_box()) return std::nullopt;
+  Grid allowed = over(slice, kFiner * (kNodes - 1) + 1, [&](const Eigen::VectorXd& point) {
+    return region.allows(slice.settings(point)) ? 1 : -1;
+  });
+  const bool all = std::all_of(allowed.z.begin(), allowed.z.end(), [](double z) { return z > 0; });
+  return all ? std::nullopt : std::optional(std::move(allowed));
+}
+
+std::optional<double> share_met(const Grid& margin, const std::optional<Grid>& allowed) {
+  int met = 0, counted = 0;
+  for (int j = 0; j < kNodes; ++j) {
+    for (int i = 0; i < kNodes; ++i) {
+      if (allowed && allowed->at(kFiner * i, kFiner * j) < 0) continue;
+      ++counted;
+      if (margin.at(i, j) >= 0) ++met;
+    }
+  }
+  if (counted == 0) return std::nullopt;
+  return static_cast<double>(met) / counted;
+}
+
+}  // namespace doetune::reports
