@@ -320,14 +320,12 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
     if (planned == directory.plan.runs.end()) continue;
     study::add_derived_responses(directory.study, *planned, record);
   }
-  const std::vector<study::Response>& responses = directory.study.responses;
-  std::vector<ResponseAnalysis> fits(responses.size());
-  doe::parallel_for(static_cast<int>(responses.size()), 0, [&](int r) {
-    const study::Response& response = responses[static_cast<std::size_t>(r)];
-    fits[static_cast<std::size_t>(r)] =
-        fit_response(directory.study, response, runs_of(analysis, response), options);
+  std::vector<ResponseRuns> runs(directory.study.responses.size());
+  doe::parallel_for(static_cast<int>(runs.size()), 0, [&](int r) {
+    const auto response = static_cast<std::size_t>(r);
+    runs[response] = runs_of(analysis, directory.study.responses[response]);
   });
-  analysis.responses = std::move(fits);
+  analysis.responses = fit_responses(directory.study, runs, options);
   if (const auto infeasible = infeasible_settings(analysis).size();
       analysis.completed() == 0 && infeasible > 0) {
     for (ResponseAnalysis& response : analysis.responses) {

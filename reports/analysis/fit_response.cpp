@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "doe/parallel.h"
 #include "reports/analysis/blocks.h"
 #include "surfaces/models/gaussian_process.h"
+#include "surfaces/selection/sequential_models.h"
 
 namespace doetune::reports {
 namespace {
@@ -39,6 +41,16 @@ surfaces::SelectionMethod method_named(const std::string& name) {
                            : surfaces::SelectionMethod::kBestSubset;
 }
 
+/// As far as the runs and the response's settings tell.
+FitOptions options_of(const ResponseRuns& runs, const study::FitSettings& settings) {
+  FitOptions options;
+  options.blocks = runs.blocks;
+  options.whole_plots = runs.whole_plots;
+  options.loss = loss_named(settings.loss);
+  options.settings = runs.settings;
+  return options;
+}
+
 /// A fit in the making: what is known of the response so far.
 class ResponseFit {
  public:
@@ -48,24 +60,33 @@ class ResponseFit {
         runs_(runs),
         settings_(settings_of(response, options)),
         model_(options.model ? doe::Model::named(*options.model, study.factors) : study.model),
+        options_(options_of(runs, settings_)),
         result_{response, {}, "", runs.runs} {
-    options_.blocks = runs.blocks;
-    options_.whole_plots = runs.whole_plots;
-    options_.loss = loss_named(settings_.loss);
-    options_.settings = runs.settings;
     transform_ = options.transform.value_or(response.transform);
   }
 
-  ResponseAnalysis take() {
+  /// The first step: the polynomial.
+  void fit() {
     if (runs_.runs.empty()) {
       result_.problem = "no completed run has measured it";
-      return std::move(result_);
+      return;
     }
     try {
       choose_transform();
       model_variance();
       fit_polynomial();
-      judge();
+    } catch (const surfaces::FitError& error) {
+      result_.problem = error.what();
+    }
+  }
+
+  /// The second step: all that is said of it, and what stands in for it. `models` are of these
+  /// runs, or null where there are none to share.
+  ResponseAnalysis judged(const surfaces::SequentialModels* models) {
+    models_ = models;
+    if (runs_.runs.empty()) return std::move(result_);
+    try {
+      if (result_.fit) judge();
     } catch (const surfaces::FitError& error) {
       result_.problem = error.what();
     }
@@ -77,6 +98,26 @@ class ResponseFit {
     }
     name_blocks();
     return std::move(result_);
+  }
+
+  /// Whether sequences of models of both take the same from the runs.
+  bool shares_models(const ResponseFit& other) const {
+    const auto may = [](const ResponseFit& fit) {
+      return !fit.runs_.runs.empty() && fit.settings_.variance != "modelled";
+    };
+    return may(*this) && may(other) && runs_.runs == other.runs_.runs &&
+           runs_.blocks == other.runs_.blocks && runs_.whole_plots == other.runs_.whole_plots &&
+           settings_.loss == other.settings_.loss;
+  }
+
+  /// Empty where these runs do not go with the options: the fit says why. May be called beside
+  /// fit().
+  std::optional<surfaces::SequentialModels> models() const {
+    try {
+      return surfaces::SequentialModels(study_.factors, runs_.coded, options_of(runs_, settings_));
+    } catch (const surfaces::FitError&) {
+      return std::nullopt;
+    }
   }
 
  private:
@@ -177,7 +218,8 @@ class ResponseFit {
       diagnostics.drift = surfaces::drift_test(fit, order.cast<double>());
     }
     result_.sequential =
-        surfaces::sequential_summary(study_.factors, runs_.coded, runs_.y, options_);
+        models_ ? models_->summary(runs_.y, options_.transform)
+                : surfaces::sequential_summary(study_.factors, runs_.coded, runs_.y, options_);
   }
 
   void choose_surface() {
@@ -243,14 +285,57 @@ class ResponseFit {
   doe::Model model_;
   FitOptions options_;
   std::string transform_;
+  const surfaces::SequentialModels* models_ = nullptr;
   ResponseAnalysis result_;
 };
+
+/// Responses that can share a sequence of models, by place.
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<ResponseFit>& fits) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t r = 0; r < fits.size(); ++r) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return fits[group.front()].shares_models(fits[r]);
+    });
+    (same == groups.end() ? groups.emplace_back() : *same).push_back(r);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.size() == 1; });
+  return groups;
+}
 
 }  // namespace
 
 ResponseAnalysis fit_response(const study::Study& study, const study::Response& response,
                               const ResponseRuns& runs, const AnalysisOptions& options) {
-  return ResponseFit(study, response, runs, options).take();
+  ResponseFit fit(study, response, runs, options);
+  fit.fit();
+  return fit.judged(nullptr);
+}
+
+std::vector<ResponseAnalysis> fit_responses(const study::Study& study,
+                                            const std::vector<ResponseRuns>& runs,
+                                            const AnalysisOptions& options) {
+  std::vector<ResponseFit> fits;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    fits.emplace_back(study, study.responses[r], runs[r], options);
+  }
+  const std::vector<std::vector<std::size_t>> groups = groups_of(fits);
+  std::vector<std::optional<surfaces::SequentialModels>> models(groups.size());
+  const auto shared = static_cast<int>(groups.size()), count = static_cast<int>(fits.size());
+  doe::parallel_for(shared + count, 0, [&](int job) {
+    const auto j = static_cast<std::size_t>(job);
+    if (job >= shared) return fits[j - groups.size()].fit();
+    models[j] = fits[groups[j].front()].models();
+  });
+  std::vector<const surfaces::SequentialModels*> of_response(fits.size(), nullptr);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::size_t r : groups[g]) of_response[r] = models[g] ? &*models[g] : nullptr;
+  }
+  std::vector<ResponseAnalysis> results(fits.size());
+  doe::parallel_for(count, 0, [&](int response) {
+    const auto r = static_cast<std::size_t>(response);
+    results[r] = fits[r].judged(of_response[r]);
+  });
+  return results;
 }
 
 }  // namespace doetune::reports

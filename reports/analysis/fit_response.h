@@ -27,4 +27,10 @@ struct ResponseRuns {
 ResponseAnalysis fit_response(const study::Study& study, const study::Response& response,
                               const ResponseRuns& runs, const AnalysisOptions& options);
 
+/// Of every response of the study, `runs` in the same order. Responses that the same runs measured
+/// share what depends on the runs alone.
+std::vector<ResponseAnalysis> fit_responses(const study::Study& study,
+                                            const std::vector<ResponseRuns>& runs,
+                                            const AnalysisOptions& options);
+
 }  // namespace doetune::reports

@@ -159,7 +159,7 @@ void Chart::curve(const Polyline& points, std::string_view name, const Attribute
 }
 
 void Chart::circle(Point at, double radius, const Attributes& attributes, std::string_view title) {
-  note(title, at);
+  note(title.substr(0, title.rfind(": ")), at);
   if (!inside(at)) return;
   if (radius != circles_.radius || attributes != circles_.attributes) {
     write_circles();

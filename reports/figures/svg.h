@@ -56,6 +56,7 @@ class Chart {
 
   /// A line that stands for data of that name: its points are among the numbers.
   void curve(const Polyline& points, std::string_view name, const Attributes& attributes);
+  /// The numbers have the name alone of a title like "run 7: 209.6 ms".
   void circle(Point at, double radius, const Attributes& attributes, std::string_view title);
   void star(Point at, double radius, const Attributes& attributes, std::string_view title);
   /// Text centred on a point, turned by `degrees`, with a halo that keeps it legible.

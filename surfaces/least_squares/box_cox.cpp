@@ -83,8 +83,7 @@ BoxCox box_cox(const doe::Model& model, const Eigen::MatrixXd& coded, const Eige
   }
   const Eigen::VectorXd roots =
       fit.weights.size() > 0 ? fit.weights.cwiseSqrt().eval() : Eigen::VectorXd::Ones(fit.n);
-  const LeastSquaresProblem problem{model,        coded,       options.settings,
-                                    fit.observed, fit.weights, fit.blocks};
+  const LeastSquaresProblem problem{model, coded, options.settings, fit.weights, fit.blocks};
   const Profile profile(roots.asDiagonal() * columns_of(problem), y, roots);
 
   BoxCox result;

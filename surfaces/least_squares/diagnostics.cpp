@@ -85,8 +85,8 @@ void add_diagnostics(Fit& fit, const SumsOfSquares& sums, const Eigen::VectorXd&
   add_studentised(fit, roots);
 }
 
-void add_tables(Fit& fit, const Solution& solution) {
-  const std::vector<std::optional<double>> inflation = variance_inflation(fit);
+void add_tables(Fit& fit, const Solution& solution,
+                const std::vector<std::optional<double>>& inflation) {
   for (int c = 0; c < fit.model.column_count(); ++c) {
     Coefficient row{fit.model.columns()[c].name, fit.beta[c]};
     row.vif = inflation[static_cast<std::size_t>(c)];

@@ -6,12 +6,14 @@
 #include <cmath>
 
 #include "surfaces/least_squares/fit_parts.h"
+#include "surfaces/least_squares/least_squares_fits.h"
 #include "surfaces/least_squares/robust.h"
 
 namespace doetune::surfaces {
 namespace {
 
-void check_options(const FitOptions& options, const Eigen::MatrixXd& coded, Eigen::Index n) {
+void check_options(const FitOptions& options, const Eigen::MatrixXd& coded) {
+  const Eigen::Index n = coded.rows();
   const auto blocks = static_cast<Eigen::Index>(options.blocks.size());
   if (blocks > 0 && blocks != n) {
     throw FitError(fmt::format("{} block numbers for {} runs", blocks, n));
@@ -54,22 +56,18 @@ Eigen::VectorXd weights_of(const FitOptions& options, const Eigen::MatrixXd& cod
   return weights;
 }
 
-Solution solved(const LeastSquaresProblem& problem) {
-  std::optional<Solution> solution = solve_least_squares(problem);
-  if (!solution) throw FitError(why_undetermined(problem));
-  return std::move(*solution);
-}
-
 /// b with the runs counting by what the loss leaves of them; its errors from all of them.
-Solution robust_solution(const LeastSquaresProblem& problem, const Eigen::VectorXd& weights,
-                         Fit& fit) {
-  Solution solution = solved(problem);
+Solution robust_solution(const LeastSquaresProblem& problem, const Eigen::VectorXd& z,
+                         const Solution& solution, const Eigen::VectorXd& weights, Fit& fit) {
   const Eigen::VectorXd roots = weights.cwiseSqrt();
-  const RobustErrors errors = robust_errors(roots.asDiagonal() * columns_of(problem),
-                                            problem.z.cwiseProduct(roots), fit.loss);
+  const RobustErrors errors =
+      robust_errors(roots.asDiagonal() * columns_of(problem), z.cwiseProduct(roots), fit.loss);
   const Eigen::VectorXd counting = weights.cwiseProduct(errors.counts);
-  Solution robust =
-      solved({problem.model, problem.coded, problem.settings, problem.z, counting, problem.blocks});
+  const LeastSquaresProblem reweighted{problem.model, problem.coded, problem.settings, counting,
+                                       problem.blocks};
+  const auto solver = least_squares_solver(reweighted);
+  if (!solver) throw FitError(why_undetermined(reweighted));
+  Solution robust = solver->solve(z);
   const double ratio = errors.coefficient_scale / errors.scale;
   robust.covariance = ratio * ratio * solution.covariance;
   robust.weights_of_runs = ratio * solution.weights_of_runs;
@@ -121,39 +119,54 @@ Eigen::VectorXd transformed_responses(const Eigen::VectorXd& y, Transform transf
   return z;
 }
 
-Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
-                      const Eigen::VectorXd& y, const FitOptions& options) {
-  check_options(options, coded, y.size());
-  const Eigen::VectorXd z = transformed_responses(y, options.transform);
+LeastSquaresFits::LeastSquaresFits(const doe::Model& model, const Eigen::MatrixXd& coded,
+                                   const FitOptions& options)
+    : model_(model), coded_(coded), options_(options) {
+  check_options(options, coded);
+  weights_ = weights_of(options, coded);
+  const LeastSquaresProblem problem{model_, coded_, options_.settings, weights_, options_.blocks};
+  solver_ = least_squares_solver(problem);
+  if (solver_) inflation_ = variance_inflation(problem, solver_->covariance());
+}
+
+Fit LeastSquaresFits::fit(const Eigen::VectorXd& y, Transform transform) const {
+  const Eigen::VectorXd z = transformed_responses(y, transform);
   check_size(z);
+  const LeastSquaresProblem problem{model_, coded_, options_.settings, weights_, options_.blocks};
+  if (!solver_) throw FitError(why_undetermined(problem));
   Fit fit;
-  fit.model = model;
-  fit.transform = options.transform;
+  fit.model = model_;
+  fit.transform = transform;
   fit.n = static_cast<int>(y.size());
-  fit.coded = coded;
-  fit.blocks = options.blocks;
-  fit.weights = weights_of(options, coded);
-  fit.variance = options.variance;
-  fit.loss = options.loss;
+  fit.coded = coded_;
+  fit.blocks = options_.blocks;
+  fit.weights = weights_;
+  fit.variance = options_.variance;
+  fit.loss = options_.loss;
   fit.observed = y;
 
-  const LeastSquaresProblem problem{model, coded, options.settings, z, fit.weights, options.blocks};
-  Eigen::VectorXd weights = fit.weights.size() > 0 ? fit.weights : Eigen::VectorXd::Ones(fit.n);
-  const bool robust = options.loss != Loss::kSquares;
-  const Solution solution = robust ? robust_solution(problem, weights, fit) : solved(problem);
+  Eigen::VectorXd weights = weights_.size() > 0 ? weights_ : Eigen::VectorXd::Ones(fit.n);
+  const bool robust = fit.loss != Loss::kSquares;
+  Solution solution = solver_->solve(z);
+  if (robust) solution = robust_solution(problem, z, solution, weights, fit);
   take(solution, fit);
   if (robust) weights = weights.cwiseProduct(fit.counts);
   const SumsOfSquares sums = sums_of_squares(fit, solution, z, weights);
   add_diagnostics(fit, sums, z);
-  add_tables(fit, solution);
+  add_tables(fit, solution, inflation_);
   fit.lack_of_fit_problem = robust ? "not tested under a robust loss" : lack_of_fit_problem(sums);
   if (!robust) {
     fit.anova = analysis_of_variance(sums);
     fit.lack_of_fit = lack_of_fit(sums);
   }
   fit.stationary_point = stationary_point(fit);
-  if (!options.whole_plots.empty()) use_whole_plots(fit, z, options.whole_plots);
+  if (!options_.whole_plots.empty()) use_whole_plots(fit, z, options_.whole_plots);
   return fit;
+}
+
+Fit fit_least_squares(const doe::Model& model, const Eigen::MatrixXd& coded,
+                      const Eigen::VectorXd& y, const FitOptions& options) {
+  return LeastSquaresFits(model, coded, options).fit(y, options.transform);
 }
 
 bool Fit::has_intercept() const {

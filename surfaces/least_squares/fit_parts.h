@@ -60,14 +60,17 @@ void add_diagnostics(Fit& fit, const SumsOfSquares& sums, const Eigen::VectorXd&
 /// plots, one number a run. Throws FitError where the variances cannot be told apart.
 void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>& numbers);
 
-/// Of each column of the model, from unscaled_covariance; see Coefficient::vif.
-std::vector<std::optional<double>> variance_inflation(const Fit& fit);
+/// Of each column of the model, from the covariance of its coefficients; see Coefficient::vif.
+std::vector<std::optional<double>> variance_inflation(const LeastSquaresProblem& problem,
+                                                      const Eigen::MatrixXd& covariance);
 
 /// The predicted responses, own unit, at the rows of a model matrix.
 Eigen::VectorXd responses_at_rows(const Fit& fit, const Eigen::MatrixXd& x);
 
 /// The tables of coefficients, of block effects and of natural coefficients; sigma is known.
-void add_tables(Fit& fit, const Solution& solution);
+/// `inflation` is of each column of the model.
+void add_tables(Fit& fit, const Solution& solution,
+                const std::vector<std::optional<double>>& inflation);
 
 /// Empty for a model without squares, with terms above order two or with categorical factors, and
 /// where the matrix of second-order coefficients is singular but for rounding.

@@ -80,24 +80,20 @@ Matrix<Real> coded_points(const LeastSquaresProblem& problem) {
 
 /// The columns in the order of fitting.
 template <typename Real>
-class Decomposition {
- public:
+struct Decomposition {
   Decomposition(const LeastSquaresProblem& problem, const Order& order)
-      : problem_(problem), order_(order) {
+      : roots(Vector<Real>::Ones(problem.coded.rows())) {
     const int own = problem.model.column_count();
-    Matrix<Real> all(problem.z.size(), static_cast<Eigen::Index>(order.columns.size()));
+    Matrix<Real> all(problem.coded.rows(), static_cast<Eigen::Index>(order.columns.size()));
     all.leftCols(own) = problem.model.matrix_of<Real>(coded_points<Real>(problem));
     all.rightCols(all.cols() - own) =
-        block_contrasts(problem.blocks, problem.z.size()).template cast<Real>();
-    x_ = all(Eigen::all, order.columns);
-    means_ = RowVector<Real>::Zero(x_.cols());
-    z_ = problem.z.cast<Real>();
-    roots_ = Vector<Real>::Ones(x_.rows());
-    if (problem.weights.size() > 0) roots_ = problem.weights.cast<Real>().cwiseSqrt();
-    lengths_ = (roots_.asDiagonal() * x_).colwise().norm().template cast<double>();
-    centre();
-    z_ = z_.cwiseProduct(roots_);
-    qr_.compute(roots_.asDiagonal() * x_);
+        block_contrasts(problem.blocks, problem.coded.rows()).template cast<Real>();
+    x = all(Eigen::all, order.columns);
+    means = RowVector<Real>::Zero(x.cols());
+    if (problem.weights.size() > 0) roots = problem.weights.cast<Real>().cwiseSqrt();
+    lengths = (roots.asDiagonal() * x).colwise().norm().template cast<double>();
+    if (order.intercept) centre();
+    qr.compute(roots.asDiagonal() * x);
   }
 
   /// The ratio of the largest pivot of the columns to the smallest, all columns brought to length 1
@@ -105,61 +101,85 @@ class Decomposition {
   double condition() const {
     Matrix<double> r = upper().template cast<double>();
     for (Eigen::Index c = 0; c < r.cols(); ++c) {
-      if (lengths_[c] > 0) r.col(c) /= lengths_[c];
+      if (lengths[c] > 0) r.col(c) /= lengths[c];
     }
     const Eigen::ColPivHouseholderQR<Matrix<double>> pivoted(r);
     const Eigen::VectorXd pivots = pivoted.matrixQR().diagonal().cwiseAbs();
     return pivots.maxCoeff() / pivots.minCoeff();
   }
 
-  Solution solution() const {
-    const Eigen::Index p = x_.cols();
-    const Matrix<Real> r = upper();
-    const auto triangle = r.template triangularView<Eigen::Upper>();
-    const Vector<Real> along = (qr_.householderQ().adjoint() * z_).head(p);
-    const Vector<Real> centred_b = triangle.solve(along);
-    Matrix<Real> root = triangle.solve(Matrix<Real>::Identity(p, p));
-    Matrix<Real> q = roots_.asDiagonal() * x_;
-    triangle.template solveInPlace<Eigen::OnTheRight>(q);
-
-    Solution solution;
-    const Vector<Real> fitted = x_ * centred_b;
-    solution.fitted = fitted.template cast<double>();
-    solution.residuals = (problem_.z.cast<Real>() - fitted).template cast<double>();
-    solution.leverage = q.rowwise().squaredNorm().template cast<double>();
-    solution.parts = parts(along);
-    Vector<Real> b = centred_b;
-    if (order_.intercept) {
-      b[0] -= means_.dot(centred_b);
-      root.row(0) -= means_ * root;
-    }
-    b = in_place(b);
-    root = in_place(root);
-    solution.b = b.template cast<double>();
-    const Matrix<double> rounded = root.template cast<double>();
-    solution.covariance = rounded * rounded.transpose();
-    solution.weights_of_runs = rounded * q.template cast<double>().transpose();
-    if (problem_.weights.size() > 0) {
-      solution.weights_of_runs *= problem_.weights.cwiseSqrt().asDiagonal();
-    }
-    add_natural(b, root, solution);
-    return solution;
+  Matrix<Real> upper() const {
+    return qr.matrixQR().topRows(x.cols()).template triangularView<Eigen::Upper>();
   }
+
+  Matrix<Real> x;  ///< about the means
+  RowVector<Real> means;
+  Eigen::RowVectorXd lengths;
+  Vector<Real> roots;  ///< of the weights
+  Eigen::HouseholderQR<Matrix<Real>> qr;
 
  private:
   void centre() {
-    if (!order_.intercept) return;
-    const Vector<Real> shares = roots_.cwiseAbs2() / roots_.squaredNorm();
-    for (Eigen::Index c = 1; c < x_.cols(); ++c) {
-      means_[c] = shares.dot(x_.col(c));
-      x_.col(c).array() -= means_[c];
+    const Vector<Real> shares = roots.cwiseAbs2() / roots.squaredNorm();
+    for (Eigen::Index c = 1; c < x.cols(); ++c) {
+      means[c] = shares.dot(x.col(c));
+      x.col(c).array() -= means[c];
     }
   }
+};
 
-  Matrix<Real> upper() const {
-    return qr_.matrixQR().topRows(x_.cols()).template triangularView<Eigen::Upper>();
+template <typename Real>
+class Solver final : public LeastSquaresSolver {
+ public:
+  Solver(const LeastSquaresProblem& problem, const Order& order, Decomposition<Real> columns)
+      : order_(order),
+        columns_(std::move(columns)),
+        r_(columns_.upper()),
+        natural_(natural_terms<Real>(problem.model)) {
+    const Eigen::Index p = r_.cols();
+    const auto triangle = r_.template triangularView<Eigen::Upper>();
+    Matrix<Real> root = triangle.solve(Matrix<Real>::Identity(p, p));
+    Matrix<Real> q = columns_.roots.asDiagonal() * columns_.x;
+    triangle.template solveInPlace<Eigen::OnTheRight>(q);
+    of_runs_.leverage = q.rowwise().squaredNorm().template cast<double>();
+    if (order_.intercept) root.row(0) -= columns_.means * root;
+    root = in_place(root);
+    const Matrix<double> rounded = root.template cast<double>();
+    of_runs_.covariance = rounded * rounded.transpose();
+    of_runs_.weights_of_runs = rounded * q.template cast<double>().transpose();
+    if (problem.weights.size() > 0) {
+      of_runs_.weights_of_runs *= problem.weights.cwiseSqrt().asDiagonal();
+    }
+    of_runs_.parts = order_.parts;
+    add_natural_roots(root);
   }
 
+  Solution solve(const Eigen::VectorXd& z) const override {
+    const Vector<Real> exact = z.cast<Real>();
+    const Vector<Real> along =
+        (columns_.qr.householderQ().adjoint() * exact.cwiseProduct(columns_.roots)).head(r_.cols());
+    const Vector<Real> centred_b = r_.template triangularView<Eigen::Upper>().solve(along);
+    const Vector<Real> fitted = columns_.x * centred_b;
+    Solution solution = of_runs_;
+    solution.fitted = fitted.template cast<double>();
+    solution.residuals = (exact - fitted).template cast<double>();
+    add_sums(along, solution.parts);
+    Vector<Real> b = centred_b;
+    if (order_.intercept) b[0] -= columns_.means.dot(centred_b);
+    b = in_place(b);
+    solution.b = b.template cast<double>();
+    solution.natural.resize(solution.natural_roots.size());
+    for (std::size_t i = 0; i < natural_.size(); ++i) {
+      Real estimate = 0;
+      for (const auto& [column, share] : natural_[i].second) estimate += share * b[column];
+      solution.natural[static_cast<Eigen::Index>(i)] = static_cast<double>(estimate);
+    }
+    return solution;
+  }
+
+  const Eigen::MatrixXd& covariance() const override { return of_runs_.covariance; }
+
+ private:
   /// Rows from the order of fitting to that of the model.
   Matrix<Real> in_place(const Matrix<Real>& rows) const {
     Matrix<Real> result(rows.rows(), rows.cols());
@@ -169,43 +189,37 @@ class Decomposition {
     return result;
   }
 
-  std::vector<ModelPart> parts(const Vector<Real>& along) const {
-    std::vector<ModelPart> parts = order_.parts;
+  void add_sums(const Vector<Real>& along, std::vector<ModelPart>& parts) const {
     Eigen::Index before = order_.intercept ? 1 : 0;
     for (ModelPart& part : parts) {
       part.sum_of_squares = static_cast<double>(along.segment(before, part.df()).squaredNorm());
       before += part.df();
     }
-    return parts;
   }
 
-  void add_natural(const Vector<Real>& b, const Matrix<Real>& root, Solution& solution) const {
-    const auto terms = natural_terms<Real>(problem_.model);
-    const auto count = static_cast<Eigen::Index>(terms.size());
-    solution.natural.resize(count);
-    solution.natural_roots.resize(count);
-    for (Eigen::Index i = 0; i < count; ++i) {
-      const auto& [name, shares] = terms[static_cast<std::size_t>(i)];
-      Real estimate = 0;
+  void add_natural_roots(const Matrix<Real>& root) {
+    of_runs_.natural_roots.resize(static_cast<Eigen::Index>(natural_.size()));
+    for (std::size_t i = 0; i < natural_.size(); ++i) {
+      const auto& [name, shares] = natural_[i];
       RowVector<Real> row = RowVector<Real>::Zero(root.cols());
-      for (const auto& [column, share] : shares) {
-        estimate += share * b[column];
-        row += share * root.row(column);
-      }
-      solution.natural_terms.push_back(name);
-      solution.natural[i] = static_cast<double>(estimate);
-      solution.natural_roots[i] = static_cast<double>(row.norm());
+      for (const auto& [column, share] : shares) row += share * root.row(column);
+      of_runs_.natural_terms.push_back(name);
+      of_runs_.natural_roots[static_cast<Eigen::Index>(i)] = static_cast<double>(row.norm());
     }
   }
 
-  const LeastSquaresProblem& problem_;
-  const Order& order_;
-  Matrix<Real> x_;
-  RowVector<Real> means_;
-  Eigen::RowVectorXd lengths_;
-  Vector<Real> z_, roots_;
-  Eigen::HouseholderQR<Matrix<Real>> qr_;
+  Order order_;
+  Decomposition<Real> columns_;
+  Matrix<Real> r_;
+  std::vector<std::pair<std::string, Shares<Real>>> natural_;
+  Solution of_runs_;  ///< what is the same for all responses
 };
+
+template <typename Real>
+std::unique_ptr<const LeastSquaresSolver> solver_in(const LeastSquaresProblem& problem,
+                                                    const Order& order) {
+  return std::make_unique<Solver<Real>>(problem, order, Decomposition<Real>(problem, order));
+}
 
 }  // namespace
 
@@ -221,23 +235,22 @@ std::vector<ModelPart> model_parts(const doe::Model& model, const std::vector<in
   return parts;
 }
 
-std::optional<Solution> solve_least_squares(const LeastSquaresProblem& problem) {
+std::unique_ptr<const LeastSquaresSolver> least_squares_solver(const LeastSquaresProblem& problem) {
   constexpr double kSingular = 1e12, kSmall = 20'000;
   constexpr double kLarge = 1'000'000;  // where extended precision takes seconds
   const Order order = order_of(problem);
-  if (problem.z.size() < static_cast<Eigen::Index>(order.columns.size())) {
-    return std::nullopt;
-  }
+  const Eigen::Index n = problem.coded.rows();
+  if (n < static_cast<Eigen::Index>(order.columns.size())) return nullptr;
   const auto p = static_cast<double>(order.columns.size());
-  const Decomposition<double> first(problem, order);
+  Decomposition<double> first(problem, order);
   const double condition = first.condition();
-  if (!(condition < kSingular)) return std::nullopt;
-  const double work = static_cast<double>(problem.z.size()) * p * p;
+  if (!(condition < kSingular)) return nullptr;
+  const double work = static_cast<double>(n) * p * p;
   const bool small = work <= kSmall;
   const double bad = work <= kLarge ? 4 : 1000;
-  if (small && condition > bad) return Decomposition<Quad>(problem, order).solution();
-  if (small || condition > bad) return Decomposition<long double>(problem, order).solution();
-  return first.solution();
+  if (small && condition > bad) return solver_in<Quad>(problem, order);
+  if (small || condition > bad) return solver_in<long double>(problem, order);
+  return std::make_unique<Solver<double>>(problem, order, std::move(first));
 }
 
 }  // namespace doetune::surfaces

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,14 +11,14 @@
 
 namespace doetune::surfaces {
 
-/// z by the columns of the model and the contrasts of the blocks, each run counting by its weight.
+/// Responses z by the columns of the model and the contrasts of the blocks, each run counting by
+/// its weight.
 struct LeastSquaresProblem {
   const doe::Model& model;
   const Eigen::MatrixXd& coded;     ///< n x k
   const Eigen::MatrixXd& settings;  ///< n x k in natural units, coded again where given; or empty
-  const Eigen::VectorXd& z;
-  const Eigen::VectorXd& weights;  ///< n, >= 0; empty: all 1
-  const std::vector<int>& blocks;  ///< n; empty: one
+  const Eigen::VectorXd& weights;   ///< n, >= 0; empty: all 1
+  const std::vector<int>& blocks;   ///< n; empty: one
 };
 
 /// A part of the model with its columns, and what these add to the parts before it.
@@ -48,14 +48,26 @@ struct Solution {
   Eigen::VectorXd natural, natural_roots;  ///< coefficients; their standard errors over sigma
 };
 
+/// The columns of a problem decomposed, for any number of responses.
+class LeastSquaresSolver {
+ public:
+  virtual ~LeastSquaresSolver() = default;
+
+  /// Of n responses; may be called by several threads at a time.
+  virtual Solution solve(const Eigen::VectorXd& z) const = 0;
+
+  /// Of every solution.
+  virtual const Eigen::MatrixXd& covariance() const = 0;
+};
+
 /// Householder QR of the columns in the order intercept, blocks, parts of the model, all but the
 /// intercept about their weighted means, and column-pivoted QR of its R for the rank.
 ///
 /// The arithmetic has 53 bits for a large well-conditioned problem, 64 for a small or badly
 /// conditioned one and 113 for one that is both: as many as cost little.
 ///
-/// Empty if the columns have no full rank.
-std::optional<Solution> solve_least_squares(const LeastSquaresProblem& problem);
+/// Null if the columns have no full rank.
+std::unique_ptr<const LeastSquaresSolver> least_squares_solver(const LeastSquaresProblem& problem);
 
 /// Why the runs do not determine the columns, and the remedy: what is stuck, or each dependent
 /// column as a combination of those before it, "a^2 = 1".

@@ -161,7 +161,7 @@ void set_diagnostics(Fit& fit, const Eigen::MatrixXd& x, const Eigen::MatrixXd& 
 void use_whole_plots(Fit& fit, const Eigen::VectorXd& z, const std::vector<int>& numbers) {
   const WholePlots plots(numbers);
   const Eigen::MatrixXd x =
-      columns_of({fit.model, fit.coded, Eigen::MatrixXd(), z, Eigen::VectorXd(), fit.blocks});
+      columns_of({fit.model, fit.coded, Eigen::MatrixXd(), Eigen::VectorXd(), fit.blocks});
   const Eigen::Index p = x.cols(), columns = fit.model.column_count();
   check_freedom(x, plots);
   const bool exact = without_rounding(fit.residuals.squaredNorm(), z) == 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include "doe/design.h"
@@ -42,17 +43,17 @@ class BestSoFar {
   std::size_t block_ = 0;
 };
 
-/// A score that no point of a block beats.
-struct Bound {
-  std::size_t block = 0;
-  bool empty = true;
-  Score score;
-};
+/// A score that no point of a block beats, of those that may still be chosen; empty without any.
+using Bound = std::optional<Score>;
 
 class BestPointsSearch {
  public:
   BestPointsSearch(const OptimumRequest& request, const SettingsSearch& search)
-      : request_(request), scorer_(request), search_(search), bounds_(search.block_count()) {
+      : request_(request),
+        scorer_(request),
+        search_(search),
+        bounds_(search.block_count()),
+        order_(bounds_.size()) {
     least_.resize(static_cast<Eigen::Index>(request.factors.size()));
     for (std::size_t f = 0; f < request.factors.size(); ++f) {
       least_[static_cast<Eigen::Index>(f)] = least_difference(request.factors[f]);
@@ -66,55 +67,61 @@ class BestPointsSearch {
   std::optional<Scored> first() {
     BestSoFar best;
     search_.for_each(request_.threads, [&](std::size_t index, const Block& block) {
-      bounds_[index].block = index;
-      if (block.size() > 0) {
-        bounds_[index].empty = false;
-        bounds_[index].score = look(index, block, {}, best);
-      }
+      if (block.size() > 0) bounds_[index] = look(index, block, {}, best);
     });
-    const std::optional<Scored> found = best.found();
-    for (Bound& bound : bounds_) {
-      // Whether it was known depends on which thread was first, and it matters of ties only.
-      if (found && !ties_but_for_probability(bound.score, found->score))
-        bound.score.probability = 1;
-    }
-    std::stable_sort(bounds_.begin(), bounds_.end(), [](const Bound& a, const Bound& b) {
-      return a.empty == b.empty ? better(a.score, b.score) : b.empty;
-    });
-    return found;
+    sort_bounds(best.found());
+    return best.found();
   }
 
+  /// The best point that differs from all before. What a block holds besides them lies behind what
+  /// it held, so that each look at it tells later ones more.
   std::optional<Scored> next(const std::vector<Scored>& before) {
     BestSoFar best;
-    // A few blocks at a time, best bounds first, until no block can hold a better point.
-    for (std::size_t from = 0; from < bounds_.size(); from += kAtATime) {
+    // Best bounds first, ever more blocks at a time, until no block can hold a better point.
+    std::size_t from = 0;
+    for (std::size_t count = kFirstBlocks; from < order_.size(); from += count, count *= 2) {
       const std::optional<Score> score = best.score();
       std::vector<std::size_t> blocks;
-      for (std::size_t i = from; i < std::min(from + kAtATime, bounds_.size()); ++i) {
-        const bool hopeful = !bounds_[i].empty && (!score || better(bounds_[i].score, *score));
-        if (hopeful) blocks.push_back(bounds_[i].block);
+      for (std::size_t i = from; i < std::min(from + count, order_.size()); ++i) {
+        const Bound& bound = bounds_[order_[i]];
+        if (bound && (!score || better(*bound, *score))) blocks.push_back(order_[i]);
       }
       if (blocks.empty()) break;
       search_.for_each(blocks, request_.threads, [&](std::size_t index, const Block& block) {
-        look(index, block, new_ones(block, before), best);
+        bounds_[index] = look(index, block, new_ones(block, before), best);
       });
     }
+    sort_bounds(best.found());
     return best.found();
   }
 
  private:
-  static constexpr std::size_t kAtATime = 256;
+  static constexpr std::size_t kFirstBlocks = 8;
 
-  /// Offers the best point of a block, and says what no point of it beats.
-  Score look(std::size_t index, const Block& block, const std::vector<bool>& allowed,
+  /// Offers the best point of a block among those allowed, and says what none of them beats.
+  Bound look(std::size_t index, const Block& block, const std::vector<bool>& allowed,
              BestSoFar& best) const {
     const std::optional<Score> bar = best.score();
     const BestOf found = scorer_.best_of(block.coded, allowed, bar ? &*bar : nullptr);
-    if (found.at >= 0) best.offer(index, {block.settings(found.at), found.score});
+    if (found.at < 0) return std::nullopt;
+    best.offer(index, {block.settings(found.at), found.score});
     Score bound = found.score;
     bound.probability = std::min(1.0, found.most_probability + kScoreRounding);
     bound.excess = most_excess_;
     return bound;
+  }
+
+  /// Best bounds first, of equal ones in the order of blocks.
+  void sort_bounds(const std::optional<Scored>& found) {
+    for (Bound& bound : bounds_) {
+      // Whether it was known depends on which thread was first, and it matters of ties only.
+      if (bound && found && !ties_but_for_probability(*bound, found->score)) bound->probability = 1;
+    }
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      return bounds_[a] && bounds_[b] ? better(*bounds_[a], *bounds_[b])
+                                      : bounds_[a].has_value() && !bounds_[b];
+    });
   }
 
   std::vector<bool> new_ones(const Block& block, const std::vector<Scored>& before) const {
@@ -131,8 +138,9 @@ class BestPointsSearch {
   const OptimumRequest& request_;
   Scorer scorer_;
   const SettingsSearch& search_;
-  std::vector<Bound> bounds_;
-  double most_excess_ = 0;  ///< 0 without ramps
+  std::vector<Bound> bounds_;       ///< of each block
+  std::vector<std::size_t> order_;  ///< of the blocks, best bounds first
+  double most_excess_ = 0;          ///< 0 without ramps
   Eigen::Array<double, 1, Eigen::Dynamic>
       least_;  ///< difference of each factor that makes settings others
 };

@@ -18,8 +18,8 @@ struct Scored {
 bool differ(const std::vector<doe::Factor>& factors, const Settings& a, const Settings& b);
 
 /// The best point, then again and again the best that differs from all before, at most `most`;
-/// empty where the region allows none. The first look keeps one score a block, so that later ones
-/// visit only blocks that could hold the next.
+/// empty where the region allows none. One score a block is kept, so that after the first look only
+/// blocks are visited that could hold the next point.
 std::vector<Scored> best_points(const OptimumRequest& request, const SettingsSearch& search,
                                 std::size_t most);
 

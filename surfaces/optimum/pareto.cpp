@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "doe/design.h"
+#include "doe/parallel.h"
 #include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/non_dominated.h"
@@ -129,14 +130,14 @@ ParetoFront pareto_front(const OptimumRequest& request, std::size_t most) {
                               std::min(kMostLookedAt, request.most_enumerated));
   const Front front = searched_front(request, search, goals);
   const std::vector<Eigen::Index> chosen = thinned(front.costs, most);
-  ParetoFront result{{}, search.is_exhaustive()};
+  ParetoFront result{std::vector<ParetoPoint>(chosen.size()), search.is_exhaustive()};
   Eigen::MatrixXd coded(chosen.size(), request.factors.size());
-  for (const Eigen::Index point : chosen) {
-    const Settings settings = Block{front.natural, {}}.settings(point);
-    coded.row(static_cast<Eigen::Index>(result.points.size())) =
-        doe::coded_point(request.factors, settings).transpose();
-    result.points.push_back({assess(request, settings), 1});
-  }
+  doe::parallel_for(static_cast<int>(chosen.size()), request.threads, [&](int i) {
+    const auto place = static_cast<std::size_t>(i);
+    const Settings settings = Block{front.natural, {}}.settings(chosen[place]);
+    coded.row(i) = doe::coded_point(request.factors, settings).transpose();
+    result.points[place].candidate = assess(request, settings);
+  });
   const Eigen::VectorXd shares = non_dominated_shares(goals, coded);
   for (std::size_t i = 0; i < result.points.size(); ++i) {
     result.points[i].non_dominated_probability = shares[static_cast<Eigen::Index>(i)];

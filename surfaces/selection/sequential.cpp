@@ -6,11 +6,13 @@
 #include <limits>
 
 #include "surfaces/selection/estimable.h"
+#include "surfaces/selection/sequential_models.h"
 
 namespace doetune::surfaces {
 namespace {
 
 constexpr double kSignificant = 0.05;
+constexpr const char* kMeanModel = "mean";
 constexpr const char* kSequence[] = {"linear", "interactions", "quadratic", "cubic"};
 
 doe::Model mean_model(const std::vector<doe::Factor>& factors) {
@@ -78,7 +80,8 @@ void suggest(SequentialSummary& summary) {
   std::vector<const SequentialStep*> candidates;
   for (const SequentialStep& step : summary.steps) {
     const bool significant = step.p && *step.p < kSignificant;
-    if (step.model == "mean" || (significant && step.aliased.empty())) candidates.push_back(&step);
+    if (step.model == kMeanModel || (significant && step.aliased.empty()))
+      candidates.push_back(&step);
   }
   std::vector<const SequentialStep*> fitting = candidates;
   std::erase_if(fitting, [](const SequentialStep* step) { return lacks_fit(*step); });
@@ -94,7 +97,7 @@ void suggest(SequentialSummary& summary) {
     guarded = below;
   }
   summary.suggested = best->model;
-  if (best->model != "mean") {
+  if (best->model != kMeanModel) {
     summary.reason = fmt::format(
         "the highest order whose terms are determined and significant (p = {:.2g})", *best->p);
   } else {
@@ -107,34 +110,47 @@ void suggest(SequentialSummary& summary) {
 
 }  // namespace
 
-SequentialSummary sequential_summary(const std::vector<doe::Factor>& factors,
-                                     const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
-                                     const FitOptions& options) {
-  SequentialSummary summary;
+SequentialModels::SequentialModels(const std::vector<doe::Factor>& factors,
+                                   const Eigen::MatrixXd& coded, const FitOptions& options) {
   const doe::Model mean = mean_model(factors);
   std::vector<doe::Term> terms = mean.terms();
-  SequentialStep& first = summary.steps.emplace_back();
-  first.model = "mean";
+  SequentialStep first;
+  first.model = kMeanModel;
   first.added = {"1"};
   first.df = 1;
-  set_fit(first, fit_least_squares(mean, coded, y, options));
+  members_.push_back({std::move(first), LeastSquaresFits(mean, coded, options)});
   for (const char* name : kSequence) {
     SequentialStep step = next_step(doe::Model::named(name, factors), terms, coded, options.blocks);
     if (step.added.empty() && step.aliased.empty()) continue;
     step.model = name;
-    if (!step.added.empty()) {
-      try {
-        const Fit fit = fit_least_squares(doe::Model(factors, terms), coded, y, options);
-        set_fit(step, fit);
-        set_test(step, fit);
-      } catch (const FitError& error) {
-        step.problem = error.what();
-      }
+    members_.push_back({std::move(step), {}});
+    if (members_.back().step.added.empty()) continue;
+    members_.back().fits.emplace(doe::Model(factors, terms), coded, options);
+  }
+}
+
+SequentialSummary SequentialModels::summary(const Eigen::VectorXd& y, Transform transform) const {
+  SequentialSummary summary;
+  for (const Member& member : members_) {
+    SequentialStep& step = summary.steps.emplace_back(member.step);
+    if (!member.fits) continue;
+    try {
+      const Fit fit = member.fits->fit(y, transform);
+      set_fit(step, fit);
+      if (step.model != kMeanModel) set_test(step, fit);
+    } catch (const FitError& error) {
+      if (step.model == kMeanModel) throw;
+      step.problem = error.what();
     }
-    summary.steps.push_back(std::move(step));
   }
   suggest(summary);
   return summary;
+}
+
+SequentialSummary sequential_summary(const std::vector<doe::Factor>& factors,
+                                     const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
+                                     const FitOptions& options) {
+  return SequentialModels(factors, coded, options).summary(y, options.transform);
 }
 
 }  // namespace doetune::surfaces

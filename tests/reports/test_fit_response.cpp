@@ -230,3 +230,44 @@ TEST_CASE("Runs that scatter evenly do not follow repeats that don't", "[reports
   CHECK(coverage.at_low == Approx(0.95).margin(0.04));
   CHECK(coverage.at_high == Approx(0.95).margin(0.04));
 }
+
+TEST_CASE("Responses of the same runs are fitted as each alone", "[reports][fit]") {
+  const study::Study study = study::parse_study(
+      "factors: {n: {low: 1, high: 33}, b: {low: 0, high: 4}}\nmodel: quadratic\n"
+      "responses: {same: {}, logs: {transform: log}, robust: {fit: {loss: huber}},\n"
+      "            uneven: {fit: {variance: modelled}}, fewer: {}, none: {}}\n",
+      "s.yaml");
+  std::vector<ResponseRuns> runs;
+  for (std::size_t r = 0; r < study.responses.size(); ++r) {
+    const double slope = static_cast<double>(r + 1);
+    runs.push_back(runs_of(
+        study, [&](double n, double b, double noise) { return 50 + slope * n + b * b + noise; }));
+  }
+  ResponseRuns &fewer = runs[4], &none = runs[5];
+  fewer.runs.resize(30);
+  fewer.blocks.resize(30);
+  for (Eigen::MatrixXd* points : {&fewer.coded, &fewer.settings}) {
+    points->conservativeResize(30, Eigen::NoChange);
+  }
+  fewer.y.conservativeResize(30);
+  none = {{}, Eigen::MatrixXd(0, 2), Eigen::MatrixXd(0, 2), Eigen::VectorXd(0), {}, {}, false};
+  const std::vector<ResponseAnalysis> all = reports::fit_responses(study, runs, {});
+  REQUIRE(all.size() == study.responses.size());
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const ResponseAnalysis alone = reports::fit_response(study, study.responses[r], runs[r], {});
+    CAPTURE(alone.response.name);
+    CHECK(all[r].response.name == alone.response.name);
+    CHECK(all[r].problem == alone.problem);
+    CHECK(all[r].fit.has_value() == alone.fit.has_value());
+    if (!alone.fit) continue;
+    CHECK(all[r].fit->beta == alone.fit->beta);
+    REQUIRE(all[r].sequential->steps.size() == alone.sequential->steps.size());
+    CHECK(all[r].sequential->suggested == alone.sequential->suggested);
+    for (std::size_t s = 0; s < alone.sequential->steps.size(); ++s) {
+      CHECK(all[r].sequential->steps[s].sigma == alone.sequential->steps[s].sigma);
+      CHECK(all[r].sequential->steps[s].aicc == alone.sequential->steps[s].aicc);
+    }
+  }
+  CHECK(all[4].fit->n == 30);
+  CHECK_THAT(all[5].problem, Contains("no completed run"));
+}

@@ -55,7 +55,7 @@ TEST_CASE("A chart carries the numbers of its circles and curves", "[reports][sv
   Axis x = levels({"trt", "onnx"});
   x.text = [](double level) { return level == 0 ? std::string("trt") : std::string("onnx"); };
   Chart chart("a", x, linear_axis("latency [ms]", 0, 40));
-  chart.circle({0, 12.5}, 4, {{"fill", "red"}}, "run 7");
+  chart.circle({0, 12.5}, 4, {{"fill", "red"}}, "run 7: 12.5 ms");
   chart.curve({{0, 1}, {1, 2}}, "mean", {{"stroke", "red"}});
   const auto rows =
       doetune::study::parse_csv(text_between(chart.finish("x"), "<metadata>", "</metadata>"));

@@ -48,6 +48,34 @@ struct TwoResponses {
   }
 };
 
+/// A fit whose errors are known as those of its runs alone.
+struct ByRuns final : surfaces::Surface {
+  explicit ByRuns(const surfaces::Fit& of) : fit(of) {}
+
+  surfaces::Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded) const override {
+    return fit.predict(coded);
+  }
+  surfaces::MeanErrors mean_errors(const Eigen::MatrixXd& coded) const override {
+    return fit.mean_errors(coded);
+  }
+  Eigen::VectorXd run_residuals() const override { return fit.run_residuals(); }
+
+  const surfaces::Fit& fit;
+};
+
+/// The share of draws in which the first point has less of the first response than the second point
+/// and more of the second response than the third.
+double share_of_first(const std::vector<surfaces::GoalResponse>& responses,
+                      const Eigen::MatrixXd& at, int draws) {
+  const surfaces::JointErrors joint(responses);
+  const std::vector<Eigen::MatrixXd> drawn = surfaces::MeanDraws(joint, at).draw(draws, 0);
+  int best = 0;
+  for (int d = 0; d < draws; ++d) {
+    best += drawn[0](0, d) < drawn[0](1, d) && drawn[1](0, d) > drawn[1](2, d);
+  }
+  return static_cast<double>(best) / draws;
+}
+
 }  // namespace
 
 TEST_CASE("The probability of a normal box agrees with closed forms", "[surfaces][joint]") {
@@ -203,4 +231,20 @@ TEST_CASE("Draws of means of many runs have the covariance of the errors, point 
       }
     }
   }
+}
+
+TEST_CASE("Draws of combinations of runs decide as often as draws of the runs",
+          "[surfaces][joint]") {
+  const TwoResponses two(0.8, 600, 6);
+  const ByRuns first(two.first), second(two.second);
+  Eigen::MatrixXd at(3, 2);
+  at << 0, 0, 0, 0.8, 0.8, 0;  // across the slopes, where nothing is sure
+  constexpr int kDraws = 20'000;
+  const double by_combinations = share_of_first(two.responses({}, {}), at, kDraws);
+  const double by_runs =
+      share_of_first({{"a", &first, Goal{}}, {"b", &second, Goal{}}}, at, kDraws);
+  CHECK(by_runs > 0.05);
+  CHECK(by_runs < 0.95);
+  // Four standard errors of the difference of two shares.
+  CHECK(by_combinations == Approx(by_runs).margin(4 * std::sqrt(0.5 / kDraws)));
 }

@@ -132,3 +132,10 @@ TEST_CASE("A robust fit without a scale says so", "[surfaces][robust]") {
   CHECK_THROWS_WITH(surfaces::fit_least_squares(line, x, x, {.loss = Loss::kHuber}),
                     Catch::Contains("finds no scale of the errors"));
 }
+
+TEST_CASE("Inflation is of the columns, whatever the loss", "[surfaces][robust]") {
+  const Fit plain = stack_loss(Loss::kSquares), robust = stack_loss(Loss::kHuber);
+  for (std::size_t c = 1; c < plain.coefficients.size(); ++c) {
+    CHECK(*robust.coefficients[c].vif == *plain.coefficients[c].vif);
+  }
+}

@@ -2,12 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include "doe/random.h"
-#include "surfaces/selection/sequential.h"
+#include "surfaces/selection/sequential_models.h"
 #include "tests/surfaces/published_fccd.h"
 
 using namespace doetune;
 using namespace doetune::tests;
 using surfaces::sequential_summary;
+using surfaces::SequentialModels;
 using surfaces::SequentialStep;
 using surfaces::SequentialSummary;
 
@@ -141,4 +142,37 @@ TEST_CASE("A sequence of runs in whole plots is tested by Kenward and Roger",
       factors, coded.topRows(12), y.head(12),
       {.whole_plots = {options.whole_plots.begin(), options.whole_plots.begin() + 12}});
   CHECK_THAT(step(few, "quadratic").problem, Catch::Contains("tell all 3 whole plots apart"));
+}
+
+TEST_CASE("Sequences of several responses are those of each alone", "[surfaces][sequential]") {
+  const auto check_same = [](const SequentialSummary& a, const SequentialSummary& b) {
+    REQUIRE(a.steps.size() == b.steps.size());
+    CHECK(a.suggested == b.suggested);
+    CHECK(a.reason == b.reason);
+    for (std::size_t i = 0; i < a.steps.size(); ++i) {
+      const SequentialStep &x = a.steps[i], &y = b.steps[i];
+      CHECK(x.added == y.added);
+      CHECK(x.aliased == y.aliased);
+      CHECK(x.problem == y.problem);
+      CHECK(x.sum_of_squares == y.sum_of_squares);
+      CHECK(x.p == y.p);
+      CHECK(x.lack_of_fit_p == y.lack_of_fit_p);
+      CHECK(x.sigma == y.sigma);
+      CHECK(x.press == y.press);
+      CHECK(x.aicc == y.aicc);
+    }
+  };
+  for (const surfaces::Loss loss : {surfaces::Loss::kSquares, surfaces::Loss::kHuber}) {
+    const SequentialModels models(published_factors(), published_points(), {.loss = loss});
+    for (const int column : {3, 4}) {
+      const Eigen::VectorXd y = published_response(column);
+      for (const auto transform : {surfaces::Transform::kNone, surfaces::Transform::kLog}) {
+        check_same(models.summary(y, transform),
+                   sequential_summary(published_factors(), published_points(), y,
+                                      {.transform = transform, .loss = loss}));
+      }
+    }
+    CHECK_THROWS_AS(models.summary(-published_response(3), surfaces::Transform::kLog),
+                    surfaces::FitError);
+  }
 }
