@@ -452,7 +452,7 @@ class ConstraintsInBrowser(unittest.TestCase):
                 WebDriverWait(browser, 10).until(
                     lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot .main-svg"))
                 self.check_slice(browser)
-                self.assertIn("Blank: the study's constraints exclude it (batch * rate <= 256)",
+                self.assertIn("Blank: settings that are excluded (batch * rate <= 256)",
                               figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
                 note = browser.find_element(By.CLASS_NAME, "excluded")
                 self.assertFalse(note.is_displayed())
