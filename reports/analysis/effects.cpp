@@ -133,10 +133,14 @@ std::string fitted_unit(const ResponseAnalysis& response) {
   return response.fit->transform == surfaces::Transform::kNone ? response.response.unit : "";
 }
 
+bool varies(const surfaces::Fit& fit) {
+  return fit.observed.maxCoeff() > fit.observed.minCoeff();
+}
+
 std::string effects_conclusion(const ResponseAnalysis& response) {
   const std::vector<Effect> effects = effects_of(*response.fit);
   const std::string name = fitted_quantity(response);
-  if (response.fit->observed.minCoeff() == response.fit->observed.maxCoeff()) {
+  if (!varies(*response.fit)) {
     return fmt::format("{} was the same in all runs, so no term moves it.", response.response.name);
   }
   if (std::none_of(effects.begin(), effects.end(), [](const Effect& e) { return e.interval; })) {

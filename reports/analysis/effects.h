@@ -46,6 +46,9 @@ std::string fitted_quantity(const ResponseAnalysis& response);
 /// Its unit: the response's own, and none under a transform.
 std::string fitted_unit(const ResponseAnalysis& response);
 
+/// Whether the response was not the same in all runs of the fit.
+bool varies(const surfaces::Fit& fit);
+
 /// The most important term in one sentence; without an error estimate, what Lenth's margin says.
 std::string effects_conclusion(const ResponseAnalysis& response);
 

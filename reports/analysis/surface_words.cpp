@@ -46,7 +46,8 @@ std::string place_text(const std::vector<doe::Factor>& factors,
   for (const int f : numeric_factors(factors)) {
     const doe::Factor& factor = factors[static_cast<std::size_t>(f)];
     const double setting = point.settings[static_cast<std::size_t>(f)];
-    places.push_back(factor.name + " = " + with_unit(fmt::format("{:.3g}", setting), factor.unit));
+    places.push_back(factor.name + " = " +
+                     with_unit(number_to(setting, std::abs(setting) / 10), factor.unit));
   }
   return fmt::format("at {}, {} the region", fmt::join(places, ", "),
                      point.inside_region ? "inside" : "outside");

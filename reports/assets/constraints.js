@@ -1,5 +1,5 @@
-// The part of the factor box in which runs are allowed: the study's constraints, read in muParser's
-// grammar, and its forbidden combinations.
+// The part of the factor box in which runs are allowed and likely to complete: the study's
+// constraints, read in muParser's grammar, its forbidden combinations, and the feasibility surface.
 "use strict";
 (function (doetune) {
   const token =
@@ -128,6 +128,14 @@
       doetune.format.setting(data.factors[factor], value);
   }
 
+  // Where a run is as likely to complete as not.
+  function feasible(data) {
+    const row = doetune.modelRow(data.factors, data.feasibility.columns);
+    const eta = (x) => doetune.dot(data.feasibility.beta, row(doetune.codedPoint(data, x)));
+    return { text: "less than half of the runs would complete",
+             margin: (x) => signed(eta(x) >= 0, eta(x), 0) };
+  }
+
   // The conditions of a study: a list of { text, margin(settings) }, the margin negative where
   // settings in natural units are excluded. Those that cannot be read here are left out, `unread`.
   doetune.regionOf = function (data) {
@@ -144,6 +152,7 @@
         ++unread;
       }
     }
+    if (data.feasibility) conditions.push(feasible(data));
     return { conditions, unread };
   };
 

@@ -187,7 +187,7 @@
       (missed ? " Grey: the mean of a response misses a limit." : "") +
       (limitLayers(slice).length > 0 ? " Solid lines: the mean just meets the limit. Dashed " +
         "lines: the next run meets the limit with 95 % probability." : "") +
-      (excludedLayers(slice).length > 0 ? " Blank: the study's constraints exclude it (" +
+      (excludedLayers(slice).length > 0 ? " Blank: settings that are excluded (" +
         data.conditions.map(({ text }) => text).join("; ") + ")." : "") +
       (data.unread > 0 ? " Some of the study's constraints are not drawn here; the SVG files have " +
                          "them." : "");
@@ -222,7 +222,7 @@
     if (Number.isNaN(met)) return "The study's constraints exclude all of this slice.";
     const words = (s) => (s === 1 ? "All" : s === 0 ? "None" : doetune.format.percent(s));
     const text = words(met) + " of " +
-      (excludedLayers(slice).length > 0 ? "what the constraints allow of this slice" : "this slice") +
+      (excludedLayers(slice).length > 0 ? "what is allowed here" : "this slice") +
       " meets every limit on average";
     if (met === 0 || slice.limits.some(({ chance }) => chance[0][0] === null)) return text + ".";
     const sure = share((limit) => limit.chance, wanted);

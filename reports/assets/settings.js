@@ -122,7 +122,7 @@
       const predictions = doetune.predict(settings());
       responses.forEach((response, r) => cards[r].fill(predictions[response.name]));
       const by = doetune.excludedBy(data, settings());
-      excluded.textContent = by.length ? "✗ The study excludes these settings: " + by.join("; ") : "";
+      excluded.textContent = by.length ? "✗ These settings are excluded: " + by.join("; ") : "";
       changed(settings());
     }
     function setAll(values) {

@@ -7,6 +7,7 @@
 
 #include "doe/design.h"
 #include "reports/analysis/contour_pairs.h"
+#include "reports/analysis/effects.h"
 #include "reports/figures/contour_slice.h"
 #include "reports/figures/figures.h"
 #include "reports/format.h"
@@ -111,9 +112,6 @@ void draw_missed(Chart& chart, const Grid& margin) {
 /// Grey lies over all else: what is drawn below it cannot be set.
 void draw_excluded(Chart& chart, const Grid& allowed) {
   chart.region(region_between(allowed, -1e300, 0), {{"fill", "#d9dde2"}});
-  for (const Polyline& line : iso_lines(allowed, 0)) {
-    chart.line(line, {{"stroke", "#767676"}, {"stroke-width", "1"}});
-  }
 }
 
 /// Runs of the fit by their rows, those nearest the slice last, so that they lie on top.
@@ -177,7 +175,7 @@ std::string share_text(const Drawn& drawn) {
   if (!drawn.margin) return "";
   const std::optional<double> share = share_met(*drawn.margin, drawn.allowed);
   if (!share) return " The study's constraints exclude all of this slice.";
-  const char* of = drawn.allowed ? "what the constraints allow of this slice" : "this slice";
+  const char* of = drawn.allowed ? "what is allowed here" : "this slice";
   if (*share == 0) return fmt::format(" No part of {} meets every limit.", of);
   return fmt::format(" {} of {} meets every limit.", *share == 1 ? "All" : percent(*share), of);
 }
@@ -207,6 +205,15 @@ std::string title_of(const Drawn& drawn) {
          share_text(drawn);
 }
 
+/// What grey stands for.
+std::string excluded_text(const Analysis& analysis) {
+  const bool is_box = analysis.directory->study.region.is_box();
+  if (!analysis.feasibility) return " Grey: the study's constraints exclude it.";
+  return is_box ? " Grey: less than half of the runs would complete."
+                : " Grey: the study's constraints exclude it, or less than half of the runs would "
+                  "complete.";
+}
+
 std::string caption_of(const Drawn& drawn) {
   const Slice& slice = drawn.slice;
   const study::Response& response = drawn.response.response;
@@ -224,7 +231,7 @@ std::string caption_of(const Drawn& drawn) {
           : ", with " + held + (factors.size() > kMostNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
       misses ? " Hatched: a limit is missed." : "",
-      drawn.allowed ? " Grey: the study's constraints exclude it." : "");
+      drawn.allowed ? excluded_text(slice.analysis) : "");
 }
 
 Figure contour_figure(const Drawn& drawn) {
@@ -248,11 +255,6 @@ Figure contour_figure(const Drawn& drawn) {
   figure.svg = chart.finish(figure.title);
   figure.data = {{"data-response", name}, {"data-x", x.name}, {"data-y", y.name}};
   return figure;
-}
-
-/// A response that was the same in all runs has no levels to draw.
-bool varies(const ResponseAnalysis& response) {
-  return response.fit->observed.maxCoeff() > response.fit->observed.minCoeff();
 }
 
 /// The slices of an analysis, and what is worked out once for all responses that show one.
@@ -303,7 +305,7 @@ std::vector<Figure> contour_figures(const Analysis& analysis) {
   Slices slices(analysis, at);
   for (std::size_t r = 0; r < analysis.responses.size(); ++r) {
     const ResponseAnalysis& response = analysis.responses[r];
-    if (!response.fit || !varies(response)) continue;
+    if (!response.fit || !varies(*response.fit)) continue;
     for (const FactorPair& pair : pairs_to_draw(analysis, response, slices.held())) {
       figures.push_back(slices.figure(r, pair));
     }

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kNodes = 41;
 constexpr int kFiner = 4;
+constexpr double kEvenChance = 0.5;  // that a run completes: below, the optimum is not sought
 
 Grid over(const Slice& slice, int nodes,
           const std::function<double(const Eigen::VectorXd&)>& value) {
@@ -85,9 +86,11 @@ std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& mea
 std::optional<Grid> allowed_over(const Slice& slice) {
   // Its own expressions: figures are drawn on several threads.
   const doe::Region region = slice.analysis.directory->study.region.for_another_thread();
-  if (region.is_box()) return std::nullopt;
+  const std::optional<surfaces::Feasibility>& feasibility = slice.analysis.feasibility;
+  if (region.is_box() && !feasibility) return std::nullopt;
   Grid allowed = over(slice, kFiner * (kNodes - 1) + 1, [&](const Eigen::VectorXd& point) {
-    return region.allows(slice.settings(point)) ? 1 : -1;
+    const bool runs = !feasibility || feasibility->probability(point) >= kEvenChance;
+    return runs && region.allows(slice.settings(point)) ? 1 : -1;
   });
   const bool all = std::all_of(allowed.z.begin(), allowed.z.end(), [](double z) { return z > 0; });
   return all ? std::nullopt : std::optional(std::move(allowed));

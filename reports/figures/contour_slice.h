@@ -36,8 +36,9 @@ Grid mean_over(const Slice& slice, const ResponseAnalysis& response);
 /// responses, empty for those without a fit.
 std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means);
 
-/// 1 where the study's constraints and forbidden combinations allow settings, -1 where they do not;
-/// finer than the others, since it has no slope to interpolate along. Empty where all is allowed.
+/// 1 where the study's constraints and forbidden combinations allow settings and a run is as likely
+/// to complete as not, else -1; finer than the others, since it has no slope to interpolate along.
+/// Empty where all is allowed.
 std::optional<Grid> allowed_over(const Slice& slice);
 
 /// Of what is allowed, the share whose margin is not negative; empty where nothing is allowed.

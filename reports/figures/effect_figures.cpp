@@ -49,8 +49,8 @@ std::string caption_of(const ResponseAnalysis& response, const std::vector<Effec
         "intervals of all terms together (Bonferroni).";
   }
   if (response.other) {
-    text +=
-        fmt::format(" The model is the polynomial, beside which the {} was taken.", response.kind);
+    text += fmt::format(" Of the polynomial: predictions come from a surface of another kind, {}.",
+                        response.kind);
   }
   if (effects.size() > kMostRows) {
     text += fmt::format(" The {} largest of {} terms; the others are in the table.", kMostRows,
@@ -82,7 +82,7 @@ Figure effect_figure(const ResponseAnalysis& response) {
 std::vector<Figure> effect_figures(const Analysis& analysis) {
   std::vector<Figure> figures;
   for (const ResponseAnalysis& response : analysis.responses) {
-    if (response.fit && !effects_of(*response.fit).empty()) {
+    if (response.fit && varies(*response.fit) && !effects_of(*response.fit).empty()) {
       figures.push_back(effect_figure(response));
     }
   }

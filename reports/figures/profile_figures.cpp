@@ -49,11 +49,19 @@ std::string change_text(const Profile& profile) {
   return difference_to(*high - *low, std::max(half(low), half(high)));
 }
 
-/// One axis for all factors of a response, so that slopes compare.
-Axis response_axis(const ResponseAnalysis& response, const std::vector<Profile>& profiles) {
+/// One axis for all factors of a response, so that slopes compare. It holds the runs, the means,
+/// and the interval at the point that all curves pass, unless that is wider than all else.
+Axis response_axis(const ResponseAnalysis& response, const std::vector<Profile>& profiles,
+                   const Eigen::VectorXd& point) {
   const Eigen::VectorXd& observed = response.fit->observed;
   double low = observed.minCoeff();
   double high = observed.maxCoeff();
+  const double range = high - low;
+  const auto interval = response.surface()->predict(point).confidence_interval();
+  if (interval && interval->high - interval->low < range) {
+    low = std::min(low, interval->low);
+    high = std::max(high, interval->high);
+  }
   for (const Profile& profile : profiles) {
     for (const double mean : profile.mean) {
       if (!std::isfinite(mean)) continue;
@@ -91,11 +99,11 @@ void draw_levels(Chart& chart, const Profile& profile) {
   }
 }
 
-/// Charts in rows of at most three, each a nested drawing.
+/// Charts in rows of three, or of four where that leaves none alone in a row.
 std::string in_rows(const std::vector<std::string>& charts, std::string_view title) {
-  constexpr std::size_t kColumns = 3;
-  const std::size_t rows = (charts.size() + kColumns - 1) / kColumns;
-  const double width = kWidth * static_cast<double>(std::min(charts.size(), kColumns));
+  const std::size_t columns = charts.size() % 3 == 1 ? 4 : 3;
+  const std::size_t rows = (charts.size() + columns - 1) / columns;
+  const double width = kWidth * static_cast<double>(std::min(charts.size(), columns));
   const double height = kHeight * static_cast<double>(rows);
   Markup svg;
   svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
@@ -106,8 +114,8 @@ std::string in_rows(const std::vector<std::string>& charts, std::string_view tit
                    {"color", "#222"}});
   svg.element("title", title);
   for (std::size_t i = 0; i < charts.size(); ++i) {
-    const double x = kWidth * static_cast<double>(i % kColumns);
-    const double y = kHeight * static_cast<double>(i / kColumns);
+    const double x = kWidth * static_cast<double>(i % columns);
+    const double y = kHeight * static_cast<double>(i / columns);
     svg.open("g", {{"transform", fmt::format("translate({} {})", x, y)}});
     svg.raw(charts[i]).close();
   }
@@ -162,7 +170,7 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
     figure.caption +=
         fmt::format(" The {} of {} factors that change it most.", drawn.size(), profiles.size());
   }
-  const Axis y = response_axis(response, profiles);
+  const Axis y = response_axis(response, profiles, point);
   std::vector<std::string> charts;
   for (const std::size_t f : drawn) {
     Chart chart(fmt::format("{}-{}", figure.name, f), factor_axis(factors[f]), y,

@@ -30,8 +30,9 @@ void write_levels(const Analysis& analysis, Markup& out) {
     if (!factors[f].is_categorical()) continue;
     for (const ResponseAnalysis& response : analysis.responses) {
       if (response.surface() == nullptr) continue;
-      rows.push_back({text_cell(factors[f].name), text_cell(response.response.name),
-                      prose_cell(level_words(analysis, response, static_cast<int>(f)) + ".")});
+      rows.push_back(
+          {text_cell(factors[f].name), text_cell(response.response.name),
+           prose_cell(capitalised(level_words(analysis, response, static_cast<int>(f))) + ".")});
     }
   }
   if (rows.empty()) return;

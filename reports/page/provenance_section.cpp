@@ -132,10 +132,10 @@ void write_provenance(const Page& page, Markup& out) {
   }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
-    out.element("h3", response.response.name + " in natural units" +
-                          (response.other ? ": the polynomial, beside which the " + response.kind +
-                                                " was taken"
-                                          : ""));
+    out.element(
+        "h3",
+        response.response.name + " in natural units" +
+            (response.other ? ": the polynomial; predictions come from the " + response.kind : ""));
     out.element("pre", equation(response));
   }
   write_study_file(analysis, out);

@@ -156,6 +156,7 @@ Json report_data(const Analysis& analysis) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
   Json json = {{"schema_version", kSchemaVersion}, {"study", analysis.directory->study.name}};
   json["region"] = region_json(analysis.directory->study.region);
+  json["feasibility"] = analysis.feasibility ? feasibility_json(*analysis.feasibility) : Json();
   json["factors"] = Json::array();
   for (std::size_t f = 0; f < factors.size(); ++f) {
     json["factors"].push_back(factor_json(factors[f], at.settings[f]));

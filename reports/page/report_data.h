@@ -9,7 +9,8 @@ namespace doetune::reports {
 
 /// One document:
 ///
-///   schema_version, study, region { constraints as written, forbidden combinations }
+///   schema_version, study, region { constraints as written, forbidden combinations },
+///   feasibility (null: all runs completed)
 ///   factors    [{name, unit, kind, scale, low, high, level_names, usable, ticks, baseline}]
 ///   responses  [{name, unit, goal: {text, is_limit, low, high, scale} | null, observed_low,
 ///                observed_high, and the members of surface_json where it has a surface}]

@@ -25,8 +25,10 @@ std::string place_text(const study::RunRecord& record) {
 struct Columns {
   std::set<std::string> places;
   bool bottleneck = false;
+  bool status = false;
 
-  explicit Columns(const Analysis& analysis) {
+  explicit Columns(const Analysis& analysis)
+      : status(analysis.completed() < static_cast<int>(analysis.directory->plan.runs.size())) {
     for (const auto& [run, record] : analysis.records) {
       if (!record.host.empty()) places.insert(place_text(record));
       bottleneck = bottleneck || !record.bottleneck.empty();
@@ -51,7 +53,8 @@ std::vector<std::string> header(const Analysis& analysis, const Columns& columns
   }
   if (columns.bottleneck) titles.emplace_back("Limited by");
   if (columns.place()) titles.emplace_back("Where");
-  titles.insert(titles.end(), {"Status", "Remark"});
+  if (columns.status) titles.emplace_back("Status");
+  titles.emplace_back("Remark");
   return titles;
 }
 
@@ -98,8 +101,10 @@ std::vector<Cell> row(const Analysis& analysis, const Columns& columns,
   }
   if (columns.bottleneck) cells.push_back(bottleneck_cell(record));
   if (columns.place()) cells.push_back(place_cell(record));
-  cells.push_back(text_cell(
-      record == nullptr ? "not run" : std::string(study::run_status_name(record->status))));
+  if (columns.status) {
+    cells.push_back(text_cell(
+        record == nullptr ? "not run" : std::string(study::run_status_name(record->status))));
+  }
   cells.push_back(text_cell(remark(analysis, record, run.run)));
   return cells;
 }

@@ -109,4 +109,8 @@ Json surface_json(const surfaces::Surface& surface) {
   return {};
 }
 
+Json feasibility_json(const surfaces::Feasibility& feasibility) {
+  return {{"columns", columns(feasibility.model)}, {"beta", vector_json(feasibility.beta)}};
+}
+
 }  // namespace doetune::reports

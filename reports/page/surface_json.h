@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "surfaces/models/feasibility.h"
 #include "surfaces/surface.h"
 
 namespace doetune::reports {
@@ -22,5 +23,8 @@ namespace doetune::reports {
 /// 5 / l_k^2 of numeric factors and -ln rho_c of categorical ones (surfaces::Correlation).
 /// Nothing is a value on a grid, and what follows from the rest is left out.
 nlohmann::ordered_json surface_json(const surfaces::Surface& surface);
+
+/// {columns, beta} of eta, above 0 where a run completes with a probability above one half.
+nlohmann::ordered_json feasibility_json(const surfaces::Feasibility& feasibility);
 
 }  // namespace doetune::reports

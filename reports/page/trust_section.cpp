@@ -147,8 +147,10 @@ void write_response(const ResponseAnalysis& response, const std::vector<Figure>&
     out.element("p", words);
   }
   if (response.other) {
-    out.element("p", "The figures and tables are of the polynomial, beside which the " +
-                         response.kind + " was taken.");
+    out.element("p",
+                "The figures and tables are of the polynomial; predictions come from a surface of "
+                "another kind, " +
+                    response.kind + ".");
   }
   if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
     out.element("p", "Without an error estimate there are no residuals to look at.");

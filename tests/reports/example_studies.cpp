@@ -151,12 +151,16 @@ responses:
 study::StudyDirectory make_constrained_study(const std::filesystem::path& folder) {
   const std::filesystem::path data = folder / "constrained.csv";
   std::ofstream csv(data);
-  csv << "a,b,kind,y\n";
+  csv << "a,b,kind,y,status\n";
   for (const int a : {1, 5, 9}) {
     for (const int b : {1, 5, 9}) {
       for (const char* kind : {"x", "z"}) {
-        csv << a << ',' << b << ',' << kind << ',' << 10 + 2 * a - b + 0.1 * a * b + (a * b) % 3
-            << '\n';
+        csv << a << ',' << b << ',' << kind << ',';
+        if (a * b < 45) {
+          csv << 10 + 2 * a - b + 0.1 * a * b + (a * b) % 3 << ",completed\n";
+        } else {
+          csv << ",infeasible\n";
+        }
       }
     }
   }

@@ -23,8 +23,8 @@ study::StudyDirectory make_mixed_study(const std::filesystem::path& folder);
 /// variance that follows the settings. Under `folder`/surfaces.
 study::StudyDirectory make_surfaces_study(const std::filesystem::path& folder);
 
-/// Made-up runs under constraints of every kind that muParser's grammar has, and a forbidden
-/// combination. Under `folder`/constrained.
+/// Made-up runs, some of them infeasible, under constraints of every kind that muParser's grammar
+/// has, and a forbidden combination. Under `folder`/constrained.
 study::StudyDirectory make_constrained_study(const std::filesystem::path& folder);
 
 /// Made-up runs in whole plots. Under `folder`/split-plot.

@@ -37,7 +37,8 @@ nlohmann::json prediction(const reports::Analysis& analysis, const Eigen::Vector
 }
 
 /// Every condition of the region that excludes settings in natural units.
-nlohmann::json excluded_by(const study::Study& study, const std::vector<double>& settings) {
+nlohmann::json excluded_by(const reports::Analysis& analysis, const std::vector<double>& settings) {
+  const study::Study& study = analysis.directory->study;
   nlohmann::json all = nlohmann::json::array();
   const auto ask = [&](const doe::Region& region) {
     if (const auto text = region.excluded_by(settings)) all.push_back(*text);
@@ -47,6 +48,10 @@ nlohmann::json excluded_by(const study::Study& study, const std::vector<double>&
   }
   for (const auto& constraint : study.region.constraints()) {
     ask({study.factors, {constraint}, {}});
+  }
+  const Eigen::VectorXd coded = doe::coded_point(study.factors, settings);
+  if (analysis.feasibility && analysis.feasibility->probability(coded) < 0.5) {
+    all.push_back("less than half of the runs would complete");
   }
   return all;
 }
@@ -62,7 +67,7 @@ nlohmann::json predictions(const reports::Analysis& analysis) {
       settings.push_back(usable[(i * (2 * f + 3) * usable.size() / 25) % usable.size()]);
     }
     list.push_back({{"settings", settings},
-                    {"excluded_by", excluded_by(analysis.directory->study, settings)},
+                    {"excluded_by", excluded_by(analysis, settings)},
                     {"responses", prediction(analysis, doe::coded_point(factors, settings))}});
   }
   return list;

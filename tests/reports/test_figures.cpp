@@ -236,7 +236,7 @@ TEST_CASE("The shape of a surface in words", "[reports][figures]") {
   }
   const Case study(head(kTwoFactors, "quadratic"), csv);
   const std::string words = reports::shape_words(study.analysis, study.analysis.responses[0]);
-  CHECK_THAT(words, Contains("A minimum (> 99 % sure) at a = 0.5, b = ") &&
+  CHECK_THAT(words, Contains("A minimum (> 99 % sure) at a = 0.500, b = ") &&
                         Contains("inside the region") && Contains("It curves most along a."));
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("With categorical factors the shape is that at the optimum's levels",
   }
   const Case study(head(kTwoFactors + "  p: {levels: [u, v]}\n", "quadratic"), csv);
   const std::string words = reports::shape_words(study.analysis, study.analysis.responses[0]);
-  CHECK_THAT(words, Contains("With p = u a minimum at a = 0.5, b = ") &&
+  CHECK_THAT(words, Contains("With p = u a minimum at a = 0.500, b = ") &&
                         Contains("inside the region; 10.0") && !Contains("p = u,"));
   CHECK_THAT(reports::level_words(study.analysis, study.analysis.responses[0], 2),
              Contains("highest with v (14.0") && Contains(", then u (10.0"));
@@ -314,8 +314,19 @@ TEST_CASE("What constraints exclude is grey, and no part of what meets the limit
   REQUIRE_FALSE(figures.empty());
   for (const reports::Figure& figure : figures) {
     CHECK_THAT(figure.caption, Contains("Grey: the study's constraints exclude it."));
-    CHECK_THAT(figure.title, Contains("of what the constraints allow of this slice"));
+    CHECK_THAT(figure.title, Contains("of what is allowed here"));
     CHECK_THAT(figure.svg, Contains("fill=\"#d9dde2\""));
+  }
+}
+
+TEST_CASE("Where runs hardly complete is grey too", "[reports][figures]") {
+  // Runs with a * b of 45 and more could not run: the corner of high a and b.
+  tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_constrained_study(folder.path());
+  const reports::Analysis analysis = reports::analyse(directory);
+  REQUIRE(analysis.feasibility);
+  for (const reports::Figure& figure : reports::contour_figures(analysis)) {
+    CHECK_THAT(figure.caption, Contains("or less than half of the runs would complete"));
   }
 }
 
@@ -326,7 +337,10 @@ TEST_CASE("Sections say what a study cannot have", "[reports][figures]") {
     const reports::Report report = reports::make_report(study.analysis);
     check_is_sound(report);
     CHECK_FALSE(has_figure(report, "normal-y"));
+    CHECK_FALSE(has_figure(report, "contour-y"));  // which had no colour to be filled with
+    CHECK_FALSE(has_figure(report, "effects-y"));
     CHECK(has_figure(report, "design-power"));
+    CHECK_THAT(report.html, Contains("no factor changes y."));
   }
   SECTION("categorical factors only") {
     const Case study(head("  p: {levels: [x, y, z]}\n  q: {levels: [u, v]}\n", "linear"),

@@ -250,6 +250,16 @@ class ReportInBrowser(unittest.TestCase):
                 for number, wanted in zip(numbers, (mean(fit, settings), *low, *high)):
                     self.near(float(number), wanted)
 
+    def test_names_of_thin_curves_stand_below_the_axis(self):
+        figure = self.show("#profile-throughput", ".plot > svg")
+        frames = [cover.rect for cover in figure.find_elements(By.CSS_SELECTOR, ".drag")]
+        names = figure.find_elements(By.CSS_SELECTOR, ".plot g.partner text")
+        self.assertGreater(len(names), 0)
+        for name in names:
+            self.assertTrue(all(name.rect["y"] > frame["y"] + frame["height"]
+                                for frame in frames if frame["y"] < name.rect["y"]), name.text)
+        self.assertEqual(len({text.text for text in names if text.text.startswith("decode_rate")}), 1)
+
     def test_a_drag_in_a_profile_moves_its_slider(self):
         figure = self.show("#profile-throughput", ".plot > svg")
         cover = figure.find_elements(By.CSS_SELECTOR, ".drag")[1]
@@ -452,7 +462,7 @@ class ConstraintsInBrowser(unittest.TestCase):
                 WebDriverWait(browser, 10).until(
                     lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot .main-svg"))
                 self.check_slice(browser)
-                self.assertIn("Blank: the study's constraints exclude it (batch * rate <= 256)",
+                self.assertIn("Blank: settings that are excluded (batch * rate <= 256)",
                               figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
                 note = browser.find_element(By.CLASS_NAME, "excluded")
                 self.assertFalse(note.is_displayed())
