@@ -144,15 +144,15 @@ Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goa
   return {with_unit(mean_text(measured, goal), unit), exact_number(measured.response())};
 }
 
-/// "5 runs", "geometric mean of 5 runs".
-std::string runs_of(const surfaces::Prediction& measured, int runs) {
-  const bool plain = measured.transform == surfaces::Transform::kNone;
-  return (plain ? "" : mean_words(measured.transform) + " of ") + count_of(runs, "run");
-}
-
 /// Under a value, small: what it is to be read with.
 std::string remark(const std::string& text) {
   return Markup().element("small", text, {{"class", "quiet"}}).take();
+}
+
+/// Which mean it is, where it is not the plain one.
+std::string mean_remark(const surfaces::Prediction& measured) {
+  if (measured.transform == surfaces::Transform::kNone) return "";
+  return remark(mean_words(measured.transform));
 }
 
 /// "✓ 218 images/s, of 5 runs; 210 to 226 expected".
@@ -161,7 +161,8 @@ Cell confirmed_cell(const ConfirmedResponse* response) {
   Cell cell = measured_cell(response->measured, response->goal, response->unit);
   if (response->agrees) cell.text = (*response->agrees ? "✓ " : "✗ ") + cell.text;
   cell.markup =
-      remark(runs_of(response->measured, response->runs) +
+      mean_remark(response->measured) +
+      remark(count_of(response->runs, "run") +
              (response->joint_range ? "; expected " + interval_text(*response->joint_range) : ""));
   return cell;
 }
@@ -170,7 +171,7 @@ Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now
                 const OptionalGoal& goal, const std::string& unit) {
   if (confirmed != nullptr && confirmed->baseline) {
     Cell cell = measured_cell(*confirmed->baseline, goal, unit);
-    cell.markup = remark(runs_of(*confirmed->baseline, confirmed->baseline_runs));
+    cell.markup = remark(count_of(confirmed->baseline_runs, "run"));
     return cell;
   }
   if (now == nullptr) return {"–"};
