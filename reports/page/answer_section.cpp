@@ -160,15 +160,15 @@ Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goa
   return {with_unit(mean_text(measured, goal), unit), exact_number(measured.response())};
 }
 
-/// "5 runs", "geometric mean of 5 runs".
-std::string runs_of(const surfaces::Prediction& measured, int runs) {
-  const bool plain = measured.transform == surfaces::Transform::kNone;
-  return (plain ? "" : mean_words(measured.transform) + " of ") + count_of(runs, "run");
-}
-
 /// Under a value, small: what it is to be read with.
 std::string remark(const std::string& text) {
   return Markup().element("small", text, {{"class", "quiet"}}).take();
+}
+
+/// Which mean it is, where it is not the plain one.
+std::string mean_remark(const surfaces::Prediction& measured) {
+  if (measured.transform == surfaces::Transform::kNone) return "";
+  return remark(mean_words(measured.transform));
 }
 
 /// "✓ 218 images/s, of 5 runs; 210 to 226 expected".
@@ -176,7 +176,7 @@ Cell confirmed_cell(const ConfirmedResponse* response) {
   if (response == nullptr) return {"–"};
   Cell cell = measured_cell(response->measured, response->goal, response->unit);
   if (response->agrees) cell.text = (*response->agrees ? "✓ " : "✗ ") + cell.text;
-  cell.markup = remark(runs_of(response->measured, response->runs));
+  cell.markup = mean_remark(response->measured) + remark("in " + count_of(response->runs, "run"));
   if (response->joint_range) {
     cell.markup += remark("expected " + interval_text(*response->joint_range));
   }
@@ -189,7 +189,7 @@ Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now
                 const std::string& unit) {
   if (confirmed != nullptr && confirmed->baseline) {
     Cell cell = measured_cell(*confirmed->baseline, goal, unit);
-    cell.markup = remark(runs_of(*confirmed->baseline, confirmed->baseline_runs));
+    cell.markup = remark("in " + count_of(confirmed->baseline_runs, "run"));
     return cell;
   }
   if (now == nullptr) return {"–"};
@@ -198,7 +198,7 @@ Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now
   if (measured) {
     cell.markup +=
         remark(fmt::format("measured {} in {}", with_unit(mean_text(measured->mean, goal), unit),
-                           runs_of(measured->mean, measured->runs)));
+                           count_of(measured->runs, "run")));
   }
   return cell;
 }
