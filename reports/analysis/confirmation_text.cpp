@@ -80,8 +80,8 @@ std::string deviation(const ConfirmedResponse& response) {
   const double measured = response.measured.response(), predicted = response.predicted.response();
   const char* side = measured < predicted ? "below" : "above";
   if (predicted > 0 && measured >= 0) {
-    return fmt::format("{:.2g} % {} the prediction", 100 * std::abs(measured / predicted - 1),
-                       side);
+    const double percents = 100 * std::abs(measured / predicted - 1);
+    return fmt::format("{} % {} the prediction", difference_to(percents, percents), side);
   }
   return fmt::format("{} {} the prediction",
                      with_unit(short_number(std::abs(measured - predicted)), response.unit), side);

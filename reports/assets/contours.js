@@ -239,17 +239,29 @@
              set: (value) => { select.value = value; } };
   }
 
+  // The response and the two factors that the address names, or those of the figure.
+  function firstChoice({ dataset }, responses, numeric) {
+    const [response, x, y] = (doetune.address.get(".contour") || "").split(",");
+    const known = responses.includes(response) && numeric.includes(x) && numeric.includes(y);
+    return known && x !== y ? [response, x, y] : [dataset.response, dataset.x, dataset.y];
+  }
+
   // Choosers of the response and of the two factors; a factor chosen twice changes places.
   function choosers(figure, data, changed) {
     const numeric = data.factors.filter((f) => f.kind !== "categorical").map((f) => f.name);
     const responses = data.responses.filter((r) => r.model).map((r) => r.name);
-    let pair = [figure.dataset.x, figure.dataset.y];
+    const [first, ...factors] = firstChoice(figure, responses, numeric);
+    let pair = factors;
+    const chosen = () => {
+      doetune.address.set({ ".contour": [response.value(), ...pair].join(",") });
+      changed();
+    };
     const apart = () => {
       if (x.value() === y.value()) { x.set(pair[1]); y.set(pair[0]); }
       pair = [x.value(), y.value()];
-      changed();
+      chosen();
     };
-    const response = choice("Response", responses, figure.dataset.response, changed);
+    const response = choice("Response", responses, first, chosen);
     const x = choice("across", numeric, pair[0], apart);
     const y = choice("up", numeric, pair[1], apart);
     const index = (of) => data.factors.findIndex((factor) => factor.name === of.value());

@@ -34,11 +34,12 @@
     return save(name, "image/svg+xml", standalone(svg));
   }
 
-  // rows(figure) gives the numbers of a live drawing; a static one carries its own.
-  doetune.addDownloads = function (figure, live) {
+  // live() gives the numbers of a live drawing, which ready() draws if it was not near yet; a static
+  // one carries its own.
+  doetune.addDownloads = function (figure, live, ready = () => {}) {
     const button = (label, title, act) => {
       const node = doetune.element("button", { type: "button", title }, label);
-      node.addEventListener("click", act);
+      node.addEventListener("click", () => { ready(); act(); });
       return node;
     };
     const carried = figure.querySelector(".drawing metadata");

@@ -127,8 +127,12 @@
     for (const figure of document.querySelectorAll("figure[id]")) {
       const item = figures.find((other) => other.figure === figure);
       const fixed = known.has(figure.dataset.response) && figure.dataset.x;
-      doetune.addDownloads(figure, item ? () => item.live && item.live.rows()
-                                        : fixed && (() => doetune.contourRows(figure, data)));
+      if (item) {
+        doetune.addDownloads(figure, () => item.live && item.live.rows(),
+                             () => { if (panel && item.stale) draw(item); });
+      } else {
+        doetune.addDownloads(figure, fixed && (() => doetune.contourRows(figure, data)));
+      }
     }
   }
 

@@ -80,20 +80,27 @@
   // What the profiles show besides their curves.
   function options(factors) {
     const explore = document.querySelector(".explore");
+    const hidden = new Set((doetune.address.get(".hide") || "").split(","));
     const box = (name, label) => {
-      const input = element("input", { type: "checkbox", checked: "" });
-      input.addEventListener("change", () => explore.classList.toggle("no-" + name, !input.checked));
+      const input = element("input", { type: "checkbox", "data-shows": name });
+      const show = () => explore.classList.toggle("no-" + name, !input.checked);
+      input.checked = !hidden.has(name);
+      show();
+      input.addEventListener("change", () => {
+        show();
+        if (input.checked) hidden.delete(name); else hidden.add(name);
+        doetune.address.set({ ".hide": [...hidden].filter((text) => text !== "").join(",") });
+      });
       return element("label", {}, input, " " + label);
     };
     return element("div", { class: "options" }, box("next-run", "next run"), box("runs", "runs"),
                    factors.length > 1 ? box("partner", "interactions") : "");
   }
 
-  // Settings in the address after #, "a=1&b=2", so that a view can be shared.
+  // Settings in the address: a=1&b=2.
   function fromAddress(factors) {
-    const given = new URLSearchParams(location.hash.slice(1));
     return factors.map((factor) => {
-      const text = given.get(factor.name);
+      const text = doetune.address.get(factor.name);
       if (text === null) return null;
       if (factor.kind !== "categorical") return Number.isFinite(Number(text)) ? Number(text) : null;
       return factor.level_names.includes(text) ? factor.level_names.indexOf(text) : null;
@@ -101,13 +108,8 @@
   }
 
   function toAddress(factors, settings) {
-    const parts = new URLSearchParams();
-    factors.forEach((factor, f) => parts.set(factor.name, format.setting(factor, settings[f])));
-    try {
-      history.replaceState(null, "", "#" + parts);
-    } catch (refused) {
-      // A page shown inside another may not change its address; nothing else depends on it.
-    }
+    doetune.address.set(Object.fromEntries(
+      factors.map((factor, f) => [factor.name, format.setting(factor, settings[f])])));
   }
 
   // Builds the panel. `changed(settings)` is called after every move, the numbers already shown.

@@ -16,6 +16,7 @@ extern const std::string_view kriging;      ///< kriging.js
 extern const std::string_view laws;         ///< laws.js
 extern const std::string_view evaluate;     ///< evaluate.js: what is predicted with them
 extern const std::string_view theme;        ///< theme.js: how plots look
+extern const std::string_view address;      ///< address.js: a view that can be shared
 extern const std::string_view settings;     ///< settings.js: the sliders and what they predict
 extern const std::string_view drawing;      ///< drawing.js: small charts
 extern const std::string_view profiles;     ///< profiles.js

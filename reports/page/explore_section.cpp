@@ -9,9 +9,9 @@ namespace {
 void write_overlay(const Page& page, Markup& out) {
   if (page.contours.empty()) return;
   Attributes attributes = {{"id", "overlay"}, {"class", "live"}, {"data-figure", "contour"}};
-  const Attributes& first = page.contours.front().data;
-  attributes.insert(attributes.end(), first.begin(), first.end());
-  out.open("figure", attributes).element("h3", "Contours over two factors").close();
+  const Figure& first = page.contours.front();
+  attributes.insert(attributes.end(), first.data.begin(), first.data.end());
+  out.open("figure", attributes).element("h3", first.title).close();
 }
 
 void write_contours(const Page& page, Markup& out) {

@@ -66,8 +66,8 @@ void write_scripts(const Page& page, Markup& out) {
   for (const std::string_view script :
        {assets::plotly, assets::format, assets::constraints, assets::student, assets::transforms,
         assets::polynomials, assets::kriging, assets::laws, assets::evaluate, assets::theme,
-        assets::settings, assets::drawing, assets::profiles, assets::surface, assets::contours,
-        assets::downloads, assets::tables, assets::report}) {
+        assets::address, assets::settings, assets::drawing, assets::profiles, assets::surface,
+        assets::contours, assets::downloads, assets::tables, assets::report}) {
     out.open("script").raw(script).close();
   }
 }

@@ -204,6 +204,36 @@ class ReportInBrowser(unittest.TestCase):
         self.browser.refresh()
         self.assertEqual(self.settings()["batch_size"], 15)
 
+    def test_the_view_travels_in_the_address(self):
+        figure = self.show("#overlay", ".plot .main-svg")
+        Select(figure.find_element(By.CSS_SELECTOR, "select")).select_by_value("processing_time")
+        Select(figure.find_element(By.CSS_SELECTOR, "select[aria-label=up]")).select_by_value("decode_rate")
+        across = figure.find_element(By.CSS_SELECTOR, "select[aria-label=across]").get_attribute("value")
+        box = self.browser.find_element(By.CSS_SELECTOR, "input[data-shows=runs]")
+        self.browser.execute_script("arguments[0].click()", box)
+        address = self.browser.current_url
+        self.browser.get("about:blank")
+        self.browser.get(address)
+        figure = self.show("#overlay", ".plot .main-svg")
+        self.assertEqual([chosen.get_attribute("value") for chosen in figure.find_elements(By.CSS_SELECTOR, "select")],
+                         ["processing_time", across, "decode_rate"])
+        self.assertFalse(self.browser.find_element(By.CSS_SELECTOR, "input[data-shows=runs]").is_selected())
+        self.assertIn("no-runs", self.browser.find_element(By.CSS_SELECTOR, ".explore").get_attribute("class"))
+        self.browser.get("about:blank")
+        self.browser.get(self.page + "#.contour=a,b,%00&.hide=%3Cb%3E,,&batch_size=NaN&" + "x" * 5000)
+        self.assertEqual(self.settings(), self.optimum["settings"])
+        self.check_quiet()
+
+    def test_a_figure_is_taken_along_before_it_was_near(self):
+        figure = self.browser.find_element(By.ID, "overlay")
+        self.assertEqual(figure.find_elements(By.CSS_SELECTOR, ".plot"), [])
+        self.assertRegex(figure.find_element(By.TAG_NAME, "h3").get_attribute("textContent"), "slice")
+        self.assertGreater(len(self.download(figure, "CSV").splitlines()), 1000)
+        self.browser.refresh()
+        figure = self.browser.find_element(By.ID, "overlay")
+        xml.dom.minidom.parseString(self.download(figure, "SVG"))
+        self.check_quiet()
+
     def show(self, selector, part):
         """Scrolls to a figure and waits until that part of it is drawn."""
         figure = self.browser.find_element(By.CSS_SELECTOR, selector)
@@ -234,6 +264,8 @@ class ReportInBrowser(unittest.TestCase):
             curve = before.get_attribute("d")
             self.browser.find_element(By.ID, "slider-decode_rate").send_keys(Keys.HOME)
             self.wait_for(lambda: before.get_attribute("d") != curve)
+            title = figure.find_element(By.CSS_SELECTOR, "h3.live")
+            self.wait_for(lambda: title.text.startswith("Through these settings, "))
             self.browser.find_element(By.ID, "reset").click()
         self.show("#overlay", ".plot .main-svg")
         self.check_quiet()

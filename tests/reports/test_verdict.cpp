@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "reports/analysis/analysis.h"
+#include "reports/analysis/today.h"
 #include "reports/analysis/trust.h"
 #include "reports/analysis/verdict.h"
+#include "study/import.h"
 #include "tests/reports/example_studies.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -21,6 +25,31 @@ struct Case {
   explicit Case(const std::string& study_text = tests::fccd_study_text())
       : directory(tests::make_fccd_study(folder.path(), study_text)),
         analysis(reports::analyse(directory)) {}
+};
+
+/// Nine runs over two factors that all measured the same cells of y and z.
+struct Imported {
+  tests::TemporaryDirectory folder;
+  study::StudyDirectory directory;
+  reports::Analysis analysis;
+
+  Imported(const std::string& responses, const std::string& cells)
+      : directory(import(folder.path(), responses, cells)), analysis(reports::analyse(directory)) {}
+
+  static study::StudyDirectory import(const std::filesystem::path& folder,
+                                      const std::string& responses, const std::string& cells) {
+    const std::filesystem::path table = folder / "runs.csv";
+    std::ofstream csv(table);
+    csv << "a,b,y,z\n";
+    for (const int a : {0, 1, 2}) {
+      for (const int b : {0, 1, 2}) csv << a << ',' << b << ',' << cells << '\n';
+    }
+    csv.close();
+    const std::string text =
+        "factors: {a: {low: 0, high: 2}, b: {low: 0, high: 2}}\nresponses:\n  " + responses + "\n";
+    return study::import_runs(study::parse_study(text, folder / "s.yaml"), table, folder / "s",
+                              true);
+  }
 };
 
 std::string with(std::string text, const std::string& old, const std::string& replacement) {
@@ -55,6 +84,54 @@ TEST_CASE("Ramps that no settings reach are named, not called the answer", "[rep
   CHECK(verdict.status == reports::Status::kInfeasible);
   CHECK_THAT(verdict.headline,
              Contains("reach the low end of throughput (9") && Contains("come nearest"));
+}
+
+TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
+          "[reports][verdict]") {
+  const std::string text =
+      with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize");
+  const Case first(text);
+  const std::vector<double>& best = first.analysis.optimum->best.settings;
+  std::string at_best = with(text, "type: integer, baseline: 1}",
+                             fmt::format("type: integer, baseline: {}}}", best[0]));
+  at_best = with(at_best, "high: 15, type: integer, baseline: 1}",
+                 fmt::format("high: 15, type: integer, baseline: {}}}", best[1]));
+  at_best =
+      with(at_best, "unit: Hz, baseline: 1}", fmt::format("unit: Hz, baseline: {}}}", best[2]));
+  const Case again(at_best);
+  REQUIRE(again.analysis.optimum->best.settings == best);
+  const reports::Verdict verdict = reports::verdict(again.analysis);
+  CHECK(verdict.status == reports::Status::kNoGain);
+  CHECK_THAT(verdict.headline, StartsWith("Today's settings are already those that are predicted"));
+  CHECK(verdict.next_command.empty());
+  CHECK_THAT(verdict.next_reason, Contains("keep today's settings"));
+}
+
+TEST_CASE("Where no factor changes anything, no settings are called best", "[reports][verdict]") {
+  const Imported alike("y: {goal: maximize}\n  z: {goal: at_most, high: 5}", "1,2");
+  const reports::Verdict verdict = reports::verdict(alike.analysis);
+  CHECK(verdict.status == reports::Status::kNoGain);
+  CHECK_THAT(verdict.headline, Contains("No factor changes y and z"));
+  for (const std::string& caveat : verdict.caveats) CHECK_THAT(caveat, !Contains("range"));
+}
+
+TEST_CASE("A response that was never measured takes no other's goal away", "[reports][verdict]") {
+  const Imported half("y: {goal: maximize}\n  z: {goal: at_most, high: 5}", ",2");
+  REQUIRE(half.analysis.goals.contains("z"));
+  CHECK(half.analysis.goals.at("z").high == 5);
+  const reports::Verdict verdict = reports::verdict(half.analysis);
+  CHECK(verdict.status == reports::Status::kPartial);
+  CHECK_THAT(verdict.headline, Contains("y has a goal but no surface"));
+  CHECK(verdict.next_command.empty());
+  CHECK_THAT(verdict.next_reason, StartsWith("measure y"));
+}
+
+TEST_CASE("What the plan measured at today's settings is known", "[reports][verdict]") {
+  const Case published;  // its run at 1, 1 and 1 Hz: 1062 images/s in 1.00 s
+  const auto today = reports::measured_today(published.analysis, published.analysis.responses[0]);
+  REQUIRE(today);
+  CHECK(today->runs == 1);
+  CHECK(today->mean.response() == 1062);
 }
 
 TEST_CASE("A study without goals has surfaces but no best settings", "[reports][verdict]") {
