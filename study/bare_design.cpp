@@ -28,7 +28,10 @@ doe::Model model_of(const std::string& text, const std::vector<doe::Factor>& fac
     if (terms.empty()) throw doe::ModelError("it has no terms");
     return doe::Model::parse(terms, factors);
   } catch (const doe::ModelError& error) {
-    throw StudyError(fmt::format("model '{:.60}': {}", text, error.what()));
+    const std::string problem = error.what();
+    throw StudyError(problem.starts_with("model term")
+                         ? problem
+                         : fmt::format("model '{:.60}': {}", text, problem));
   }
 }
 

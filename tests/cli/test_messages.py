@@ -79,6 +79,7 @@ ARGUMENTS = [
     (["run", "tune", "--launcher", "slrum"], 2, "did you mean 'slurm'?"),
     (["run", "tune", "--retry", "fialed"], 2, "did you mean 'failed'?"),
     (["run", "tune", "--only", "99"], 2, "from 1 to 14"),
+    (["evaluate", "tune", "--model", "1,aa"], 3, "model term 'aa': no factor is named 'aa'; did you mean 'a'?"),
     (["fit", "tune", "--surface", "amdal"], 2, "did you mean 'amdahl'?"),
     (["fit", "tune", "--law-factor", "aa"], 2, "did you mean 'a'?"),
     (["fit", "tune", "--surface", "amdahl"], 2, "name it with --law-factor: a, b"),

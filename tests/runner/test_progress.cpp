@@ -131,7 +131,8 @@ TEST_CASE("The line has what went wrong, and all responses there is room for",
         "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s p99 46 ms · 1:00 · ETA 1:00 · 1 retry");
   printed.width = 64;
   printer.tick(progress, 162);
-  CHECK(printed.taken() == "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s · 1:02 · ETA 1:00 · 1 retry");
+  CHECK(printed.taken() ==
+        "\r\x1b[K[1/20] #2 x=2 · #1: 861.2 images/s · 1:02 · ETA 1:00 · 1 retry");
 }
 
 TEST_CASE("Failures get a line of their own, above the status line", "[runner][progress]") {
