@@ -210,7 +210,7 @@
   // What the slice says of the limits, in a sentence.
   function conclusion(slice) {
     if (slice.limits.length === 0) {
-      return "Over this slice, " + slice.response.name + " lies between " + rangeText(slice) + ".";
+      return "Over this slice, " + slice.response.name + " goes from " + rangeText(slice) + ".";
     }
     const counted = (grid) => grid.flat()
       .filter((_, i) => slice.allowed === null || slice.allowed.flat()[i] > 0);

@@ -111,7 +111,11 @@ void draw_missed(Chart& chart, const Grid& margin) {
 
 /// Grey lies over all else: what is drawn below it cannot be set.
 void draw_excluded(Chart& chart, const Grid& allowed) {
-  chart.region(region_between(allowed, -1e300, 0), {{"fill", "#d9dde2"}});
+  std::vector<Polyline> rings = region_between(allowed, -1e300, 0);
+  // Its border goes along the grid in steps of a cell.
+  const double cell = allowed.x[1] - allowed.x[0];
+  for (Polyline& ring : rings) ring = simplified(ring, cell);
+  chart.region(rings, {{"fill", "#d9dde2"}});
 }
 
 /// Runs of the fit by their rows, those nearest the slice last, so that they lie on top.
@@ -199,7 +203,7 @@ std::string title_of(const Drawn& drawn) {
   const std::string& name = drawn.response.response.name;
   const std::string where = where_highest(slice, drawn.mean, drawn.low, drawn.high);
   return (where.empty()
-              ? fmt::format("At {}, {} lies between {}.", slice.at.name, name, range_text(drawn))
+              ? fmt::format("At {}, {} goes from {}.", slice.at.name, name, range_text(drawn))
               : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, name, where,
                             range_text(drawn))) +
          share_text(drawn);
