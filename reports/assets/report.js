@@ -33,7 +33,11 @@
     response.model = doetune.surface(data.factors, response);
   }
   Object.assign(data, doetune.regionOf(data));
-  for (const run of data.runs) run.coded = doetune.codedPoint(data, run.settings);
+  for (const run of data.runs) {
+    run.coded = doetune.codedPoint(data, run.settings);
+    run.responses = Object.fromEntries(run.values
+      .map((value, r) => [data.responses[r].name, value]).filter(([, value]) => value !== null));
+  }
   const fitted = data.responses.filter((response) => response.model);
 
   // Predictions of every fitted response at settings: a list in the order of data.factors (natural

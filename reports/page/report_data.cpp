@@ -137,14 +137,16 @@ void share_covariances(Json& responses) {
   }
 }
 
+/// `values`: of the responses in their order, null where there is none.
 Json run_json(const Analysis& analysis, const study::PlannedRun& run) {
-  Json json = {{"run", run.run}, {"settings", run.settings}, {"responses", Json::object()}};
+  Json json = {{"run", run.run}, {"settings", run.settings}, {"values", Json::array()}};
   const auto record = analysis.records.find(run.run);
   if (record == analysis.records.end()) return json;
   json["status"] = study::run_status_name(record->second.status);
   for (const ResponseAnalysis& response : analysis.responses) {
     const auto value = record->second.responses.find(response.response.name);
-    if (value != record->second.responses.end()) json["responses"][value->first] = value->second;
+    json["values"].push_back(value == record->second.responses.end() ? Json()
+                                                                     : Json(value->second));
   }
   return json;
 }

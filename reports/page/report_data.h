@@ -14,7 +14,7 @@ namespace doetune::reports {
 ///   factors    [{name, unit, kind, scale, low, high, level_names, usable, ticks, baseline}]
 ///   responses  [{name, unit, goal: {text, is_limit, low, high, scale} | null, observed_low,
 ///                observed_high, and the members of surface_json where it has a surface}]
-///   runs       [{run, status, settings, responses}]
+///   runs       [{run, status, settings, values: of the responses in their order}]
 ///   reference  {settings, name}: where the sliders start
 ///   optimum    {feasible, settings} | null
 ///
