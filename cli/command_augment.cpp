@@ -6,6 +6,7 @@
 #include "cli/plan_table.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "reports/documents/json_parts.h"
 #include "reports/format.h"
 #include "study/augment.h"
 
@@ -41,15 +42,9 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
 void print_json(const study::StudyDirectory& directory, int before) {
   nlohmann::ordered_json added = nlohmann::ordered_json::array();
   for (std::size_t i = before; i < directory.plan.runs.size(); ++i) {
-    nlohmann::ordered_json settings;
     const study::PlannedRun& run = directory.plan.runs[i];
-    for (std::size_t f = 0; f < run.settings.size(); ++f) {
-      const doe::Factor& factor = directory.study.factors[f];
-      settings[factor.name] = factor.is_categorical()
-                                  ? nlohmann::ordered_json(factor.format(run.settings[f]))
-                                  : nlohmann::ordered_json(run.settings[f]);
-    }
-    added.push_back({{"run", run.run}, {"settings", settings}});
+    added.push_back({{"run", run.run},
+                     {"settings", reports::settings_json(directory.study.factors, run.settings)}});
   }
   const nlohmann::ordered_json json{{"schema_version", 1},
                                     {"directory", directory.path.string()},

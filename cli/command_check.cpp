@@ -9,6 +9,7 @@
 #include "cli/smoke_run.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "reports/documents/json_parts.h"
 #include "reports/format.h"
 #include "runner/progress_printer.h"
 
@@ -74,19 +75,14 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
 void print_json(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   using Json = nlohmann::ordered_json;
   const study::RunRecord& record = smoke.record;
-  Json settings = Json::object(), responses = Json::object();
-  for (std::size_t f = 0; f < smoke.run.settings.size(); ++f) {
-    const doe::Factor& factor = planned.study.factors[f];
-    settings[factor.name] = factor.is_categorical() ? Json(factor.format(smoke.run.settings[f]))
-                                                    : Json(smoke.run.settings[f]);
-  }
+  Json responses = Json::object();
   for (const auto& [name, value] : record.responses) responses[name] = value;
   const bool completed = record.status == RunStatus::kCompleted;
   const Json json{{"schema_version", 1},
                   {"study", planned.study.name},
                   {"planned", planned.plan.runs.size()},
                   {"run", smoke.run.run},
-                  {"settings", settings},
+                  {"settings", reports::settings_json(planned.study.factors, smoke.run.settings)},
                   {"status", study::run_status_name(record.status)},
                   {"reason", record.reason},
                   {"duration_s", record.duration_s},

@@ -10,6 +10,7 @@
 #include "runner/remote_program.h"
 #include "runner/run_error.h"
 #include "runner/slurm_job.h"
+#include "study/argument_template.h"
 #include "study/files.h"
 
 namespace doetune::runner {
@@ -33,7 +34,7 @@ std::string holding_script(const std::filesystem::path& alive) {
       "  if [ \"$now\" = \"$seen\" ]; then idle=$((idle + 1)); else idle=0; seen=$now; fi\n"
       "  sleep {}\n"
       "done\n",
-      kIdleLooks, shell_word(alive.string()), kIdleLook_s);
+      kIdleLooks, study::shell_quoted(alive.string()), kIdleLook_s);
 }
 
 /// Ranks inside a step stay on its node: Open MPI's mpirun would ask Slurm for a step on all nodes

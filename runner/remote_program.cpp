@@ -19,16 +19,4 @@ std::filesystem::path attempt_program(const std::string& given, const std::strin
                  key);
 }
 
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
-}
-
 }  // namespace doetune::runner

@@ -11,6 +11,7 @@
 #include "runner/program.h"
 #include "runner/remote_program.h"
 #include "runner/run_error.h"
+#include "study/argument_template.h"
 #include "study/text_hash.h"
 
 namespace doetune::runner {
@@ -116,9 +117,9 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
   arguments.insert(arguments.end(), slurm.options.begin(), slurm.options.end());
   // Slurm's own redirection would take % in the path for one of its patterns.
   arguments.push_back("--wrap");
-  arguments.push_back(fmt::format("exec {} {} >{} 2>&1", shell_word(program.string()),
-                                  shell_word(attempt.directory.string()),
-                                  shell_word((attempt.directory / "log").string())));
+  arguments.push_back(fmt::format("exec {} {} >{} 2>&1", study::shell_quoted(program.string()),
+                                  study::shell_quoted(attempt.directory.string()),
+                                  study::shell_quoted((attempt.directory / "log").string())));
   return arguments;
 }
 

@@ -8,6 +8,7 @@
 #include "runner/program.h"
 #include "runner/remote_program.h"
 #include "runner/run_error.h"
+#include "study/argument_template.h"
 
 namespace doetune::runner {
 namespace {
@@ -61,9 +62,10 @@ std::vector<std::string> SshLauncher::client(const Attempt& attempt) const {
   const auto& options = request_.run.ssh.options;
   arguments.insert(arguments.end(), options.begin(), options.end());
   const auto program = attempt_program(request_.run.ssh.program, "run.ssh.program");
-  arguments.insert(arguments.end(), {"--", attempt.host,
-                                     fmt::format("exec {} {}", shell_word(program.string()),
-                                                 shell_word(attempt.directory.string()))});
+  arguments.insert(arguments.end(),
+                   {"--", attempt.host,
+                    fmt::format("exec {} {}", study::shell_quoted(program.string()),
+                                study::shell_quoted(attempt.directory.string()))});
   return arguments;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "doe/nearest_name.h"
+#include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {
@@ -39,14 +40,11 @@ void check_factor(const YAML::Node& node, const char* key, bool categorical,
 FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
                      const std::vector<doe::Factor>& factors, const std::filesystem::path& file) {
   if (!node) return otherwise;
-  const auto text_or = [&](const char* key, const std::string& text) {
-    return node[key] ? node[key].Scalar() : text;
-  };
   const FitSettings fit{
-      text_or("surface", otherwise.surface), text_or("factor", otherwise.factor),
-      text_or("by", otherwise.by),           text_or("selection", otherwise.selection),
-      text_or("loss", otherwise.loss),       text_or("variance", otherwise.variance),
-      text_or("block", otherwise.block)};
+      text_at(node, "surface", otherwise.surface), text_at(node, "factor", otherwise.factor),
+      text_at(node, "by", otherwise.by),           text_at(node, "selection", otherwise.selection),
+      text_at(node, "loss", otherwise.loss),       text_at(node, "variance", otherwise.variance),
+      text_at(node, "block", otherwise.block)};
   check_factor(node, "factor", false, factors, file);
   check_factor(node, "by", true, factors, file);
   if (is_law(fit.surface) && fit.factor.empty()) {

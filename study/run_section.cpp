@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "doe/nearest_name.h"
+#include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {
@@ -22,18 +23,18 @@ class RunReader {
 
   RunSettings read() const {
     RunSettings run;
-    run.launcher = text(node_, "launcher", run.launcher);
-    run.jobs = whole(node_, "jobs");
-    run.timeout_s = seconds(node_, "timeout").value_or(run.timeout_s);
-    run.stop_grace_s = seconds(node_, "stop_grace").value_or(run.stop_grace_s);
+    run.launcher = text_at(node_, "launcher", run.launcher);
+    run.jobs = whole_at(node_, "jobs");
+    run.timeout_s = seconds_at(node_, "timeout").value_or(run.timeout_s);
+    run.stop_grace_s = seconds_at(node_, "stop_grace").value_or(run.stop_grace_s);
     run.retries = retries(node_["retries"]);
-    run.retries.backoff_s = seconds(node_, "backoff").value_or(run.retries.backoff_s);
-    if (text(node_, "on_failure", "continue") == "stop") run.on_failure = OnFailure::kStop;
-    if (text(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
-    run.hang_after_s = seconds(node_, "hang_after");
+    run.retries.backoff_s = seconds_at(node_, "backoff").value_or(run.retries.backoff_s);
+    if (text_at(node_, "on_failure", "continue") == "stop") run.on_failure = OnFailure::kStop;
+    if (text_at(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
+    run.hang_after_s = seconds_at(node_, "hang_after");
     read_measurement(run);
     read_resources(run);
-    run.expected_s = seconds(node_, "expected");
+    run.expected_s = seconds_at(node_, "expected");
     for (const auto& entry : node_["environment"]) {
       run.environment[entry.first.Scalar()] = entry.second.Scalar();
     }
@@ -49,25 +50,6 @@ class RunReader {
     fail_at(file_, node, message);
   }
 
-  static std::string text(const YAML::Node& node, const char* key, const std::string& otherwise) {
-    return node && node[key] ? node[key].Scalar() : otherwise;
-  }
-
-  static std::optional<int> whole(const YAML::Node& node, const char* key) {
-    if (!node || !node[key]) return std::nullopt;
-    return static_cast<int>(parse_number(node[key].Scalar()).value_or(0));
-  }
-
-  static std::optional<double> seconds(const YAML::Node& node, const char* key) {
-    return node && node[key] ? parse_duration(node[key].Scalar()) : std::nullopt;
-  }
-
-  static std::vector<std::string> texts(const YAML::Node& list) {
-    std::vector<std::string> result;
-    for (const YAML::Node& item : list) result.push_back(item.Scalar());
-    return result;
-  }
-
   Retries retries(const YAML::Node& node) const {
     Retries retries;
     if (!node) return retries;
@@ -81,17 +63,17 @@ class RunReader {
       retries.failed = retries.timed_out = static_cast<int>(*number);
       return retries;
     }
-    retries.failed = whole(node, "failed").value_or(retries.failed);
-    retries.timed_out = whole(node, "timed_out").value_or(retries.timed_out);
-    retries.lost = whole(node, "lost").value_or(retries.lost);
+    retries.failed = whole_at(node, "failed").value_or(retries.failed);
+    retries.timed_out = whole_at(node, "timed_out").value_or(retries.timed_out);
+    retries.lost = whole_at(node, "lost").value_or(retries.lost);
     return retries;
   }
 
   void read_measurement(RunSettings& run) const {
-    run.repeats = whole(node_, "repeats").value_or(run.repeats);
-    run.warmup_s = seconds(node_, "warmup");
-    run.min_time_s = seconds(node_, "min_time");
-    run.max_time_s = seconds(node_, "max_time");
+    run.repeats = whole_at(node_, "repeats").value_or(run.repeats);
+    run.warmup_s = seconds_at(node_, "warmup");
+    run.min_time_s = seconds_at(node_, "min_time");
+    run.max_time_s = seconds_at(node_, "max_time");
     if (const YAML::Node given = node_["precision"]) {
       run.precision = parse_share(given.Scalar());
       if (!run.precision) {
@@ -103,7 +85,7 @@ class RunReader {
       fail(node_["max_time"], "run.max_time: is below min_time");
     }
     for (const char* key : {"min_time", "max_time"}) {
-      if (seconds(node_, key).value_or(0) <= run.timeout_s) continue;
+      if (seconds_at(node_, key).value_or(0) <= run.timeout_s) continue;
       fail(node_[key], fmt::format("run.{}: is above the time limit of an attempt, run.timeout "
                                    "({} s)",
                                    key, run.timeout_s));
@@ -120,10 +102,10 @@ class RunReader {
       }
     }
     if (node_["gpus_per_run"]) run.gpus_per_run = count("gpus_per_run", 0, 1024);
-    run.runs_per_gpu = whole(node_, "runs_per_gpu").value_or(run.runs_per_gpu);
-    run.cpus_per_run = whole(node_, "cpus_per_run");
+    run.runs_per_gpu = whole_at(node_, "runs_per_gpu").value_or(run.runs_per_gpu);
+    run.cpus_per_run = whole_at(node_, "cpus_per_run");
     if (node_["processes"]) run.processes = count("processes", 1, kMostProcesses);
-    run.ranks = text(node_, "ranks", run.ranks);
+    run.ranks = text_at(node_, "ranks", run.ranks);
   }
 
   /// A whole number, or "{factor}".
@@ -152,15 +134,15 @@ class RunReader {
 
   SlurmSettings slurm(const YAML::Node& node) const {
     SlurmSettings slurm;
-    slurm.partition = text(node, "partition", "");
-    slurm.account = text(node, "account", "");
-    slurm.gres = text(node, "gres", "");
-    slurm.time_limit_s = seconds(node, "time");
+    slurm.partition = text_at(node, "partition", "");
+    slurm.account = text_at(node, "account", "");
+    slurm.gres = text_at(node, "gres", "");
+    slurm.time_limit_s = seconds_at(node, "time");
     if (node) slurm.options = texts(node["options"]);
-    slurm.nodes = whole(node, "nodes").value_or(slurm.nodes);
-    slurm.most_queued = whole(node, "queued").value_or(slurm.most_queued);
-    slurm.poll_s = seconds(node, "poll").value_or(slurm.poll_s);
-    slurm.program = text(node, "program", "");
+    slurm.nodes = whole_at(node, "nodes").value_or(slurm.nodes);
+    slurm.most_queued = whole_at(node, "queued").value_or(slurm.most_queued);
+    slurm.poll_s = seconds_at(node, "poll").value_or(slurm.poll_s);
+    slurm.program = text_at(node, "program", "");
     return slurm;
   }
 
@@ -169,7 +151,7 @@ class RunReader {
     if (!node) return ssh;
     for (const YAML::Node& host : node["hosts"]) ssh.hosts.push_back(ssh_host(host));
     ssh.options = texts(node["options"]);
-    ssh.program = text(node, "program", "");
+    ssh.program = text_at(node, "program", "");
     return ssh;
   }
 
@@ -181,7 +163,7 @@ class RunReader {
       fail(name, fmt::format("run.ssh.hosts: '{:.60}' is no host name", host.name));
     }
     if (node.IsScalar()) return host;
-    host.jobs = whole(node, "jobs").value_or(host.jobs);
+    host.jobs = whole_at(node, "jobs").value_or(host.jobs);
     host.gpus = texts(node["gpus"]);
     return host;
   }

@@ -3,11 +3,9 @@
 #include "study/nearest_file.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -15,13 +13,16 @@
 #include "doe/design.h"
 #include "doe/expression.h"
 #include "doe/nearest_name.h"
+#include "study/design_section.h"
 #include "study/factor_section.h"
 #include "study/fit_section.h"
 #include "study/quantities.h"
+#include "study/response_section.h"
 #include "study/results.h"
 #include "study/run_section.h"
 #include "study/schema.h"
 #include "study/yaml.h"
+#include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {
@@ -33,14 +34,6 @@ constexpr std::array kReserved{"run",        "standard_order", "point_type", "bl
                                "whole_plot", "attempt",        "status",     "host",  "gpu",
                                "start",      "duration_s"};
 
-std::string text_or(const YAML::Node& node, const char* key, const std::string& otherwise) {
-  return node[key] ? node[key].Scalar() : otherwise;
-}
-
-std::optional<double> number_at(const YAML::Node& node, const char* key) {
-  return node[key] ? parse_number(node[key].Scalar()) : std::nullopt;
-}
-
 /// A file's name as a study's: anything but letters, digits, '.', '-' and '_' becomes '_'.
 std::string printable_name(std::string name) {
   for (char& c : name) {
@@ -48,16 +41,6 @@ std::string printable_name(std::string name) {
     if (!plain) c = '_';
   }
   return name;
-}
-
-int integer_or(const YAML::Node& node, const char* key, int otherwise) {
-  return static_cast<int>(number_at(node, key).value_or(otherwise));
-}
-
-std::vector<std::string> texts(const YAML::Node& list) {
-  std::vector<std::string> result;
-  for (const YAML::Node& item : list) result.push_back(item.Scalar());
-  return result;
 }
 
 class Reader {
@@ -69,13 +52,13 @@ class Reader {
   }
 
   Study read() {
-    study_.name = text_or(root_, "study", printable_name(file_.stem().string()));
+    study_.name = text_at(root_, "study", printable_name(file_.stem().string()));
     study_.seed = static_cast<std::uint64_t>(number_at(root_, "seed").value_or(1));
     read_program();
     read_factors();
     read_settings();
     read_region();
-    read_design();
+    read_design_section();
     read_model();
     if (root_["model"] && root_["model"].IsScalar() && root_["model"].Scalar() == "auto") {
       study_.fit.surface = "auto";
@@ -83,9 +66,8 @@ class Reader {
     study_.fit = read_fit(root_["fit"], study_.fit, study_.factors, file_);
     read_responses();
     read_run_section();
-    if (const YAML::Node confirm = root_["confirm"]) {
-      study_.confirmation_runs = integer_or(confirm, "runs", study_.confirmation_runs);
-    }
+    study_.confirmation_runs =
+        whole_at(root_["confirm"], "runs").value_or(study_.confirmation_runs);
     return std::move(study_);
   }
 
@@ -112,7 +94,7 @@ class Reader {
 
   void read_program() {
     if (root_["workload"]) mark("workload", root_["workload"]);
-    study_.workload = text_or(root_, "workload", "");
+    study_.workload = text_at(root_, "workload", "");
     const YAML::Node command = root_["command"];
     if (!command) return;
     if (root_["workload"]) fail(command, "a study has a workload or a command, not both");
@@ -184,71 +166,11 @@ class Reader {
     }
   }
 
-  void read_design() {
+  void read_design_section() {
     const YAML::Node node = root_["design"];
     if (!node) return;
     mark("design", node);
-    study_.design.type = node["type"].Scalar();
-    check_options(node);
-    study_.design.options = read_options(node);
-    const bool needs_file = study_.design.type == "table";
-    if (needs_file && !node["file"]) fail(node, "design: type table needs file: runs.csv");
-    if (needs_file) study_.design.table = file_.parent_path() / node["file"].Scalar();
-  }
-
-  /// A design type takes the options in its table line, and no others.
-  void check_options(const YAML::Node& node) const {
-    const std::string type = node["type"].Scalar();
-    const std::vector<std::string> taken = doe::option_names(doe::find_design_type(type));
-    for (const auto& entry : node) {
-      const std::string& option = entry.first.Scalar();
-      if (option == "type" || std::find(taken.begin(), taken.end(), option) != taken.end())
-        continue;
-      fail(entry.first, fmt::format("design.{}: type {} does not take it; it takes {}", option,
-                                    type, fmt::join(taken, ", ")));
-    }
-  }
-
-  doe::DesignOptions read_options(const YAML::Node& node) const {
-    const auto whole = [&](const char* key) -> std::optional<int> {
-      return node[key] ? std::optional<int>(integer_or(node, key, 0)) : std::nullopt;
-    };
-    const auto seconds = [&](const char* key) {
-      return node[key] ? parse_duration(node[key].Scalar()) : std::nullopt;
-    };
-    doe::DesignOptions options;
-    options.runs = whole("runs");
-    options.center_runs = whole("center_runs");
-    options.replicates = integer_or(node, "replicates", 1);
-    options.blocks = integer_or(node, "blocks", 1);
-    options.levels = whole("levels");
-    options.resolution = whole("resolution");
-    options.generators = texts(node["generators"]);
-    options.alpha = text_or(node, "alpha", "");
-    options.criterion = text_or(node, "criterion", "");
-    options.starts = read_starts(node["starts"]);
-    options.time_limit_s = seconds("time_limit");
-    if (const YAML::Node weights = node["weights"]) {
-      const auto weight = [&](const char* key) { return number_at(weights, key).value_or(0); };
-      options.weights = {weight("d"), weight("i"), weight("a")};
-    }
-    options.possible = texts(node["possible"]);
-    options.whole_plots = whole("whole_plots");
-    options.budget_s = seconds("budget");
-    options.run_cost_s = seconds("run_cost");
-    options.change_cost_s = seconds("change_cost");
-    return options;
-  }
-
-  std::optional<int> read_starts(const YAML::Node& node) const {
-    if (!node || node.Scalar() == "auto") return std::nullopt;
-    const auto number = parse_number(node.Scalar());
-    if (!number || *number != std::floor(*number) || *number < 1 || *number > 1e9) {
-      fail(node,
-           fmt::format("design.starts: expected auto or a whole number from 1, found '{:.60}'",
-                       node.Scalar()));
-    }
-    return static_cast<int>(*number);
+    study_.design = read_design(node, file_);
   }
 
   void read_responses() {
@@ -256,65 +178,10 @@ class Reader {
     if (responses.size() == 0) fail(responses, "responses: a study measures at least one response");
     for (const auto& entry : responses) {
       check_name(entry.first, "response");
-      study_.responses.push_back(read_response(entry.first.Scalar(), entry.second));
-    }
-  }
-
-  Response read_response(const std::string& name, const YAML::Node& node) {
-    Response response;
-    response.name = name;
-    response.unit = text_or(node, "unit", "");
-    response.low = number_at(node, "low");
-    response.high = number_at(node, "high");
-    response.target = number_at(node, "target");
-    response.weight = number_at(node, "weight").value_or(1);
-    response.importance = number_at(node, "importance").value_or(1);
-    response.transform = text_or(node, "transform", "none");
-    response.fit = read_fit(node["fit"], study_.fit, study_.factors, file_);
-    response.formula = text_or(node, "formula", "");
-    response.pattern = text_or(node, "pattern", "");
-    if (node["goal"]) response.goal = goal_kind(node["goal"].Scalar());
-    check_goal(response, node);
-    if (node["formula"]) check_formula(response, node["formula"]);
-    if (node["pattern"]) check_pattern(response, node["pattern"]);
-    return response;
-  }
-
-  static GoalKind goal_kind(const std::string& word) {
-    if (word == "maximize") return GoalKind::kMaximize;
-    if (word == "minimize") return GoalKind::kMinimize;
-    if (word == "target") return GoalKind::kTarget;
-    if (word == "within") return GoalKind::kWithin;
-    return word == "at_most" ? GoalKind::kAtMost : GoalKind::kAtLeast;
-  }
-
-  void check_goal(const Response& response, const YAML::Node& node) const {
-    const auto need = [&](bool given, const char* key) {
-      if (!given) {
-        fail(node, fmt::format("response '{}': goal {} needs '{}'", response.name,
-                               node["goal"].Scalar(), key));
-      }
-    };
-    const GoalKind goal = response.goal;
-    if (goal == GoalKind::kWithin || goal == GoalKind::kAtLeast) need(!!response.low, "low");
-    if (goal == GoalKind::kWithin || goal == GoalKind::kAtMost) need(!!response.high, "high");
-    if (goal == GoalKind::kTarget) need(!!response.target, "target");
-    if (goal == GoalKind::kNone && (response.low || response.high || response.target)) {
-      fail(node, fmt::format("response '{}': limits without a goal; add goal: within, at_most or "
-                             "at_least",
-                             response.name));
-    }
-    if (response.low && response.high && *response.low >= *response.high) {
-      fail(node, fmt::format("response '{}': low ({}) must be below high ({})", response.name,
-                             *response.low, *response.high));
-    }
-    const bool outside = response.target && ((response.low && *response.target <= *response.low) ||
-                                             (response.high && *response.target >= *response.high));
-    if (outside)
-      fail(node, fmt::format("response '{}': target must lie between low and high", response.name));
-    if (response.weight == 0 || response.importance == 0) {
-      fail(node,
-           fmt::format("response '{}': weight and importance must be above 0", response.name));
+      Response response =
+          read_response(entry.first.Scalar(), entry.second, study_.fit, study_.factors, file_);
+      if (entry.second["formula"]) check_formula(response, entry.second["formula"]);
+      study_.responses.push_back(std::move(response));
     }
   }
 
@@ -329,17 +196,6 @@ class Reader {
     }
     add_quantity_names(names);
     expression(node, fmt::format("response '{}': formula", response.name), names);
-  }
-
-  void check_pattern(const Response& response, const YAML::Node& node) const {
-    const re2::RE2 pattern(response.pattern, re2::RE2::Quiet);
-    if (!pattern.ok()) {
-      fail(node, fmt::format("response '{}': pattern is no regular expression: {}", response.name,
-                             pattern.error()));
-    }
-    if (pattern.NumberOfCapturingGroups() >= 1) return;
-    fail(node,
-         fmt::format("response '{}': pattern needs a group (...) around the value", response.name));
   }
 
   void read_run_section() {

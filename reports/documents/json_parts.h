@@ -1,4 +1,4 @@
-// Values of fit.json and optimum.json; for those two sources only.
+// Values that several JSON documents hold.
 #pragma once
 
 #include <Eigen/Core>

@@ -34,12 +34,14 @@ run: {retries: 0, timeout: 1 min, expected: 0.1 s, telemetry: 0}
 
 
 class CliCase(unittest.TestCase):
+    study, program = STUDY, BENCH  # tune.yaml, and the bench that it runs
+
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="doetune-cli-"))
         os.chmod(self.directory, 0o755)
         self.addCleanup(shutil.rmtree, self.directory, True)
-        self.write_program("bench", BENCH)
-        self.write("tune.yaml", STUDY)
+        self.write_program("bench", self.program)
+        self.write("tune.yaml", self.study)
 
     def write(self, name, text):
         (self.directory / name).write_text(text)
@@ -49,8 +51,11 @@ class CliCase(unittest.TestCase):
         (self.directory / name).chmod(0o755)
 
     def doetune(self, *arguments, expect=0, env=None, prefix=()):
+        # Without a display nothing is opened.
+        clean = {key: value for key, value in os.environ.items()
+                 if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
         done = subprocess.run([*prefix, str(DOETUNE), *map(str, arguments)], cwd=self.directory,
-                              capture_output=True, text=True, env={**os.environ, **(env or {})},
+                              capture_output=True, text=True, env={**clean, **(env or {})},
                               stdin=subprocess.DEVNULL, timeout=300)
         self.assertEqual(done.returncode, expect,
                          f"doetune {arguments}:\n{done.stdout}\n{done.stderr}")

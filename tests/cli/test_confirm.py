@@ -1,26 +1,22 @@
 #!/usr/bin/env python3
 """A study from its plan to its confirmation, as a user types it.
 
-usage: test_confirm.py DOETUNE
+usage: test_confirm.py DOETUNE SOURCE_TREE
 """
 import csv
 import json
 import os
-import pathlib
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-DOETUNE = pathlib.Path(sys.argv[1]).resolve()
+from cli_case import CliCase, DOETUNE, main
 
 # y = 100 - 20 a^2 - 10 (b - 0.5)^2 and cost = 10 + 4 a + 2 b, each with an error of its own in
 # every run. The system slows down where a file `drift` holds a share; with `cannot`,
 # nothing but today's settings can run.
-BENCH = """import json, os, random, sys, time
+BENCH = """#!/usr/bin/env python3
+import json, os, random, sys, time
 a, b, run = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
 if os.path.exists("cannot") and (a, b) != (-1, -1):
     sys.exit(77)
@@ -32,7 +28,7 @@ print(json.dumps({"y": share * (100 - 20 * a * a - 10 * (b - 0.5) ** 2) + error.
 """
 
 STUDY = """seed: 7
-command: [python3, bench.py, "{a}", "{b}", "{run}"]
+command: [./bench, "{a}", "{b}", "{run}"]
 factors:
   a: {low: -1, high: 1, baseline: -1}
   b: {low: -1, high: 1, baseline: -1}
@@ -44,20 +40,8 @@ confirm: {runs: 4}
 """
 
 
-class Confirm(unittest.TestCase):
-    def setUp(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="doetune-confirm-"))
-        self.addCleanup(shutil.rmtree, self.directory, True)
-        (self.directory / "bench.py").write_text(BENCH)
-        (self.directory / "tune.yaml").write_text(STUDY)
-
-    def doetune(self, *arguments, expect=0, env=None):
-        done = subprocess.run([str(DOETUNE), *map(str, arguments)], cwd=self.directory,
-                              capture_output=True, text=True, env={**os.environ, **(env or {})},
-                              stdin=subprocess.DEVNULL, timeout=300)
-        self.assertEqual(done.returncode, expect,
-                         f"doetune {arguments}:\n{done.stdout}\n{done.stderr}")
-        return done
+class Confirm(CliCase):
+    study, program = STUDY, BENCH
 
     def rows(self, table):
         with open(self.directory / "tune" / table, newline="") as file:
@@ -184,4 +168,4 @@ class Confirm(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main()

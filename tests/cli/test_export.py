@@ -6,16 +6,15 @@ usage: test_export.py DOETUNE SOURCE_TREE RSCRIPT    (RSCRIPT empty: without R)
 import importlib.util
 import json
 import math
-import pathlib
 import random
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
-DOETUNE, TREE, RSCRIPT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
+from cli_case import CliCase, TREE, main
+
+RSCRIPT = sys.argv[3]
 
 # Names travel as code points: a level may hold anything.
 R_DRIVER = """
@@ -74,41 +73,30 @@ def r_term(term, two_levels):
     return ":".join(names)
 
 
-class Export(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="doetune-export-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def doetune(self, *arguments, expect=0):
-        done = subprocess.run([DOETUNE, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
-                              timeout=300)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done
-
-    def study(self, text, rows, name="study"):
+class Export(CliCase):
+    def imported(self, text, rows, name="study"):
         """Imports rows (dictionaries) under a study file, fits it, returns fit.json."""
         import csv
-        (self.folder / f"{name}.yaml").write_text(text)
-        with open(self.folder / "runs.csv", "w", newline="") as file:
+        (self.directory / f"{name}.yaml").write_text(text)
+        with open(self.directory / "runs.csv", "w", newline="") as file:
             table = csv.DictWriter(file, list(rows[0]))
             table.writeheader()
             table.writerows(rows)
-        shutil.rmtree(self.folder / name, ignore_errors=True)
+        shutil.rmtree(self.directory / name, ignore_errors=True)
         self.doetune("import", f"{name}.yaml", "runs.csv", "-o", name)
         return json.loads(self.doetune("fit", name, "--json").stdout)["responses"]
 
     def answer(self, language, name="study", options=()):
         self.doetune("export", name, "--to", language, *options)
         if language == "r":
-            driver, script = self.folder / "driver.R", f"{name}/export.R"
+            driver, script = self.directory / "driver.R", f"{name}/export.R"
             driver.write_text(R_DRIVER)
             command = [RSCRIPT, driver, script]
         else:
-            driver, script = self.folder / "driver.py", f"{name}/export.py"
+            driver, script = self.directory / "driver.py", f"{name}/export.py"
             driver.write_text(PYTHON_DRIVER)
             command = [sys.executable, "-W", "ignore", driver, script]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, timeout=300)
+        done = subprocess.run(command, cwd=self.directory, capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
         return Answer(done.stdout.decode())
 
@@ -160,7 +148,7 @@ cat("## ", sprintf("%.17g ", p), "\n", sep = "")\n"""
                 script += f"""point = columns(code({ {name: [value] for name, value in optimum["settings"].items()} }), terms["throughput"])
 table = fits["throughput"].get_prediction(point).summary_frame()
 print("##", *table[["mean", "obs_ci_lower", "obs_ci_upper"]].iloc[0])\n"""
-            file = self.folder / "predict"
+            file = self.directory / "predict"
             file.write_text(script)
             done = subprocess.run([RSCRIPT if language == "r" else sys.executable, file], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -182,7 +170,7 @@ print("##", *table[["mean", "obs_ci_lower", "obs_ci_upper"]].iloc[0])\n"""
                                      "share": 1 / (1 + math.exp(0.8 * p - 0.1 * rate * scatter)),
                                      "energy": (2 + 0.3 * math.log2(batch) + 0.2 * p) * scatter,
                                      "partly": "" if chance.random() < 0.2 else base + scatter})
-        fits = self.study("""command: [./bench]
+        fits = self.imported("""command: [./bench]
 factors:
   batch: {low: 1, high: 64, scale: log2, levels: [1, 2, 4, 8, 16, 32, 64]}
   rate: {low: 0.5, high: 8, scale: log10, unit: Hz}
@@ -221,7 +209,7 @@ responses:
     def test_blocks(self):
         rows = self.rows_of_two_factors(lambda row, repeat, i, chance: {
             "block": repeat + 1, "y": 10 + row["a"] + 3 * repeat + row["b"]**2 + chance.gauss(0, 0.3)})
-        fits = self.study(self.STUDY + "responses: {y: {}}\n", rows)
+        fits = self.imported(self.STUDY + "responses: {y: {}}\n", rows)
         self.assertEqual(len(fits["y"]["block_effects"]), 2)
         self.compare(fits)
 
@@ -229,13 +217,13 @@ responses:
         rows = self.rows_of_two_factors(lambda row, repeat, i, chance: {
             "w": "xyz"[repeat], "y": 10 + row["a"] * repeat + row["b"] + chance.gauss(0, 0.3)})
         text = self.STUDY.replace("b: {", "w: {levels: [x, y, z]}, b: {") + "responses: {y: {}}\n"
-        self.compare(self.study(text + 'model: ["1", "a*w", "b^2", "a*b*w"]\n', rows))
-        self.compare(self.study(text + 'model: ["a", "b", "w"]\n', rows))
+        self.compare(self.imported(text + 'model: ["1", "a*w", "b^2", "a*b*w"]\n', rows))
+        self.compare(self.imported(text + 'model: ["a", "b", "w"]\n', rows))
 
     def test_weights_of_a_modelled_variance(self):
         rows = self.rows_of_two_factors(lambda row, repeat, i, chance: {
             "y": 10 + row["a"] + chance.gauss(0, 0.3 * 3**row["a"])})
-        fits = self.study(self.STUDY + "fit: {variance: modelled}\nresponses: {y: {}}\n", rows)
+        fits = self.imported(self.STUDY + "fit: {variance: modelled}\nresponses: {y: {}}\n", rows)
         script = self.doetune("export", "study", "--to", "r", "-o", "-").stdout
         self.assertIn("weight.y", script)
         self.compare(fits)
@@ -244,7 +232,7 @@ responses:
         rows = self.rows_of_two_factors(lambda row, repeat, i, chance: {
             "y": 10 + row["a"] + chance.gauss(0, 0.3) + (9 if i in (3, 17) else 0)})
         for loss in "huber", "tukey":
-            fits = self.study(self.STUDY + f"fit: {{loss: {loss}}}\nresponses: {{y: {{}}}}\n", rows)
+            fits = self.imported(self.STUDY + f"fit: {{loss: {loss}}}\nresponses: {{y: {{}}}}\n", rows)
             rows_of = {row["term"]: row for row in fits["y"]["coefficients"]}
             if has_r_package("MASS"):
                 for term, row in rows_of.items():
@@ -263,7 +251,7 @@ responses:
             error, a = chance.gauss(0, 1), (-1, 1, 0, 1, -1, 0, 1, -1)[plot]
             for b in 2, 3, 4:
                 rows.append({"whole_plot": plot + 1, "a": a, "b": b, "y": 10 + a + b + error + chance.gauss(0, 0.4)})
-        fits = self.study(self.STUDY.replace("-1, high: 1", "-1, high: 1, hard_to_change: true")
+        fits = self.imported(self.STUDY.replace("-1, high: 1", "-1, high: 1, hard_to_change: true")
                           + "model: interactions\nresponses: {y: {}}\n", rows)
         self.assertGreater(fits["y"]["split_plot"]["whole_plot_variance"], 0)
         for language in self.languages():
@@ -277,7 +265,7 @@ responses:
     def test_what_cannot_be_fitted_is_said(self):
         rows = self.rows_of_two_factors(lambda row, repeat, i, chance: {
             "y": 10 + row["a"] + chance.gauss(0, 0.3), "negative": -1 - i})
-        fits = self.study(self.STUDY + "responses: {y: {fit: {surface: gaussian-process}}, "
+        fits = self.imported(self.STUDY + "responses: {y: {fit: {surface: gaussian-process}}, "
                           "negative: {transform: log}}\n", rows)
         for language in "r", "python":
             script = self.doetune("export", "study", "--to", language, "-o", "-").stdout
@@ -292,7 +280,7 @@ responses:
         for row in rows:
             del row["a"], row["b"]
         levels = json.dumps(HOSTILE_LEVELS, ensure_ascii=False)
-        fits = self.study('study: "x\\nimport os; os.system(\'touch hacked\')"\n' + self.STUDY.replace("a:", "if:")
+        fits = self.imported('study: "x\\nimport os; os.system(\'touch hacked\')"\n' + self.STUDY.replace("a:", "if:")
                           .replace("b:", "lambda:").replace("factors: {", f"factors: {{log: {{levels: {levels}}}, ")
                           + 'model: linear\nresponses: {y: {unit: "s\\rtouch hacked", transform: log}}\n', rows)
         for language in self.languages():
@@ -302,11 +290,11 @@ responses:
                 self.assertAlmostEqual(error / row["std_error"], 1, delta=1e-9)
             if language == "python":
                 self.assertEqual(list(self.answer(language).fits["y"]), [row["term"] for row in fits["y"]["coefficients"]])
-        self.assertFalse((self.folder / "hacked").exists())
+        self.assertFalse((self.directory / "hacked").exists())
 
     def test_the_table(self):
         rows = self.rows_of_two_factors(lambda row, repeat, i, chance: {"y": row["a"] + i})
-        self.study(self.STUDY + "responses: {y: {}, twice: {formula: 2 * y}}\n", rows)
+        self.imported(self.STUDY + "responses: {y: {}, twice: {formula: 2 * y}}\n", rows)
         table = self.doetune("export", "study", "--to", "csv", "-o", "-").stdout
         self.assertEqual(table.splitlines()[0], "run,standard_order,point_type,block,replicate,a,b,attempt,status,host,"
                          "gpu,start,duration_s,y,twice")
@@ -320,12 +308,12 @@ responses:
         if RSCRIPT:
             self.doetune("export", "study", "--to", "csv")
             read = subprocess.run([RSCRIPT, "-e", 'd <- read.csv("study/export.csv"); cat(sum(d$twice), is.numeric(d$a))'],
-                                  cwd=self.folder, capture_output=True, text=True)
+                                  cwd=self.directory, capture_output=True, text=True)
             self.assertEqual(read.stdout, f"{sum(2 * row['y'] for row in rows)} TRUE")
 
     def test_usage(self):
         rows = self.rows_of_two_factors(lambda row, repeat, i, chance: {"y": row["a"] + i})
-        self.study(self.STUDY + "responses: {y: {}}\n", rows)
+        self.imported(self.STUDY + "responses: {y: {}}\n", rows)
         self.assertIn("csv, r, python", self.doetune("export", "study", expect=2).stderr)
         self.assertIn("did you mean 'python'?", self.doetune("export", "study", "--to", "pyton", expect=2).stderr)
         self.doetune("export", "study", "--to", "r", "-o", "no/such/folder/x.R", expect=4)
@@ -337,4 +325,4 @@ if __name__ == "__main__":
     if not RSCRIPT and not has_module("statsmodels"):
         print("skipped: neither Rscript (r-base-core) nor statsmodels (python3-statsmodels) is installed")
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main()

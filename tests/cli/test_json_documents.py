@@ -5,18 +5,11 @@ none is untold. The same of the files that commands write. A command without a l
 usage: test_json_documents.py DOETUNE SOURCE_TREE
 """
 import json
-import os
-import pathlib
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
-import unittest
 
 import jsonschema
 
-DOETUNE, TREE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+from cli_case import CliCase, main
 
 BENCH = """#!/bin/sh
 [ "$1 $2 $3" = "2 4 slow" ] && exit 77
@@ -90,22 +83,14 @@ def strict(schema):
     return closed
 
 
-class JsonDocuments(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="doetune-json-"))
-        self.addCleanup(shutil.rmtree, self.folder, True)
-        (self.folder / "bench").write_text(BENCH)
-        (self.folder / "bench").chmod(0o755)
-        (self.folder / "tune.yaml").write_text(STUDY)
+class JsonDocuments(CliCase):
+    study, program = STUDY, BENCH
 
-    def doetune(self, *arguments, expect=0):
-        done = subprocess.run([DOETUNE, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300,
-                              stdin=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
-        self.assertEqual(done.returncode, expect, f"{arguments}\n{done.stdout}\n{done.stderr}")
-        return done.stdout
+    def printed(self, *arguments, expect=0):
+        return self.doetune(*arguments, expect=expect, env={"OMP_NUM_THREADS": "1"}).stdout
 
     def validate(self, document, name):
-        schema = json.loads(self.doetune("schema", "--of", name))
+        schema = json.loads(self.printed("schema", "--of", name))
         self.assertEqual(schema["$schema"], "http://json-schema.org/draft-07/schema#")
         jsonschema.Draft7Validator.check_schema(schema)
         for shape in [schema] if name == "schema" else [schema, strict(schema)]:
@@ -113,26 +98,26 @@ class JsonDocuments(unittest.TestCase):
             self.assertIsNone(error, error and f"{list(error.path)}: {error.message[:500]}")
 
     def test_every_command(self):
-        commands = re.findall(r"^  ([a-z]+)  +\S", self.doetune("--help"), re.M)
+        commands = re.findall(r"^  ([a-z]+)  +\S", self.printed("--help"), re.M)
         self.assertIn("status", commands)
         self.assertLessEqual(set(commands), {name for name, _, _ in CALLS})
         for name, arguments, expect in CALLS:
             with self.subTest(" ".join(arguments)):
-                document = json.loads(self.doetune(*arguments, "--json", expect=expect))
+                document = json.loads(self.printed(*arguments, "--json", expect=expect))
                 self.validate(document, name)
         for name, file in FILES:
             with self.subTest(file):
-                self.validate(json.loads((self.folder / file).read_text()), name)
+                self.validate(json.loads((self.directory / file).read_text()), name)
 
     def test_whole_plots(self):
-        (self.folder / "split.yaml").write_text(STUDY.replace("baseline: 1}", "baseline: 1, hard_to_change: true}"))
-        self.validate(json.loads(self.doetune("plan", "split.yaml", "--json")), "plan")
-        self.doetune("run", "split")
-        self.validate(json.loads(self.doetune("fit", "split", "--json")), "fit")
+        (self.directory / "split.yaml").write_text(STUDY.replace("baseline: 1}", "baseline: 1, hard_to_change: true}"))
+        self.validate(json.loads(self.printed("plan", "split.yaml", "--json")), "plan")
+        self.printed("run", "split")
+        self.validate(json.loads(self.printed("fit", "split", "--json")), "fit")
 
     def test_a_document_that_nobody_prints(self):
-        self.doetune("schema", "--of", "statsu", expect=2)
+        self.printed("schema", "--of", "statsu", expect=2)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main()

@@ -5,33 +5,22 @@ usage: test_report_formats.py DOETUNE SOURCE_TREE
 """
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-DOETUNE, TREE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+from cli_case import CliCase, DOETUNE, TREE, main
+
 EXAMPLE = TREE / "examples/published-fccd"
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 
-class ReportFormats(unittest.TestCase):
+class ReportFormats(CliCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="doetune-report-"))
-        self.addCleanup(shutil.rmtree, self.folder, True)
+        super().setUp()
         self.doetune("import", EXAMPLE / "fccd.yaml", EXAMPLE / "fccd_yolo_spark.csv")
-        self.report = self.folder / "fccd/report"
-
-    def doetune(self, *arguments, expect=0, env=None, prefix=()):
-        clean = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-        done = subprocess.run([*prefix, DOETUNE, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
-                              env={**clean, **(env or {})}, stdin=subprocess.DEVNULL, timeout=300)
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done
+        self.report = self.directory / "fccd/report"
 
     def test_html_alone_unless_asked(self):
         shown = self.doetune("report", "fccd").stdout
@@ -49,8 +38,8 @@ class ReportFormats(unittest.TestCase):
             self.assertIn(f"\n## {heading}\n", text)
         self.assertNotRegex(text, r"<(svg|table|p|div|span)\b")
         data = json.loads((self.report / "report.json").read_text())
-        self.assertEqual(data["optimum"], json.loads((self.folder / "fccd/optimum.json").read_text()))
-        self.assertEqual(data["fit"], json.loads((self.folder / "fccd/fit.json").read_text()))
+        self.assertEqual(data["optimum"], json.loads((self.directory / "fccd/optimum.json").read_text()))
+        self.assertEqual(data["fit"], json.loads((self.directory / "fccd/fit.json").read_text()))
         self.assertEqual([run["run"] for run in data["runs"]], list(range(1, 21)))
         self.assertEqual({f"fccd/report/{figure['file']}" for figure in data["figures"]},
                          {file for file in files if file.endswith(".svg")})
@@ -80,8 +69,8 @@ class ReportFormats(unittest.TestCase):
             self.skipTest("needs root to become someone without rights")
         if subprocess.run([*NOBODY, DOETUNE, "--version"], capture_output=True).returncode:
             self.skipTest("the program cannot be reached by others")
-        self.folder.chmod(0o755)
-        (self.folder / "fccd").chmod(0o777)
+        self.directory.chmod(0o755)
+        (self.directory / "fccd").chmod(0o777)
         for arguments in (), ("--format", "md"), ("--format", "json"):
             error = self.doetune("report", "fccd", *arguments, prefix=NOBODY, expect=4).stderr
             self.assertIn("fccd/report", error)
@@ -91,7 +80,7 @@ class ReportFormats(unittest.TestCase):
         said = self.doetune("report", "fccd", "--open").stderr
         self.assertIn("no desktop", said)
         self.assertIn("open fccd/report/report.html", said)
-        opener, log = self.folder / "bin/xdg-open", self.folder / "opened"
+        opener, log = self.directory / "bin/xdg-open", self.directory / "opened"
         opener.parent.mkdir()
         opener.write_text(f'#!/bin/sh\nprintf %s "$1" >"{log}.part" && mv "{log}.part" "{log}"\n')
         opener.chmod(0o755)
@@ -106,4 +95,4 @@ class ReportFormats(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main()

@@ -8,7 +8,6 @@ import subprocess
 import fcntl
 import termios
 import time
-import unittest
 
 from cli_case import DOETUNE, CliCase, main
 

@@ -179,7 +179,7 @@ TEST_CASE("sbatch is told what the study asks for", "[runner][slurm]") {
                          "--output=/dev/null", "--time=3", "--nodes=2", "--ntasks=4",
                          "--partition=gpu", "--account=me", "--gres=gpu:2", "--cpus-per-task=8",
                          "--mem=2M", "--exclude=n1,n3", "--constraint=a100", "--wrap",
-                         "exec '/bin/da' '/x/it'\\''s 50%j\n' >'/x/it'\\''s 50%j\n/log' 2>&1"});
+                         "exec /bin/da '/x/it'\\''s 50%j\n' >'/x/it'\\''s 50%j\n/log' 2>&1"});
   run.slurm.gres = "shard:1";
   run.slurm.time_limit_s = 7200;
   const auto more = runner::sbatch_arguments(attempt, "j", run, "/bin/da", {});
