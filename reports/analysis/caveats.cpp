@@ -13,9 +13,9 @@ namespace {
 void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
   const FittedRuns runs(analysis);
   if (runs.missing > 0) {
-    caveats.push_back(
-        fmt::format("{} of {} planned runs {} not been made: the answer can still change.",
-                    runs.missing, runs.planned, runs.missing == 1 ? "has" : "have"));
+    caveats.push_back(fmt::format("{} of {} planned runs {} not been made{}.", runs.missing,
+                                  runs.planned, runs.missing == 1 ? "has" : "have",
+                                  any_fit(analysis) ? ": the answer can still change" : ""));
   }
   if (runs.incomplete > 0) {
     caveats.push_back(fmt::format("{} did not complete and {} left out of the fits; see Runs.",
@@ -44,6 +44,7 @@ void add_about_surfaces(const std::vector<std::string>& named, std::string_view 
 
 /// Surfaces that are to be taken with care, those alike together.
 void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  if (!any_fit(analysis) && FittedRuns(analysis).missing > 0) return;  // they are still to come
   std::vector<std::string> poor, lacking, rough, others;
   for (const ResponseAnalysis& response : analysis.responses) {
     const std::string& name = response.response.name;

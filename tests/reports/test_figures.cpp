@@ -6,44 +6,24 @@
 #include <cmath>
 #include <fstream>
 #include <numbers>
-#include <regex>
 
 #include "doe/design.h"
 #include "reports/analysis/design_quality.h"
 #include "reports/analysis/effects.h"
-#include "reports/analysis/level_words.h"
-#include "reports/analysis/surface_words.h"
 #include "reports/analysis/tornado.h"
 #include "reports/analysis/trade_off.h"
 #include "reports/figures/figures.h"
 #include "reports/page/html.h"
 #include "study/import.h"
-#include "tests/reports/example_studies.h"
-#include "tests/temporary_directory.h"
+#include "tests/reports/figure_case.h"
 
 using namespace doetune;
 using Catch::Contains;
+using tests::Case;
+using tests::head;
+using tests::kTwoFactors;
 
 namespace {
-
-/// A study with its runs, fitted.
-struct Case {
-  Case(const std::string& text, const std::string& csv) {
-    const std::filesystem::path data = folder.path() / "runs.csv";
-    std::ofstream(data) << csv;
-    directory = study::import_runs(study::parse_study(text, folder.path() / "study.yaml"), data,
-                                   folder.path() / "study", true);
-    analysis = reports::analyse(directory);
-  }
-  explicit Case(const std::string& text) {
-    directory = tests::make_fccd_study(folder.path(), text);
-    analysis = reports::analyse(directory);
-  }
-
-  tests::TemporaryDirectory folder;
-  study::StudyDirectory directory;
-  reports::Analysis analysis;
-};
 
 /// The published runs with goals that are at odds: fast, and soon done.
 std::string fast_and_soon() {
@@ -55,14 +35,6 @@ std::string fast_and_soon() {
   replace("goal: within, low: 0.5, high: 1.0", "goal: minimize");
   return text;
 }
-
-std::string head(const std::string& factors, const std::string& model) {
-  return "study: example\nseed: 1\ncommand: [./run]\nfactors:\n" + factors + "model: " + model +
-         "\nresponses:\n  y: {unit: s, goal: minimize}\n";
-}
-
-const std::string kTwoFactors =
-    "  a: {low: -1, high: 1, step: 0.5}\n  b: {low: -1, high: 1, step: 0.5}\n";
 
 /// What no page may say.
 void check_is_sound(const reports::Report& report) {
@@ -223,110 +195,6 @@ TEST_CASE("Joint intervals hold for all terms together", "[reports][figures]") {
     const double narrow = effect.interval->high - effect.estimate;
     CHECK(wide / narrow == Approx(3.51815 / 2.228139).epsilon(1e-3));
     CHECK((!effect.is_certain() || effect.is_clear()));
-  }
-}
-
-TEST_CASE("The shape of a surface in words", "[reports][figures]") {
-  std::string csv = "a,b,y\n";
-  for (int a = -1; a <= 1; ++a) {
-    for (int b = -1; b <= 1; ++b) {
-      const double y = 10 + 3 * (a - 0.5) * (a - 0.5) + 1 * b * b + 0.001 * ((a + 2 * b) % 3);
-      csv += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(y) + "\n";
-    }
-  }
-  const Case study(head(kTwoFactors, "quadratic"), csv);
-  const std::string words = reports::shape_words(study.analysis, study.analysis.responses[0]);
-  CHECK_THAT(words, Contains("A minimum (> 99 % sure) at a = 0.500, b = ") &&
-                        Contains("inside the region") && Contains("It curves most along a."));
-}
-
-TEST_CASE("With categorical factors the shape is that at the optimum's levels",
-          "[reports][figures]") {
-  // y = 10 + 3 (a - 0.5)^2 + b^2, and 4 more with level v: the least is at a = 0.5, b = 0, level u.
-  std::string csv = "a,b,p,y\n";
-  for (int a = -1; a <= 1; ++a) {
-    for (int b = -1; b <= 1; ++b) {
-      for (const char* level : {"u", "v"}) {
-        const double y = 10 + 3 * (a - 0.5) * (a - 0.5) + b * b + (*level == 'v' ? 4 : 0) +
-                         0.001 * ((a + 2 * b) % 3);
-        csv += fmt::format("{},{},{},{}\n", a, b, level, y);
-      }
-    }
-  }
-  const Case study(head(kTwoFactors + "  p: {levels: [u, v]}\n", "quadratic"), csv);
-  const std::string words = reports::shape_words(study.analysis, study.analysis.responses[0]);
-  CHECK_THAT(words, Contains("With p = u a minimum at a = 0.500, b = ") &&
-                        Contains("inside the region; 10.0") && !Contains("p = u,"));
-  CHECK_THAT(reports::level_words(study.analysis, study.analysis.responses[0], 2),
-             Contains("highest with v (14.0") && Contains(", then u (10.0"));
-}
-
-TEST_CASE("Levels are told apart where the runs tell them apart", "[reports][figures]") {
-  // Means of two runs each: 10, 10.1 and 20, with a scatter of 1: R's t.test of the first two gives
-  // p = 0.9, of either against the third p < 0.01.
-  const Case study(head("  p: {levels: [u, v, w]}\n", "linear"),
-                   "p,y\nu,9.5\nu,10.5\nv,9.6\nv,10.6\nw,19.5\nw,20.5\n");
-  const std::string words = reports::level_words(study.analysis, study.analysis.responses[0], 0);
-  CHECK_THAT(words, Contains("highest with w (20.0 s), then v (10.1) or u (10.0)"));
-}
-
-TEST_CASE("Titles have the digits that the intervals leave", "[reports][figures]") {
-  // Throughput at the published optimum is known to some 200 images/s, its changes to no better.
-  const Case study(tests::fccd_study_text());
-  const reports::Report report = reports::make_report(study.analysis);
-  const std::regex too_precise(
-      "[0-9]{3,}\\.[0-9]|[1-9][0-9]\\.[0-9]{2}|[1-9]\\.[0-9]{3}|0\\.[1-9][0-9]{3}");
-  for (const reports::Figure& figure : report.figures) {
-    INFO(figure.title);
-    CHECK_FALSE(std::regex_search(figure.title, too_precise));
-  }
-}
-
-TEST_CASE("Interactions are told as what raising one factor does", "[reports][figures]") {
-  const Case study(tests::fccd_study_text());
-  const std::vector<reports::Figure> figures = reports::interaction_figures(study.analysis);
-  REQUIRE_FALSE(figures.empty());
-  for (const reports::Figure& figure : figures) {
-    CHECK_THAT(figure.title, Contains("Raising ") && Contains(" from ") && Contains(", but by "));
-  }
-}
-
-TEST_CASE("Names of curves stand beside the curves, not on them", "[reports][figures]") {
-  const Case study(tests::fccd_study_text());
-  for (const reports::Figure& figure : reports::interaction_figures(study.analysis)) {
-    INFO(figure.name);
-    // Every dot ends a line at the right; its name begins farther right than all that is drawn.
-    const std::regex dot("<circle cx=\"([0-9.]+)\""), name("<text x=\"([0-9.]+)\"[^>]*>[a-z_]+ = ");
-    std::smatch found;
-    REQUIRE(std::regex_search(figure.svg, found, dot));
-    const double end = std::stod(found[1]);
-    REQUIRE(std::regex_search(figure.svg, found, name));
-    CHECK(std::stod(found[1]) > end + 4);
-  }
-}
-
-TEST_CASE("What constraints exclude is grey, and no part of what meets the limits",
-          "[reports][figures]") {
-  tests::TemporaryDirectory folder;
-  const study::StudyDirectory directory = tests::make_mixed_study(folder.path());
-  const reports::Analysis analysis = reports::analyse(directory);
-  const std::vector<reports::Figure> figures = reports::contour_figures(analysis);
-  REQUIRE_FALSE(figures.empty());
-  for (const reports::Figure& figure : figures) {
-    CHECK_THAT(figure.caption, Contains("Grey: the study's constraints exclude it."));
-    CHECK_THAT(figure.title, Contains("of what is allowed here"));
-    CHECK_THAT(figure.svg, Contains("fill=\"#d9dde2\""));
-  }
-}
-
-TEST_CASE("Where runs hardly complete is grey too", "[reports][figures]") {
-  // Runs with a * b of 45 and more could not run: the corner of high a and b.
-  tests::TemporaryDirectory folder;
-  const study::StudyDirectory directory = tests::make_constrained_study(folder.path());
-  const reports::Analysis analysis = reports::analyse(directory);
-  REQUIRE(analysis.feasibility);
-  for (const reports::Figure& figure : reports::contour_figures(analysis)) {
-    CHECK_THAT(figure.caption, Contains("or less than half of the runs would complete"));
   }
 }
 

@@ -163,6 +163,15 @@ TEST_CASE("Where every run failed, one of them is to be looked at", "[reports][v
         "doetune check " + failed.directory.path.string());
 }
 
+TEST_CASE("Before the first run one caveat is enough", "[reports][verdict]") {
+  Case empty;
+  empty.analysis.records.clear();
+  empty.analysis.optimum.reset();
+  for (reports::ResponseAnalysis& response : empty.analysis.responses) response.fit.reset();
+  CHECK(reports::verdict(empty.analysis).caveats ==
+        std::vector<std::string>{"20 of 20 planned runs have not been made."});
+}
+
 TEST_CASE("Surfaces with the same fault share a caveat", "[reports][verdict]") {
   // Lack of fit of the published study is significant for both responses (p = 0.012 and 0.00028).
   const Case published;

@@ -1,0 +1,40 @@
+// A study with its runs, fitted: what the tests of figures and of their words look at.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "reports/analysis/analysis.h"
+#include "study/import.h"
+#include "tests/reports/example_studies.h"
+#include "tests/temporary_directory.h"
+
+namespace doetune::tests {
+
+struct Case {
+  Case(const std::string& text, const std::string& csv) {
+    const std::filesystem::path data = folder.path() / "runs.csv";
+    std::ofstream(data) << csv;
+    directory = study::import_runs(study::parse_study(text, folder.path() / "study.yaml"), data,
+                                   folder.path() / "study", true);
+    analysis = reports::analyse(directory);
+  }
+  explicit Case(const std::string& text) {
+    directory = make_fccd_study(folder.path(), text);
+    analysis = reports::analyse(directory);
+  }
+
+  TemporaryDirectory folder;
+  study::StudyDirectory directory;
+  reports::Analysis analysis;
+};
+
+inline std::string head(const std::string& factors, const std::string& model) {
+  return "study: example\nseed: 1\ncommand: [./run]\nfactors:\n" + factors + "model: " + model +
+         "\nresponses:\n  y: {unit: s, goal: minimize}\n";
+}
+
+inline const std::string kTwoFactors =
+    "  a: {low: -1, high: 1, step: 0.5}\n  b: {low: -1, high: 1, step: 0.5}\n";
+
+}  // namespace doetune::tests
