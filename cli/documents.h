@@ -17,7 +17,7 @@ std::string document_schema(const std::string& name);
 Shape fit_document();
 Shape optimum_document();
 Shape confirm_document();
-Shape report_document();  ///< report.json
+Shape report_document();   ///< report.json
 Shape dry_run_document();  ///< of run and confirm
 Shape evaluation_basics();
 

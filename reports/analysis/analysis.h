@@ -74,7 +74,7 @@ struct AnalysisOptions {
 
 /// What is said of an optimum besides the settings. What has no meaning there is empty.
 struct OptimumDetails {
-  bool indifferent = false;  ///< no factor changes any response with a goal
+  bool indifferent = false;           ///< no factor changes any response with a goal
   std::vector<surfaces::Gain> gains;  ///< of every response over today's settings
   /// Of every alternative of the optimum over its best settings.
   std::vector<std::vector<surfaces::Gain>> alternative_gains;

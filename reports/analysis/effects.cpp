@@ -133,9 +133,7 @@ std::string fitted_unit(const ResponseAnalysis& response) {
   return response.fit->transform == surfaces::Transform::kNone ? response.response.unit : "";
 }
 
-bool varies(const surfaces::Fit& fit) {
-  return fit.observed.maxCoeff() > fit.observed.minCoeff();
-}
+bool varies(const surfaces::Fit& fit) { return fit.observed.maxCoeff() > fit.observed.minCoeff(); }
 
 std::string effects_conclusion(const ResponseAnalysis& response) {
   const std::vector<Effect> effects = effects_of(*response.fit);
