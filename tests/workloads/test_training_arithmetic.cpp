@@ -10,6 +10,7 @@
 #include "workloads/engines/cudnn/convolution.h"
 #include "workloads/engines/cudnn/learned_blocks.h"
 #include "workloads/engines/cudnn/packed_weights.h"
+#include "workloads/engines/cudnn/training_kernels.h"
 #include "workloads/engines/dropout.h"
 #include "workloads/engines/onednn/cross_entropy.h"
 #include "workloads/random.h"
