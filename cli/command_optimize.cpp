@@ -10,6 +10,7 @@
 #include "cli/text_canvas.h"
 #include "doe/nearest_name.h"
 #include "reports/analysis/slice.h"
+#include "reports/analysis/today.h"
 #include "reports/analysis/verdict.h"
 #include "reports/format.h"
 
@@ -27,7 +28,7 @@ void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate
     const auto goal = analysis.goals.find(outlook.name);
     const bool has_goal = goal != analysis.goals.end();
     std::string met = has_goal && goal->second.is_limit() ? outlook.goal_met ? "yes" : "NO" : "-";
-    if (outlook.goal_met_probability) met += ", " + reports::percent(*outlook.goal_met_probability);
+    if (outlook.goal_met_probability) met += ", " + reports::chance_text(*outlook.goal_met_probability);
     table.add({reports::name_with_unit(outlook.name, response.unit),
                reports::number_beside(outlook.mean, 0,
                                       has_goal ? std::optional(goal->second) : std::nullopt),
@@ -72,7 +73,7 @@ void print_settings(const reports::Analysis& analysis) {
 std::string signed_number(double x) { return (x < 0 ? "" : "+") + reports::short_number(x); }
 
 void print_gains(const reports::Analysis& analysis) {
-  if (analysis.details->gains.empty()) return;
+  if (analysis.details->gains.empty() || !reports::can_gain(analysis)) return;
   TextTable table({"against today's settings", "gain", "95 %", "ratio"});
   for (const surfaces::Gain& gain : analysis.details->gains) {
     const study::Response& response = *analysis.directory->study.find_response(gain.name);
@@ -137,11 +138,11 @@ void print_relaxations(const reports::Analysis& analysis) {
 void print_probabilities(const surfaces::Optimum& optimum) {
   if (optimum.best.all_goals_met_probability) {
     fmt::print("\n  the next run meets every limit with a probability of {}\n",
-               reports::percent(*optimum.best.all_goals_met_probability));
+               reports::chance_text(*optimum.best.all_goals_met_probability));
   }
   if (optimum.best.feasibility) {
     fmt::print("  a run at these settings completes with a probability of {}\n",
-               reports::percent(*optimum.best.feasibility));
+               reports::chance_text(*optimum.best.feasibility));
   }
   if (optimum.global) return;
   fmt::print("  found by search: better settings may exist{}\n",

@@ -12,6 +12,11 @@ bool is_at_today(const Analysis& analysis) {
   return today && analysis.optimum && analysis.optimum->best.settings == *today;
 }
 
+bool can_gain(const Analysis& analysis) {
+  const bool indifferent = analysis.details && analysis.details->indifferent;
+  return !indifferent && !is_at_today(analysis);
+}
+
 std::optional<MeasuredToday> measured_today(const Analysis& analysis,
                                             const ResponseAnalysis& response) {
   const auto today = surfaces::baseline_of(factors_of(analysis));

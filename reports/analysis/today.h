@@ -10,6 +10,9 @@ namespace doetune::reports {
 /// The best settings are those of today: no change is predicted to gain anything.
 bool is_at_today(const Analysis& analysis);
 
+/// Some change of today's settings is predicted to change what is sought; so without any of today.
+bool can_gain(const Analysis& analysis);
+
 struct MeasuredToday {
   surfaces::Prediction mean;  ///< on the scale on which the response is fitted
   int runs = 0;

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t kMostCaveats = 3;
 
-Status status_of(const std::optional<Confirmation>& confirmation, bool can_gain) {
-  if (!confirmation) return can_gain ? Status::kUnconfirmed : Status::kNoGain;
+Status status_of_optimum(const Analysis& analysis,
+                         const std::optional<Confirmation>& confirmation) {
+  if (!confirmation) return can_gain(analysis) ? Status::kUnconfirmed : Status::kNoGain;
   switch (confirmation->judgement) {
     case Confirmation::Judgement::kOpen:
       return Status::kUnconfirmed;
@@ -32,9 +33,7 @@ Status status_of(const Analysis& analysis, const std::optional<Confirmation>& co
   if (!has_goal(analysis)) return Status::kNoGoals;
   if (!analysis.optimum) return Status::kPartial;
   const bool met = analysis.optimum->feasible && ends_out_of_reach(analysis).empty();
-  const bool indifferent = analysis.details && analysis.details->indifferent;
-  const bool can_gain = !indifferent && !is_at_today(analysis);
-  return met ? status_of(confirmation, can_gain) : Status::kInfeasible;
+  return met ? status_of_optimum(analysis, confirmation) : Status::kInfeasible;
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ namespace doetune::reports {
 /// unconfirmed  an optimum is predicted; no confirmation runs have judged it yet
 /// confirmed, not confirmed, no gain
 ///              what they say of it: Confirmation::Judgement
+/// no gain      without any of them as well, where today's settings are the best predicted or no
+///              factor changes what is sought
 enum class Status {
   kPartial,
   kNoGoals,
