@@ -28,7 +28,8 @@ void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate
     const auto goal = analysis.goals.find(outlook.name);
     const bool has_goal = goal != analysis.goals.end();
     std::string met = has_goal && goal->second.is_limit() ? outlook.goal_met ? "yes" : "NO" : "-";
-    if (outlook.goal_met_probability) met += ", " + reports::chance_text(*outlook.goal_met_probability);
+    if (outlook.goal_met_probability)
+      met += ", " + reports::chance_text(*outlook.goal_met_probability);
     table.add({reports::name_with_unit(outlook.name, response.unit),
                reports::number_beside(outlook.mean, 0,
                                       has_goal ? std::optional(goal->second) : std::nullopt),
