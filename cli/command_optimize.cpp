@@ -71,15 +71,19 @@ void print_settings(const reports::Analysis& analysis) {
   fmt::print("{}", table.str());
 }
 
-std::string signed_number(double x) { return (x < 0 ? "" : "+") + reports::short_number(x); }
+/// With its unit, to the digits that its interval leaves.
+std::string difference_text(const reports::Analysis& analysis, const surfaces::Gain& gain) {
+  return reports::with_unit(
+      reports::signed_difference_to(gain.difference, reports::half_width(gain.interval)),
+      analysis.directory->study.find_response(gain.name)->unit);
+}
 
 void print_gains(const reports::Analysis& analysis) {
   if (analysis.details->gains.empty() || !reports::can_gain(analysis)) return;
   TextTable table({"against today's settings", "gain", "95 %", "ratio"});
   for (const surfaces::Gain& gain : analysis.details->gains) {
-    const study::Response& response = *analysis.directory->study.find_response(gain.name);
-    table.add({gain.name, reports::with_unit(signed_number(gain.difference), response.unit),
-               interval(gain.interval), gain.ratio ? fmt::format("{:.3g}", *gain.ratio) : "-"});
+    table.add({gain.name, difference_text(analysis, gain), interval(gain.interval),
+               gain.ratio ? fmt::format("{:.3g}", *gain.ratio) : "-"});
   }
   fmt::print("\n{}", table.str());
 }
@@ -96,14 +100,8 @@ void print_robustness(const reports::Analysis& analysis) {
   }
 }
 
-std::string settings_text(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
-  std::string text;
-  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    text += fmt::format("{}{} {}", f == 0 ? "" : ", ", factors[f].name,
-                        factors[f].format(candidate.settings[f]));
-  }
-  return text;
+std::string settings_of(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
+  return reports::settings_text(analysis.directory->study.factors, candidate.settings);
 }
 
 void print_equivalents(const reports::Analysis& analysis) {
@@ -112,12 +110,10 @@ void print_equivalents(const reports::Analysis& analysis) {
   for (const surfaces::Equivalent& equivalent : analysis.details->equivalents) {
     std::string differences;
     for (const surfaces::Gain& gain : equivalent.against_best) {
-      const study::Response& response = *analysis.directory->study.find_response(gain.name);
       differences += fmt::format("{}{} {}", differences.empty() ? "" : ", ", gain.name,
-                                 reports::with_unit(signed_number(gain.difference), response.unit));
+                                 difference_text(analysis, gain));
     }
-    fmt::print("  {}\n    {}\n",
-               wrapped(settings_text(analysis, equivalent.candidate), 4, kColumns),
+    fmt::print("  {}\n    {}\n", wrapped(settings_of(analysis, equivalent.candidate), 4, kColumns),
                wrapped(differences, 4, kColumns));
   }
 }
@@ -130,7 +126,7 @@ void print_relaxations(const reports::Analysis& analysis) {
     const std::string told =
         relaxation.feasible
             ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
-                          relaxation.name, settings_text(analysis, relaxation.candidate))
+                          relaxation.name, settings_of(analysis, relaxation.candidate))
             : fmt::format("even without the limit on {} the others cannot be met", relaxation.name);
     fmt::print("  {}\n", wrapped(told, 4, kColumns));
   }
