@@ -107,7 +107,7 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
         self.measured_study()
         told = self.doetune("confirm", "tune").stdout
         self.assertIn("cost 24.96 s (geometric mean; at most 25 s)", " ".join(told.split()))
-        self.assertIn("mean of cost: the geometric mean of its runs, as its surface is fitted on the scale of log",
+        self.assertIn("mean of cost: the geometric mean of its runs, as its surface is fitted on the log scale",
                       " ".join(told.split()))
         row = next(line for line in told.splitlines() if line.startswith("  cost [s]"))
         self.assertRegex(row, r" 24\.96 +agrees +at most 25 s$")
