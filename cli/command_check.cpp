@@ -106,7 +106,10 @@ int command_check(const Command& command, const Arguments& arguments) {
   if (smoke.interrupted) return kInterrupted;
   options.json() ? print_json(planned, smoke) : print_check(planned, smoke);
   if (smoke.record.status != RunStatus::kCompleted) {
-    say_next(fmt::format("doetune check {} (once that is mended)", planned.path.string()));
+    const bool is_planned = std::filesystem::is_directory(planned.path);
+    const auto file = is_planned ? planned.path / "study.yaml" : planned.path;
+    say_next(fmt::format("doetune check {} (once that is mended, in {} or the program)",
+                         planned.path.string(), file.string()));
     return kRunsMissing;
   }
   const bool is_directory = std::filesystem::is_directory(planned.path);

@@ -149,6 +149,9 @@ std::string duration_text(double seconds) {
   return text(whole / 3600, "h", whole % 3600 / 60, "min");
 }
 
-void say_next(const std::string& command) { fmt::print(stderr, "Next: {}\n", command); }
+void say_next(const std::string& command) {
+  std::fflush(stdout);  // in one file, what was printed before stands before
+  fmt::print(stderr, "Next: {}\n", command);
+}
 
 }  // namespace doetune::cli

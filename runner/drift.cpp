@@ -55,6 +55,7 @@ std::vector<Drift> drifts(const study::Study& study, const study::Plan& plan,
     for (const study::PlannedRun& run : plan.runs) {
       const auto record = final_records.find(run.run);
       if (run.type != doe::PointType::kCenter || record == final_records.end()) continue;
+      if (record->second.status != study::RunStatus::kCompleted) continue;
       const auto value = record->second.responses.find(response.name);
       if (value == record->second.responses.end()) continue;
       if (settings != nullptr && *settings != run.settings) continue;  // a centre of other words

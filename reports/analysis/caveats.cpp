@@ -73,7 +73,8 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
 }
 
 void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
-  if (!analysis.optimum || analysis.optimum->at_bound.empty()) return;
+  if (!analysis.optimum || !analysis.optimum->feasible) return;
+  if (analysis.optimum->at_bound.empty()) return;
   constexpr std::size_t kMostNames = 8;
   std::vector<std::string> names = analysis.optimum->at_bound;
   if (names.size() > kMostNames + 1) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reports/analysis/fitted_runs.h"
+#include "reports/analysis/run_quality.h"
 #include "reports/analysis/slice.h"
 #include "reports/analysis/today.h"
 #include "reports/format.h"
@@ -117,9 +118,17 @@ std::vector<std::string> ends_out_of_reach(const Analysis& analysis) {
 std::string predicted_headline(const Analysis& analysis) {
   const int done = analysis.completed();
   if (!any_fit(analysis)) {
-    return done == 0 ? "No run has completed yet, so there is nothing to predict from."
-                     : fmt::format("{} completed; that is not enough to fit the model.",
-                                   count_of(done, "run"));
+    if (done > 0) {
+      return fmt::format("{} completed; that is not enough to fit the model.",
+                         count_of(done, "run"));
+    }
+    if (analysis.records.empty()) {
+      return "No run has completed yet, so there is nothing to predict from.";
+    }
+    return fmt::format("None of {} that {} tried has completed. {}.",
+                       count_of(static_cast<int>(analysis.records.size()), "run"),
+                       analysis.records.size() == 1 ? "was" : "were",
+                       capitalised(runs_by_end(analysis.records).front().what));
   }
   if (!has_goal(analysis)) {
     return "The surfaces are fitted, but the study sets no goal, so no settings are best. Explore "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/analysis/fitted_runs.h"
 #include "reports/analysis/slice.h"
@@ -40,6 +41,28 @@ NextStep next_of_partial(const Analysis& analysis) {
                           listed(without), without.size() == 1 ? "it" : "them")};
 }
 
+/// x to four digits, away from what can be reached: a limit there is met.
+double rounded_limit(double x, bool up) {
+  if (x == 0) return 0;
+  const double step = std::pow(10, std::floor(std::log10(std::abs(x))) - 3);
+  return (up ? std::ceil(x / step) : std::floor(x / step)) * step;
+}
+
+/// With the limit that could be met, all others being kept, where there is one.
+NextStep next_of_infeasible(const Analysis& analysis) {
+  std::string goal = "RESPONSE=at_most:LIMIT";
+  for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
+    const surfaces::Goal& missed = analysis.goals.at(relaxation.name);
+    if (!relaxation.feasible || (std::isfinite(missed.low) && std::isfinite(missed.high))) continue;
+    const bool at_most = std::isfinite(missed.high);
+    goal = fmt::format("{}={}:{:.4g}", relaxation.name, at_most ? "at_most" : "at_least",
+                       rounded_limit(relaxation.reachable, at_most));
+    break;
+  }
+  return {fmt::format("{} --goal \"{}\"", command(analysis, "optimize"), goal),
+          "tries other limits on the same surfaces, without new runs"};
+}
+
 NextStep next_of_unconfirmed(const Analysis& analysis,
                              const std::optional<Confirmation>& confirmation) {
   if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
@@ -73,8 +96,7 @@ NextStep next_step(const Analysis& analysis, Status status,
       return {command(analysis, "optimize") + " --goal \"RESPONSE=maximize\"",
               "finds the best settings once it is known what is wanted"};
     case Status::kInfeasible:
-      return {command(analysis, "optimize") + " --goal \"RESPONSE=at_most:LIMIT\"",
-              "tries other limits on the same surfaces, without new runs"};
+      return next_of_infeasible(analysis);
     case Status::kUnconfirmed:
       return next_of_unconfirmed(analysis, confirmation);
     case Status::kNotConfirmed:

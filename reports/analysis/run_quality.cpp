@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -61,6 +62,35 @@ void add_run(std::vector<RunsAlike>& groups, std::map<std::string, std::size_t>&
   if (runs.empty() || runs.back() != run) runs.push_back(run);
 }
 
+/// A text cut where numbers begin and end: words and numbers in turn, words first.
+std::vector<std::string> words_and_numbers(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+    if (digit != (parts.size() % 2 == 0)) parts.emplace_back();
+    parts.back() += c;
+  }
+  return parts;
+}
+
+/// Of texts that differ in their numbers alone: "others used 49 to 93 % of the cores".
+std::string told_together(const std::vector<std::string>& texts) {
+  std::vector<std::string> low = words_and_numbers(texts.front()), high = low;
+  const auto value = [](const std::string& number) { return std::strtod(number.c_str(), nullptr); };
+  for (const std::string& text : texts) {
+    const std::vector<std::string> parts = words_and_numbers(text);
+    for (std::size_t i = 1; i < parts.size(); i += 2) {
+      if (value(parts[i]) < value(low[i])) low[i] = parts[i];
+      if (value(parts[i]) > value(high[i])) high[i] = parts[i];
+    }
+  }
+  std::string told;
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    told += low[i] == high[i] ? low[i] : low[i] + " to " + high[i];
+  }
+  return told;
+}
+
 void sort_by_count(std::vector<RunsAlike>& groups) {
   std::stable_sort(groups.begin(), groups.end(), [](const RunsAlike& a, const RunsAlike& b) {
     return a.runs.size() > b.runs.size();
@@ -112,10 +142,15 @@ std::string bottleneck_sentence(const Records& records) {
 std::vector<RunsAlike> runs_by_flag(const Records& records) {
   std::vector<RunsAlike> groups;
   std::map<std::string, std::size_t> places;
+  std::map<std::string, std::vector<std::string>> texts;
   for (const auto& [run, record] : records) {
     if (!is_completed(record)) continue;
-    for (const std::string& flag : record.flags) add_run(groups, places, kind_of(flag), flag, run);
+    for (const std::string& flag : record.flags) {
+      add_run(groups, places, kind_of(flag), flag, run);
+      texts[kind_of(flag)].push_back(flag);
+    }
   }
+  for (const auto& [kind, place] : places) groups[place].what = told_together(texts.at(kind));
   return groups;
 }
 
@@ -185,10 +220,8 @@ std::vector<Finding> run_findings(const Analysis& analysis) {
     const bool many = is_of_many(flag, analysis.records);
     found.push_back(
         {Finding::Weight::kCare,
-         fmt::format("{} {} flagged{}: {}", capital(runs_text(flag.runs)),
-                     flag.runs.size() == 1 ? "is" : "are",
-                     flag.runs.size() == 1 ? "" : fmt::format(", as run {}", flag.runs.front()),
-                     flag.what),
+         fmt::format("{} {} flagged: {}", capital(runs_text(flag.runs)),
+                     flag.runs.size() == 1 ? "is" : "are", flag.what),
          many
              ? "so many runs share a cause, which measuring again would meet again: remove it first"
              : fmt::format("`doetune run --rerun {}` measures {} once more; both values count",

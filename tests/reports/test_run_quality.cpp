@@ -65,7 +65,7 @@ TEST_CASE("Flags that differ in numbers alone are one", "[reports][quality]") {
   records[9].status = study::RunStatus::kFailed;  // nothing of it is in a fit
   const auto flags = reports::runs_by_flag(records);
   REQUIRE(flags.size() == 2);
-  CHECK(flags[0].what == "others used 23 % of the cores assigned");
+  CHECK(flags[0].what == "others used 8 to 23 % of the cores assigned");
   CHECK(flags[0].runs == std::vector<int>{3, 7});
   CHECK(flags[1].runs == std::vector<int>{7});
   CHECK(reports::flagged_runs(records) == std::vector<int>{3, 7});
@@ -113,7 +113,7 @@ TEST_CASE("A wild run and a disturbed one stand out; a flag of most runs does no
   const auto findings = reports::run_findings(study.analysis);
   REQUIRE(findings.size() == 2);
   CHECK(findings[0].sentence ==
-        "Runs 5 to 20 are flagged, as run 5: only 3 readings lie in the window measured");
+        "Runs 5 to 20 are flagged: only 3 readings lie in the window measured");
   CHECK_THAT(findings[0].remedy, !Contains("--rerun"));
   CHECK_THAT(findings[1].remedy, Contains("`doetune run --rerun 9`"));
 }

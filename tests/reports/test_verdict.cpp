@@ -77,6 +77,31 @@ TEST_CASE("Goals that no settings meet are named", "[reports][verdict]") {
   CHECK_THAT(verdict.headline, Contains("miss") && Contains("throughput"));
 }
 
+TEST_CASE("Where a limit cannot be met, the next command has one that can", "[reports][verdict]") {
+  const std::string text = with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
+                                "goal: at_least, low: 9000");
+  const Case impossible(text);
+  const std::string next = reports::verdict(impossible.analysis).next_command;
+  const std::size_t at = next.find("throughput=at_least:");
+  REQUIRE(at != std::string::npos);
+  const double limit = std::stod(next.substr(at + 20));
+  CHECK(limit < 9000);
+  const Case possible(with(text, "low: 9000", fmt::format("low: {}", limit)));
+  CHECK(possible.analysis.optimum->feasible);
+}
+
+TEST_CASE("Where every run failed, the page says how", "[reports][verdict]") {
+  Case failed;
+  for (auto& [run, record] : failed.analysis.records) {
+    record.status = study::RunStatus::kFailed;
+    record.reason = "ended with code 3";
+    record.responses.clear();
+  }
+  for (reports::ResponseAnalysis& response : failed.analysis.responses) response.fit.reset();
+  CHECK(reports::verdict(failed.analysis).headline ==
+        "None of 20 runs that were tried has completed. Failed: ended with code 3.");
+}
+
 TEST_CASE("Ramps that no settings reach are named, not called the answer", "[reports][verdict]") {
   const Case worthless(with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
                             "goal: maximize, low: 9000, high: 9500"));
