@@ -7,6 +7,7 @@
 
 #include "reports/analysis/fitted_runs.h"
 #include "reports/analysis/slice.h"
+#include "reports/analysis/today.h"
 #include "reports/format.h"
 
 namespace doetune::reports {
@@ -69,11 +70,26 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
             "adds runs, from which the surfaces learn their error"};
   }
+  if (is_at_today(analysis)) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, from which the surfaces learn whether other settings are better"};
+  }
   const study::Study& study = analysis.directory->study;
   if (study.command.empty() && study.workload.empty()) {
     return {"", "run these settings again and compare with the range of the next run"};
   }
   return {command(analysis, "confirm"), "runs these settings again and judges the prediction"};
+}
+
+/// More runs where the mean of a response keeps to its limit, but not surely.
+NextStep next_of_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
+  for (const ConfirmedResponse& response : confirmation.responses) {
+    if (response.limit != LimitHeld::kOpen) continue;
+    return {fmt::format("{} --runs {}", command(analysis, "confirm"), 2 * response.runs),
+            fmt::format("tells more surely whether {} keeps to its limit; or use these settings",
+                        response.name)};
+  }
+  return {"", "use these settings"};
 }
 
 NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
@@ -104,9 +120,9 @@ NextStep next_step(const Analysis& analysis, Status status,
     case Status::kNoGain:
       return {"", "keep today's settings, or plan anew over wider ranges or other factors"};
     case Status::kConfirmed:
-      break;
+      return next_of_confirmed(analysis, *confirmation);
   }
-  return {"", "use these settings"};
+  return {};
 }
 
 }  // namespace doetune::reports

@@ -1,8 +1,11 @@
 #include "reports/analysis/today.h"
 
+#include <algorithm>
+
 #include "doe/design.h"
 #include "reports/analysis/confirmation.h"
 #include "reports/analysis/slice.h"
+#include "reports/analysis/trust.h"
 #include "surfaces/optimum/confirmation.h"
 
 namespace doetune::reports {
@@ -14,7 +17,12 @@ bool is_at_today(const Analysis& analysis) {
 
 bool can_gain(const Analysis& analysis) {
   const bool indifferent = analysis.details && analysis.details->indifferent;
-  return !indifferent && !is_at_today(analysis);
+  const bool unknown = std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                                   [&](const ResponseAnalysis& response) {
+                                     return goal_of(analysis, response.response.name) != nullptr &&
+                                            trust(response).level == Trust::Level::kPoor;
+                                   });
+  return !indifferent && (unknown || !is_at_today(analysis));
 }
 
 std::optional<MeasuredToday> measured_today(const Analysis& analysis,

@@ -10,7 +10,8 @@ namespace doetune::reports {
 /// The best settings are those of today: no change is predicted to gain anything.
 bool is_at_today(const Analysis& analysis);
 
-/// Some change of today's settings is predicted to change what is sought; so without any of today.
+/// A change of today's settings is predicted to be better, or the surfaces predict too poorly to
+/// rule one out; so without any settings of today.
 bool can_gain(const Analysis& analysis);
 
 struct MeasuredToday {

@@ -114,7 +114,10 @@ void write_forms(const Page& page, Markup& out) {
 /// The gain of every ramp, or of all responses where there is none; measured where it was.
 void write_gains(const Answer& answer, Markup& out) {
   const Analysis& analysis = answer.analysis();
-  if (!analysis.details || analysis.details->gains.empty() || !can_gain(analysis)) return;
+  if (!analysis.details || analysis.details->gains.empty() || !can_gain(analysis) ||
+      is_at_today(analysis)) {
+    return;
+  }
   const auto is_ramp = [&](const std::string& name) {
     const surfaces::Goal* goal = goal_of(analysis, name);
     return goal != nullptr && !goal->is_limit();

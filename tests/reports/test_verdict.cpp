@@ -123,13 +123,17 @@ TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
                  fmt::format("high: 15, type: integer, baseline: {}}}", best[1]));
   at_best =
       with(at_best, "unit: Hz, baseline: 1}", fmt::format("unit: Hz, baseline: {}}}", best[2]));
-  const Case again(at_best);
+  Case again(at_best);
   REQUIRE(again.analysis.optimum->best.settings == best);
   const reports::Verdict verdict = reports::verdict(again.analysis);
   CHECK(verdict.status == reports::Status::kNoGain);
   CHECK_THAT(verdict.headline, StartsWith("Today's settings are already those that are predicted"));
   CHECK(verdict.next_command.empty());
   CHECK_THAT(verdict.next_reason, Contains("keep today's settings"));
+  // Surfaces that predict poorly rule nothing out.
+  again.analysis.responses[0].fit->predicted_r2 = -1.5;
+  CHECK(reports::verdict(again.analysis).status == reports::Status::kUnconfirmed);
+  CHECK_THAT(reports::verdict(again.analysis).next_command, StartsWith("doetune augment"));
 }
 
 TEST_CASE("Where no factor changes anything, no settings are called best", "[reports][verdict]") {
