@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/figures/ticks.h"
 #include "reports/format.h"
@@ -13,6 +14,23 @@ namespace {
 constexpr std::size_t kMostTicks = 7;
 constexpr int kSteps = 40;
 constexpr double kRowHeight = 24;  // pixels
+
+/// Round numbers that a factor can be set to: powers of its scale's base, or even steps.
+std::vector<double> round_settings(const doe::Factor& factor) {
+  std::vector<double> round;
+  if (factor.scale == doe::Scale::kLinear) {
+    round = round_levels(factor.low, factor.high, 5);
+  } else {
+    const double base = factor.scale == doe::Scale::kLog2 ? 2 : 10;
+    const double first = std::ceil(std::log(factor.low) / std::log(base) - 1e-9);
+    for (double x = std::pow(base, first); x <= factor.high; x *= base) round.push_back(x);
+  }
+  std::erase_if(round, [&](double x) { return factor.snap(x) != x; });
+  const std::size_t stride = round.size() / (kMostTicks + 1) + 1;
+  std::vector<double> few;
+  for (std::size_t i = 0; i < round.size(); i += stride) few.push_back(round[i]);
+  return few;
+}
 
 }  // namespace
 
@@ -32,6 +50,7 @@ std::vector<double> marked_settings(const doe::Factor& factor) {
           ? round_levels(factor.low, factor.high, 5)
           : factor.usable_settings();
   if (settings.size() <= kMostTicks) return settings;
+  if (const std::vector<double> round = round_settings(factor); round.size() >= 3) return round;
   std::vector<double> even;  // evenly spaced on the factor's own scale
   for (std::size_t i = 0; i < 5; ++i) {
     even.push_back(factor.snap(factor.to_natural(-1 + static_cast<double>(i) / 2)));

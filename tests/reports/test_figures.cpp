@@ -55,6 +55,25 @@ bool has_figure(const reports::Report& report, const std::string& start) {
 
 }  // namespace
 
+TEST_CASE("Marks of an axis are round settings", "[reports][figures]") {
+  const study::Study study = study::parse_study(
+      "factors:\n"
+      "  batch: {low: 1, high: 32, type: integer, scale: log2}\n"
+      "  size: {low: 3, high: 5000, type: integer, scale: log2}\n"
+      "  rate: {low: 0.001, high: 100, scale: log10}\n"
+      "  count: {low: 0, high: 100, type: integer}\n"
+      "  few: {levels: [3, 7, 9]}\n"
+      "responses: {y: {}}\n",
+      "s.yaml");
+  const auto marked = [&](int f) { return reports::marked_settings(study.factors[f]); };
+  CHECK(marked(0) == std::vector<double>{1, 2, 4, 8, 16, 32});
+  CHECK(marked(1) == std::vector<double>{4, 16, 64, 256, 1024, 4096});
+  CHECK(marked(2).size() == 6);
+  CHECK(marked(3).front() == 0);
+  CHECK(marked(3).back() == 100);
+  CHECK(marked(4) == std::vector<double>{3, 7, 9});
+}
+
 TEST_CASE("A tornado shows what the surface predicts one step off the optimum",
           "[reports][figures]") {
   const Case study(tests::fccd_study_text());
