@@ -21,6 +21,7 @@ struct Centers {
       run.run = static_cast<int>(plan.runs.size()) + 1;
       run.type = doe::PointType::kCenter;
       plan.runs.push_back(run);
+      records[run.run].status = study::RunStatus::kCompleted;
       records[run.run].responses["y"] = value;
     }
   }
@@ -52,6 +53,9 @@ TEST_CASE("A clear drift is called so; two runs or none tell nothing", "[runner]
   Centers other({1, 2, 3});
   for (auto& run : other.plan.runs) run.type = doe::PointType::kFactorial;
   CHECK(other.drifts().empty());
+  Centers failed({1, 2, 3});
+  for (auto& [run, record] : failed.records) record.status = study::RunStatus::kFailed;
+  CHECK(failed.drifts().empty());
 }
 
 TEST_CASE("Of steady systems one in twenty seems to drift", "[runner][drift]") {
