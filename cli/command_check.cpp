@@ -105,15 +105,14 @@ int command_check(const Command& command, const Arguments& arguments) {
   const SmokeRun smoke = make_smoke_run(planned);
   if (smoke.interrupted) return kInterrupted;
   options.json() ? print_json(planned, smoke) : print_check(planned, smoke);
+  const bool is_planned = std::filesystem::is_directory(planned.path);
   if (smoke.record.status != RunStatus::kCompleted) {
-    const bool is_planned = std::filesystem::is_directory(planned.path);
     const auto file = is_planned ? planned.path / "study.yaml" : planned.path;
     say_next(fmt::format("doetune check {} (once that is mended, in {} or the program)",
                          planned.path.string(), file.string()));
     return kRunsMissing;
   }
-  const bool is_directory = std::filesystem::is_directory(planned.path);
-  say_next(fmt::format("doetune {} {}", is_directory ? "run" : "plan", planned.path.string()));
+  say_next(fmt::format("doetune {} {}", is_planned ? "run" : "plan", planned.path.string()));
   return kDone;
 }
 

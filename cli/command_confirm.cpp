@@ -7,7 +7,6 @@
 #include "cli/dry_run.h"
 #include "cli/plan_table.h"
 #include "cli/print_verdict.h"
-#include "cli/program_check.h"
 #include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
@@ -220,13 +219,7 @@ void describe_confirm(Options& options) {
 
 int command_confirm(const Command& command, const Arguments& arguments) {
   Options options(command);
-  if (!options.parse(arguments)) return kDone;
-  study::StudyDirectory directory = open_study(options);
-  try {
-    return execute(options, directory);
-  } catch (const runner::RunError& error) {
-    tell_with_place(directory.study, error);
-  }
+  return options.parse(arguments) ? execute_in_study(options, execute) : kDone;
 }
 
 }  // namespace doetune::cli

@@ -7,7 +7,6 @@
 #include "cli/dry_run.h"
 #include "cli/failed_runs.h"
 #include "cli/outlying_runs.h"
-#include "cli/program_check.h"
 #include "cli/run_numbers.h"
 #include "cli/run_options.h"
 #include "cli/study_argument.h"
@@ -149,13 +148,7 @@ void describe_run(Options& options) {
 
 int command_run(const Command& command, const Arguments& arguments) {
   Options options(command);
-  if (!options.parse(arguments)) return kDone;
-  study::StudyDirectory directory = open_study(options);
-  try {
-    return execute(options, directory);
-  } catch (const runner::RunError& error) {
-    tell_with_place(directory.study, error);
-  }
+  return options.parse(arguments) ? execute_in_study(options, execute) : kDone;
 }
 
 }  // namespace doetune::cli

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/terminal.h"
+#include "reports/format.h"
 #include "study/schema.h"
 
 namespace doetune::cli {
@@ -104,17 +105,12 @@ std::string kind_text(const study::Schema& schema) {
   return text;
 }
 
-std::string capitalised(std::string text) {
-  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
 std::string keys_text(const study::Schema& schema) {
   std::string text;
   for (const study::SchemaKey& key : schema.keys) {
     text += entry(bold(key.name),
                   fmt::format("{}{}. {}.", key.description, key.required ? " (required)" : "",
-                              capitalised(kind_text(key.value))));
+                              reports::capitalised(kind_text(key.value))));
     const std::string inner = keys_text(key.value);
     if (!inner.empty()) text += ".RS\n" + inner + ".RE\n";
   }

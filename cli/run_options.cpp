@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "cli/program_check.h"
 #include "cli/run_numbers.h"
+#include "cli/study_argument.h"
 
 namespace po = boost::program_options;
 
@@ -45,6 +47,16 @@ std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
       study.name, std::filesystem::absolute(directory.path), study.run,
       [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
   return runner::make_launcher(options.text("launcher", study.run.launcher), request);
+}
+
+int execute_in_study(const Options& options,
+                     int (*execute)(const Options& options, study::StudyDirectory& directory)) {
+  study::StudyDirectory directory = open_study(options);
+  try {
+    return execute(options, directory);
+  } catch (const runner::RunError& error) {
+    tell_with_place(directory.study, error);
+  }
 }
 
 }  // namespace doetune::cli

@@ -20,4 +20,9 @@ runner::RunOptions run_options(const Options& options);
 std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
                                                 const study::StudyDirectory& directory);
 
+/// What `execute` returns of the study that the options name. What it cannot be run for is told
+/// with its place in the study file.
+int execute_in_study(const Options& options,
+                     int (*execute)(const Options& options, study::StudyDirectory& directory));
+
 }  // namespace doetune::cli

@@ -25,8 +25,6 @@ std::string short_number(double x) {
   return fmt::format("{:.4g}", x == 0 ? 0.0 : x);
 }
 
-std::string signed_number(double x) { return (x < 0 ? "" : "+") + short_number(x); }
-
 std::string exact_number(double x) { return fmt::format("{}", x); }
 
 std::string number_to(double x, double resolution) {

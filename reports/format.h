@@ -14,9 +14,6 @@ namespace doetune::reports {
 /// Four significant digits, more only for whole numbers: 0.5812, 17.43, 12346, 1.5e-07.
 std::string short_number(double x);
 
-/// The same with its sign: "+0.5812", "-2".
-std::string signed_number(double x);
-
 /// The shortest text that reads back as the same number.
 std::string exact_number(double x);
 

@@ -75,8 +75,7 @@ void clear(const fs::path& path, bool force) {
   if (has_runs(path)) {
     fail(path,
          "holds runs, which a new plan would orphan; choose another -o DIR. What does not change "
-         "the "
-         "runs, such as a name of a response or a goal, can be edited in its study.yaml");
+         "the runs, such as a name of a response or a goal, can be edited in its study.yaml");
   }
   if (!force) fail(path, "holds a plan already; --force replaces it");
   std::error_code error;

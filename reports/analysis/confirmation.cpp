@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "doe/design.h"
+#include "reports/analysis/run_quality.h"
 #include "reports/analysis/slice.h"
+#include "reports/analysis/today.h"
 #include "surfaces/optimum/confirmation.h"
 
 namespace doetune::reports {
@@ -71,7 +73,7 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
                                                     const ResponseAnalysis& response,
                                                     const study::JudgingRuns& runs) {
   const std::string& name = response.response.name;
-  const std::vector<double> values = measured_values(analysis, runs.confirmation, name);
+  const std::vector<double> values = measured_values(analysis.records, runs.confirmation, name);
   if (values.empty() || response.surface() == nullptr) return std::nullopt;
   ConfirmedResponse confirmed;
   confirmed.name = name;
@@ -90,7 +92,7 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
   }
   confirmed.limit = held(confirmed.goal, confirmed.measured);
   compare_with_baseline(analysis, *response.surface(),
-                        measured_values(analysis, runs.baseline, name), confirmed);
+                        measured_values(analysis.records, runs.baseline, name), confirmed);
   return confirmed;
 }
 
@@ -137,19 +139,6 @@ void count_runs(const Analysis& analysis, Confirmation& confirmation) {
 
 }  // namespace
 
-std::vector<double> measured_values(const Analysis& analysis, const std::vector<int>& runs,
-                                    const std::string& response) {
-  std::vector<double> values;
-  for (const int run : runs) {
-    const auto record = analysis.records.find(run);
-    if (record == analysis.records.end()) continue;
-    if (record->second.status != study::RunStatus::kCompleted) continue;
-    const auto value = record->second.responses.find(response);
-    if (value != record->second.responses.end()) values.push_back(value->second);
-  }
-  return values;
-}
-
 bool Confirmation::system_changed() const {
   return std::any_of(responses.begin(), responses.end(), [](const ConfirmedResponse& response) {
     return response.goal && !response.baseline_agrees.value_or(true);
@@ -166,7 +155,7 @@ std::optional<Confirmation> confirmation_of(const Analysis& analysis) {
   Confirmation confirmation;
   confirmation.planned = study::judging_runs(analysis.directory->plan, judged);
   if (confirmation.planned.confirmation.empty()) return std::nullopt;
-  confirmation.is_baseline = judged.baseline == judged.settings;
+  confirmation.is_baseline = is_at_today(analysis);
   count_runs(analysis, confirmation);
   for (const ResponseAnalysis& response : analysis.responses) {
     if (auto confirmed = confirmed_response(analysis, response, confirmation.planned)) {

@@ -56,10 +56,6 @@ struct Confirmation {
   bool system_changed() const;
 };
 
-/// What completed ones of these runs measured.
-std::vector<double> measured_values(const Analysis& analysis, const std::vector<int>& runs,
-                                    const std::string& response);
-
 /// The settings that the study's confirmation is about: the optimum, and today's.
 study::JudgedSettings judged_settings(const Analysis& analysis);
 

@@ -141,9 +141,7 @@ void add_other_settings(const Analysis& analysis, std::vector<std::string>& cave
 }  // namespace
 
 std::string mean_text(const surfaces::Prediction& mean, const std::optional<surfaces::Goal>& goal) {
-  const auto interval = mean.confidence_interval();
-  const double half = interval ? (interval->high - interval->low) / 2 : 0;
-  return number_beside(mean.response(), half, goal);
+  return number_beside(mean.response(), half_width(mean.confidence_interval()), goal);
 }
 
 std::string gain_text(const surfaces::Gain& gain, const std::string& unit) {

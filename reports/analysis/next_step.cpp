@@ -49,18 +49,23 @@ double rounded_limit(double x, bool up) {
   return (up ? std::ceil(x / step) : std::floor(x / step)) * step;
 }
 
-/// With the limit that could be met, all others being kept, where there is one.
-NextStep next_of_infeasible(const Analysis& analysis) {
-  std::string goal = "RESPONSE=at_most:LIMIT";
+/// "latency=at_most:9.22": a limit that could be met, all others being kept; words where none is
+/// known.
+std::string reachable_goal(const Analysis& analysis) {
+  constexpr const char* kWords = "RESPONSE=at_most:LIMIT";
+  if (!analysis.details) return kWords;
   for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
     const surfaces::Goal& missed = analysis.goals.at(relaxation.name);
-    if (!relaxation.feasible || (std::isfinite(missed.low) && std::isfinite(missed.high))) continue;
-    const bool at_most = std::isfinite(missed.high);
-    goal = fmt::format("{}={}:{:.4g}", relaxation.name, at_most ? "at_most" : "at_least",
+    const bool at_most = std::isfinite(missed.high), at_least = std::isfinite(missed.low);
+    if (!relaxation.feasible || at_most == at_least) continue;
+    return fmt::format("{}={}:{:.4g}", relaxation.name, at_most ? "at_most" : "at_least",
                        rounded_limit(relaxation.reachable, at_most));
-    break;
   }
-  return {fmt::format("{} --goal \"{}\"", command(analysis, "optimize"), goal),
+  return kWords;
+}
+
+NextStep next_of_infeasible(const Analysis& analysis) {
+  return {fmt::format("{} --goal \"{}\"", command(analysis, "optimize"), reachable_goal(analysis)),
           "tries other limits on the same surfaces, without new runs"};
 }
 

@@ -97,12 +97,19 @@ void sort_by_count(std::vector<RunsAlike>& groups) {
   });
 }
 
-std::string capital(std::string sentence) {
-  sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
-  return sentence;
-}
-
 }  // namespace
+
+std::vector<double> measured_values(const Records& records, const std::vector<int>& runs,
+                                    const std::string& response) {
+  std::vector<double> values;
+  for (const int run : runs) {
+    const auto record = records.find(run);
+    if (record == records.end() || !is_completed(record->second)) continue;
+    const auto value = record->second.responses.find(response);
+    if (value != record->second.responses.end()) values.push_back(value->second);
+  }
+  return values;
+}
 
 std::string bottleneck_words(std::string_view bottleneck) {
   const auto found = std::find_if(kWords.begin(), kWords.end(),
@@ -135,7 +142,7 @@ std::string bottleneck_sentence(const Records& records) {
       sentence += fmt::format(", {} by {}", group.runs.size(), bottleneck_words(group.what));
     }
   }
-  if (sentence.empty() && !unlimited.empty()) return capital(unlimited);
+  if (sentence.empty() && !unlimited.empty()) return capitalised(unlimited);
   return sentence + (unlimited.empty() ? "" : "; " + unlimited);
 }
 
@@ -220,7 +227,7 @@ std::vector<Finding> run_findings(const Analysis& analysis) {
     const bool many = is_of_many(flag, analysis.records);
     found.push_back(
         {Finding::Weight::kCare,
-         fmt::format("{} {} flagged: {}", capital(runs_text(flag.runs)),
+         fmt::format("{} {} flagged: {}", capitalised(runs_text(flag.runs)),
                      flag.runs.size() == 1 ? "is" : "are", flag.what),
          many
              ? "so many runs share a cause, which measuring again would meet again: remove it first"

@@ -13,6 +13,10 @@ namespace doetune::reports {
 
 using Records = std::map<int, study::RunRecord>;
 
+/// What the completed ones of these runs measured.
+std::vector<double> measured_values(const Records& records, const std::vector<int>& runs,
+                                    const std::string& response);
+
 /// A verdict of telemetry as people say it: "the host CPU" for host_cpu; one that is not known as
 /// it is.
 std::string bottleneck_words(std::string_view bottleneck);
@@ -30,8 +34,8 @@ std::vector<RunsAlike> runs_by_bottleneck(const Records& records);
 /// empty where no run was judged.
 std::string bottleneck_sentence(const Records& records);
 
-/// By their flags, in run order; flags that differ in numbers alone count as one, told in the words
-/// of the first run that has it.
+/// By their flags, in run order; flags that differ in numbers alone count as one, told with the
+/// range of each number.
 std::vector<RunsAlike> runs_by_flag(const Records& records);
 
 /// Completed runs with any flag.

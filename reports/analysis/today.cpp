@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "doe/design.h"
-#include "reports/analysis/confirmation.h"
+#include "reports/analysis/run_quality.h"
 #include "reports/analysis/slice.h"
 #include "reports/analysis/trust.h"
 #include "surfaces/optimum/confirmation.h"
@@ -33,7 +33,8 @@ std::optional<MeasuredToday> measured_today(const Analysis& analysis,
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
     if (!run.judges() && run.settings == *today) runs.push_back(run.run);
   }
-  const std::vector<double> values = measured_values(analysis, runs, response.response.name);
+  const std::vector<double> values =
+      measured_values(analysis.records, runs, response.response.name);
   if (values.empty()) return std::nullopt;
   const auto predicted =
       response.surface()->predict(doe::coded_point(factors_of(analysis), *today));

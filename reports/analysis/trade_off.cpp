@@ -66,7 +66,7 @@ double agreement(const Analysis& analysis, const GoalPair& pair) {
 std::string change_text(const Analysis& analysis, const surfaces::Gain& gain, double at_best) {
   const std::string& unit = unit_of(analysis, gain.name);
   const surfaces::Goal* goal = goal_of(analysis, gain.name);
-  const double half = gain.interval ? (gain.interval->high - gain.interval->low) / 2 : 0;
+  const double half = half_width(gain.interval);
   if (gain.interval && gain.interval->low <= 0 && gain.interval->high >= 0) {
     return fmt::format("{} not clearly different ({}{} ± {})", gain.name,
                        gain.difference < 0 ? "" : "+", number_to(gain.difference, half),

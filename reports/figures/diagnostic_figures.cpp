@@ -245,7 +245,7 @@ bool suits(const surfaces::BoxCox& profile, const surfaces::Transform& transform
 
 std::string box_cox_title(const ResponseAnalysis& response) {
   const surfaces::BoxCox& profile = *response.box_cox;
-  const double half = (profile.interval.high - profile.interval.low) / 2;
+  const double half = half_width(profile.interval);
   const std::string power =
       fmt::format("{} (95 % {})", number_to(profile.lambda, half), interval_text(profile.interval));
   const surfaces::Transform& taken = response.fit->transform;
