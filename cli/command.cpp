@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/nearest_name.h"
 #include "cli/help.h"
-#include "doe/nearest_name.h"
 
 namespace po = boost::program_options;
 
@@ -55,7 +55,7 @@ void Options::check_choices() const {
       if (std::find(known.begin(), known.end(), word) != known.end()) continue;
       throw UsageError(fmt::format("doetune {}: {}{}: '{}' is not known{}", command_.name,
                                    is_option ? "--" : "", name, word,
-                                   doe::did_you_mean(word, known)));
+                                   did_you_mean_or_list(word, known)));
     }
   }
 }
@@ -88,7 +88,7 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   } catch (const po::unknown_option& error) {
     throw UsageError(
         fmt::format("doetune {}: unknown option '{}'{}", command_.name, error.get_option_name(),
-                    doe::did_you_mean(error.get_option_name(), option_names(visible_))));
+                    did_you_mean_or_list(error.get_option_name(), option_names(visible_))));
   } catch (const po::too_many_positional_options_error&) {
     throw UsageError(fmt::format("doetune {}: too many arguments; usage: {}", command_.name,
                                  usage_text(command_)));

@@ -2,12 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/format.h"
 #include "cli/command_list.h"
 #include "cli/plan_table.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "reports/documents/json_parts.h"
-#include "reports/format.h"
+#include "reports/json/json_parts.h"
 #include "study/augment.h"
 
 namespace doetune::cli {
@@ -92,7 +92,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
   } else {
     print_runs(directory.study, directory.plan, before);
     fmt::print("\n{} {} {}\n",
-               reports::count_of(static_cast<int>(directory.plan.runs.size()) - before, "run"),
+               analysis::count_of(static_cast<int>(directory.plan.runs.size()) - before, "run"),
                options.has("dry-run") ? "would be added to" : "added to", directory.path.string());
     if (directory.plan.search) print_search(*directory.plan.search);
     for (std::size_t i = notes_before; i < directory.plan.notes.size(); ++i) {

@@ -3,15 +3,15 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "analysis/format.h"
 #include "cli/command_list.h"
 #include "cli/expected_time.h"
 #include "cli/program_check.h"
 #include "cli/smoke_run.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "reports/documents/json_parts.h"
-#include "reports/format.h"
-#include "runner/progress_printer.h"
+#include "reports/json/json_parts.h"
+#include "runner/loop/progress_printer.h"
 
 namespace doetune::cli {
 namespace {
@@ -40,7 +40,7 @@ void print_responses(const study::Study& study, const study::RunRecord& record) 
     const auto value = record.responses.find(response.name);
     const auto note = record.notes.find(response.name);
     table.add({response.name,
-               value == record.responses.end() ? "-" : reports::short_number(value->second),
+               value == record.responses.end() ? "-" : analysis::short_number(value->second),
                response.unit, note == record.notes.end() ? "" : note->second});
   }
   fmt::print("\n{}", table.str());
@@ -52,7 +52,7 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   const bool completed = record.status == RunStatus::kCompleted;
   fmt::print("{}: {} with {}; one of them:\n", coloured(study.name, Colour::kStrong),
              study.design.type,
-             reports::count_of(static_cast<int>(planned.plan.runs.size()), "run"));
+             analysis::count_of(static_cast<int>(planned.plan.runs.size()), "run"));
   fmt::print("{} {} after {}{}{}\n", runner::run_text(study, smoke.run),
              coloured(std::string(study::run_status_name(record.status)),
                       completed ? Colour::kGood : Colour::kBad),

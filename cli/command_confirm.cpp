@@ -3,6 +3,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/confirmation.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
 #include "cli/command_list.h"
 #include "cli/dry_run.h"
 #include "cli/plan_table.h"
@@ -10,11 +13,9 @@
 #include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "reports/analysis/confirmation.h"
-#include "reports/analysis/slice.h"
-#include "reports/format.h"
-#include "runner/progress_printer.h"
-#include "runner/run_study.h"
+#include "reports/json/analysis_json.h"
+#include "runner/loop/progress_printer.h"
+#include "runner/loop/run_study.h"
 #include "surfaces/optimum.h"
 
 namespace po = boost::program_options;
@@ -22,7 +23,7 @@ namespace po = boost::program_options;
 namespace doetune::cli {
 namespace {
 
-using Judgement = reports::Confirmation::Judgement;
+using Judgement = analysis::Confirmation::Judgement;
 using nlohmann::ordered_json;
 
 /// Why there is nothing to confirm; code kDone where there is.
@@ -32,14 +33,14 @@ struct Obstacle {
   std::string next;
 };
 
-Obstacle obstacle_to(const reports::Analysis& analysis) {
-  const reports::Verdict verdict = reports::verdict(analysis);
+Obstacle obstacle_to(const analysis::Analysis& analysis) {
+  const analysis::Verdict verdict = analysis::verdict(analysis);
   switch (verdict.status) {
-    case reports::Status::kPartial:
-    case reports::Status::kNoGoals:
+    case analysis::Status::kPartial:
+    case analysis::Status::kNoGoals:
       return {kRunsMissing, "there is no optimum to confirm: " + verdict.headline,
               verdict.next_command};
-    case reports::Status::kInfeasible:
+    case analysis::Status::kInfeasible:
       return {kNoSettingsMeetGoals, "there are no settings to confirm: " + verdict.headline,
               verdict.next_command};
     default:
@@ -48,8 +49,8 @@ Obstacle obstacle_to(const reports::Analysis& analysis) {
 }
 
 /// Today's settings are run where every factor has one and nothing speaks against it.
-study::JudgedSettings settings_to_run(const reports::Analysis& analysis) {
-  study::JudgedSettings judged = reports::judged_settings(analysis);
+study::JudgedSettings settings_to_run(const analysis::Analysis& analysis) {
+  study::JudgedSettings judged = analysis::judged_settings(analysis);
   if (!judged.baseline || *judged.baseline == judged.settings) return judged;
   const doe::Region& region = analysis.directory->study.region;
   if (const auto reason = region.excluded_by(*judged.baseline)) {
@@ -63,22 +64,22 @@ study::JudgedSettings settings_to_run(const reports::Analysis& analysis) {
 void say_what_is_run(const study::StudyDirectory& directory, const study::JudgedSettings& judged,
                      const study::JudgingRuns& runs) {
   const std::vector<doe::Factor>& factors = directory.study.factors;
-  fmt::print(stderr, "Confirming {} by {}\n", reports::settings_text(factors, judged.settings),
-             reports::count_of(static_cast<int>(runs.confirmation.size()), "run"));
+  fmt::print(stderr, "Confirming {} by {}\n", analysis::settings_text(factors, judged.settings),
+             analysis::count_of(static_cast<int>(runs.confirmation.size()), "run"));
   if (runs.baseline.empty()) return;
-  fmt::print(stderr, "and today's {} by {}\n", reports::settings_text(factors, *judged.baseline),
-             reports::count_of(static_cast<int>(runs.baseline.size()), "run"));
+  fmt::print(stderr, "and today's {} by {}\n", analysis::settings_text(factors, *judged.baseline),
+             analysis::count_of(static_cast<int>(runs.baseline.size()), "run"));
 }
 
 /// The means of responses that are fitted on another scale are those on that scale.
-void print_which_mean(const reports::Confirmation& confirmation) {
+void print_which_mean(const analysis::Confirmation& confirmation) {
   std::map<std::string, std::string> responses;  // by what their means are
-  for (const reports::ConfirmedResponse& response : confirmation.responses) {
+  for (const analysis::ConfirmedResponse& response : confirmation.responses) {
     const surfaces::Transform& transform = response.measured.transform;
     if (transform == surfaces::Transform::kNone) continue;
     std::string& names =
         responses[fmt::format("the {} of its runs, as its surface is fitted{}",
-                              reports::mean_words(transform), reports::scale_words(transform))];
+                              analysis::mean_words(transform), analysis::scale_words(transform))];
     names += (names.empty() ? "" : ", ") + response.name;
   }
   for (const auto& [mean, names] : responses) {
@@ -86,39 +87,39 @@ void print_which_mean(const reports::Confirmation& confirmation) {
   }
 }
 
-void print_responses(const reports::Confirmation& confirmation) {
+void print_responses(const analysis::Confirmation& confirmation) {
   TextTable table({"response", "predicted", "expected, 95 %", "measured mean", "", "goal"});
-  for (const reports::ConfirmedResponse& response : confirmation.responses) {
+  for (const analysis::ConfirmedResponse& response : confirmation.responses) {
     const char* word = !response.agrees ? "" : *response.agrees ? "agrees" : "DISAGREES";
-    const bool missed = response.limit == reports::LimitHeld::kNo;
+    const bool missed = response.limit == analysis::LimitHeld::kNo;
     const std::string goal =
-        response.goal ? reports::goal_text(*response.goal, response.unit) : "-";
-    table.add({reports::name_with_unit(response.name, response.unit),
-               reports::number_beside(response.predicted.response(), 0, response.goal),
-               response.joint_range ? reports::interval_text(*response.joint_range) : "unknown",
-               reports::mean_text(response.measured, response.goal), word,
+        response.goal ? analysis::goal_text(*response.goal, response.unit) : "-";
+    table.add({analysis::name_with_unit(response.name, response.unit),
+               analysis::number_beside(response.predicted.response(), 0, response.goal),
+               response.joint_range ? analysis::interval_text(*response.joint_range) : "unknown",
+               analysis::mean_text(response.measured, response.goal), word,
                missed ? goal + " MISSED" : goal});
   }
   fmt::print("\n{}", table.str());
   print_which_mean(confirmation);
 }
 
-void print_gains(const reports::Confirmation& confirmation) {
+void print_gains(const analysis::Confirmation& confirmation) {
   TextTable table({"against today's settings, measured", ""});
   bool any = false;
-  for (const reports::ConfirmedResponse& response : confirmation.responses) {
+  for (const analysis::ConfirmedResponse& response : confirmation.responses) {
     if (!response.gain) continue;
-    table.add({response.name, reports::gain_text(*response.gain, response.unit)});
+    table.add({response.name, analysis::gain_text(*response.gain, response.unit)});
     any = true;
   }
   if (any) fmt::print("\n{}", table.str());
 }
 
-void print_json(const reports::Analysis& analysis, const reports::Verdict& verdict, int added) {
+void print_json(const analysis::Analysis& analysis, const analysis::Verdict& verdict, int added) {
   const ordered_json optimum = ordered_json::parse(reports::optimum_json(analysis));
   fmt::print("{}\n", ordered_json{{"schema_version", 1},
                                   {"directory", analysis.directory->path.string()},
-                                  {"status", reports::status_name(verdict.status)},
+                                  {"status", analysis::status_name(verdict.status)},
                                   {"headline", verdict.headline},
                                   {"caveats", verdict.caveats},
                                   {"runs_added", added},
@@ -128,12 +129,12 @@ void print_json(const reports::Analysis& analysis, const reports::Verdict& verdi
 }
 
 /// Settings that turned out unable to run are no optimum any more.
-bool still_judged(const reports::Analysis& analysis, const study::JudgedSettings& judged) {
+bool still_judged(const analysis::Analysis& analysis, const study::JudgedSettings& judged) {
   return analysis.optimum && analysis.optimum->best.settings == judged.settings;
 }
 
-int exit_code(const reports::Analysis& analysis, const study::JudgedSettings& judged,
-              const std::optional<reports::Confirmation>& confirmation) {
+int exit_code(const analysis::Analysis& analysis, const study::JudgedSettings& judged,
+              const std::optional<analysis::Confirmation>& confirmation) {
   if (!still_judged(analysis, judged)) return kNotConfirmed;
   if (confirmation->judgement == Judgement::kNotConfirmed) return kNotConfirmed;
   const bool incomplete = confirmation->failed + confirmation->missing > 0;
@@ -143,13 +144,13 @@ int exit_code(const reports::Analysis& analysis, const study::JudgedSettings& ju
 /// Judges the runs that were made, and ends the command.
 int conclude(const study::StudyDirectory& directory, const study::JudgedSettings& judged, bool json,
              int added) {
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
-  const auto confirmation = reports::confirmation_of(analysis);
-  const reports::Verdict verdict = reports::verdict(analysis);
+  const auto confirmation = analysis::confirmation_of(analysis);
+  const analysis::Verdict verdict = analysis::verdict(analysis);
   if (!still_judged(analysis, judged)) {
     fmt::print(stderr, "NOT CONFIRMED: these settings cannot run: {}\n",
-               reports::settings_text(directory.study.factors, judged.settings));
+               analysis::settings_text(directory.study.factors, judged.settings));
   }
   if (json) {
     print_json(analysis, verdict, added);
@@ -172,9 +173,9 @@ int execute(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1)
     throw UsageError(fmt::format("--runs: expected a whole number from 1, found '{}'", runs));
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
-    if (options.json()) print_json(analysis, reports::verdict(analysis), 0);
+    if (options.json()) print_json(analysis, analysis::verdict(analysis), 0);
     fmt::print(stderr, "{}\n", obstacle.message);
     say_next(obstacle.next);
     return obstacle.code;

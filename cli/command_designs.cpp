@@ -10,17 +10,17 @@
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kIndent = 22;
+constexpr std::size_t kDesignIndent = 22;
 
 void print_type(const doe::DesignType& type) {
   const std::string options = fmt::format("{}", fmt::join(doe::option_names(type), ", "));
   fmt::print("{}{}{}\n", coloured(std::string(type.name), Colour::kStrong),
-             std::string(kIndent - type.name.size(), ' '),
-             wrapped(std::string(type.summary), kIndent, kColumns));
-  fmt::print("{:{}}{}\n", "", kIndent,
-             wrapped(fmt::format("options: {}", options), kIndent, kColumns));
-  fmt::print("{:{}}{}\n", "", kIndent,
-             coloured(wrapped(std::string(type.source), kIndent, kColumns), Colour::kFaint));
+             std::string(kDesignIndent - type.name.size(), ' '),
+             wrapped(std::string(type.summary), kDesignIndent, kColumns));
+  fmt::print("{:{}}{}\n", "", kDesignIndent,
+             wrapped(fmt::format("options: {}", options), kDesignIndent, kColumns));
+  fmt::print("{:{}}{}\n", "", kDesignIndent,
+             coloured(wrapped(std::string(type.source), kDesignIndent, kColumns), Colour::kFaint));
 }
 
 }  // namespace

@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/command_list.h"
 #include "cli/terminal.h"
-#include "runner/attempt.h"
+#include "runner/attempts/attempt.h"
 #include "runner/conditions/checkup.h"
 #include "runner/conditions/conditions.h"
 #include "runner/conditions/environment.h"
@@ -39,7 +40,7 @@ std::string gib(const std::optional<double>& bytes) {
 
 /// A line of the table; without a title it belongs to the one above.
 void print_line(const std::string& title, const std::string& text) {
-  const std::string space(kIndent - 2 - width(title), ' ');
+  const std::string space(kIndent - 2 - character_count(title), ' ');
   fmt::print("  {}{}{}\n", title.empty() ? "" : coloured(title, Colour::kStrong), space,
              wrapped(text, kIndent, kColumns));
 }
@@ -113,7 +114,7 @@ std::string environment_text(const Json& inherited) {
 
 void print_conditions(const Json& conditions, const MachineState& state) {
   fmt::print("{} {} on {}, conditions {}\n\n", coloured("doetune", Colour::kStrong),
-             text_of(conditions["doetune"]), runner::host_name(),
+             text_of(conditions["doetune"]), runner::node_name(),
              text_of(conditions["conditions_id"]));
   const Json& system = conditions["system"];
   const Json& cpu = conditions["cpu"];
@@ -200,7 +201,7 @@ void print_json(const Json& conditions, const MachineState& state,
                  {"disk_total_bytes", or_null(state.disk_total_bytes)},
                  {"clock_synchronised", or_null(state.clock_synchronised)}};
   const Json document{{"schema_version", 1},
-                      {"host", runner::host_name()},
+                      {"host", runner::node_name()},
                       {"conditions", conditions},
                       {"now", now},
                       {"findings", list}};

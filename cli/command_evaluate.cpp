@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/format.h"
 #include "cli/command_list.h"
 #include "cli/terminal.h"
 #include "doe/evaluation/full_evaluation.h"
-#include "reports/format.h"
 #include "study/bare_design.h"
 #include "study/evaluation_json.h"
 #include "study/yaml.h"
@@ -15,19 +15,15 @@
 namespace doetune::cli {
 namespace {
 
-using reports::short_number;
+using analysis::short_number;
 
-constexpr std::size_t kMostAliasSets = 20;
-constexpr std::size_t kMostMapped = 30;  ///< effects whose correlations fit a terminal
+constexpr std::size_t kMaxAliasSets = 20;
+constexpr std::size_t kMaxMapped = 30;  ///< effects whose correlations fit a terminal
 
 struct Judged {
   study::BareDesign design;
   doe::FullEvaluation evaluation;
 };
-
-std::string number(const std::optional<double>& value) {
-  return value ? short_number(*value) : "-";
-}
 
 std::string percent(const std::optional<double>& value) {
   return value ? fmt::format("{:.2f} %", *value) : "-";
@@ -75,7 +71,8 @@ void print_properties(const std::vector<Judged>& designs) {
   row("D-efficiency", [](const Full& e) { return percent(e.basics.d_efficiency); });
   row("A-efficiency", [](const Full& e) { return percent(e.basics.a_efficiency); });
   row("G-efficiency, proven", g_text);
-  row("average prediction variance (I)", [](const Full& e) { return number(e.average_variance); });
+  row("average prediction variance (I)",
+      [](const Full& e) { return number_or_dash(e.average_variance); });
   row("prediction variance, half of the region below",
       [](const Full& e) { return quantile(e, 0.5); });
   row("prediction variance, 90 % of the region below",
@@ -83,9 +80,10 @@ void print_properties(const std::vector<Judged>& designs) {
   row("largest prediction variance",
       [](const Full& e) { return e.max_variance ? short_number(e.max_variance->value) : "-"; });
   row("largest leverage of a run", largest_leverage);
-  row("condition number", [](const Full& e) { return number(e.basics.condition_number); });
-  row("smallest distance of two runs", [](const Full& e) { return number(e.min_distance); });
-  row("centred L2 discrepancy", [](const Full& e) { return number(e.centered_l2); });
+  row("condition number", [](const Full& e) { return number_or_dash(e.basics.condition_number); });
+  row("smallest distance of two runs",
+      [](const Full& e) { return number_or_dash(e.min_distance); });
+  row("centred L2 discrepancy", [](const Full& e) { return number_or_dash(e.centered_l2); });
   fmt::print("{}", table.str());
 }
 
@@ -126,18 +124,18 @@ void print_aliases(const Judged& judged) {
   }
   if (evaluation.alias_sets.empty()) return;
   fmt::print("\n{}: effects that cannot be told apart\n", judged.design.name);
-  for (std::size_t i = 0; i < std::min(kMostAliasSets, evaluation.alias_sets.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxAliasSets, evaluation.alias_sets.size()); ++i) {
     fmt::print("  {}\n", evaluation.alias_sets[i]);
   }
-  if (evaluation.alias_sets.size() > kMostAliasSets) {
-    fmt::print("  ... {} more with --json\n", evaluation.alias_sets.size() - kMostAliasSets);
+  if (evaluation.alias_sets.size() > kMaxAliasSets) {
+    fmt::print("  ... {} more with --json\n", evaluation.alias_sets.size() - kMaxAliasSets);
   }
 }
 
 /// How much one effect looks like another: |correlation| in tenths, below the diagonal.
 void print_correlations(const Judged& judged) {
   const doe::NamedMatrix& map = judged.evaluation.correlation;
-  if (map.rows.empty() || map.rows.size() > kMostMapped) return;
+  if (map.rows.empty() || map.rows.size() > kMaxMapped) return;
   std::size_t width = 0;
   for (const std::string& name : map.rows) width = std::max(width, name.size());
   fmt::print("\n{}: correlations of effects in tenths (. below 0.05, X complete)\n",

@@ -48,8 +48,8 @@ void print_json(const reports::ExportFormat& format, const std::string& file, in
 }
 
 /// Responses whose surface is not what a script fits.
-void say_what_differs(const reports::Analysis& analysis) {
-  for (const reports::ResponseAnalysis& response : analysis.responses) {
+void say_what_differs(const analysis::Analysis& analysis) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.other || !response.fit) continue;
     fmt::print(stderr, "{}: the script fits its polynomial, not the {} that doetune predicts by\n",
                response.response.name, response.kind);
@@ -73,8 +73,8 @@ int command_export(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const reports::ExportFormat& format = format_of(options);
   const study::StudyDirectory directory = open_study(options);
-  const reports::Analysis analysis =
-      reports::fit_runs(directory, analysis_options(options, directory.study));
+  const analysis::Analysis analysis =
+      analysis::fit_runs(directory, analysis_options(options, directory.study));
   const std::string content = format.write(analysis);
   const std::string file =
       options.text("output", (directory.path / std::string(format.file)).string());

@@ -2,30 +2,27 @@
 
 #include <algorithm>
 
+#include "analysis/format.h"
+#include "analysis/run_quality.h"
+#include "analysis/trust.h"
+#include "analysis/verdict.h"
 #include "cli/command_list.h"
 #include "cli/profile_chart.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
-#include "reports/analysis/run_quality.h"
-#include "reports/analysis/trust.h"
-#include "reports/analysis/verdict.h"
-#include "reports/format.h"
+#include "reports/json/analysis_json.h"
 
 namespace doetune::cli {
 namespace {
 
-using reports::short_number;
-
-std::string number(const std::optional<double>& value) {
-  return value ? short_number(*value) : "-";
-}
+using analysis::short_number;
 
 void print_coefficients(const surfaces::Fit& fit) {
   TextTable table({"term (coded)", "estimate", "std error", "df", "t", "p", "VIF"});
   for (const surfaces::Coefficient& c : fit.coefficients) {
-    table.add({c.term, short_number(c.estimate), number(c.std_error), number(c.df), number(c.t),
-               c.p ? reports::p_text(*c.p) : "-", number(c.vif)});
+    table.add({c.term, short_number(c.estimate), number_or_dash(c.std_error), number_or_dash(c.df),
+               number_or_dash(c.t), c.p ? analysis::p_text(*c.p) : "-", number_or_dash(c.vif)});
   }
   fmt::print("{}", table.str());
 }
@@ -35,7 +32,8 @@ void print_anova(const surfaces::Fit& fit) {
   TextTable table({"source", "df", "sum of squares", "mean square", "F", "p"});
   for (const surfaces::AnovaRow& row : fit.anova) {
     table.add({row.source, std::to_string(row.df), short_number(row.sum_of_squares),
-               number(row.mean_square), number(row.f), row.p ? reports::p_text(*row.p) : "-"});
+               number_or_dash(row.mean_square), number_or_dash(row.f),
+               row.p ? analysis::p_text(*row.p) : "-"});
   }
   fmt::print("{}", table.str());
 }
@@ -46,10 +44,11 @@ void print_sequential(const surfaces::SequentialSummary& summary) {
   for (const surfaces::SequentialStep& step : summary.steps) {
     const char* remark = !step.aliased.empty() ? " +" : step.model == summary.suggested ? " *" : "";
     aliased = aliased || !step.aliased.empty();
-    table.add({step.model + remark, std::to_string(step.df), number(step.f),
-               step.p ? reports::p_text(*step.p) : "-",
-               step.lack_of_fit_p ? reports::p_text(*step.lack_of_fit_p) : "-",
-               number(step.adjusted_r2), number(step.predicted_r2), number(step.aicc)});
+    table.add({step.model + remark, std::to_string(step.df), number_or_dash(step.f),
+               step.p ? analysis::p_text(*step.p) : "-",
+               step.lack_of_fit_p ? analysis::p_text(*step.lack_of_fit_p) : "-",
+               number_or_dash(step.adjusted_r2), number_or_dash(step.predicted_r2),
+               number_or_dash(step.aicc)});
   }
   fmt::print("{}  F and p of the terms added; p of lack of fit\n  {}\n", table.str(),
              wrapped("* suggested: " + summary.reason, 2, kColumns));
@@ -60,7 +59,7 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
   TextTable table({"source", "df", "df of its error", "F", "p"});
   for (const surfaces::PartTest& test : split_plot.tests) {
     table.add({test.source, std::to_string(test.df), short_number(test.df_error),
-               short_number(test.f), test.p ? reports::p_text(*test.p) : "-"});
+               short_number(test.f), test.p ? analysis::p_text(*test.p) : "-"});
   }
   fmt::print("{}", table.str());
   fmt::print("  {} whole plots: variance between them {}, of runs within {}{}\n",
@@ -70,26 +69,26 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
 }
 
 /// The law or the choice that stands in for the polynomial.
-void print_surface(const reports::ResponseAnalysis& response) {
+void print_surface(const analysis::ResponseAnalysis& response) {
   if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
   fmt::print("  surface: {} (the tables are of the polynomial)\n", response.kind);
   const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
   if (law == nullptr) return;
   fmt::print("  {}{}, sigma {}, R² {:.4f}\n", law->law.equation,
-             reports::scale_words(law->transform), number(law->sigma), law->r2);
+             analysis::scale_words(law->transform), number_or_dash(law->sigma), law->r2);
   TextTable table({"parameter", "level", "estimate", "std error", "meaning"});
   for (const auto* estimates : {&law->estimates, &law->sizes}) {
     for (const surfaces::LawEstimate& estimate : *estimates) {
       table.add({estimate.name, estimate.level, short_number(estimate.estimate),
-                 estimate.at_bound ? "at its bound" : number(estimate.std_error),
+                 estimate.at_bound ? "at its bound" : number_or_dash(estimate.std_error),
                  estimate.meaning});
     }
   }
   fmt::print("{}", table.str());
 }
 
-void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagnostics) {
+void print_shape(const surfaces::Fit& fit, const analysis::FitDiagnostics& diagnostics) {
   if (!fit.stationary_point) return;
   const surfaces::StationaryPoint& point = *fit.stationary_point;
   std::string settings;
@@ -104,13 +103,13 @@ void print_shape(const surfaces::Fit& fit, const reports::FitDiagnostics& diagno
   if (!diagnostics.shape) return;
   const surfaces::ShapeCertainty& shape = *diagnostics.shape;
   fmt::print("  probability of a maximum {}, of a minimum {}, of a saddle {}\n",
-             reports::percent(shape.maximum), reports::percent(shape.minimum),
-             reports::percent(shape.saddle));
+             analysis::percent(shape.maximum), analysis::percent(shape.minimum),
+             analysis::percent(shape.saddle));
 }
 
-void print_findings(const std::vector<reports::Finding>& found) {
-  for (const reports::Finding& finding : found) {
-    const bool note = finding.weight == reports::Finding::Weight::kNote;
+void print_findings(const std::vector<analysis::Finding>& found) {
+  for (const analysis::Finding& finding : found) {
+    const bool note = finding.weight == analysis::Finding::Weight::kNote;
     fmt::print(
         "  {} {}\n    {}\n", coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
         wrapped(finding.sentence + ".", 4, kColumns), wrapped(finding.remedy + ".", 4, kColumns));
@@ -118,12 +117,12 @@ void print_findings(const std::vector<reports::Finding>& found) {
 }
 
 /// How far the surface can be relied on, and what to do about what that says; then the rest.
-void print_trust(const reports::ResponseAnalysis& response) {
-  std::vector<reports::Finding> found = reports::findings(response);
+void print_trust(const analysis::ResponseAnalysis& response) {
+  std::vector<analysis::Finding> found = analysis::findings(response);
   const auto rest = std::stable_partition(found.begin(), found.end(),
                                           [](const auto& finding) { return finding.is_in_trust; });
-  fmt::print("  {}\n", wrapped(reports::trust(response).sentence, 2, kColumns));
-  std::for_each(found.begin(), rest, [](const reports::Finding& finding) {
+  fmt::print("  {}\n", wrapped(analysis::trust(response).sentence, 2, kColumns));
+  std::for_each(found.begin(), rest, [](const analysis::Finding& finding) {
     fmt::print("  {} {}\n", coloured("!", Colour::kBad),
                wrapped(finding.remedy + ".", 4, kColumns));
   });
@@ -131,7 +130,7 @@ void print_trust(const reports::ResponseAnalysis& response) {
   print_findings(found);
 }
 
-void print_fit(const reports::Analysis& analysis, const reports::ResponseAnalysis& response) {
+void print_fit(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response) {
   const std::string unit =
       response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
   fmt::print("{}\n", coloured(response.response.name + unit, Colour::kStrong));
@@ -146,8 +145,8 @@ void print_fit(const reports::Analysis& analysis, const reports::ResponseAnalysi
   fmt::print("\n");
   print_anova(fit);
   fmt::print("\n  {} runs{}, sigma {}, R² {:.4f}, adjusted {}, predicted {}\n", fit.n,
-             reports::scale_words(fit.transform), number(fit.sigma), fit.r2,
-             number(fit.adjusted_r2), number(fit.predicted_r2));
+             analysis::scale_words(fit.transform), number_or_dash(fit.sigma), fit.r2,
+             number_or_dash(fit.adjusted_r2), number_or_dash(fit.predicted_r2));
   if (fit.split_plot) print_split_plot(*fit.split_plot);
   if (response.sequential) print_sequential(*response.sequential);
   if (response.selection) {
@@ -169,8 +168,8 @@ int command_fit(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
-  const reports::Analysis analysis =
-      reports::analyse(directory, analysis_options(options, directory.study));
+  const analysis::Analysis analysis =
+      analysis::analyse(directory, analysis_options(options, directory.study));
   const std::string json = reports::fit_json(analysis);
   if (!asks_otherwise(options)) {
     study::write_file_atomically(directory.path / "fit.json", json);
@@ -178,9 +177,9 @@ int command_fit(const Command& command, const Arguments& arguments) {
   if (options.json()) {
     fmt::print("{}", json);
   } else {
-    for (const reports::ResponseAnalysis& response : analysis.responses)
+    for (const analysis::ResponseAnalysis& response : analysis.responses)
       print_fit(analysis, response);
-    if (const auto found = reports::run_findings(analysis); !found.empty()) {
+    if (const auto found = analysis::run_findings(analysis); !found.empty()) {
       fmt::print("{}\n", coloured("runs", Colour::kStrong));
       print_findings(found);
     }
@@ -193,7 +192,7 @@ int command_fit(const Command& command, const Arguments& arguments) {
     return kRunsMissing;
   }
   if (analysis.completed() == 0) {
-    say_next(reports::verdict(analysis).next_command);
+    say_next(analysis::verdict(analysis).next_command);
     return kRunsMissing;
   }
   say_next(fmt::format("doetune optimize {}", directory.path.string()));

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/format.h"
 #include "cli/command_list.h"
 #include "cli/terminal.h"
-#include "reports/format.h"
 #include "study/import.h"
 
 namespace doetune::cli {
@@ -35,7 +35,7 @@ int command_import(const Command& command, const Arguments& arguments) {
                    {"schema_version", 1}, {"directory", directory.path.string()}, {"runs", runs}}
                    .dump(2));
   } else {
-    fmt::print("{} taken from {} into {}\n", reports::count_of(runs, "run"), files[1],
+    fmt::print("{} taken from {} into {}\n", analysis::count_of(runs, "run"), files[1],
                directory.path.string());
   }
   say_next(fmt::format("doetune report {}", directory.path.string()));

@@ -1,5 +1,10 @@
 #include <fmt/format.h>
 
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "analysis/today.h"
+#include "analysis/verdict.h"
+#include "base/nearest_name.h"
 #include "cli/command_list.h"
 #include "cli/contour_chart.h"
 #include "cli/print_verdict.h"
@@ -8,20 +13,16 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
-#include "doe/nearest_name.h"
-#include "reports/analysis/slice.h"
-#include "reports/analysis/today.h"
-#include "reports/analysis/verdict.h"
-#include "reports/format.h"
+#include "reports/json/analysis_json.h"
 
 namespace doetune::cli {
 namespace {
 
 std::string interval(const std::optional<surfaces::Interval>& value) {
-  return value ? reports::interval_text(*value) : "unavailable";
+  return value ? analysis::interval_text(*value) : "unavailable";
 }
 
-void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
+void print_outlooks(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
   TextTable table({"response", "predicted", "mean, 95 %", "next run, 95 %", "goal met"});
   for (const surfaces::Outlook& outlook : candidate.outlooks) {
     const study::Response& response = *analysis.directory->study.find_response(outlook.name);
@@ -29,12 +30,12 @@ void print_outlooks(const reports::Analysis& analysis, const surfaces::Candidate
     const bool has_goal = goal != analysis.goals.end();
     std::string met = has_goal && goal->second.is_limit() ? outlook.goal_met ? "yes" : "NO" : "-";
     if (outlook.goal_met_probability)
-      met += ", " + reports::chance_text(*outlook.goal_met_probability);
-    table.add({reports::name_with_unit(outlook.name, response.unit),
-               reports::number_beside(outlook.mean, 0,
-                                      has_goal ? std::optional(goal->second) : std::nullopt),
+      met += ", " + analysis::chance_text(*outlook.goal_met_probability);
+    table.add({analysis::name_with_unit(outlook.name, response.unit),
+               analysis::number_beside(outlook.mean, 0,
+                                       has_goal ? std::optional(goal->second) : std::nullopt),
                interval(outlook.confidence_interval), interval(outlook.prediction_interval), met});
-    if (has_goal) table.add({"  " + reports::goal_text(goal->second, "")});
+    if (has_goal) table.add({"  " + analysis::goal_text(goal->second, "")});
   }
   fmt::print("{}", table.str());
 }
@@ -49,12 +50,12 @@ std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertai
   for (std::size_t level = 0; level < place.shares.size(); ++level) {
     if (place.shares[level] < 0.005) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", factor.level_names[level],
-                        reports::percent(place.shares[level]));
+                        analysis::percent(place.shares[level]));
   }
   return text;
 }
 
-void print_settings(const reports::Analysis& analysis) {
+void print_settings(const analysis::Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
   const auto& uncertainty = analysis.details->uncertainty;
@@ -72,14 +73,14 @@ void print_settings(const reports::Analysis& analysis) {
 }
 
 /// With its unit, to the digits that its interval leaves.
-std::string difference_text(const reports::Analysis& analysis, const surfaces::Gain& gain) {
-  return reports::with_unit(
-      reports::signed_difference_to(gain.difference, reports::half_width(gain.interval)),
+std::string difference_text(const analysis::Analysis& analysis, const surfaces::Gain& gain) {
+  return analysis::with_unit(
+      analysis::signed_difference_to(gain.difference, analysis::half_width(gain.interval)),
       analysis.directory->study.find_response(gain.name)->unit);
 }
 
-void print_gains(const reports::Analysis& analysis) {
-  if (analysis.details->gains.empty() || !reports::can_gain(analysis)) return;
+void print_gains(const analysis::Analysis& analysis) {
+  if (analysis.details->gains.empty() || !analysis::can_gain(analysis)) return;
   TextTable table({"against today's settings", "gain", "95 %", "ratio"});
   for (const surfaces::Gain& gain : analysis.details->gains) {
     table.add({gain.name, difference_text(analysis, gain), interval(gain.interval),
@@ -88,23 +89,23 @@ void print_gains(const reports::Analysis& analysis) {
   fmt::print("\n{}", table.str());
 }
 
-void print_robustness(const reports::Analysis& analysis) {
+void print_robustness(const analysis::Analysis& analysis) {
   TextTable table({"one step off in any factor", "lowest to highest"});
   for (const surfaces::RobustResponse& response : analysis.details->robustness.responses) {
-    table.add({response.name, reports::interval_text(response.range)});
+    table.add({response.name, analysis::interval_text(response.range)});
   }
   fmt::print("\n{}", table.str());
   if (analysis.details->robustness.limits_met_share < 1) {
     fmt::print("  {} of these settings keep to every limit, by their predicted means\n",
-               reports::percent(analysis.details->robustness.limits_met_share));
+               analysis::percent(analysis.details->robustness.limits_met_share));
   }
 }
 
-std::string settings_of(const reports::Analysis& analysis, const surfaces::Candidate& candidate) {
-  return reports::settings_text(analysis.directory->study.factors, candidate.settings);
+std::string settings_of(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
+  return analysis::settings_text(analysis.directory->study.factors, candidate.settings);
 }
 
-void print_equivalents(const reports::Analysis& analysis) {
+void print_equivalents(const analysis::Analysis& analysis) {
   if (analysis.details->equivalents.empty()) return;
   fmt::print("\nThe runs cannot tell these settings from the best:\n");
   for (const surfaces::Equivalent& equivalent : analysis.details->equivalents) {
@@ -118,11 +119,11 @@ void print_equivalents(const reports::Analysis& analysis) {
   }
 }
 
-void print_relaxations(const reports::Analysis& analysis) {
+void print_relaxations(const analysis::Analysis& analysis) {
   for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
     const study::Response& response = *analysis.directory->study.find_response(relaxation.name);
     const std::string value =
-        reports::with_unit(reports::short_number(relaxation.reachable), response.unit);
+        analysis::with_unit(analysis::short_number(relaxation.reachable), response.unit);
     const std::string told =
         relaxation.feasible
             ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
@@ -135,29 +136,29 @@ void print_relaxations(const reports::Analysis& analysis) {
 void print_probabilities(const surfaces::Optimum& optimum) {
   if (optimum.best.all_goals_met_probability) {
     fmt::print("\n  the next run meets every limit with a probability of {}\n",
-               reports::chance_text(*optimum.best.all_goals_met_probability));
+               analysis::chance_text(*optimum.best.all_goals_met_probability));
   }
   if (optimum.best.feasibility) {
     fmt::print("  a run at these settings completes with a probability of {}\n",
-               reports::chance_text(*optimum.best.feasibility));
+               analysis::chance_text(*optimum.best.feasibility));
   }
   if (optimum.global) return;
   fmt::print("  found by search: better settings may exist{}\n",
              optimum.most_to_gain
-                 ? fmt::format(", by {} at most", reports::short_number(*optimum.most_to_gain))
+                 ? fmt::format(", by {} at most", analysis::short_number(*optimum.most_to_gain))
                  : "");
 }
 
 /// Every limit is met, and every ramp is reached.
-bool meets_goals(const reports::Analysis& analysis) {
+bool meets_goals(const analysis::Analysis& analysis) {
   const std::vector<surfaces::Outlook>& outlooks = analysis.optimum->best.outlooks;
   return analysis.optimum->feasible &&
          std::all_of(outlooks.begin(), outlooks.end(), [](const auto& o) { return o.goal_met; });
 }
 
-void print_optimum(const reports::Analysis& analysis) {
+void print_optimum(const analysis::Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
-  print_verdict(reports::verdict(analysis));
+  print_verdict(analysis::verdict(analysis));
   fmt::print("\n");
   print_settings(analysis);
   fmt::print("\n");
@@ -168,7 +169,7 @@ void print_optimum(const reports::Analysis& analysis) {
   print_robustness(analysis);
   print_equivalents(analysis);
   fmt::print("\n");
-  for (const reports::ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     fmt::print("{}", profile_text(analysis, response, locale_is_utf8()));
   }
 }
@@ -176,43 +177,43 @@ void print_optimum(const reports::Analysis& analysis) {
 /// The index of a numeric factor that --contour names.
 int contour_factor(const std::vector<doe::Factor>& factors, const std::string& name) {
   std::vector<std::string> names;
-  for (const int f : reports::numeric_factors(factors)) {
+  for (const int f : analysis::numeric_factors(factors)) {
     if (factors[f].name == name) return f;
     names.push_back(factors[f].name);
   }
   throw UsageError(fmt::format("--contour: no numeric factor is named '{}'{}", name,
-                               doe::did_you_mean(name, names)));
+                               did_you_mean_or_list(name, names)));
 }
 
 /// What --response names; without it the first response that has a surface.
-const reports::ResponseAnalysis& contour_response(const Options& options,
-                                                  const reports::Analysis& analysis) {
+const analysis::ResponseAnalysis& contour_response(const Options& options,
+                                                   const analysis::Analysis& analysis) {
   const std::string wanted = options.text("response");
   std::vector<std::string> names;
-  for (const reports::ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
     if (wanted.empty() || response.response.name == wanted) return response;
     names.push_back(response.response.name);
   }
   throw UsageError(fmt::format("--response: no response with a surface is named '{}'{}", wanted,
-                               doe::did_you_mean(wanted, names)));
+                               did_you_mean_or_list(wanted, names)));
 }
 
 /// The contour that was asked for, ready to print.
-std::string asked_contour(const Options& options, const reports::Analysis& analysis) {
+std::string asked_contour(const Options& options, const analysis::Analysis& analysis) {
   const std::vector<std::string> names = split_list(options.text("contour"));
   if (names.size() != 2 || names[0] == names[1]) {
     throw UsageError("--contour: expected two factors, e.g. batch_size,decode_rate");
   }
-  const std::vector<doe::Factor>& factors = reports::factors_of(analysis);
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   const int x = contour_factor(factors, names[0]), y = contour_factor(factors, names[1]);
   return contour_text(analysis, contour_response(options, analysis), x, y, locale_is_utf8());
 }
 
 /// The command that confirms settings, where these are the study's own and no runs have yet.
-std::string next_command(const reports::Analysis& analysis, bool asks_otherwise) {
-  const reports::Verdict verdict = reports::verdict(analysis);
-  const bool confirm = verdict.status == reports::Status::kUnconfirmed && !asks_otherwise;
+std::string next_command(const analysis::Analysis& analysis, bool asks_otherwise) {
+  const analysis::Verdict verdict = analysis::verdict(analysis);
+  const bool confirm = verdict.status == analysis::Status::kUnconfirmed && !asks_otherwise;
   if (confirm && !verdict.next_command.empty()) return verdict.next_command;
   return fmt::format("doetune report {}", analysis.directory->path.string());
 }
@@ -237,8 +238,8 @@ int command_optimize(const Command& command, const Arguments& arguments) {
     throw UsageError("--response says which response --contour draws; give both");
   }
   const study::StudyDirectory directory = open_study(options);
-  const reports::Analysis analysis =
-      reports::analyse(directory, analysis_options(options, directory.study));
+  const analysis::Analysis analysis =
+      analysis::analyse(directory, analysis_options(options, directory.study));
   if (options.has("contour")) {
     if (options.json()) {
       throw UsageError("--contour is for people, --json for programs: not both");
@@ -253,7 +254,7 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   if (options.json()) fmt::print("{}", json);
   if (!analysis.optimum) {
     fmt::print(stderr, "no optimum: {}\n", analysis.optimum_problem);
-    const reports::Verdict verdict = reports::verdict(analysis);
+    const analysis::Verdict verdict = analysis::verdict(analysis);
     say_next(verdict.next_command.empty() ? fmt::format("doetune fit {}", directory.path.string())
                                           : verdict.next_command);
     return kRunsMissing;

@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/format.h"
 #include "cli/command_list.h"
 #include "cli/plan_table.h"
 #include "cli/program_check.h"
 #include "cli/terminal.h"
-#include "reports/format.h"
 #include "study/directory.h"
 #include "study/plan_json.h"
 
@@ -29,7 +29,7 @@ void print_plan(const study::StudyDirectory& directory) {
   const doe::Evaluation& evaluation = directory.plan.evaluation;
   print_runs(study, directory.plan, 0);
   fmt::print("\n{} with {} for {} model terms ({}){}\n", study.design.type,
-             reports::count_of(evaluation.runs, "run"), evaluation.terms, study.model_name,
+             analysis::count_of(evaluation.runs, "run"), evaluation.terms, study.model_name,
              evaluation.d_efficiency
                  ? fmt::format(", D-efficiency {:.1f} %", *evaluation.d_efficiency)
                  : "");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/verdict.h"
+#include "base/nearest_name.h"
 #include "cli/command_list.h"
 #include "cli/desktop.h"
 #include "cli/figure_files.h"
@@ -11,10 +13,9 @@
 #include "cli/run_numbers.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "doe/nearest_name.h"
-#include "reports/analysis/verdict.h"
 #include "reports/documents/report_formats.h"
 #include "reports/documents/write_report.h"
+#include "reports/json/analysis_json.h"
 
 namespace doetune::cli {
 namespace {
@@ -47,23 +48,23 @@ std::vector<std::string> formats_of(const Options& options) {
       continue;
     }
     throw UsageError(
-        fmt::format("--format: '{}' is not known{}", format, doe::did_you_mean(format, known)));
+        fmt::format("--format: '{}' is not known{}", format, did_you_mean_or_list(format, known)));
   }
   return formats;
 }
 
-void print_json(const reports::Verdict& verdict, const std::vector<fs::path>& files) {
+void print_json(const analysis::Verdict& verdict, const std::vector<fs::path>& files) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const fs::path& file : files) list.push_back(file.string());
   fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
-                                            {"status", reports::status_name(verdict.status)},
+                                            {"status", analysis::status_name(verdict.status)},
                                             {"headline", verdict.headline},
                                             {"caveats", verdict.caveats},
                                             {"files", list}}
                          .dump(2));
 }
 
-void print_answer(const reports::Verdict& verdict, const reports::ReportFiles& files) {
+void print_answer(const analysis::Verdict& verdict, const reports::ReportFiles& files) {
   print_verdict(verdict);
   for (const fs::path& page : files.pages) fmt::print("{} written\n", page.string());
   if (files.figures.empty()) return;
@@ -72,7 +73,7 @@ void print_answer(const reports::Verdict& verdict, const reports::ReportFiles& f
 }
 
 /// The report and what else was asked for.
-reports::ReportFiles write_files(const reports::Analysis& analysis, const fs::path& directory,
+reports::ReportFiles write_files(const analysis::Analysis& analysis, const fs::path& directory,
                                  const std::vector<std::string>& formats) {
   reports::ReportFiles files = reports::write_report(analysis, directory, formats);
   const std::vector<fs::path> drawings = files.figures;
@@ -93,9 +94,9 @@ void show_page(const Options& options, const fs::path& page, const std::string& 
 }
 
 /// Empty unless runs are to be made, or settings await their confirmation.
-std::string next_runs(const reports::Verdict& verdict) {
-  const bool wanted = verdict.status == reports::Status::kUnconfirmed ||
-                      verdict.status == reports::Status::kPartial;
+std::string next_runs(const analysis::Verdict& verdict) {
+  const bool wanted = verdict.status == analysis::Status::kUnconfirmed ||
+                      verdict.status == analysis::Status::kPartial;
   return wanted ? verdict.next_command : "";
 }
 
@@ -118,20 +119,20 @@ int command_report(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const std::vector<std::string> formats = formats_of(options);
   const study::StudyDirectory directory = open_study(options);
-  const reports::Analysis analysis =
-      reports::analyse(directory, analysis_options(options, directory.study));
+  const analysis::Analysis analysis =
+      analysis::analyse(directory, analysis_options(options, directory.study));
   if (!asks_otherwise(options) && !options.has("output")) {
     study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
     study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   }
   const fs::path output = options.text("output", directory.report().string());
   const reports::ReportFiles files = write_files(analysis, output, formats);
-  const reports::Verdict verdict = reports::verdict(analysis);
+  const analysis::Verdict verdict = analysis::verdict(analysis);
   options.json() ? print_json(verdict, files.all()) : print_answer(verdict, files);
   show_page(options, files.pages.empty() ? output / "figures" : files.pages.front(),
             asks_otherwise(options) ? "" : next_runs(verdict));
   if (analysis.completed() == 0) return kRunsMissing;
-  return verdict.status == reports::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
+  return verdict.status == analysis::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }
 
 }  // namespace doetune::cli

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/format.h"
+#include "base/nearest_name.h"
 #include "cli/command_list.h"
 #include "cli/dry_run.h"
 #include "cli/failed_runs.h"
@@ -11,10 +13,8 @@
 #include "cli/run_options.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "doe/nearest_name.h"
-#include "reports/format.h"
-#include "runner/progress_printer.h"
-#include "runner/run_study.h"
+#include "runner/loop/progress_printer.h"
+#include "runner/loop/run_study.h"
 #include "study/journal.h"
 
 namespace po = boost::program_options;
@@ -57,7 +57,7 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
     const auto status = study::run_status_from_name(word);
     if (!status || allowed.count(*status) == 0) {
       throw UsageError(
-          fmt::format("--retry: '{}' is not known{}", word, doe::did_you_mean(word, names)));
+          fmt::format("--retry: '{}' is not known{}", word, did_you_mean_or_list(word, names)));
     }
     statuses.insert(*status);
   }
@@ -66,7 +66,7 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
 
 /// Where there was nothing to do.
 void say_why_none(const runner::RunCounts& counts) {
-  const std::string planned = reports::count_of(counts.planned, "run");
+  const std::string planned = analysis::count_of(counts.planned, "run");
   if (counts.completed + counts.infeasible == counts.planned) {
     fmt::print(stderr, "Nothing to do: all {} are there already{}\n", planned,
                counts.infeasible > 0
@@ -88,7 +88,7 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
   if (counts.unsuccessful() > 0 || counts.completed == 0) {
     const auto records = study::final_records(study::read_journal(directory.journal()).records);
     fmt::print(stderr, "{} of {} completed\n{}", counts.completed,
-               reports::count_of(counts.planned, "run"), failures_text(directory, records));
+               analysis::count_of(counts.planned, "run"), failures_text(directory, records));
   }
   say_next(command_after_runs(directory, counts, counts.remaining));
   return counts.completed + counts.infeasible == counts.planned ? kDone : kRunsMissing;

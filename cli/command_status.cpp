@@ -7,24 +7,24 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "analysis/best_run.h"
+#include "analysis/format.h"
+#include "analysis/run_quality.h"
+#include "base/clock.h"
 #include "cli/command_list.h"
 #include "cli/expected_time.h"
 #include "cli/failed_runs.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
-#include "reports/analysis/best_run.h"
-#include "reports/analysis/run_quality.h"
-#include "reports/format.h"
-#include "runner/attempt.h"
-#include "runner/clock.h"
-#include "runner/drift.h"
-#include "runner/progress_printer.h"
+#include "runner/attempts/attempt.h"
+#include "runner/loop/drift.h"
+#include "runner/loop/progress_printer.h"
 #include "study/journal.h"
 
 namespace doetune::cli {
 namespace {
 
-std::optional<double> time_left_s(const reports::Analysis& analysis, int missing) {
+std::optional<double> time_left_s(const analysis::Analysis& analysis, int missing) {
   return seconds_for(analysis.directory->study, analysis.records, missing);
 }
 
@@ -33,45 +33,45 @@ int missing_runs(const runner::RunCounts& counts) {
 }
 
 /// What limited the runs, and what makes some doubtful, a line for each kind of flag.
-std::string quality_text(const reports::Records& records) {
-  constexpr std::size_t kMostKinds = 4;
+std::string quality_text(const analysis::Records& records) {
+  constexpr std::size_t kMaxKinds = 4;
   std::string text;
-  if (const std::string limits = reports::bottleneck_sentence(records); !limits.empty()) {
+  if (const std::string limits = analysis::bottleneck_sentence(records); !limits.empty()) {
     text += fmt::format("  {}\n", limits);
   }
-  const std::vector<reports::RunsAlike> flags = reports::runs_by_flag(records);
+  const std::vector<analysis::RunsAlike> flags = analysis::runs_by_flag(records);
   if (flags.empty()) return text;
-  const auto flagged = static_cast<int>(reports::flagged_runs(records).size());
+  const auto flagged = static_cast<int>(analysis::flagged_runs(records).size());
   text += fmt::format("  {}\n",
-                      coloured(reports::count_of(flagged, "run") + " flagged", Colour::kCaution));
-  for (std::size_t i = 0; i < std::min(flags.size(), kMostKinds); ++i) {
-    text += fmt::format("    {}: {}\n", reports::runs_text(flags[i].runs), flags[i].what);
+                      coloured(analysis::count_of(flagged, "run") + " flagged", Colour::kCaution));
+  for (std::size_t i = 0; i < std::min(flags.size(), kMaxKinds); ++i) {
+    text += fmt::format("    {}: {}\n", analysis::runs_text(flags[i].runs), flags[i].what);
   }
-  if (flags.size() > kMostKinds) {
+  if (flags.size() > kMaxKinds) {
     text += fmt::format("    {} of other kinds; `doetune report` has them\n",
-                        reports::count_of(static_cast<int>(flags.size() - kMostKinds), "flag"));
+                        analysis::count_of(static_cast<int>(flags.size() - kMaxKinds), "flag"));
   }
   return text;
 }
 
-nlohmann::ordered_json flagged_json(const reports::Records& records) {
+nlohmann::ordered_json flagged_json(const analysis::Records& records) {
   nlohmann::ordered_json flagged = nlohmann::ordered_json::array();
-  for (const int run : reports::flagged_runs(records)) {
+  for (const int run : analysis::flagged_runs(records)) {
     flagged.push_back({{"run", run}, {"flags", records.at(run).flags}});
   }
   return flagged;
 }
 
-nlohmann::ordered_json bottlenecks_json(const reports::Records& records) {
+nlohmann::ordered_json bottlenecks_json(const analysis::Records& records) {
   nlohmann::ordered_json counts = nlohmann::ordered_json::object();
-  for (const reports::RunsAlike& group : reports::runs_by_bottleneck(records)) {
+  for (const analysis::RunsAlike& group : analysis::runs_by_bottleneck(records)) {
     counts[group.what] = group.runs.size();
   }
   return counts;
 }
 
-std::string best_run_text(const reports::Analysis& analysis) {
-  const auto best = reports::best_measured_run(analysis);
+std::string best_run_text(const analysis::Analysis& analysis) {
+  const auto best = analysis::best_measured_run(analysis);
   if (!best) return "";
   const study::StudyDirectory& directory = *analysis.directory;
   const study::PlannedRun& run = directory.plan.runs[best->run - 1];
@@ -83,13 +83,13 @@ std::string best_run_text(const reports::Analysis& analysis) {
     const auto value = values.find(response.name);
     if (value == values.end()) continue;
     text += fmt::format("    {} {}\n", response.name,
-                        reports::with_unit(reports::short_number(value->second), response.unit));
+                        analysis::with_unit(analysis::short_number(value->second), response.unit));
   }
   return text;
 }
 
 /// Attempts that have begun and have no record yet.
-std::vector<std::string> under_way(const reports::Analysis& analysis) {
+std::vector<std::string> under_way(const analysis::Analysis& analysis) {
   std::vector<std::string> texts;
   const std::filesystem::path& path = analysis.directory->path;
   for (const auto& [run, numbers] : runner::attempt_directories(path / "runs")) {
@@ -101,7 +101,7 @@ std::vector<std::string> under_way(const reports::Analysis& analysis) {
   return texts;
 }
 
-std::string under_way_text(const reports::Analysis& analysis) {
+std::string under_way_text(const analysis::Analysis& analysis) {
   const auto owner = study::lock_owner(analysis.directory->path);
   const auto runs = under_way(analysis);
   if (owner) {
@@ -113,11 +113,11 @@ std::string under_way_text(const reports::Analysis& analysis) {
                      fmt::join(runs, ", "));
 }
 
-std::string status_text(const reports::Analysis& analysis, const runner::RunCounts& counts) {
+std::string status_text(const analysis::Analysis& analysis, const runner::RunCounts& counts) {
   const study::StudyDirectory& directory = *analysis.directory;
   std::string text =
       fmt::format("{}: {} of {} completed\n", coloured(directory.study.name, Colour::kStrong),
-                  counts.completed, reports::count_of(counts.planned, "run"));
+                  counts.completed, analysis::count_of(counts.planned, "run"));
   text += failures_text(directory, analysis.records);
   if (const int missing = missing_runs(counts); missing > 0) {
     const auto left_s = time_left_s(analysis, missing);
@@ -136,9 +136,9 @@ std::string status_text(const reports::Analysis& analysis, const runner::RunCoun
   return text + best_run_text(analysis);
 }
 
-void print_json(const reports::Analysis& analysis, const runner::RunCounts& counts) {
+void print_json(const analysis::Analysis& analysis, const runner::RunCounts& counts) {
   const auto left_s = time_left_s(analysis, missing_runs(counts));
-  const auto best = reports::best_measured_run(analysis);
+  const auto best = analysis::best_measured_run(analysis);
   fmt::print(
       "{}\n",
       nlohmann::ordered_json{{"schema_version", 1},
@@ -166,7 +166,7 @@ struct Standing {
 
 /// One look at a study: the answer of `status`.
 Standing show_status(const study::StudyDirectory& directory, bool json) {
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
   json ? print_json(analysis, counts) : fmt::print("{}", status_text(analysis, counts));
   std::fflush(stdout);
@@ -180,7 +180,7 @@ class RedrawnStatus {
       : directory_(directory), screen_(std::move(screen)) {}
 
   runner::RunCounts look(bool) {
-    const reports::Analysis analysis = reports::analyse(directory_);
+    const analysis::Analysis analysis = analysis::analyse(directory_);
     const runner::RunCounts counts = runner::count_runs(directory_.plan, analysis.records);
     fmt::print("{}", screen_.redrawn(status_text(analysis, counts)));
     std::fflush(stdout);
@@ -210,7 +210,7 @@ class ToldStatus {
 
  private:
   /// The runs that have ended since the look before.
-  void tell(const reports::Records& records, const runner::RunCounts& counts) {
+  void tell(const analysis::Records& records, const runner::RunCounts& counts) {
     for (const auto& [run, record] : records) {
       if (std::exchange(seen_[run], record.attempt) == record.attempt || !shown_) continue;
       fmt::print("{}\n", runner::ended_text(directory_.study, counts, directory_.plan.runs[run - 1],
@@ -229,13 +229,13 @@ class ToldStatus {
 /// time, however long a fit takes.
 template <class Shown>
 Standing watch(const study::StudyDirectory& directory, Shown shown) {
-  constexpr double kLeastPause_s = 1;
+  constexpr double kMinPause_s = 1;
   for (;;) {
-    const double began_s = runner::monotonic_s();
+    const double began_s = monotonic_s();
     const bool last = !study::lock_owner(directory.path);
     const runner::RunCounts counts = shown.look(last);
     if (last) return {counts, false};
-    const double pause_s = std::max(kLeastPause_s, 9 * (runner::monotonic_s() - began_s));
+    const double pause_s = std::max(kMinPause_s, 9 * (monotonic_s() - began_s));
     std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
   }
 }

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "cli/command_list.h"
-#include "runner/run_error.h"
-#include "runner/workload.h"
+#include "runner/attempts/workload.h"
+#include "runner/processes/run_error.h"
 
 namespace doetune::cli {
 

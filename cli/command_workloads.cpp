@@ -4,12 +4,12 @@
 
 #include "cli/command_list.h"
 #include "cli/terminal.h"
-#include "runner/workload.h"
+#include "runner/attempts/workload.h"
 
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kIndent = 26;  // of what is said of a name
+constexpr std::size_t kWorkloadIndent = 26;  // of what is said of a name
 
 std::string range_text(const runner::WorkloadFactor& factor) {
   if (!factor.levels.empty()) return fmt::format("{}", fmt::join(factor.levels, " | "));
@@ -27,9 +27,10 @@ std::string facts_of(const runner::WorkloadFactor& factor) {
 }
 
 void print_entry(const std::string& name, const std::string& facts, const std::string& what) {
-  fmt::print("  {:<{}} {}\n", name, kIndent - 3,
-             wrapped(facts.empty() ? what : facts, kIndent, kColumns));
-  if (!facts.empty()) fmt::print("{:{}}{}\n", "", kIndent, wrapped(what, kIndent, kColumns));
+  fmt::print("  {:<{}} {}\n", name, kWorkloadIndent - 3,
+             wrapped(facts.empty() ? what : facts, kWorkloadIndent, kColumns));
+  if (!facts.empty())
+    fmt::print("{:{}}{}\n", "", kWorkloadIndent, wrapped(what, kWorkloadIndent, kColumns));
 }
 
 void print_workload(const runner::WorkloadDescription& workload) {

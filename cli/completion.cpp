@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/study_argument.h"
-#include "runner/workload.h"
+#include "runner/attempts/workload.h"
 
 namespace doetune::cli {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kMostSettings = 64;
+constexpr std::size_t kMaxSettings = 64;
 
 /// "[DIR] --runs N" takes DIR, "STUDY.yaml DATA.csv" two.
 Words placeholders(std::string_view arguments) {
@@ -120,7 +120,7 @@ class Completer {
     for (const doe::Factor& factor : study.factors) {
       if (factor.name != name) continue;
       const std::vector<double> settings = factor.usable_settings();
-      if (settings.size() > kMostSettings) return;
+      if (settings.size() > kMaxSettings) return;
       for (const double setting : settings) add(start + factor.format(setting));
     }
   }

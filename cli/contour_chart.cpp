@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/format.h"
+#include "analysis/slice.h"
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "doe/design.h"
-#include "reports/analysis/slice.h"
 #include "reports/figures/contour.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::cli {
 namespace {
@@ -31,12 +31,12 @@ constexpr Marks kUnicodeMarks{"░", "●", "○", "★", "│"};
 constexpr Marks kAsciiMarks{":", "O", "o", "X", "|"};
 
 struct Slice {
-  const reports::Analysis& analysis;
+  const analysis::Analysis& analysis;
   Eigen::VectorXd held;  ///< coded
   int x = 0;
   int y = 1;
 
-  const doe::Factor& factor(int f) const { return reports::factors_of(analysis)[f]; }
+  const doe::Factor& factor(int f) const { return analysis::factors_of(analysis)[f]; }
   Eigen::VectorXd point(double cx, double cy) const {
     Eigen::VectorXd coded = held;
     coded[x] = cx;
@@ -50,11 +50,11 @@ double share(double coded) { return (coded + 1) / 2; }
 bool misses_a_limit(const Slice& slice, const Eigen::VectorXd& point) {
   const doe::Region& region = slice.analysis.directory->study.region;
   if (!region.is_box() &&
-      !region.allows(doe::natural_settings(reports::factors_of(slice.analysis), point))) {
+      !region.allows(doe::natural_settings(analysis::factors_of(slice.analysis), point))) {
     return true;
   }
-  for (const reports::ResponseAnalysis& response : slice.analysis.responses) {
-    const surfaces::Goal* goal = reports::goal_of(slice.analysis, response.response.name);
+  for (const analysis::ResponseAnalysis& response : slice.analysis.responses) {
+    const surfaces::Goal* goal = analysis::goal_of(slice.analysis, response.response.name);
     if (goal == nullptr || !goal->is_limit() || response.surface() == nullptr) continue;
     if (!goal->is_met(response.surface()->response(point))) return true;
   }
@@ -63,7 +63,7 @@ bool misses_a_limit(const Slice& slice, const Eigen::VectorXd& point) {
 
 /// Puts the level beside a line, in the middle of it or as near as there is room.
 void label_line(TextCanvas& canvas, const reports::Polyline& line, double level) {
-  const std::string label = reports::short_number(level);
+  const std::string label = analysis::short_number(level);
   const int width = static_cast<int>(label.size());
   const auto fits = [&](int column, int row) {
     for (int i = -1; i <= width; ++i) {
@@ -135,7 +135,7 @@ std::string x_axis(const doe::Factor& factor) {
   std::string line(kAcross + 1, ' ');
   std::size_t taken = 0;
   for (const double setting : reports::marked_settings(factor)) {
-    const std::string label = reports::short_number(setting);
+    const std::string label = analysis::short_number(setting);
     const int middle = static_cast<int>(share(factor.to_coded(setting)) * (kAcross - 1));
     const int begin = std::clamp(middle - static_cast<int>(label.size()) / 2, 0,
                                  kAcross - static_cast<int>(label.size()));
@@ -150,18 +150,18 @@ std::string x_axis(const doe::Factor& factor) {
 std::vector<std::string> y_axis(const TextCanvas& canvas, const doe::Factor& factor) {
   std::vector<std::string> labels(kRows);
   for (const double setting : reports::marked_settings(factor)) {
-    labels[canvas.row_of(share(factor.to_coded(setting)))] = reports::short_number(setting);
+    labels[canvas.row_of(share(factor.to_coded(setting)))] = analysis::short_number(setting);
   }
   return labels;
 }
 
-std::string title_of(const Slice& slice, const reports::ResponseAnalysis& response,
-                     const reports::Reference& at) {
-  const std::string held =
-      reports::settings_text(reports::factors_of(slice.analysis), at.settings, {slice.x, slice.y});
+std::string title_of(const Slice& slice, const analysis::ResponseAnalysis& response,
+                     const analysis::Reference& at) {
+  const std::string held = analysis::settings_text(analysis::factors_of(slice.analysis),
+                                                   at.settings, {slice.x, slice.y});
   return wrapped(
       fmt::format("{} predicted{}",
-                  reports::name_with_unit(response.response.name, response.response.unit),
+                  analysis::name_with_unit(response.response.name, response.response.unit),
                   held.empty() ? "" : fmt::format(", with {} ({})", held, at.name)),
       0, kColumns);
 }
@@ -169,14 +169,14 @@ std::string title_of(const Slice& slice, const reports::ResponseAnalysis& respon
 /// The drawing with its axes.
 std::string framed(const Slice& slice, const TextCanvas& canvas, const Marks& marks) {
   const doe::Factor &across = slice.factor(slice.x), &up = slice.factor(slice.y);
-  std::string text = reports::name_with_unit(up.name, up.unit) + '\n';
+  std::string text = analysis::name_with_unit(up.name, up.unit) + '\n';
   const std::vector<std::string> labels = y_axis(canvas, up), lines = canvas.lines();
   for (int row = 0; row < kRows; ++row) {
     text += fmt::format("{:>{}} {}{}{}\n", labels[row], kMargin - 2, marks.side, lines[row],
                         marks.side);
   }
   text += std::string(kMargin, ' ') + x_axis(across) + '\n';
-  const std::string name = reports::name_with_unit(across.name, across.unit);
+  const std::string name = analysis::name_with_unit(across.name, across.unit);
   const std::size_t indent = kMargin + kAcross - std::min<std::size_t>(name.size(), kAcross);
   return text + std::string(indent, ' ') + name + '\n';
 }
@@ -190,11 +190,11 @@ std::string legend(const Slice& slice, const Marks& marks, bool missed) {
 
 }  // namespace
 
-std::string contour_text(const reports::Analysis& analysis,
-                         const reports::ResponseAnalysis& response, int x, int y, bool unicode) {
+std::string contour_text(const analysis::Analysis& analysis,
+                         const analysis::ResponseAnalysis& response, int x, int y, bool unicode) {
   const Marks& marks = unicode ? kUnicodeMarks : kAsciiMarks;
-  const reports::Reference at = reports::reference(analysis);
-  const Slice slice{analysis, doe::coded_point(reports::factors_of(analysis), at.settings), x, y};
+  const analysis::Reference at = analysis::reference(analysis);
+  const Slice slice{analysis, doe::coded_point(analysis::factors_of(analysis), at.settings), x, y};
   const reports::Grid mean = reports::square_grid(-1, 1, kNodes, [&](double cx, double cy) {
     return response.surface()->response(slice.point(cx, cy));
   });

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "runner/program.h"
+#include "runner/processes/program.h"
 
 namespace doetune::cli {
 namespace {

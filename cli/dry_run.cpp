@@ -5,10 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/format.h"
+#include "base/host.h"
 #include "cli/expected_time.h"
 #include "cli/terminal.h"
-#include "reports/format.h"
-#include "runner/remote_program.h"
+#include "runner/launchers/remote_program.h"
 #include "study/argument_template.h"
 #include "study/journal.h"
 
@@ -39,7 +40,7 @@ std::string slot_text(const runner::Slot& slot) {
   std::string text;
   if (!slot.host.empty()) text += " on " + slot.host;
   if (!slot.gpus.empty()) text += fmt::format(" GPU {}", fmt::join(slot.gpus, ","));
-  if (!slot.cpus.empty()) text += " CPU " + runner::cpu_list(slot.cpus);
+  if (!slot.cpus.empty()) text += " CPU " + cpu_list(slot.cpus);
   if (slot.scheduled) text += " where the scheduler says";
   return text;
 }
@@ -63,7 +64,7 @@ void print_dry_run(const study::StudyDirectory& directory,
     }
   }
   const Cost cost = cost_of(directory, planned);
-  fmt::print("{} in {}: ", reports::count_of(static_cast<int>(planned.size()), "run"),
+  fmt::print("{} in {}: ", analysis::count_of(static_cast<int>(planned.size()), "run"),
              directory.working_directory.string());
   if (cost.wall_s) {
     fmt::print("about {} ({} each){}\n", duration_text(*cost.wall_s), duration_text(*cost.each_s),

@@ -1,7 +1,7 @@
 // `doetune run --dry-run`: what would be executed, where, and what it would cost.
 #pragma once
 
-#include "runner/run_study.h"
+#include "runner/loop/run_study.h"
 
 namespace doetune::cli {
 

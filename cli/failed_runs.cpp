@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include "analysis/format.h"
 #include "cli/terminal.h"
-#include "reports/format.h"
-#include "runner/bounded_file.h"
-#include "runner/output_text.h"
+#include "runner/processes/bounded_file.h"
+#include "runner/processes/output_text.h"
 
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kMostKinds = 6;
+constexpr std::size_t kMaxKinds = 6;
 constexpr std::size_t kTailBytes = 4096;
 
 /// "fccd/runs/0014.1/stderr: ImportError"; of standard output where that one is empty. Without the
@@ -28,25 +28,26 @@ std::string output_text(const std::filesystem::path& attempt, const std::string&
   return "";
 }
 
-std::string kind_text(const study::StudyDirectory& directory, const reports::RunsAlike& alike,
+std::string kind_text(const study::StudyDirectory& directory, const analysis::RunsAlike& alike,
                       const study::RunRecord& last) {
   std::string text = fmt::format(
-      "  {}\n", wrapped(reports::runs_text(alike.runs) + " " + alike.what, 4, kColumns));
+      "  {}\n", wrapped(analysis::runs_text(alike.runs) + " " + alike.what, 4, kColumns));
   const std::string output = output_text(directory.attempt(last.run, last.attempt), alike.what);
   return output.empty() ? text : text + fmt::format("    {}\n", wrapped(output, 6, kColumns));
 }
 
 }  // namespace
 
-std::string failures_text(const study::StudyDirectory& directory, const reports::Records& records) {
-  const std::vector<reports::RunsAlike> kinds = reports::runs_by_end(records);
+std::string failures_text(const study::StudyDirectory& directory,
+                          const analysis::Records& records) {
+  const std::vector<analysis::RunsAlike> kinds = analysis::runs_by_end(records);
   std::string text;
-  for (std::size_t i = 0; i < std::min(kinds.size(), kMostKinds); ++i) {
+  for (std::size_t i = 0; i < std::min(kinds.size(), kMaxKinds); ++i) {
     text += kind_text(directory, kinds[i], records.at(kinds[i].runs.back()));
   }
-  if (kinds.size() <= kMostKinds) return text;
+  if (kinds.size() <= kMaxKinds) return text;
   return text + fmt::format("  {} of other kinds; `doetune report` has them\n",
-                            reports::count_of(static_cast<int>(kinds.size() - kMostKinds), "end"));
+                            analysis::count_of(static_cast<int>(kinds.size() - kMaxKinds), "end"));
 }
 
 std::string command_after_runs(const study::StudyDirectory& directory,

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "reports/analysis/run_quality.h"
-#include "runner/progress.h"
+#include "analysis/run_quality.h"
+#include "runner/loop/progress.h"
 #include "study/directory.h"
 
 namespace doetune::cli {
@@ -15,7 +15,7 @@ namespace doetune::cli {
 ///     fccd/runs/0014.1/stderr: ImportError: no module named torch
 ///
 /// Empty where every run that was tried has completed.
-std::string failures_text(const study::StudyDirectory& directory, const reports::Records& records);
+std::string failures_text(const study::StudyDirectory& directory, const analysis::Records& records);
 
 /// The command after runs were made, in vain or not: `check` where none has completed of those that
 /// were tried, `run` where `missing` are left, else `report`.

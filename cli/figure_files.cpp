@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "runner/command.h"
-#include "runner/program.h"
+#include "runner/attempts/command.h"
+#include "runner/processes/program.h"
 #include "study/files.h"
 
 namespace doetune::cli {

@@ -10,10 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/nearest_name.h"
+#include "base/version.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "doe/nearest_name.h"
-#include "runner/run_error.h"
+#include "runner/processes/run_error.h"
 #include "study/directory.h"
 #include "study/study.h"
 
@@ -31,10 +32,10 @@ const Command& named(const std::string& name) {
   if (command != nullptr) return *command;
   if (name.starts_with('-')) {
     throw UsageError(fmt::format("doetune: no option is named '{}'{}", name,
-                                 doe::did_you_mean(name, {"--help", "--version"})));
+                                 did_you_mean_or_list(name, {"--help", "--version"})));
   }
   throw UsageError(fmt::format("doetune: no command is named '{}'{}", name,
-                               doe::did_you_mean(name, command_names())));
+                               did_you_mean_or_list(name, command_names())));
 }
 
 int run_command(const std::vector<std::string>& arguments) {
@@ -49,7 +50,7 @@ int run_command(const std::vector<std::string>& arguments) {
     return kDone;
   }
   if (first == "--version") {
-    fmt::print("doetune {}\n", DOETUNE_VERSION);
+    fmt::print("doetune {}\n", version());
     return kDone;
   }
   const Command& command = named(first);

@@ -5,8 +5,9 @@
 
 #include <cmath>
 
+#include "analysis/format.h"
+#include "base/version.h"
 #include "cli/terminal.h"
-#include "reports/format.h"
 #include "study/schema.h"
 
 namespace doetune::cli {
@@ -36,7 +37,7 @@ std::string italic(std::string_view text) { return "\\fI" + plain(text) + "\\fR"
 
 std::string title(const std::string& name, int section) {
   return fmt::format(".TH \"{}\" {} \"{}\" \"doetune {}\" \"doetune\"\n", plain(name), section,
-                     DOETUNE_RELEASED, DOETUNE_VERSION);
+                     release_date(), version());
 }
 
 /// Under a term its text, in lines that people can read in the source as well.
@@ -110,7 +111,7 @@ std::string keys_text(const study::Schema& schema) {
   for (const study::SchemaKey& key : schema.keys) {
     text += entry(bold(key.name),
                   fmt::format("{}{}. {}.", key.description, key.required ? " (required)" : "",
-                              reports::capitalised(kind_text(key.value))));
+                              analysis::capitalised(kind_text(key.value))));
     const std::string inner = keys_text(key.value);
     if (!inner.empty()) text += ".RS\n" + inner + ".RE\n";
   }

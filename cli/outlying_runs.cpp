@@ -8,34 +8,34 @@
 #include <numeric>
 #include <set>
 
+#include "analysis/format.h"
 #include "cli/command.h"
 #include "cli/run_numbers.h"
-#include "reports/format.h"
 #include "study/augment.h"
 #include "study/journal.h"
 
 namespace doetune::cli {
 namespace {
 
-constexpr int kShare = 4;             // at most one run in so many is measured once more
-constexpr std::size_t kMostTold = 8;  // the report tells all
+constexpr int kShare = 4;            // at most one run in so many is measured once more
+constexpr std::size_t kMaxTold = 8;  // the report tells all
 
-void tell(const std::vector<reports::OutlyingRun>& outlying) {
-  for (std::size_t i = 0; i < std::min(outlying.size(), kMostTold); ++i) {
+void tell(const std::vector<analysis::OutlyingRun>& outlying) {
+  for (std::size_t i = 0; i < std::min(outlying.size(), kMaxTold); ++i) {
     fmt::print(stderr, "Run {} stands out: {}\n", outlying[i].run,
                fmt::join(outlying[i].reasons, "; "));
   }
-  if (outlying.size() > kMostTold) {
+  if (outlying.size() > kMaxTold) {
     fmt::print(stderr, "{} more stand out; `doetune report` tells them\n",
-               outlying.size() - kMostTold);
+               outlying.size() - kMaxTold);
   }
 }
 
 /// The runs of `outlying` that are not among `taken`.
-std::vector<int> others(const std::vector<reports::OutlyingRun>& outlying,
+std::vector<int> others(const std::vector<analysis::OutlyingRun>& outlying,
                         const std::vector<int>& taken) {
   std::vector<int> runs;
-  for (const reports::OutlyingRun& run : outlying) {
+  for (const analysis::OutlyingRun& run : outlying) {
     if (std::find(taken.begin(), taken.end(), run.run) == taken.end()) runs.push_back(run.run);
   }
   std::sort(runs.begin(), runs.end());
@@ -44,8 +44,8 @@ std::vector<int> others(const std::vector<reports::OutlyingRun>& outlying,
 
 }  // namespace
 
-std::vector<reports::OutlyingRun> not_repeated(const study::Plan& plan,
-                                               std::vector<reports::OutlyingRun> outlying) {
+std::vector<analysis::OutlyingRun> not_repeated(const study::Plan& plan,
+                                                std::vector<analysis::OutlyingRun> outlying) {
   std::set<int> settled;
   for (const study::PlannedRun& run : plan.runs) {
     const auto first = study::repeated_run(plan, run.run);
@@ -53,12 +53,12 @@ std::vector<reports::OutlyingRun> not_repeated(const study::Plan& plan,
     if (run.judges()) settled.insert(run.run);
   }
   std::erase_if(outlying,
-                [&](const reports::OutlyingRun& run) { return settled.count(run.run) > 0; });
+                [&](const analysis::OutlyingRun& run) { return settled.count(run.run) > 0; });
   return outlying;
 }
 
 std::vector<int> within_a_quarter(const study::Plan& plan,
-                                  const std::vector<reports::OutlyingRun>& outlying) {
+                                  const std::vector<analysis::OutlyingRun>& outlying) {
   const auto repeats = static_cast<int>(
       std::count_if(plan.runs.begin(), plan.runs.end(), [&](const study::PlannedRun& run) {
         return study::repeated_run(plan, run.run).has_value();
@@ -67,7 +67,7 @@ std::vector<int> within_a_quarter(const study::Plan& plan,
       plan.runs.begin(), plan.runs.end(), [](const auto& run) { return run.judges(); }));
   const int most = (static_cast<int>(plan.runs.size()) - judging - repeats) / kShare - repeats;
   std::vector<int> runs;
-  for (const reports::OutlyingRun& run : outlying) {
+  for (const analysis::OutlyingRun& run : outlying) {
     if (static_cast<int>(runs.size()) < most) runs.push_back(run.run);
   }
   std::sort(runs.begin(), runs.end());
@@ -76,7 +76,7 @@ std::vector<int> within_a_quarter(const study::Plan& plan,
 
 std::vector<int> judge_outlying_runs(const study::StudyDirectory& directory) {
   const auto outlying =
-      not_repeated(directory.plan, reports::outlying_runs(reports::fit_runs(directory)));
+      not_repeated(directory.plan, analysis::outlying_runs(analysis::fit_runs(directory)));
   if (outlying.empty()) return {};
   tell(outlying);
   std::vector<int> again;
@@ -85,11 +85,11 @@ std::vector<int> judge_outlying_runs(const study::StudyDirectory& directory) {
   }
   if (!again.empty()) {
     fmt::print(stderr, "Measuring {} once more, as the study asks; both values count\n",
-               reports::runs_text(again));
+               analysis::runs_text(again));
   }
   if (const std::vector<int> rest = others(outlying, again); !rest.empty()) {
     fmt::print(stderr, "`doetune run {} --rerun {}` measures {} once more; both values count\n",
-               directory.path.string(), reports::run_list(rest), rest.size() == 1 ? "it" : "them");
+               directory.path.string(), analysis::run_list(rest), rest.size() == 1 ? "it" : "them");
   }
   return again;
 }
@@ -112,8 +112,8 @@ std::vector<int> runs_to_rerun(const std::string& text, const study::StudyDirect
     throw UsageError(
         fmt::format("--rerun: {} {} not completed, so there is nothing to measure "
                     "again; `doetune run --only {}` executes what is missing",
-                    reports::runs_text(missing), missing.size() == 1 ? "has" : "have",
-                    reports::run_list(missing)));
+                    analysis::runs_text(missing), missing.size() == 1 ? "has" : "have",
+                    analysis::run_list(missing)));
   }
   return runs;
 }

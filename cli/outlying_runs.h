@@ -4,20 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "reports/analysis/run_quality.h"
+#include "analysis/run_quality.h"
 #include "study/directory.h"
 
 namespace doetune::cli {
 
 /// Of the runs that stand out, those that are neither measured once more in the plan nor such a
 /// measurement themselves, and that surfaces are fitted to: which judge, are as many as asked for.
-std::vector<reports::OutlyingRun> not_repeated(const study::Plan& plan,
-                                               std::vector<reports::OutlyingRun> outlying);
+std::vector<analysis::OutlyingRun> not_repeated(const study::Plan& plan,
+                                                std::vector<analysis::OutlyingRun> outlying);
 
 /// The first of them, so many that the plan has at most a quarter more runs than it had without any
 /// that were measured once more.
 std::vector<int> within_a_quarter(const study::Plan& plan,
-                                  const std::vector<reports::OutlyingRun>& outlying);
+                                  const std::vector<analysis::OutlyingRun>& outlying);
 
 /// The runs that `run.outliers` lets be measured once more, in order of their numbers; with `flag`
 /// none. Tells on standard error which runs stand out and why, what is measured once more, and the

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 
+#include "analysis/format.h"
 #include "cli/terminal.h"
-#include "reports/format.h"
 
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kMostRowsShown = 40;
+constexpr std::size_t kMaxRowsShown = 40;
 
 }  // namespace
 
 void print_runs(const study::Study& study, const study::Plan& plan, int first) {
-  const std::size_t shown = std::min(plan.runs.size(), first + kMostRowsShown);
+  const std::size_t shown = std::min(plan.runs.size(), first + kMaxRowsShown);
   const bool whole_plots = plan.has_whole_plots();
   std::vector<std::string> header{"run"};
   if (whole_plots) header.emplace_back("whole plot");
@@ -42,7 +42,7 @@ void print_runs(const study::Study& study, const study::Plan& plan, int first) {
 
 void print_search(const doe::SearchReport& search) {
   fmt::print("search: {} {:.5g} in {}, found {}, {:.1f} s{}\n", search.criterion, search.best,
-             reports::count_of(search.starts, "start"),
+             analysis::count_of(search.starts, "start"),
              search.best_found == 1 ? "once" : fmt::format("{} times", search.best_found),
              search.seconds, search.stopped_by_time ? "; the time limit ended it" : "");
   if (!search.bound) return;

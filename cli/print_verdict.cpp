@@ -7,12 +7,12 @@
 namespace doetune::cli {
 namespace {
 
-Colour colour_of(reports::Status status) {
+Colour colour_of(analysis::Status status) {
   switch (status) {
-    case reports::Status::kConfirmed:
+    case analysis::Status::kConfirmed:
       return Colour::kGood;
-    case reports::Status::kInfeasible:
-    case reports::Status::kNotConfirmed:
+    case analysis::Status::kInfeasible:
+    case analysis::Status::kNotConfirmed:
       return Colour::kBad;
     default:
       return Colour::kCaution;
@@ -21,8 +21,8 @@ Colour colour_of(reports::Status status) {
 
 }  // namespace
 
-void print_verdict(const reports::Verdict& verdict) {
-  const std::string badge(reports::status_name(verdict.status));
+void print_verdict(const analysis::Verdict& verdict) {
+  const std::string badge(analysis::status_name(verdict.status));
   // Colours take no room, so lines are broken before the badge is coloured.
   const std::string text = wrapped(badge + ": " + verdict.headline, 0, kColumns);
   fmt::print("{}{}\n", coloured(badge, colour_of(verdict.status)), text.substr(badge.size()));

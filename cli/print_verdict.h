@@ -1,11 +1,11 @@
 // What an analysis comes to, for a terminal.
 #pragma once
 
-#include "reports/analysis/verdict.h"
+#include "analysis/verdict.h"
 
 namespace doetune::cli {
 
 /// The badge, the headline and the caveats, in lines of at most 80 columns.
-void print_verdict(const reports::Verdict& verdict);
+void print_verdict(const analysis::Verdict& verdict);
 
 }  // namespace doetune::cli

@@ -6,19 +6,20 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "base/text.h"
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "doe/design.h"
-#include "reports/analysis/slice.h"
-#include "reports/format.h"
 
 namespace doetune::cli {
 namespace {
 
-constexpr int kMargin = 10;  // columns of the response's axis
+constexpr int kProfileMargin = 10;  // columns of the response's axis
 constexpr int kPanel = 20;
 constexpr int kGap = 3;
-constexpr int kRows = 6;
+constexpr int kProfileRows = 6;
 constexpr std::size_t kBesideEachOther = 3;
 
 struct Range {
@@ -46,7 +47,7 @@ double along(const doe::Factor& factor, double coded) {
   return (coded + 0.5) / static_cast<double>(factor.level_names.size());
 }
 
-Panel panel_of(const reports::ResponseAnalysis& response, const doe::Factor& factor, int f,
+Panel panel_of(const analysis::ResponseAnalysis& response, const doe::Factor& factor, int f,
                Eigen::VectorXd point) {
   Panel panel{factor, point[f], {}, {}};
   const int places =
@@ -121,7 +122,7 @@ void draw_limits(TextCanvas& canvas, const surfaces::Goal* goal, const Range& ra
 /// At most `width` characters of a text, padded to it.
 std::string fixed(const std::string& text, std::size_t width) {
   const std::string cut_text = shortened(text, width);
-  return cut_text + std::string(width - cli::width(cut_text), ' ');
+  return cut_text + std::string(width - character_count(cut_text), ' ');
 }
 
 std::string axis_line(const Panel& panel, bool unicode) {
@@ -143,8 +144,8 @@ std::string ends_line(const doe::Factor& factor) {
     }
     return fixed(line, kPanel);
   }
-  const std::string low = reports::short_number(factor.low);
-  const std::string high = reports::short_number(factor.high);
+  const std::string low = analysis::short_number(factor.low);
+  const std::string high = analysis::short_number(factor.high);
   return fixed(low, kPanel - std::min<std::size_t>(high.size(), kPanel)) + high;
 }
 
@@ -164,46 +165,46 @@ std::string row_text(const std::vector<Panel>& panels, std::size_t first, const 
   std::vector<std::vector<std::string>> drawn;
   std::vector<std::string> axes, ends, names;
   for (std::size_t p = first; p < last; ++p) {
-    TextCanvas canvas(kPanel, kRows, unicode);
+    TextCanvas canvas(kPanel, kProfileRows, unicode);
     draw_curve(canvas, panels[p], range);
     draw_limits(canvas, goal, range);
     drawn.push_back(canvas.lines());
     axes.push_back(axis_line(panels[p], unicode));
     ends.push_back(ends_line(panels[p].factor));
     const doe::Factor& factor = panels[p].factor;
-    names.push_back(fixed(reports::name_with_unit(factor.name, factor.unit), kPanel));
+    names.push_back(fixed(analysis::name_with_unit(factor.name, factor.unit), kPanel));
   }
   std::string text;
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kProfileRows; ++row) {
     const double resolution = (range.high - range.low) / 10;
-    const std::string label = row == 0           ? reports::number_to(range.high, resolution)
-                              : row == kRows - 1 ? reports::number_to(range.low, resolution)
-                                                 : "";
+    const std::string label = row == 0 ? analysis::number_to(range.high, resolution)
+                              : row == kProfileRows - 1 ? analysis::number_to(range.low, resolution)
+                                                        : "";
     std::vector<std::string> parts;
     for (const auto& lines : drawn) parts.push_back(lines[row]);
-    text += across(fmt::format("{:>{}} {}", label, kMargin - 2, unicode ? "│" : "|"), parts);
+    text += across(fmt::format("{:>{}} {}", label, kProfileMargin - 2, unicode ? "│" : "|"), parts);
   }
-  const std::string blank(kMargin, ' ');
+  const std::string blank(kProfileMargin, ' ');
   return text + across(blank, axes) + across(blank, ends) + across(blank, names);
 }
 
 }  // namespace
 
-std::string profile_text(const reports::Analysis& analysis,
-                         const reports::ResponseAnalysis& response, bool unicode) {
+std::string profile_text(const analysis::Analysis& analysis,
+                         const analysis::ResponseAnalysis& response, bool unicode) {
   if (response.surface() == nullptr) return "";
-  const std::vector<doe::Factor>& factors = reports::factors_of(analysis);
-  const reports::Reference at = reports::reference(analysis);
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
+  const analysis::Reference at = analysis::reference(analysis);
   const Eigen::VectorXd point = doe::coded_point(factors, at.settings);
   std::vector<Panel> panels;
   for (std::size_t f = 0; f < factors.size(); ++f) {
     panels.push_back(panel_of(response, factors[f], static_cast<int>(f), point));
   }
-  const surfaces::Goal* goal = reports::goal_of(analysis, response.response.name);
+  const surfaces::Goal* goal = analysis::goal_of(analysis, response.response.name);
   const Range range = range_of(panels, goal);
   std::string text = wrapped(
       fmt::format("{} along each factor through {} ({}); dotted: 95 % interval of the mean{}",
-                  reports::name_with_unit(response.response.name, response.response.unit), at.name,
+                  analysis::name_with_unit(response.response.name, response.response.unit), at.name,
                   unicode ? "▲" : "^",
                   goal != nullptr && goal->is_limit() ? "; dashed: its limit" : ""),
       0, kColumns);

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "reports/analysis/analysis.h"
+#include "analysis/analysis.h"
 
 namespace doetune::cli {
 
 /// A panel a factor, three beside each other in 80 columns: the predicted mean along the factor
-/// with the others at the optimum (reports::reference), its 95 % interval dotted, the optimum's
+/// with the others at the optimum (analysis::reference), its 95 % interval dotted, the optimum's
 /// setting marked, limits dashed. Empty for a response without a surface.
-std::string profile_text(const reports::Analysis& analysis,
-                         const reports::ResponseAnalysis& response, bool unicode);
+std::string profile_text(const analysis::Analysis& analysis,
+                         const analysis::ResponseAnalysis& response, bool unicode);
 
 }  // namespace doetune::cli

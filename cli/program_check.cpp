@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "runner/run_study.h"
-#include "runner/workload.h"
+#include "runner/attempts/workload.h"
+#include "runner/loop/run_study.h"
 #include "study/argument_template.h"
 
 namespace doetune::cli {

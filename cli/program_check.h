@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/run_error.h"
+#include "runner/processes/run_error.h"
 #include "study/directory.h"
 
 namespace doetune::cli {

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "runner/launcher.h"
-#include "runner/run_study.h"
+#include "runner/launchers/launcher.h"
+#include "runner/loop/run_study.h"
 #include "study/directory.h"
 
 namespace doetune::cli {

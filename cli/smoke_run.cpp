@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "runner/bounded_file.h"
-#include "runner/output_text.h"
-#include "runner/progress_printer.h"
-#include "runner/run_study.h"
+#include "runner/loop/progress_printer.h"
+#include "runner/loop/run_study.h"
+#include "runner/processes/bounded_file.h"
+#include "runner/processes/output_text.h"
 #include "study/journal.h"
 
 namespace doetune::cli {
@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = 4096;
-constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMaxBytes = 4096;
+constexpr std::size_t kMaxLines = 8;
 
 /// A new directory that goes with the object.
 class Scratch {
@@ -52,7 +52,7 @@ struct WaitingLine : runner::ProgressPrinter {
 };
 
 std::string last_lines(const fs::path& file) {
-  const std::string tail = runner::read_tail(file, kMostBytes);
+  const std::string tail = runner::read_tail(file, kMaxBytes);
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < tail.size();) {
     const std::size_t end = std::min(tail.find('\n', begin), tail.size());
@@ -61,7 +61,7 @@ std::string last_lines(const fs::path& file) {
     begin = end + 1;
   }
   std::string text;
-  for (std::size_t i = lines.size() - std::min(lines.size(), kMostLines); i < lines.size(); ++i) {
+  for (std::size_t i = lines.size() - std::min(lines.size(), kMaxLines); i < lines.size(); ++i) {
     text += lines[i] + '\n';
   }
   return text;

@@ -7,7 +7,7 @@
 #include <array>
 #include <limits>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 #include "study/schema.h"
 #include "study/setting_error.h"
 #include "study/yaml.h"
@@ -24,7 +24,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct GoalWord {
   const char* word;
   surfaces::GoalType type;
-  std::size_t fewest_values, most_values;
+  std::size_t fewest_values, max_values;
 };
 
 constexpr std::array kGoalWords{
@@ -73,15 +73,15 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
   if (found == kGoalWords.end()) {
     std::vector<std::string> words;
     for (const GoalWord& known : kGoalWords) words.emplace_back(known.word);
-    throw UsageError(
-        fmt::format("{}: no goal is named '{}'{}", option, word, doe::did_you_mean(word, words)));
+    throw UsageError(fmt::format("{}: no goal is named '{}'{}", option, word,
+                                 did_you_mean_or_list(word, words)));
   }
   const std::vector<double> values =
       numbers(colon == std::string::npos ? "" : text.substr(colon + 1), option);
-  if (values.size() < found->fewest_values || values.size() > found->most_values) {
+  if (values.size() < found->fewest_values || values.size() > found->max_values) {
     throw UsageError(fmt::format("{}: {} needs {}, for example {}", option, word,
-                                 found->most_values == 1 ? "one number" : "two numbers",
-                                 found->most_values == 1 ? word + ":100" : word + ":1800,2500"));
+                                 found->max_values == 1 ? "one number" : "two numbers",
+                                 found->max_values == 1 ? word + ":100" : word + ":1800,2500"));
   }
   surfaces::Goal goal;
   goal.type = found->type;
@@ -100,25 +100,25 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
 }
 
 void read_goal(const std::string& text, const study::Study& study,
-               reports::AnalysisOptions& options) {
+               analysis::AnalysisOptions& options) {
   const auto [name, goal] = split(text, "--goal", "RESPONSE=GOAL, e.g. throughput=maximize");
   if (study.find_response(name) == nullptr) {
     std::vector<std::string> names;
     for (const study::Response& response : study.responses) names.push_back(response.name);
-    throw UsageError(
-        fmt::format("--goal: no response is named '{}'{}", name, doe::did_you_mean(name, names)));
+    throw UsageError(fmt::format("--goal: no response is named '{}'{}", name,
+                                 did_you_mean_or_list(name, names)));
   }
   options.goals[name] = parse_goal(goal, "--goal " + name);
 }
 
 void read_hold(const std::string& text, const study::Study& study,
-               reports::AnalysisOptions& options) {
+               analysis::AnalysisOptions& options) {
   const auto [name, setting] = split(text, "--hold", "FACTOR=SETTING, e.g. batch_size=8");
   const std::vector<std::string> names = study.factor_names();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     throw UsageError(
-        fmt::format("--hold: no factor is named '{}'{}", name, doe::did_you_mean(name, names)));
+        fmt::format("--hold: no factor is named '{}'{}", name, did_you_mean_or_list(name, names)));
   }
   const doe::Factor& factor = study.factors[at - names.begin()];
   const auto value = factor.parse(setting);
@@ -136,7 +136,7 @@ bool is_law(const std::string& surface) {
 
 /// A law is in one numeric factor, which the command line or the study must name where there are
 /// several.
-void check_law(const reports::AnalysisOptions& analysis, const study::Study& study) {
+void check_law(const analysis::AnalysisOptions& analysis, const study::Study& study) {
   std::vector<std::string> numeric;
   for (const doe::Factor& factor : study.factors) {
     if (!factor.is_categorical()) numeric.push_back(factor.name);
@@ -144,7 +144,7 @@ void check_law(const reports::AnalysisOptions& analysis, const study::Study& stu
   const std::string& factor = analysis.fit.factor;
   if (!factor.empty() && std::find(numeric.begin(), numeric.end(), factor) == numeric.end()) {
     throw UsageError(fmt::format("--law-factor: '{}' has no numbers for settings{}", factor,
-                                 doe::did_you_mean(factor, numeric)));
+                                 did_you_mean_or_list(factor, numeric)));
   }
   if (!is_law(analysis.fit.surface) || !factor.empty()) return;
   const bool named = std::all_of(study.responses.begin(), study.responses.end(),
@@ -201,8 +201,8 @@ std::string checked_factor(const Options& options, const char* option, const stu
   const std::string name = options.text(option);
   const std::vector<std::string> names = study.factor_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  throw UsageError(
-      fmt::format("--{}: no factor is named '{}'{}", option, name, doe::did_you_mean(name, names)));
+  throw UsageError(fmt::format("--{}: no factor is named '{}'{}", option, name,
+                               did_you_mean_or_list(name, names)));
 }
 
 std::vector<std::string> goal_words() {
@@ -218,8 +218,8 @@ bool asks_otherwise(const Options& options) {
   return std::any_of(kAnalysisOptions.begin(), kAnalysisOptions.end(), given);
 }
 
-reports::AnalysisOptions analysis_options(const Options& options, const study::Study& study) {
-  reports::AnalysisOptions analysis;
+analysis::AnalysisOptions analysis_options(const Options& options, const study::Study& study) {
+  analysis::AnalysisOptions analysis;
   if (options.has("model")) {
     const std::string model = options.text("model");
     if (model == "auto") {
@@ -246,7 +246,7 @@ reports::AnalysisOptions analysis_options(const Options& options, const study::S
       std::vector<std::string> words = options.choices_of("transform")->words;
       words.emplace_back("power(0.3)");
       throw UsageError(fmt::format("--transform: '{}' is not known{}", *analysis.transform,
-                                   doe::did_you_mean(*analysis.transform, words)));
+                                   did_you_mean_or_list(*analysis.transform, words)));
     }
   }
   for (const std::string& goal : options.list("goal")) read_goal(goal, study, analysis);

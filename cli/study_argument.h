@@ -1,8 +1,8 @@
 // The study directory a command is about, and the options that change its analysis.
 #pragma once
 
+#include "analysis/analysis.h"
 #include "cli/command.h"
-#include "reports/analysis/analysis.h"
 #include "study/directory.h"
 
 namespace doetune::cli {
@@ -32,6 +32,6 @@ bool asks_otherwise(const Options& options);
 
 /// The analysis options as given. Throws UsageError for an unknown name or a goal that cannot be
 /// read, with the nearest valid name.
-reports::AnalysisOptions analysis_options(const Options& options, const study::Study& study);
+analysis::AnalysisOptions analysis_options(const Options& options, const study::Study& study);
 
 }  // namespace doetune::cli

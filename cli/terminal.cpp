@@ -11,7 +11,9 @@
 #include <cstring>
 #include <sstream>
 
-#include "runner/progress_printer.h"
+#include "analysis/format.h"
+#include "base/text.h"
+#include "runner/loop/progress_printer.h"
 
 namespace doetune::cli {
 namespace {
@@ -32,7 +34,7 @@ bool is_number_like(const std::string& cell) {
 }
 
 std::string padded(const std::string& cell, std::size_t to, bool right) {
-  const std::string space(to - std::min(to, width(cell)), ' ');
+  const std::string space(to - std::min(to, character_count(cell)), ' ');
   return right ? space + cell : cell + space;
 }
 
@@ -52,7 +54,7 @@ std::string TextTable::str() const {
   std::vector<bool> right(columns, true);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     for (std::size_t c = 0; c < columns; ++c) {
-      widths[c] = std::max(widths[c], width(rows_[r][c]));
+      widths[c] = std::max(widths[c], character_count(rows_[r][c]));
       if (r > 0) right[c] = right[c] && is_number_like(rows_[r][c]);
     }
   }
@@ -88,13 +90,8 @@ std::string coloured(const std::string& text, Colour colour) {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-std::size_t width(const std::string& text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-}
-
-std::string shortened(const std::string& text, std::size_t columns) {
-  return runner::fitted("", text, "", static_cast<int>(columns));
+std::string number_or_dash(const std::optional<double>& value) {
+  return value ? analysis::short_number(*value) : "-";
 }
 
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns) {
@@ -102,7 +99,7 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t col
   std::string result;
   std::size_t column = indent;
   for (std::string word; words >> word;) {
-    if (column > indent && column + 1 + width(word) > columns) {
+    if (column > indent && column + 1 + character_count(word) > columns) {
       result += '\n' + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {
@@ -110,7 +107,7 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t col
       ++column;
     }
     result += word;
-    column += width(word);
+    column += character_count(word);
   }
   return result;
 }

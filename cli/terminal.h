@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+
 namespace doetune::cli {
 
 /// What all text fits into.
@@ -31,11 +33,8 @@ enum class Colour { kGood, kBad, kCaution, kStrong, kFaint };
 /// nor TERM=dumb.
 std::string coloured(const std::string& text, Colour colour);
 
-/// Characters that a UTF-8 text takes on a terminal, as far as code points tell.
-std::size_t width(const std::string& text);
-
-/// At most `columns` of a text, the last an ellipsis where it was longer.
-std::string shortened(const std::string& text, std::size_t columns);
+/// With four significant digits; "-" where there is none.
+std::string number_or_dash(const std::optional<double>& value);
 
 /// Text broken at spaces into lines of at most `columns`, the second and later ones indented: the
 /// first is taken to begin at column `indent`.

@@ -1,4 +1,4 @@
-# A room is one static library, doetune::<name>, whose link line states the rooms it may include.
+# A module is one static library, doetune::<name>, whose link line states the modules it may include.
 
 # The settings every target of the tree is compiled with.
 function(doetune_compile_settings target)
@@ -8,17 +8,34 @@ function(doetune_compile_settings target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${warnings}>
                                            $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC 12 warns of std::string's own concatenation (its bug 105651).
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+    # GCC 12 warns of std::string's own concatenation (its bug 105651), of vectors of Eigen's that
+    # never cross a compiled function, and takes sources that are compiled together for headers.
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-psabi -Wno-subobject-linkage>)
   endif()
 endfunction()
 
-# doetune_room(<name> SOURCES a.cpp ... [ROOMS doe ...] [LIBRARIES ext ...])
+# Sources of one folder are compiled together, a few at a time, where CMAKE_UNITY_BUILD is on: what
+# they include is then compiled once for all of them.
+function(doetune_compile_together target sources)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS sources)
+    get_filename_component(folder "${source}" DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    math(EXPR count_${folder} "0${count_${folder}} + 1")
+    math(EXPR batch "(${count_${folder}} - 1) / ${DOETUNE_BATCH}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${folder}_${batch}")
+  endforeach()
+endfunction()
+
+# doetune_room(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [ROOMS doe ...] [LIBRARIES ext ...]):
+# sources that are compiled alone have names of their own that others have too.
 function(doetune_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
-  add_library(doetune_${name} STATIC ${ROOM_SOURCES})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;ALONE;ROOMS;LIBRARIES" ${ARGN})
+  add_library(doetune_${name} STATIC ${ROOM_SOURCES} ${ROOM_ALONE})
   add_library(doetune::${name} ALIAS doetune_${name})
   doetune_compile_settings(doetune_${name})
+  doetune_compile_together(doetune_${name} "${ROOM_SOURCES}")
   list(TRANSFORM ROOM_ROOMS PREPEND doetune::)
   target_link_libraries(doetune_${name} PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES})
 endfunction()

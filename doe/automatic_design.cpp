@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::array kForCurvature{"box-behnken", "fccd"};
 constexpr std::array kForSlopes{"plackett-burman", "fractional-factorial", "full-factorial"};
-constexpr int kMostCenterRuns = 6;
-constexpr int kSpareRuns = 5;   ///< beyond the terms, where the number of runs is left open
+constexpr int kMaxCenterRuns = 6;
 constexpr double kAbout = 1.1;  ///< times the optimal criterion is about as good
 
 bool has_curvature(const Model& model) {
@@ -49,8 +48,8 @@ bool takes(const DesignType& type, std::string_view option) {
 /// centre runs.
 std::optional<Design> classical(const char* name, const DesignRequest& request, int runs) {
   const DesignType& type = find_design_type(name);
-  const int most_center = has_curvature(request.model) ? kMostCenterRuns : 0;
-  for (int center = 0; center <= std::min(most_center, runs - 1); ++center) {
+  const int max_center = has_curvature(request.model) ? kMaxCenterRuns : 0;
+  for (int center = 0; center <= std::min(max_center, runs - 1); ++center) {
     DesignRequest part;
     part.factors = request.factors;
     part.region = request.region;
@@ -62,7 +61,7 @@ std::optional<Design> classical(const char* name, const DesignRequest& request, 
     try {
       Design design = build_design(name, part);
       const auto built = static_cast<int>(design.points.size());
-      if (built == runs || (built < runs && center == most_center)) return design;
+      if (built == runs || (built < runs && center == max_center)) return design;
       if (built > runs) return std::nullopt;
     } catch (const DesignError&) {
       return std::nullopt;

@@ -7,12 +7,12 @@
 #include <map>
 #include <sstream>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace doetune::doe {
 namespace {
 
-constexpr std::size_t kMostRuns = 1'000'000;
+constexpr std::size_t kMaxRuns = 1'000'000;
 constexpr double kMoved = 0.0101;  ///< coded: more than rounding to a hundredth of the range
 
 constexpr std::string_view kOptimalOptions =
@@ -170,7 +170,7 @@ PointType point_type_from_name(std::string_view name) {
   if (found == kPointTypeNames.end()) {
     throw std::invalid_argument(
         fmt::format("no point type is named '{:.60}'{}", name,
-                    did_you_mean(name, {kPointTypeNames.begin(), kPointTypeNames.end()})));
+                    did_you_mean_or_list(name, {kPointTypeNames.begin(), kPointTypeNames.end()})));
   }
   return static_cast<PointType>(found - kPointTypeNames.begin());
 }
@@ -201,7 +201,7 @@ const DesignType& find_design_type(std::string_view name) {
                                  [&](const DesignType& t) { return t.name == name; });
   if (type == kDesignTypes.end()) {
     throw DesignError(fmt::format("no design type is named '{}'{}", name,
-                                  did_you_mean(name, design_type_names())));
+                                  did_you_mean_or_list(name, design_type_names())));
   }
   return *type;
 }
@@ -215,9 +215,9 @@ Design build_design(std::string_view name, const DesignRequest& request) {
     note_hard_factors(request, design);
   }
   if (design.points.empty()) throw DesignError("the design has no runs that are allowed");
-  if (design.points.size() * static_cast<std::size_t>(request.options.replicates) > kMostRuns) {
+  if (design.points.size() * static_cast<std::size_t>(request.options.replicates) > kMaxRuns) {
     throw DesignError(fmt::format("{} runs, {} times, are more than {}", design.points.size(),
-                                  request.options.replicates, kMostRuns));
+                                  request.options.replicates, kMaxRuns));
   }
   replicate(design, request.options.replicates);
   number_replicates(design);

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <cctype>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace doetune::doe {
 namespace {
@@ -87,7 +87,7 @@ Expression::Expression(const std::string& text, std::vector<std::string> variabl
     const int position = error.GetPos() + 1;
     if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
       throw ExpressionError(fmt::format("'{}' is not known here{}", error.GetToken(),
-                                        did_you_mean(error.GetToken(), compiled_->names)),
+                                        did_you_mean_or_list(error.GetToken(), compiled_->names)),
                             position);
     }
     throw ExpressionError(without_position(error.GetMsg()), std::max(position, 1));

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <numeric>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace doetune::doe {
 namespace {
@@ -29,7 +29,7 @@ std::size_t find_factor(std::string_view name, const std::vector<Factor>& factor
   std::vector<std::string> names;
   for (const Factor& factor : factors) names.push_back(factor.name);
   throw ModelError(fmt::format("model term '{}': no factor is named '{}'{}", term, name,
-                               did_you_mean(name, names)));
+                               did_you_mean_or_list(name, names)));
 }
 
 int parse_exponent(std::string_view text, std::string_view term) {
@@ -157,7 +157,8 @@ const std::vector<std::string>& Model::names() {
 Model Model::named(std::string_view name, std::vector<Factor> factors) {
   const auto found = std::find(names().begin(), names().end(), name);
   if (found == names().end()) {
-    throw ModelError(fmt::format("no model is named '{}'{}", name, did_you_mean(name, names())));
+    throw ModelError(
+        fmt::format("no model is named '{}'{}", name, did_you_mean_or_list(name, names())));
   }
   const bool cubes = name == "cubic";
   const bool squares = cubes || name == "quadratic" || name == "pure-quadratic";

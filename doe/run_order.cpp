@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/random.h"
 #include "doe/design.h"
-#include "doe/random.h"
 
 namespace doetune::doe {
 namespace {

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "base/nearest_name.h"
 #include "doe/classical/fold_over.h"
 #include "doe/combinations.h"
-#include "doe/nearest_name.h"
 #include "study/journal.h"
 #include "study/run_record.h"
 
@@ -32,7 +32,7 @@ int next_block(const Plan& plan) {
   return in_blocks ? most + 1 : 1;
 }
 
-int most_whole_plot(const Plan& plan) {
+int max_whole_plot(const Plan& plan) {
   int most = 0;
   for (const PlannedRun& run : plan.runs) most = std::max(most, run.whole_plot);
   return most;
@@ -86,7 +86,7 @@ int index_of(const std::string& factor, const Study& study) {
   const auto found = std::find(names.begin(), names.end(), factor);
   if (found == names.end()) {
     throw doe::DesignError(
-        fmt::format("no factor is named '{}'{}", factor, doe::did_you_mean(factor, names)));
+        fmt::format("no factor is named '{}'{}", factor, did_you_mean_or_list(factor, names)));
   }
   return static_cast<int>(found - names.begin());
 }
@@ -165,7 +165,7 @@ Plan augmented_plan(const StudyDirectory& directory, const Augmentation& augment
     std::map<std::vector<double>, int> seen;
     for (const PlannedRun& run : plan.runs) ++seen[run.settings];
     const int before = static_cast<int>(plan.runs.size());
-    const int plots_before = most_whole_plot(plan);
+    const int plots_before = max_whole_plot(plan);
     const int block = next_block(plan);
     for (const int i : doe::random_run_order(design, study.seed + plan.runs.size())) {
       const doe::DesignPoint& point = design.points[i];
@@ -196,7 +196,7 @@ Plan repeated_plan(Plan plan, const Study& study, const std::vector<int>& runs) 
         again.replicate = std::max(again.replicate, run.replicate);
     }
     ++again.replicate;
-    if (again.whole_plot > 0) again.whole_plot = most_whole_plot(plan) + 1;
+    if (again.whole_plot > 0) again.whole_plot = max_whole_plot(plan) + 1;
     plan.notes.push_back(fmt::format("run {} measures run {} once more", again.run, number));
     plan.runs.push_back(std::move(again));
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "doe/random.h"
+#include "base/random.h"
 
 namespace doetune::study {
 namespace {
@@ -66,7 +66,7 @@ Plan confirmation_plan(Plan plan, const Study& study, const JudgedSettings& judg
   int baseline = compared ? runs - static_cast<int>(there.baseline.size()) : 0;
   const std::set<int> blocks = blocks_of(plan, judged.settings);
   const int block = blocks.empty() ? most(plan, &PlannedRun::block) + 1 : *blocks.rbegin();
-  doe::RandomStream random(study.seed, plan.runs.size());
+  RandomStream random(study.seed, plan.runs.size());
   while (confirmation > 0 || baseline > 0) {
     const int first = static_cast<int>(random.below(2));
     for (const int turn : {first, 1 - first}) {

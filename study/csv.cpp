@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "study/plain_text.h"
+#include "base/text.h"
 
 namespace doetune::study {
 namespace {
@@ -23,7 +23,8 @@ std::string quoted(const std::string& cell) {
 }  // namespace
 
 std::vector<CsvRow> parse_csv(std::string_view text) {
-  if (const auto line = line_of_no_text(text)) throw CsvError(*line, std::string(kNoText));
+  if (const auto line = first_line_not_text(text))
+    throw CsvError(*line, "this is not text (UTF-8 without control characters)");
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::vector<CsvRow> rows;
   CsvRow row{1, {""}};

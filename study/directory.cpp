@@ -11,26 +11,18 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
+#include "base/host.h"
+#include "base/version.h"
 #include "study/argument_template.h"
 #include "study/journal.h"
 #include "study/nearest_file.h"
 #include "study/plan_json.h"
-#include "study/text_hash.h"
 
 namespace doetune::study {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const fs::path& path, const std::string& message) {
-  throw DirectoryError(fmt::format("{}: {}", path.string(), message));
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
 
 /// What a run executes, as text: two studies with the same text have interchangeable runs.
 std::string run_definition(const Study& study) {
@@ -61,23 +53,25 @@ bool is_study_directory(const fs::path& path) {
 /// Makes the directory, unless it is there as an empty one or as a study's.
 void make_directory(const fs::path& path) {
   std::error_code error;
-  if (fs::exists(path, error) && !fs::is_directory(path)) fail(path, "exists and is no directory");
+  if (fs::exists(path, error) && !fs::is_directory(path))
+    fail_at_path(path, "exists and is no directory");
   if (fs::exists(path, error) && !fs::is_empty(path, error) && !is_study_directory(path)) {
-    fail(path, "exists and is no study directory; choose another -o DIR");
+    fail_at_path(path, "exists and is no study directory; choose another -o DIR");
   }
   fs::create_directories(path, error);
-  if (error) fail(path, fmt::format("cannot be made: {}", error.message()));
+  if (error) fail_at_path(path, fmt::format("cannot be made: {}", error.message()));
 }
 
 /// Removes an earlier plan and what was derived from it, if that is allowed.
 void clear(const fs::path& path, bool force) {
   if (!is_study_directory(path)) return;
   if (has_runs(path)) {
-    fail(path,
-         "holds runs, which a new plan would orphan; choose another -o DIR. What does not change "
-         "the runs, such as a name of a response or a goal, can be edited in its study.yaml");
+    fail_at_path(
+        path,
+        "holds runs, which a new plan would orphan; choose another -o DIR. What does not change "
+        "the runs, such as a name of a response or a goal, can be edited in its study.yaml");
   }
-  if (!force) fail(path, "holds a plan already; --force replaces it");
+  if (!force) fail_at_path(path, "holds a plan already; --force replaces it");
   std::error_code error;
   for (const char* name : {"plan.json", "runs.jsonl", "results.csv", "fit.json", "optimum.json"}) {
     fs::remove(path / name, error);
@@ -95,17 +89,18 @@ std::string without_number(const nlohmann::json::exception& error) {
 nlohmann::json load_plan_json(const fs::path& path) {
   const fs::path file = path / "plan.json";
   if (!fs::exists(file)) {
-    fail(path,
-         fs::exists(path / "study.yaml")
-             ? "the plan is incomplete (no plan.json); make it again with `doetune plan --force`"
-             : "is no study directory (no plan.json); `doetune plan STUDY.yaml` makes one");
+    fail_at_path(
+        path,
+        fs::exists(path / "study.yaml")
+            ? "the plan is incomplete (no plan.json); make it again with `doetune plan --force`"
+            : "is no study directory (no plan.json); `doetune plan STUDY.yaml` makes one");
   }
   const std::string text = read_file(file);
   try {
     nlohmann::json json = nlohmann::json::parse(text);
     if (json.at("format").get<int>() > kPlanFormat) {
-      fail(file, fmt::format("was made by a newer doetune ({}); this one is {}",
-                             json.value("doetune", "?"), DOETUNE_VERSION));
+      fail_at_path(file, fmt::format("was made by a newer doetune ({}); this one is {}",
+                                     json.value("doetune", "?"), version()));
     }
     return json;
   } catch (const nlohmann::json::parse_error& error) {
@@ -113,7 +108,7 @@ nlohmann::json load_plan_json(const fs::path& path) {
     throw DirectoryError(fmt::format("{}:{}: is damaged: expected JSON; restore it, or plan again",
                                      file.string(), 1 + std::count(text.begin(), end, '\n')));
   } catch (const nlohmann::json::exception& error) {
-    fail(file, "is damaged: " + without_number(error));
+    fail_at_path(file, "is damaged: " + without_number(error));
   }
 }
 
@@ -162,17 +157,17 @@ void extend_directory(StudyDirectory& directory, Plan more) {
 
 StudyDirectory open_directory(const fs::path& path) {
   if (fs::is_regular_file(path)) {
-    fail(path, "is a file; this wants the study directory that `doetune plan` makes of it" +
-                   did_you_mean_entry(path, Entry::kStudyDirectory));
+    fail_at_path(path, "is a file; this wants the study directory that `doetune plan` makes of it" +
+                           did_you_mean_entry(path, Entry::kStudyDirectory));
   }
   if (!fs::is_directory(path)) {
-    fail(path,
-         "there is no such study directory" + did_you_mean_entry(path, Entry::kStudyDirectory));
+    fail_at_path(path, "there is no such study directory" +
+                           did_you_mean_entry(path, Entry::kStudyDirectory));
   }
   const nlohmann::json json = load_plan_json(path);
   for (const char* file : {"study.yaml", "plan.csv"}) {
     if (!fs::exists(path / file))
-      fail(path, fmt::format("{} is missing; restore it or plan again", file));
+      fail_at_path(path, fmt::format("{} is missing; restore it or plan again", file));
   }
   StudyDirectory directory;
   directory.path = path;
@@ -184,16 +179,16 @@ StudyDirectory open_directory(const fs::path& path) {
     const auto known =
         json.value("sheets", std::vector<std::string>{json.at("hash").get<std::string>()});
     if (std::find(known.begin(), known.end(), directory.plan_hash) == known.end()) {
-      fail(path,
-           "study.yaml or plan.csv was changed after planning in what runs execute "
-           "(factors, workload, settings, seed); undo that, or plan anew elsewhere");
+      fail_at_path(path,
+                   "study.yaml or plan.csv was changed after planning in what runs execute "
+                   "(factors, workload, settings, seed); undo that, or plan anew elsewhere");
     }
     directory.plan_hash = json.at("hash").get<std::string>();
     directory.study.name = json.at("study").get<std::string>();
     directory.working_directory = json.at("working_directory").get<std::string>();
     directory.plan.notes = json.at("notes").get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception& error) {
-    fail(path / "plan.json", "is damaged: " + without_number(error));
+    fail_at_path(path / "plan.json", "is damaged: " + without_number(error));
   }
   directory.plan.evaluation =
       doe::evaluate(directory.study.model, directory.plan.coded(directory.study.factors));
@@ -233,17 +228,18 @@ std::optional<std::string> lock_owner(const fs::path& directory) {
 DirectoryLock::DirectoryLock(const fs::path& directory) {
   const fs::path file = directory / "lock";
   descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (descriptor_ < 0) fail(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (descriptor_ < 0)
+    fail_at_path(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     close(descriptor_);
-    fail(directory, fmt::format("is in use by another doetune ({}); wait for it or stop it",
-                                lock_owner(directory).value_or("which has just ended")));
+    fail_at_path(directory, fmt::format("is in use by another doetune ({}); wait for it or stop it",
+                                        lock_owner(directory).value_or("which has just ended")));
   }
   const std::string owner = fmt::format("process {} on {}\n", getpid(), host_name());
   if (ftruncate(descriptor_, 0) != 0 ||
       pwrite(descriptor_, owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size())) {
     close(descriptor_);
-    fail(file, fmt::format("cannot be written: {}", std::strerror(errno)));
+    fail_at_path(file, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
 }
 

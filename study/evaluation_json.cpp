@@ -1,4 +1,5 @@
 #include "study/evaluation_json.h"
+#include "base/json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -6,10 +7,6 @@ namespace doetune::study {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json optional_number(const std::optional<double>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 ordered_json numbers(const Eigen::Ref<const Eigen::VectorXd>& values) {
   return std::vector<double>(values.begin(), values.end());
@@ -28,10 +25,10 @@ ordered_json evaluation_document(const doe::Evaluation& evaluation) {
   for (const auto& [term, value] : evaluation.vif) vif[term] = value;
   return {{"runs", evaluation.runs},
           {"terms", evaluation.terms},
-          {"d_efficiency", optional_number(evaluation.d_efficiency)},
-          {"a_efficiency", optional_number(evaluation.a_efficiency)},
-          {"log_det", optional_number(evaluation.log_det)},
-          {"condition_number", optional_number(evaluation.condition_number)},
+          {"d_efficiency", or_null(evaluation.d_efficiency)},
+          {"a_efficiency", or_null(evaluation.a_efficiency)},
+          {"log_det", or_null(evaluation.log_det)},
+          {"condition_number", or_null(evaluation.condition_number)},
           {"vif", vif},
           {"aliases", evaluation.aliases}};
 }
@@ -39,10 +36,10 @@ ordered_json evaluation_document(const doe::Evaluation& evaluation) {
 ordered_json evaluation_document(const doe::FullEvaluation& evaluation, const doe::Model& model) {
   ordered_json json = evaluation_document(evaluation.basics);
   json["model"] = model.term_names();
-  json["g_efficiency"] = optional_number(evaluation.g_efficiency);
-  json["g_efficiency_least"] = optional_number(evaluation.g_efficiency_least);
+  json["g_efficiency"] = or_null(evaluation.g_efficiency);
+  json["g_efficiency_least"] = or_null(evaluation.g_efficiency_least);
   json["g_proven"] = evaluation.max_variance && evaluation.max_variance->proven;
-  json["i_average_variance"] = optional_number(evaluation.average_variance);
+  json["i_average_variance"] = or_null(evaluation.average_variance);
   json["max_variance"] = nullptr;
   if (evaluation.max_variance) {
     json["max_variance"] = {{"value", evaluation.max_variance->value},
@@ -50,11 +47,11 @@ ordered_json evaluation_document(const doe::FullEvaluation& evaluation, const do
                             {"coded", numbers(evaluation.max_variance->at)}};
   }
   json["variance_quantiles"] = evaluation.variance_quantiles;
-  json["min_distance"] = optional_number(evaluation.min_distance);
-  json["centered_l2"] = optional_number(evaluation.centered_l2);
+  json["min_distance"] = or_null(evaluation.min_distance);
+  json["centered_l2"] = or_null(evaluation.centered_l2);
   json["power"] = ordered_json::object();
   for (const doe::TermPower& term : evaluation.powers) {
-    json["power"][term.term] = optional_number(term.power);
+    json["power"][term.term] = or_null(term.power);
   }
   json["leverages"] = evaluation.leverages;
   json["alias_sets"] = evaluation.alias_sets;

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 #include "study/yaml.h"
 
 namespace doetune::study {
 namespace {
 
 /// Whole numbers beyond this many settings are no experiment's factor.
-constexpr double kMostIntegers = 1e6;
+constexpr double kMaxIntegers = 1e6;
 
 /// Of a range beside the size of its ends: below, steps inside the range drown in rounding.
 constexpr double kNarrowest = 1e-6;
@@ -132,8 +132,8 @@ class FactorReader {
         fail(node_[key], fmt::format("{} ({}) of an integer factor must be whole", key, value));
       }
     }
-    if (factor_.high - factor_.low > kMostIntegers) {
-      fail(node_, fmt::format("over {} whole numbers: use a continuous factor", kMostIntegers));
+    if (factor_.high - factor_.low > kMaxIntegers) {
+      fail(node_, fmt::format("over {} whole numbers: use a continuous factor", kMaxIntegers));
     }
   }
 
@@ -154,7 +154,7 @@ class FactorReader {
     if (factor_.kind != doe::FactorKind::kContinuous)
       fail(node, "only a continuous factor has a step");
     const double range = factor_.high - factor_.low;
-    if (factor_.step <= 0 || factor_.step > range || range / factor_.step > kMostIntegers) {
+    if (factor_.step <= 0 || factor_.step > range || range / factor_.step > kMaxIntegers) {
       fail(node, fmt::format("step must be above 0 and at most the range, {}", range));
     }
   }
@@ -215,7 +215,7 @@ doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Fac
     if (at == names.end()) {
       fail_at(file, entry.first,
               fmt::format("forbidden: no factor is named '{}'{}", entry.first.Scalar(),
-                          doe::did_you_mean(entry.first.Scalar(), names)));
+                          did_you_mean_or_list(entry.first.Scalar(), names)));
     }
     const doe::Factor& factor = factors[at - names.begin()];
     const auto [comparison, text] = split_comparison(entry.second.Scalar());

@@ -13,6 +13,9 @@ struct DirectoryError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws DirectoryError: "FILE: message".
+[[noreturn]] void fail_at_path(const std::filesystem::path& path, const std::string& message);
+
 /// Writes a file so that a reader sees the old content or the new, never a part.
 /// Throws DirectoryError.
 void write_file_atomically(const std::filesystem::path& file, const std::string& content);

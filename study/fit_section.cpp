@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 #include "study/yaml_values.h"
 
 namespace doetune::study {
@@ -33,7 +33,7 @@ void check_factor(const YAML::Node& node, const char* key, bool categorical,
   fail_at(file, node[key],
           fmt::format("fit.{}: '{:.60}' is no factor with {} for settings{}", key, name,
                       categorical ? "words" : "numbers",
-                      names.empty() ? "; the study has none" : doe::did_you_mean(name, names)));
+                      names.empty() ? "; the study has none" : did_you_mean_or_list(name, names)));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "doe/parallel.h"
+#include "base/parallel.h"
 #include "study/directory.h"
 
 namespace doetune::study {
@@ -198,7 +198,7 @@ std::vector<std::optional<RunRecord>> read_records(const std::vector<std::string
   constexpr std::size_t kLinesATask = 256;
   std::vector<std::optional<RunRecord>> records(lines.size());
   const std::size_t tasks = (lines.size() + kLinesATask - 1) / kLinesATask;
-  doe::parallel_for(static_cast<int>(tasks), tasks > 1 ? 0 : 1, [&](int task) {
+  parallel_for(static_cast<int>(tasks), tasks > 1 ? 0 : 1, [&](int task) {
     const std::size_t begin = static_cast<std::size_t>(task) * kLinesATask;
     for (std::size_t i = begin; i < std::min(begin + kLinesATask, lines.size()); ++i) {
       records[i] = read_record(lines[i]);

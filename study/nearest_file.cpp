@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace doetune::study {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostEntries = 1000;
+constexpr int kMaxEntries = 1000;
 constexpr std::size_t kLongestName = 64;
 
 bool is_of_kind(const fs::path& path, Entry kind) {
@@ -23,7 +23,7 @@ bool is_of_kind(const fs::path& path, Entry kind) {
 bool is_near(const std::string& wanted, const std::string& name) {
   if (wanted.size() > kLongestName || name.size() > kLongestName) return false;
   const auto most = static_cast<int>(std::max(wanted.size(), name.size()) / 3);
-  return doe::edit_distance(wanted, name) <= std::max(1, most) ||
+  return edit_distance(wanted, name) <= std::max(1, most) ||
          fs::path(wanted).stem() == fs::path(name).stem();
 }
 
@@ -37,14 +37,14 @@ std::string did_you_mean_entry(const fs::path& missing, Entry kind) {
   std::error_code error;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(folder.empty() ? "." : folder, error)) {
-    if (++seen > kMostEntries) break;
+    if (++seen > kMaxEntries) break;
     const std::string name = entry.path().filename().string();
     if (is_near(wanted, name) && is_of_kind(entry.path(), kind)) near.push_back(name);
   }
   if (near.empty()) return "";
   const auto nearest =
       std::min_element(near.begin(), near.end(), [&](const std::string& a, const std::string& b) {
-        return doe::edit_distance(wanted, a) < doe::edit_distance(wanted, b);
+        return edit_distance(wanted, a) < edit_distance(wanted, b);
       });
   return "; did you mean '" + (folder / *nearest).string() + "'?";
 }

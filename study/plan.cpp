@@ -53,8 +53,8 @@ std::string place_of_design(const Study& study) {
 
 /// "a*b, a*c and 4 more are": as many terms as fit a message.
 std::string aliased_terms(const std::vector<std::string>& aliases) {
-  constexpr std::size_t kMostNamed = 8;
-  const std::size_t named = std::min(aliases.size(), kMostNamed);
+  constexpr std::size_t kMaxNamed = 8;
+  const std::size_t named = std::min(aliases.size(), kMaxNamed);
   const std::string names =
       fmt::format("{}", fmt::join(aliases.begin(), aliases.begin() + named, ", "));
   const std::size_t more = aliases.size() - named;
@@ -93,7 +93,7 @@ int whole_number(const std::string& text) {
   return value;
 }
 
-PlannedRun read_run(const Study& study, const std::vector<std::string>& cells) {
+PlannedRun planned_run_of(const Study& study, const std::vector<std::string>& cells) {
   const std::size_t first_factor = cells.size() - study.factors.size();
   PlannedRun run;
   run.run = whole_number(cells[0]);
@@ -208,7 +208,7 @@ std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv
   std::vector<PlannedRun> runs;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     try {
-      runs.push_back(read_run(study, rows[i].cells));
+      runs.push_back(planned_run_of(study, rows[i].cells));
     } catch (const std::invalid_argument& error) {
       fail(rows[i].line, error.what());
     }

@@ -5,6 +5,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+#include "base/version.h"
 #include "study/evaluation_json.h"
 
 namespace doetune::study {
@@ -12,15 +14,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json optional_number(const std::optional<double>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
 ordered_json search_document(const std::optional<doe::SearchReport>& search) {
   if (!search) return nullptr;
   return {{"criterion", search->criterion},
           {"best", search->best},
-          {"bound", optional_number(search->bound)},
+          {"bound", or_null(search->bound)},
           {"starts", search->starts},
           {"best_found", search->best_found},
           {"seconds", search->seconds},
@@ -33,7 +31,7 @@ std::string plan_json(const StudyDirectory& directory, const std::vector<std::st
   const Study& study = directory.study;
   const ordered_json json{
       {"format", kPlanFormat},
-      {"doetune", DOETUNE_VERSION},
+      {"doetune", version()},
       {"study", study.name},
       {"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
       {"seed", study.seed},

@@ -13,7 +13,7 @@
 namespace doetune::study {
 namespace {
 
-std::string number(double value) { return fmt::format("{}", value); }
+std::string exact_text(double value) { return fmt::format("{}", value); }
 
 std::vector<std::string> header(const Study& study, bool whole_plots) {
   std::vector<std::string> cells = plan_header(study, whole_plots);
@@ -31,10 +31,10 @@ void add_measured_cells(const Study& study, const RunRecord& record,
   cells.push_back(record.host);
   cells.push_back(record.gpu);
   cells.push_back(record.start);
-  cells.push_back(number(record.duration_s));
+  cells.push_back(exact_text(record.duration_s));
   for (const Response& response : study.responses) {
     const auto measured = record.responses.find(response.name);
-    cells.push_back(measured == record.responses.end() ? "" : number(measured->second));
+    cells.push_back(measured == record.responses.end() ? "" : exact_text(measured->second));
   }
 }
 

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <utility>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 #include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {
 
-constexpr int kMostProcesses = 100000;
+constexpr int kMaxProcesses = 100000;
 
 class RunReader {
  public:
@@ -132,7 +132,7 @@ class RunReader {
     if (node_["gpus_per_run"]) run.gpus_per_run = count("gpus_per_run", 0, 1024);
     run.runs_per_gpu = whole_at(node_, "runs_per_gpu").value_or(run.runs_per_gpu);
     run.cpus_per_run = whole_at(node_, "cpus_per_run");
-    if (node_["processes"]) run.processes = count("processes", 1, kMostProcesses);
+    if (node_["processes"]) run.processes = count("processes", 1, kMaxProcesses);
     run.ranks = text_at(node_, "ranks", run.ranks);
   }
 
@@ -157,7 +157,7 @@ class RunReader {
       names.push_back(factor.name);
     }
     fail(node, fmt::format("run.{}: '{:.60}' is no factor with numbers for settings{}", key, name,
-                           doe::did_you_mean(name, names)));
+                           did_you_mean_or_list(name, names)));
   }
 
   SlurmSettings slurm(const YAML::Node& node) const {
@@ -168,7 +168,7 @@ class RunReader {
     slurm.time_limit_s = seconds_at(node, "time");
     if (node) slurm.options = texts(node["options"]);
     slurm.nodes = whole_at(node, "nodes").value_or(slurm.nodes);
-    slurm.most_queued = whole_at(node, "queued").value_or(slurm.most_queued);
+    slurm.max_queued = whole_at(node, "queued").value_or(slurm.max_queued);
     slurm.poll_s = seconds_at(node, "poll").value_or(slurm.poll_s);
     slurm.program = text_at(node, "program", "");
     return slurm;

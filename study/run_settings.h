@@ -34,10 +34,10 @@ struct SlurmSettings {
   std::string gres;                    ///< instead of gpu:N for the GPUs of a run
   std::optional<double> time_limit_s;  ///< of a job; else of an attempt, and room to end
   std::vector<std::string> options;    ///< further arguments of sbatch
-  int nodes = 1;          ///< of a run's job; with slurm-pilot of the allocation that all share
-  int most_queued = 100;  ///< jobs in the queue at once
-  double poll_s = 5;      ///< between two looks at the queue
-  std::string program;    ///< doetune-attempt on the nodes, where it is not at the same path
+  int nodes = 1;         ///< of a run's job; with slurm-pilot of the allocation that all share
+  int max_queued = 100;  ///< jobs in the queue at once
+  double poll_s = 5;     ///< between two looks at the queue
+  std::string program;   ///< doetune-attempt on the nodes, where it is not at the same path
 };
 
 struct SshHost {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace doetune::study {
 
 std::string setting_error(const doe::Factor& factor, const std::string& text) {
   const std::string start = fmt::format("'{}' is no setting of factor '{}'", text, factor.name);
-  if (factor.is_categorical()) return start + doe::did_you_mean(text, factor.level_names);
+  if (factor.is_categorical()) return start + did_you_mean_or_list(text, factor.level_names);
   if (factor.kind == doe::FactorKind::kDiscrete) {
     std::string levels;
     for (const double level : factor.levels) {

@@ -10,9 +10,9 @@
 #include <map>
 #include <memory>
 
+#include "base/nearest_name.h"
 #include "doe/design.h"
 #include "doe/expression.h"
-#include "doe/nearest_name.h"
 #include "study/design_section.h"
 #include "study/factor_section.h"
 #include "study/fit_section.h"
@@ -27,7 +27,7 @@
 namespace doetune::study {
 namespace {
 
-constexpr std::uintmax_t kMostBytes = 1 << 20;
+constexpr std::uintmax_t kMaxBytes = 1 << 20;
 
 /// Columns of plan.csv and results.csv, which factors and responses cannot be named after.
 constexpr std::array kReserved{"run",        "standard_order", "point_type", "block", "replicate",
@@ -278,7 +278,7 @@ Study load_study(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(status)) {
     throw StudyError(fmt::format("{}: is no file; a study file is a YAML file", file.string()));
   }
-  if (const auto size = std::filesystem::file_size(file, error); size > kMostBytes) {
+  if (const auto size = std::filesystem::file_size(file, error); size > kMaxBytes) {
     throw StudyError(fmt::format("{}: {:.1f} MB is too large for a study file (at most 1 MB)",
                                  file.string(), static_cast<double>(size) / 1e6));
   }

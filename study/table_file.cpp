@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 #include "study/csv.h"
 #include "study/directory.h"
 #include "study/setting_error.h"
@@ -14,7 +14,7 @@
 namespace doetune::study {
 namespace {
 
-constexpr double kMostGroup = 1e6;
+constexpr double kMaxGroup = 1e6;
 
 class TableReader {
  public:
@@ -87,7 +87,7 @@ class TableReader {
     fail(header.line,
          joined ? fmt::format("expected columns separated by commas, found '{:.60}'", first)
                 : fmt::format("there is no column '{}'{}", name,
-                              doe::did_you_mean(name, header.cells)));
+                              did_you_mean_or_list(name, header.cells)));
   }
 
   double setting(const doe::Factor& factor, const std::string& text, int line) const {
@@ -107,7 +107,7 @@ class TableReader {
     const std::string text = cell(row, name);
     if (text.empty()) return std::nullopt;
     const auto value = parse_number(text);
-    if (!value || *value != std::floor(*value) || *value < 1 || *value > kMostGroup) {
+    if (!value || *value != std::floor(*value) || *value < 1 || *value > kMaxGroup) {
       fail(rows_[row].line,
            fmt::format("{}: expected a whole number from 1, found '{:.60}'", name, text));
     }
@@ -120,7 +120,7 @@ class TableReader {
     if (const auto known = run_status_from_name(text)) return *known;
     fail(rows_[row].line,
          fmt::format("status: '{:.60}' is no end of a run{}", text,
-                     doe::did_you_mean(text, {"completed", "infeasible", "failed"})));
+                     did_you_mean_or_list(text, {"completed", "infeasible", "failed"})));
   }
 
   double number(const std::string& name, const std::string& text, int line) const {

@@ -9,8 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "doe/nearest_name.h"
-#include "study/plain_text.h"
+#include "base/nearest_name.h"
+#include "base/text.h"
 #include "study/study.h"
 
 namespace doetune::study {
@@ -19,11 +19,11 @@ namespace {
 using Kind = Schema::Kind;
 
 /// Aliases can make a small file visit very many nodes.
-constexpr int kMostNodes = 100'000;
+constexpr int kMaxNodes = 100'000;
 
 std::string shown(const std::string& text) {
-  constexpr std::size_t kMost = 60;
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+  constexpr std::size_t kMax = 60;
+  return text.size() <= kMax ? text : text.substr(0, kMax) + "...";
 }
 
 std::string quoted_or_type(const YAML::Node& node) {
@@ -143,8 +143,8 @@ class Checker {
   explicit Checker(const std::filesystem::path& file) : file_(file) {}
 
   void check(const YAML::Node& node, const Schema& schema, const std::string& what) {
-    if (++visited_ > kMostNodes) {
-      fail_at(file_, node, fmt::format("more than {} values", kMostNodes));
+    if (++visited_ > kMaxNodes) {
+      fail_at(file_, node, fmt::format("more than {} values", kMaxNodes));
     }
     if (schema.kind == Kind::kOneOf) return check_one_of(node, schema, what);
     if (node.Type() != yaml_type(schema.kind)) unexpected(node, schema, what);
@@ -215,7 +215,7 @@ class Checker {
     for (const SchemaKey& known : schema.keys) names.push_back(known.name);
     fail_at(file_, key,
             fmt::format("{}: unknown key '{}'{}", what, shown(key.Scalar()),
-                        doe::did_you_mean(key.Scalar(), names)));
+                        did_you_mean_or_list(key.Scalar(), names)));
   }
 
   void check_map(const YAML::Node& node, const Schema& schema, const std::string& what) {
@@ -264,7 +264,7 @@ class Checker {
     if (std::find(schema.words.begin(), schema.words.end(), text) != schema.words.end()) return;
     fail_at(file_, node,
             fmt::format("{}: '{}' is not known{}", what, shown(text),
-                        doe::did_you_mean(text, schema.words)));
+                        did_you_mean_or_list(text, schema.words)));
   }
 
   const std::filesystem::path& file_;
@@ -305,8 +305,9 @@ std::optional<double> parse_duration(const std::string& text) {
 
 YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::path& file,
                              const Schema& schema) {
-  if (const auto line = line_of_no_text(text)) {
-    throw StudyError(fmt::format("{}:{}:1: {}", file.string(), *line, kNoText));
+  if (const auto line = first_line_not_text(text)) {
+    throw StudyError(fmt::format("{}:{}:1: this is not text (UTF-8 without control characters)",
+                                 file.string(), *line));
   }
   YAML::Node root;
   try {

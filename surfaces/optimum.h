@@ -43,10 +43,10 @@ struct OptimumRequest {
   /// several threads at a time. A probability below the least one wanted is a limit that is missed:
   /// the difference counts as a violation.
   std::function<double(const Eigen::VectorXd& coded)> feasibility = {};
-  double least_feasibility = 0.5;
-  std::size_t most_enumerated = 10'000'000;  ///< usable settings that are all looked at
-  std::size_t most_drawn = 20'000;           ///< settings whose means are drawn together, at most
-  int threads = 0;                           ///< 0: as many as the machine has
+  double min_feasibility = 0.5;
+  std::size_t max_enumerated = 10'000'000;  ///< usable settings that are all looked at
+  std::size_t max_drawn = 20'000;           ///< settings whose means are drawn together, at most
+  int threads = 0;                          ///< 0: as many as the machine has
 };
 
 /// Empty without an error estimate.
@@ -99,7 +99,7 @@ struct Optimum {
 ///      reach is come as near to as can be, and does not keep the others from counting
 ///   4. the probability that the next run meets every limit, as if errors were independent
 ///   5. how far predictions lie beyond the ends of ramps, where d stays 1
-/// Up to `most_enumerated` usable settings are all evaluated. Beyond that a coarse grid and points
+/// Up to `max_enumerated` usable settings are all evaluated. Beyond that a coarse grid and points
 /// drawn at random are, and the best of them, spread out, are improved by moves of one factor and
 /// of two. The result is the same on any number of threads. Alternatives differ from the best and
 /// from each other by a quarter of a numeric factor's range or by a level. Settings are snapped

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -67,7 +67,7 @@ Transform transform_from_name(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) {
     throw std::invalid_argument(fmt::format("no transform is named '{}'{}", name,
-                                            doe::did_you_mean(name, transform_names())));
+                                            did_you_mean_or_list(name, transform_names())));
   }
   return {static_cast<Kind>(found - kNames.begin()), 1};
 }

@@ -1,37 +1,64 @@
 #!/usr/bin/env python3
-"""Each room includes only the rooms that docs/architecture.md lets it: the arrows of the tree."""
+"""Every #include keeps to the arrows of docs/architecture.md: between modules, and between the
+folders of a module where these are layers."""
 import pathlib
 import re
 import sys
 
-ALLOWED = {
-    "doe": {"doe"},
-    "surfaces": {"surfaces", "doe"},
-    "study": {"study", "doe"},
-    "runner": {"runner", "study", "doe"},
-    "reports": {"reports", "doe", "surfaces", "study"},
-    "cli": {"cli", "doe", "surfaces", "study", "runner", "reports"},
-    "runner/measurement": {"runner/measurement"},
-    "workloads": {"workloads", "runner/measurement"},
+# A module includes itself and these.
+MODULES = {
+    "base": [],
+    "doe": ["base"],
+    "surfaces": ["base", "doe"],
+    "study": ["base", "doe"],
+    "analysis": ["base", "doe", "surfaces", "study"],
+    "runner": ["base", "doe", "study"],
+    "runner/measurement": [],
+    "reports": ["base", "doe", "surfaces", "study", "analysis"],
+    "cli": ["base", "doe", "surfaces", "study", "analysis", "runner", "reports"],
+    "workloads": ["base", "runner/measurement"],
 }
 
+# From the bottom up: a folder includes itself and those before it.
+LAYERS = {
+    "runner": ["measurement", "processes", "telemetry", "attempts", "conditions", "launchers", "loop", "programs"],
+    "reports": ["markup", "json", "figures", "page", "exports", "documents"],
+}
 
-def allows(allowed, name):
-    return any(name.startswith(room + "/") for room in allowed)
-
-
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 root = pathlib.Path(__file__).resolve().parent.parent
-include = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def is_in(name, folders):
+    return any(name.startswith(folder + "/") for folder in folders)
+
+
+def complaint(source, name):
+    """What is wrong with `source`, a path from the root, including `name`; None where nothing is."""
+    if not (root / name).is_file():
+        return "write it from the root"
+    module = "runner/measurement" if is_in(source, ["runner/measurement"]) else source.split("/")[0]
+    allowed = [module, *MODULES[module]]
+    if not is_in(name, allowed):
+        return f"{module} may use {', '.join(allowed)}"
+    layers = LAYERS.get(module, [])
+    source_layer, name_layer = source.split("/")[1], name.split("/")[1]
+    if not is_in(name, [module]) or source_layer not in layers:
+        return None
+    below = layers[: layers.index(source_layer) + 1]
+    return None if name_layer in below else f"{module}/{source_layer} may use {', '.join(below)}"
+
+
 failures, checked = [], 0
-for room, allowed in ALLOWED.items():
-    for source in sorted((root / room).rglob("*")):
-        if source.suffix not in {".h", ".cpp", ".cu", ".cuh"}:
+for module in sorted({name.split("/")[0] for name in MODULES}):
+    for path in sorted((root / module).rglob("*")):
+        if path.suffix not in SOURCES:
             continue
-        for name in include.findall(source.read_text()):
+        source = path.relative_to(root).as_posix()
+        for name in INCLUDE.findall(path.read_text()):
             checked += 1
-            if not allows(allowed, name):
-                failures.append(f"{source.relative_to(root)} includes {name}: {room} may use {sorted(allowed)}")
-            elif not (root / name).is_file():
-                failures.append(f"{source.relative_to(root)} includes {name}: write it from the root")
+            if wrong := complaint(source, name):
+                failures.append(f"{source} includes {name}: {wrong}")
 print("\n".join(failures) or f"{checked} includes keep to the arrows")
 sys.exit(1 if failures or checked == 0 else 0)

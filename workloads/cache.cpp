@@ -9,8 +9,9 @@
 #include <optional>
 #include <sstream>
 
+#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "workloads/mapping.h"
-#include "workloads/replace_file.h"
 
 namespace doetune::workloads {
 namespace {

@@ -1,4 +1,5 @@
 #include "workloads/mapping.h"
+#include "base/file_descriptor.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,18 +9,6 @@
 #include <utility>
 
 namespace doetune::workloads {
-
-FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)) {}
-
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-void FileDescriptor::reset() {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-}
 
 Mapping::Mapping(int fd, Access access) {
   struct stat status {};

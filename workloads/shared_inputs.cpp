@@ -1,5 +1,6 @@
 #include "workloads/shared_inputs.h"
 
+#include "base/file_descriptor.h"
 #include "workloads/engines/engine.h"
 #include "workloads/networks/weights.h"
 #include "workloads/processes/cpus.h"
@@ -60,7 +61,7 @@ std::vector<std::string> model_names() {
 
 int threads_of(const Request& request) {
   return request.inputs.has("threads") ? request.inputs.integer("threads")
-                                       : static_cast<int>(usable_cpus(request.cpus).size());
+                                       : static_cast<int>(assigned_cpus(request.cpus).size());
 }
 
 Network network_of(const Inputs& inputs) {

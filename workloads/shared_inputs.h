@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 #include "workloads/networks/network.h"
 #include "workloads/protocol/protocol.h"

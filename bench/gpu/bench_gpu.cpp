@@ -15,16 +15,16 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "workloads/engines/engine.h"
 #include "workloads/networks/roofline.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
 #include "workloads/video/picture.h"
 
 namespace {
 
 using namespace doetune::workloads;
-using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "workloads/engines/engine.h"
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
 
 namespace {
 

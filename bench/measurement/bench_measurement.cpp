@@ -11,7 +11,7 @@ using namespace doetune;
 namespace {
 
 std::vector<double> series(benchmark::State& state) {
-  doe::RandomStream random(1, 1);
+  RandomStream random(1, 1);
   return tests::autoregression(static_cast<std::size_t>(state.range(0)), 0.5, 0.1, random);
 }
 

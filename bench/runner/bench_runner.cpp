@@ -11,9 +11,9 @@
 #include <functional>
 #include <vector>
 
-#include "runner/clock.h"
-#include "runner/local_launcher.h"
-#include "runner/run_study.h"
+#include "base/clock.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/loop/run_study.h"
 #include "study/journal.h"
 #include "study/quantities.h"
 #include "tests/runner/fake_study.h"
@@ -39,7 +39,7 @@ struct Stopwatch : tests::SilentSink {
 
   void ended(const runner::Progress&, const study::PlannedRun&, const study::RunRecord&,
              const std::filesystem::path&, bool) override {
-    ended_s.push_back(runner::monotonic_s());
+    ended_s.push_back(monotonic_s());
   }
 };
 
@@ -89,9 +89,9 @@ void measure_runs(const std::string& what, const study::StudyDirectory& director
 double best_ms(const std::function<void()>& action) {
   double best = 1e9;
   for (int i = 0; i < 5; ++i) {
-    const double began_s = runner::monotonic_s();
+    const double began_s = monotonic_s();
     action();
-    best = std::min(best, 1000 * (runner::monotonic_s() - began_s));
+    best = std::min(best, 1000 * (monotonic_s() - began_s));
   }
   return best;
 }

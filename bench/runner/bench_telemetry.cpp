@@ -17,10 +17,11 @@
 #include <thread>
 #include <vector>
 
-#include "doe/random.h"
-#include "runner/clock.h"
-#include "runner/proc_files.h"
-#include "runner/slots.h"
+#include "base/clock.h"
+#include "base/host.h"
+#include "base/random.h"
+#include "runner/attempts/slots.h"
+#include "runner/processes/proc_files.h"
 #include "runner/telemetry/recorder.h"
 #include "tests/runner/child.h"
 #include "tests/runner/fake_nvml.h"
@@ -56,10 +57,10 @@ void measure_cost(const char* what, double seconds, int threads,
   recorder.add({"a", child.pid(), gpus, {}, temporary / "t.csv"});
   sleep_s(1.5);  // the first readings open files and search all processes
   const double began_cpu_s = cpu_s();
-  const double began_s = runner::monotonic_s();
+  const double began_s = monotonic_s();
   sleep_s(seconds);
   const double used_s = cpu_s() - began_cpu_s;
-  const double took_s = runner::monotonic_s() - began_s;
+  const double took_s = monotonic_s() - began_s;
   recorder.remove("a");
   fmt::print("| {} | {:.0f} | {:.3f} |\n", what, 1e6 * used_s / (10 * took_s),
              100 * used_s / took_s);
@@ -91,12 +92,12 @@ double work_rate(double seconds) {
   std::atomic<double> done = 0;
   std::atomic<double> used_s = 0;
   std::vector<std::thread> threads;
-  const double end_s = runner::monotonic_s() + seconds;
-  for (std::size_t i = 0; i < runner::usable_cpus().size(); ++i) {
+  const double end_s = monotonic_s() + seconds;
+  for (std::size_t i = 0; i < usable_cpus().size(); ++i) {
     threads.emplace_back([&] {
       double mine = 0;
       volatile double value = 1;
-      while (runner::monotonic_s() < end_s) {
+      while (monotonic_s() < end_s) {
         for (int k = 0; k < 10000; ++k) value = value * 1.0000001 + 1e-9;
         ++mine;
       }
@@ -119,7 +120,7 @@ double one_half(bool with_telemetry, double seconds) {
 }
 
 void compare(double seconds, int pairs) {
-  doe::RandomStream random(1, 0);
+  RandomStream random(1, 0);
   std::vector<double> changes;
   for (int pair = 0; pair < pairs; ++pair) {
     const bool first_with = random.uniform() < 0.5;

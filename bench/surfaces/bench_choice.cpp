@@ -1,7 +1,7 @@
 // What choosing a model and whole plots cost: see README.md beside this file.
 #include <benchmark/benchmark.h>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/selection/selection.h"
 #include "surfaces/selection/sequential.h"
 #include "tests/doe/factors.h"
@@ -14,7 +14,7 @@ using namespace doetune::tests;
 /// Random runs of a quadratic with uniform errors, in whole plots of four.
 struct Runs {
   Runs(int n, int k) : factors(unit_factors(k)), coded(n, k), y(n) {
-    doe::RandomStream random(1, static_cast<std::uint64_t>(k));
+    RandomStream random(1, static_cast<std::uint64_t>(k));
     for (double& value : coded.reshaped()) value = 2 * random.uniform() - 1;
     for (int i = 0; i < n; ++i) {
       y[i] = coded(i, 0) - coded(i, 1) * coded(i, 2) + coded(i, 2) * coded(i, 2) + random.uniform();

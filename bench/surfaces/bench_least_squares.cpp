@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "tests/doe/factors.h"
 
@@ -19,7 +19,7 @@ struct LargeStudy {
   Eigen::VectorXd y;
 
   explicit LargeStudy(Eigen::Index n) : coded(n, 10), y(n) {
-    doe::RandomStream random(1, 0);
+    RandomStream random(1, 0);
     for (Eigen::Index i = 0; i < n; ++i) {
       for (Eigen::Index f = 0; f < 10; ++f) coded(i, f) = 2 * random.uniform() - 1;
       y[i] = 10 + coded.row(i).sum() - coded.row(i).squaredNorm() + random.uniform();

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/choose_surface.h"
 #include "surfaces/models/feasibility.h"
 #include "surfaces/models/gaussian_process.h"
@@ -23,7 +23,7 @@ struct Runs {
   Eigen::VectorXd y{500};
 
   Runs() {
-    doe::RandomStream random(1, 0);
+    RandomStream random(1, 0);
     for (double& value : coded.reshaped()) value = 2 * random.uniform() - 1;
     for (int i = 0; i < 500; ++i) {
       const auto x = coded.row(i);

@@ -1,7 +1,7 @@
 // What the optimum and its uncertainty cost.
 #include <benchmark/benchmark.h>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/box_optimum.h"
@@ -18,7 +18,7 @@ using surfaces::Goal, surfaces::GoalType;
 /// A quadratic fitted to random points of random responses.
 surfaces::Fit random_fit(const std::vector<doe::Factor>& factors, std::uint64_t seed) {
   const doe::Model model = doe::Model::named("quadratic", factors);
-  doe::RandomStream random(seed, 0);
+  RandomStream random(seed, 0);
   const int n = model.column_count() + 20;
   Eigen::MatrixXd coded(n, factors.size());
   for (double& x : coded.reshaped()) x = 2 * random.uniform() - 1;
@@ -65,7 +65,7 @@ void draws_of_optimum(benchmark::State& state) {
   surfaces::OptimumRequest request;
   request.factors = factors;
   request.threads = 2;
-  request.most_enumerated = 1'000'000;
+  request.max_enumerated = 1'000'000;
   const Goal goal{GoalType::kMaximize, 0, 12};
   request.responses = {{"a", &a, goal}};
   if (state.range(0) == 3) request.responses = {{"a", &a, goal}, {"b", &b, goal}, {"c", &c, goal}};

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "workloads/engines/training.h"
-#include "workloads/random.h"
 
 namespace {
 

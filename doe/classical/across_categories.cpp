@@ -9,15 +9,15 @@ namespace doetune::doe {
 std::vector<DesignPoint> across_categories(const DesignRequest& request,
                                            const std::vector<DesignPoint>& numeric_points,
                                            std::string_view type) {
-  constexpr double kMostRuns = 1e6;
+  constexpr double kMaxRuns = 1e6;
   auto runs = static_cast<double>(numeric_points.size());
   for (const Factor& factor : request.factors) {
     if (factor.is_categorical()) runs *= static_cast<double>(factor.level_names.size());
   }
-  if (runs > kMostRuns) {
+  if (runs > kMaxRuns) {
     throw DesignError(fmt::format(
         "{} at every combination of categorical levels has {:.0f} runs, more than {:.0f}", type,
-        runs, kMostRuns));
+        runs, kMaxRuns));
   }
   const std::vector<int> numeric = numeric_factors(request.factors);
   std::vector<DesignPoint> points;

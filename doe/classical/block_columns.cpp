@@ -1,25 +1,25 @@
 // Which products of factors to confound with blocks.
 #include <algorithm>
 
+#include "base/random.h"
 #include "doe/classical/regular_fraction.h"
-#include "doe/random.h"
 
 namespace doetune::doe {
 namespace {
 
 constexpr int kStarts = 20;
-constexpr int kMostFactorsCompared = 6;  // confounding longer products does no harm
+constexpr int kMaxFactorsCompared = 6;  // confounding longer products does no harm
 
 /// What blocks confound: main effects, effects asked for, two-factor interactions, three-factor
 /// interactions, ... The first are to be few first.
-using Score = std::vector<std::int64_t>;
+using BlockScore = std::vector<std::int64_t>;
 
 class BlockSearch {
  public:
   BlockSearch(const RegularFraction& fraction, const std::vector<Effect>& effects)
       : columns_(ColumnBits{1} << fraction.basic),
         counts_(fraction.basic,
-                std::min(static_cast<int>(fraction.columns.size()), kMostFactorsCompared)),
+                std::min(static_cast<int>(fraction.columns.size()), kMaxFactorsCompared)),
         asked_(columns_, 0) {
     for (const ColumnBits column : fraction.columns) counts_.insert(column);
     for (const Effect& effect : effects) ++asked_[fraction.column(effect)];
@@ -46,8 +46,8 @@ class BlockSearch {
     return chosen;
   }
 
-  Score score_of(const std::vector<ColumnBits>& products) const {
-    Score sum(static_cast<std::size_t>(counts_.longest()) + 1, 0);
+  BlockScore score_of(const std::vector<ColumnBits>& products) const {
+    BlockScore sum(static_cast<std::size_t>(counts_.longest()) + 1, 0);
     for (const ColumnBits product : products) {
       sum[0] += counts_.of(product, 1);
       sum[1] += asked_[product];
@@ -67,12 +67,12 @@ class BlockSearch {
       for (ColumnBits& product : products) product ^= column;
       return score_of(products);
     };
-    Score least = present ? added(*present) : Score{};
+    BlockScore least = present ? added(*present) : BlockScore{};
     const auto shift = static_cast<ColumnBits>(random.below(columns_));
     for (ColumnBits i = 0; i < columns_; ++i) {
       const ColumnBits column = i ^ shift;
       if (std::find(others.begin(), others.end(), column) != others.end()) continue;
-      Score score = added(column);
+      BlockScore score = added(column);
       if (present && !(score < least)) continue;
       present = column;
       least = std::move(score);
@@ -82,7 +82,7 @@ class BlockSearch {
 
   ColumnBits columns_;
   EffectCounts counts_;
-  Score asked_;
+  BlockScore asked_;
 };
 
 }  // namespace
@@ -92,11 +92,11 @@ std::optional<std::vector<ColumnBits>> block_columns(const RegularFraction& frac
   if (q >= fraction.basic) return std::nullopt;
   const BlockSearch search(fraction, effects);
   std::vector<ColumnBits> best;
-  Score least;
+  BlockScore least;
   for (int start = 0; start < kStarts; ++start) {
     RandomStream random(0, static_cast<std::uint64_t>(start));
     std::vector<ColumnBits> columns = search.descend(q, random);
-    Score score = search.score_of(products_of(columns));
+    BlockScore score = search.score_of(products_of(columns));
     if (!best.empty() && !(score < least)) continue;
     best = std::move(columns);
     least = std::move(score);

@@ -22,8 +22,8 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostNumericFactors = 10;
-constexpr int kMostFractionFactors = 20;
+constexpr int kMaxNumericFactors = 10;
+constexpr int kMaxFractionFactors = 20;
 constexpr int kCenterRuns = 6;
 
 /// The design over the numeric factors: cube portion in blocks 1 .. cube_blocks, axial portion in
@@ -123,14 +123,14 @@ RegularFraction cube_of(const DesignRequest& request, int k, int q) {
     throw DesignError(
         "ccd: resolution must be 5 or more, or interactions are aliased with each other");
   }
-  if (resolution == 0 && k > kMostNumericFactors) {
+  if (resolution == 0 && k > kMaxNumericFactors) {
     throw DesignError(fmt::format(
         "ccd with {} numeric factors has {:.0f} corners; resolution: 5 runs a fraction of them, "
         "for up to {} factors",
-        k, std::ldexp(1, k), kMostFractionFactors));
+        k, std::ldexp(1, k), kMaxFractionFactors));
   }
-  if (k > kMostFractionFactors) {
-    throw DesignError(fmt::format("ccd takes at most {} numeric factors", kMostFractionFactors));
+  if (k > kMaxFractionFactors) {
+    throw DesignError(fmt::format("ccd takes at most {} numeric factors", kMaxFractionFactors));
   }
   if (resolution == 0) return full_cube(k);
   auto cube = smallest_fraction(k, resolution, q, second_order_effects(k));
@@ -222,10 +222,10 @@ Design central_composite(const DesignRequest& request) {
 Design face_centred_ccd(const DesignRequest& request) {
   const std::vector<int> numeric = numeric_factors(request.factors);
   if (numeric.empty()) throw DesignError("fccd needs at least one numeric factor");
-  if (numeric.size() > kMostNumericFactors) {
+  if (numeric.size() > kMaxNumericFactors) {
     throw DesignError(fmt::format(
         "fccd with {} numeric factors has over {:.0f} runs; at most {} factors", numeric.size(),
-        std::ldexp(1, static_cast<int>(numeric.size())), kMostNumericFactors));
+        std::ldexp(1, static_cast<int>(numeric.size())), kMaxNumericFactors));
   }
   if (request.options.blocks > 2) {
     throw DesignError("fccd can be run in 1 block, or in 2: corners, then face centres");

@@ -19,8 +19,8 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kLeastFactors = 3;
-constexpr int kMostFactors = 100;
+constexpr int kMinFactors = 3;
+constexpr int kMaxScreenedFactors = 100;
 
 int pairs_of_center_runs(const DesignRequest& request) {
   return (request.options.center_runs.value_or(1) + 1) / 2;
@@ -37,9 +37,9 @@ int order_of_runs(const DesignRequest& request, bool categorical, int least) {
   const int replicates = request.options.replicates;
   const int runs = *request.options.runs;
   const int half = (runs / replicates - center) / 2;
-  if (half > 2 * kMostFactors) {
+  if (half > 2 * kMaxScreenedFactors) {
     throw DesignError(fmt::format("definitive-screening has at most {} runs in each replicate",
-                                  4 * kMostFactors + center));
+                                  4 * kMaxScreenedFactors + center));
   }
   const int order = next_conference_order(std::max(half, least));
   if (replicates * (2 * order + center) == runs) return order;
@@ -115,12 +115,13 @@ void append_mirrored(const DesignRequest& request, const Eigen::MatrixXd& half, 
 }  // namespace
 
 Design definitive_screening(const DesignRequest& request) {
-  require_factors(request, "definitive-screening", kLeastFactors);
+  require_factors(request, "definitive-screening", kMinFactors);
   require_two_level_categories(request, "definitive-screening");
   const int k = static_cast<int>(request.factors.size());
   const std::vector<int> numeric = numeric_factors(request.factors);
-  if (k > kMostFactors) {
-    throw DesignError(fmt::format("definitive-screening takes at most {} factors", kMostFactors));
+  if (k > kMaxScreenedFactors) {
+    throw DesignError(
+        fmt::format("definitive-screening takes at most {} factors", kMaxScreenedFactors));
   }
   if (numeric.empty()) {
     throw DesignError(

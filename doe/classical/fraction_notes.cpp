@@ -10,13 +10,13 @@
 namespace doetune::doe {
 namespace {
 
-constexpr std::size_t kMostListed = 12;
-constexpr std::size_t kMostCharacters = 400;
+constexpr std::size_t kMaxListed = 12;
+constexpr std::size_t kMaxCharacters = 400;
 
 std::string listed(const std::vector<std::string>& items) {
   std::string text;
   for (std::size_t shown = 0; shown < items.size(); ++shown) {
-    if (shown == kMostListed || text.size() > kMostCharacters) {
+    if (shown == kMaxListed || text.size() > kMaxCharacters) {
       return text + fmt::format("; and {} more", items.size() - shown);
     }
     text += (shown == 0 ? "" : "; ") + items[shown];

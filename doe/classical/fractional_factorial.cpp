@@ -15,7 +15,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr std::size_t kMostFactors = 500;
+constexpr std::size_t kMaxFactors = 500;
 
 struct BlockedFraction {
   RegularFraction fraction;
@@ -55,9 +55,9 @@ int basic_of_runs(const DesignRequest& request) {
     throw DesignError(fmt::format("{} factors need more than {} runs: at least {}", k, runs,
                                   std::bit_ceil(static_cast<unsigned>(k) + 1)));
   }
-  if (basic > kMostBasicFactors) {
+  if (basic > kMaxBasicFactors) {
     throw DesignError(
-        fmt::format("fractional-factorial has at most {} runs", 1 << kMostBasicFactors));
+        fmt::format("fractional-factorial has at most {} runs", 1 << kMaxBasicFactors));
   }
   return basic;
 }
@@ -86,7 +86,7 @@ RegularFraction smallest_asked(const DesignRequest& request, const std::vector<E
   throw DesignError(fmt::format(
       "no fraction of {} factors in up to 2^{} runs has resolution {} for the model{}; ask for a "
       "smaller model, a lower resolution or fewer blocks",
-      k, std::min(k, kMostBasicFactors), resolution, q > 0 ? " and the blocks" : ""));
+      k, std::min(k, kMaxBasicFactors), resolution, q > 0 ? " and the blocks" : ""));
 }
 
 RegularFraction asked_fraction(const DesignRequest& request, const std::vector<Effect>& effects) {
@@ -109,8 +109,8 @@ RegularFraction asked_fraction(const DesignRequest& request, const std::vector<E
 Design fractional_factorial(const DesignRequest& request) {
   require_factors(request, "fractional-factorial", 1);
   require_two_level_categories(request, "fractional-factorial");
-  if (request.factors.size() > kMostFactors) {
-    throw DesignError(fmt::format("fractional-factorial takes at most {} factors", kMostFactors));
+  if (request.factors.size() > kMaxFactors) {
+    throw DesignError(fmt::format("fractional-factorial takes at most {} factors", kMaxFactors));
   }
   const std::vector<Effect> effects =
       two_level_effects(request.model, static_cast<int>(request.factors.size()));

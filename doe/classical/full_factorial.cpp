@@ -10,7 +10,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr double kMostRuns = 1e6;
+constexpr double kMaxRuns = 1e6;
 
 /// Three settings show the curvature that a model with powers is fitted to.
 int default_levels(const DesignRequest& request) {
@@ -43,8 +43,8 @@ std::vector<double> settings_of(const Factor& factor, int levels) {
 Design full_factorial(const DesignRequest& request) {
   require_factors(request, "full-factorial", 1);
   const int levels = request.options.levels.value_or(default_levels(request));
-  if (levels < 2 || levels > kMostRuns) {
-    throw DesignError(fmt::format("full-factorial: levels are 2 to {:.0f}", kMostRuns));
+  if (levels < 2 || levels > kMaxRuns) {
+    throw DesignError(fmt::format("full-factorial: levels are 2 to {:.0f}", kMaxRuns));
   }
   std::vector<std::vector<double>> settings;
   double runs = 1;
@@ -52,11 +52,11 @@ Design full_factorial(const DesignRequest& request) {
     settings.push_back(settings_of(factor, levels));
     runs *= static_cast<double>(settings.back().size());
   }
-  if (runs > kMostRuns) {
+  if (runs > kMaxRuns) {
     throw DesignError(
         fmt::format("full-factorial has {:.0f} runs, more than {:.0f}; fractional-factorial and "
                     "plackett-burman need far fewer",
-                    runs, kMostRuns));
+                    runs, kMaxRuns));
   }
   Design design;
   for (Eigen::VectorXd& point : combinations(settings)) {

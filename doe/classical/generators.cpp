@@ -5,9 +5,9 @@
 #include <map>
 #include <optional>
 
+#include "base/nearest_name.h"
 #include "doe/classical/fraction_notes.h"
 #include "doe/design.h"
-#include "doe/nearest_name.h"
 
 namespace doetune::doe {
 namespace {
@@ -31,7 +31,7 @@ int factor_named(std::string_view name, const std::vector<Factor>& factors,
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
     throw DesignError(fmt::format("generator '{}': no factor is named '{}'{}", generator, name,
-                                  did_you_mean(name, names)));
+                                  did_you_mean_or_list(name, names)));
   }
   return static_cast<int>(found - names.begin());
 }
@@ -84,9 +84,9 @@ RegularFraction parse_generators(const std::vector<std::string>& texts,
     by_factor[generator.factor] = generator;
   }
   const std::size_t basic = factors.size() - texts.size();
-  if (basic > kMostBasicFactors) {
+  if (basic > kMaxBasicFactors) {
     throw DesignError(fmt::format("{} generators of {} factors leave 2^{} runs; at most 2^{}",
-                                  texts.size(), factors.size(), basic, kMostBasicFactors));
+                                  texts.size(), factors.size(), basic, kMaxBasicFactors));
   }
   RegularFraction fraction{0, std::vector<ColumnBits>(factors.size(), 0),
                            std::vector<int>(factors.size(), 1)};

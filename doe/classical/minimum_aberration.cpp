@@ -6,14 +6,14 @@
 #include <bit>
 #include <cmath>
 
+#include "base/random.h"
 #include "doe/classical/regular_fraction.h"
-#include "doe/random.h"
 
 namespace doetune::doe {
 namespace {
 
 constexpr std::uint64_t kSeed = 20;  // any: it fixes which of equally good fractions is found
-constexpr int kMostWordLength = 10;  // patterns that agree so far are taken as equal
+constexpr int kMaxWordLength = 10;   // patterns that agree so far are taken as equal
 constexpr double kWork = 1e8;        // additions for the search of one fraction
 
 /// What is to be small, the first first.
@@ -45,7 +45,7 @@ class Search {
   const std::vector<ColumnBits>& columns() const { return columns_; }
 
   static int longest(int factors) {
-    return std::max(2, factors <= 2 * kMostWordLength ? factors : kMostWordLength);
+    return std::max(2, factors <= 2 * kMaxWordLength ? factors : kMaxWordLength);
   }
 
  private:

@@ -11,7 +11,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostRuns = 200;
+constexpr int kMaxScreeningRuns = 200;
 
 int asked_runs(const DesignRequest& request) {
   const int k = static_cast<int>(request.factors.size());
@@ -36,11 +36,11 @@ int asked_runs(const DesignRequest& request) {
 
 /// n x k of -1 and 1, the last run all -1.
 Eigen::MatrixXd screening_columns(int n, int k) {
-  if (n > kMostRuns) {
+  if (n > kMaxScreeningRuns) {
     throw DesignError(
         fmt::format("plackett-burman has at most {} runs, for {} factors; {} are "
                     "asked for or needed",
-                    kMostRuns, kMostRuns - 1, n));
+                    kMaxScreeningRuns, kMaxScreeningRuns - 1, n));
   }
   const auto hadamard = hadamard_matrix(n);
   if (!hadamard) {

@@ -15,7 +15,7 @@ namespace doetune::doe {
 using ColumnBits = std::uint32_t;
 
 /// Fractions have at most 2^16 runs.
-constexpr int kMostBasicFactors = 16;
+constexpr int kMaxBasicFactors = 16;
 
 /// A product of factors (indices, ascending): main effect, two-factor interaction, ...
 using Effect = std::vector<int>;

@@ -39,7 +39,7 @@ std::optional<std::vector<ColumnBits>> clear_block_columns(const RegularFraction
 
 std::optional<RegularFraction> smallest_fraction(int factors, int resolution, int q,
                                                  const std::vector<Effect>& effects) {
-  for (int basic = 1; basic <= std::min(factors, kMostBasicFactors); ++basic) {
+  for (int basic = 1; basic <= std::min(factors, kMaxBasicFactors); ++basic) {
     if (effects.size() >= std::size_t{1} << basic) continue;
     if (basic < factors && !has_room(factors, basic, resolution)) continue;
     auto fraction = minimum_aberration(factors, basic, effects);

@@ -8,12 +8,12 @@
 #include "doe/combinations.h"
 #include "doe/evaluation/moments.h"
 #include "doe/evaluation/region_sample.h"
-#include "doe/filling/criteria.h"
+#include "doe/space_filling/criteria.h"
 
 namespace doetune::doe {
 namespace {
 
-constexpr int kSamplePoints = 10'000;
+constexpr int kShownPoints = 10'000;
 constexpr int kQuantileSteps = 20;
 
 Eigen::VectorXd variances(const Model& model, const Eigen::MatrixXd& points,
@@ -40,7 +40,7 @@ void add_variances(const Model& model, const Region& region, const Eigen::Matrix
       (x.transpose() * x).ldlt().solve(Eigen::MatrixXd::Identity(x.cols(), x.cols()));
   const double p_over_n = static_cast<double>(x.cols()) / static_cast<double>(x.rows());
   const Eigen::VectorXd leverages = variances(model, coded, inverse);
-  const Eigen::MatrixXd sample = region_sample(model.factors(), region, kSamplePoints);
+  const Eigen::MatrixXd sample = region_sample(model.factors(), region, kShownPoints);
   if (sample.rows() > 0) {
     const MaxVariance most = max_variance(model, region, inverse, 1e-6, options.time_limit_s);
     full.max_variance = most;

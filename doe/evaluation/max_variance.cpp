@@ -13,11 +13,11 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostCombinations = 1 << 16;
-constexpr std::size_t kMostMonomials = 20'000;
-constexpr std::size_t kMostCoefficients = 4'000'000;
-constexpr int kSamplePoints = 1 << 13;
-constexpr int kClimbs = 16;
+constexpr int kMaxCombinations = 1 << 16;
+constexpr std::size_t kMaxMonomials = 20'000;
+constexpr std::size_t kMaxCoefficients = 4'000'000;
+constexpr int kStartPoints = 1 << 13;
+constexpr int kVarianceClimbs = 16;
 constexpr double kLastStep = 1e-9;
 constexpr double kRounding = 1e-13;
 
@@ -45,7 +45,7 @@ std::vector<Exponents> products(const std::vector<Exponents>& powers) {
   for (const Exponents& a : once) {
     for (const Exponents& b : once) {
       found.insert(sum(a, b));
-      if (found.size() > kMostMonomials) return {};
+      if (found.size() > kMaxMonomials) return {};
     }
   }
   return {found.begin(), found.end()};
@@ -129,7 +129,7 @@ class AllowedSearch {
     if (!order.empty()) {
       best = {order[0].first, order[0].first, sample.row(order[0].second).transpose(), true};
     }
-    for (std::size_t i = 0; climb && i < order.size() && i < kClimbs; ++i) {
+    for (std::size_t i = 0; climb && i < order.size() && i < kVarianceClimbs; ++i) {
       Eigen::VectorXd x = sample.row(order[i].second).transpose();
       double value = order[i].first;
       for (double step = 0.5; step > kLastStep; step /= 2) {
@@ -196,8 +196,8 @@ MaxVariance box_maximum(const Model& model, const Eigen::MatrixXd& inverse, doub
       products(numeric_powers(model, numeric_factors(model.factors())));
   const double coefficients =
       static_cast<double>(exponents.size()) * combination_count(model.factors());
-  if (exponents.empty() || coefficients > kMostCoefficients) {
-    MaxVariance found = AllowedSearch(model, {}, inverse).sampled(kSamplePoints, false);
+  if (exponents.empty() || coefficients > kMaxCoefficients) {
+    MaxVariance found = AllowedSearch(model, {}, inverse).sampled(kStartPoints, false);
     found.upper_bound = inverse.lpNorm<1>();
     found.proven = false;
     return found;
@@ -212,12 +212,12 @@ MaxVariance max_variance(const Model& model, const Region& region,
                          double time_limit_s) {
   if (region.is_box()) return box_maximum(model, inverse_information, relative_gap, time_limit_s);
   const AllowedSearch search(model, region, inverse_information);
-  if (few_combinations(model.factors(), kMostCombinations)) {
-    return search.sampled(kMostCombinations, false);
+  if (few_combinations(model.factors(), kMaxCombinations)) {
+    return search.sampled(kMaxCombinations, false);
   }
   const MaxVariance over_box = box_maximum(model, inverse_information, relative_gap, time_limit_s);
   if (region.allows(natural_settings(model.factors(), over_box.at))) return over_box;
-  MaxVariance found = search.sampled(kSamplePoints, true);
+  MaxVariance found = search.sampled(kStartPoints, true);
   found.upper_bound = over_box.upper_bound;
   found.proven = found.upper_bound <= found.value * (1 + relative_gap);
   return found;

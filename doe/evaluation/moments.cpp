@@ -9,7 +9,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kSamplePoints = 1 << 16;
+constexpr int kMomentPoints = 1 << 16;
 constexpr int kRowsAtOnce = 1 << 10;
 
 /// What a column does with one factor: its power, or 1 + its contrast; 0: nothing.
@@ -70,7 +70,7 @@ Eigen::MatrixXd box_moments(const Model& model) {
 
 Eigen::MatrixXd moment_matrix(const Model& model, const Region& region) {
   if (region.is_box()) return box_moments(model);
-  const Eigen::MatrixXd points = region_sample(model.factors(), region, kSamplePoints);
+  const Eigen::MatrixXd points = region_sample(model.factors(), region, kMomentPoints);
   if (points.rows() == 0) throw DesignError("the constraints leave no point of the region");
   Eigen::MatrixXd moments = Eigen::MatrixXd::Zero(model.column_count(), model.column_count());
   for (Eigen::Index first = 0; first < points.rows(); first += kRowsAtOnce) {

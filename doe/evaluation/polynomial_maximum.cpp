@@ -6,18 +6,17 @@
 #include <limits>
 #include <queue>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "doe/evaluation/polynomial_bound.h"
-#include "doe/random.h"
 
 namespace doetune::doe {
 namespace {
 
 constexpr int kClimbs = 32;
-constexpr int kMostSweeps = 100;
-constexpr int kMostGridPoints = 6561;  // 3^8, over all polynomials
-constexpr int kLeastGridPoints = 27;   // of each
-
-using Clock = std::chrono::steady_clock;
+constexpr int kMaxSweeps = 100;
+constexpr int kMaxGridPoints = 6561;  // 3^8, over all polynomials
+constexpr int kMinGridPoints = 27;    // of each
 
 struct Box {
   int which = 0;
@@ -80,7 +79,7 @@ class Search {
 
   void climb(int which, Eigen::VectorXd x) {
     double before = -std::numeric_limits<double>::infinity();
-    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       for (int v = 0; v < variables(); ++v) move_along(which, v, x);
       const double value = p_.monomials.value(p_.coefficients[which], x);
       if (value <= before + 1e-13 * std::abs(before)) break;
@@ -98,7 +97,7 @@ class Search {
       Eigen::VectorXd x;
     };
     std::vector<Start> starts;
-    const int most = std::max(kLeastGridPoints, kMostGridPoints / count());
+    const int most = std::max(kMinGridPoints, kMaxGridPoints / count());
     const bool all = std::pow(3, variables()) <= most;
     const int points = all ? static_cast<int>(std::pow(3, variables())) : most;
     for (int which = 0; which < count(); ++which) {

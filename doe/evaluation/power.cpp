@@ -11,7 +11,7 @@ namespace {
 // Boost 1.74 is wrong at lambda 0, where the power is alpha, and counts terms up to lambda / 2 in
 // an int.
 constexpr double kNoLambda = 1e-12;
-constexpr double kMostLambda = 1e9;
+constexpr double kMaxLambda = 1e9;
 
 double power(int columns, int error_runs, double lambda, double alpha) {
   if (lambda < kNoLambda) return alpha;
@@ -19,7 +19,7 @@ double power(int columns, int error_runs, double lambda, double alpha) {
   const double critical = quantile(complement(central, alpha));
   // Missing it would take an error estimate so much too large that the power is 1 to nine digits.
   const double certain = critical * columns * (10 + 400.0 / error_runs) + 200;
-  if (lambda > std::min(certain, kMostLambda)) return 1;
+  if (lambda > std::min(certain, kMaxLambda)) return 1;
   return cdf(complement(boost::math::non_central_f(columns, error_runs, lambda), critical));
 }
 

@@ -8,24 +8,23 @@
 #include <numeric>
 #include <set>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "doe/combinations.h"
 #include "doe/design.h"
 #include "doe/evaluation/max_variance.h"
 #include "doe/evaluation/region_sample.h"
-#include "doe/random.h"
 
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostCandidates = 6561;  // 3^8
-constexpr double kEnough = 1e-5;       // relative gap between the bound and what was attained
+constexpr int kMaxCandidates = 6561;  // 3^8
+constexpr double kGapWanted = 1e-5;   // relative gap between the bound and what was attained
 constexpr double kEnoughLinear = 1e-4;
-constexpr int kMostPasses = 100;
-constexpr int kMostMultiplications = 2000;
-constexpr int kMostMirrored = 6;
-constexpr double kLeastWeight = 1e-12;
-
-using Clock = std::chrono::steady_clock;
+constexpr int kMaxApproximatePasses = 100;
+constexpr int kMaxMultiplications = 2000;
+constexpr int kMaxMirrored = 6;
+constexpr double kMinWeight = 1e-12;
 
 /// As many values of a factor as the model can tell apart, spread as optimal measures like them:
 /// the extremes of a Chebyshev polynomial, which for one power are the ends.
@@ -57,17 +56,17 @@ Eigen::MatrixXd first_candidates(const Model& model, const Region& region) {
     count *= static_cast<double>(values.back().size());
   }
   std::vector<Eigen::VectorXd> points;
-  if (count <= kMostCandidates) {
+  if (count <= kMaxCandidates) {
     points = combinations(values);
   } else {
     RandomStream random(0, 0);
-    for (int i = 0; i < kMostCandidates; ++i) {
+    for (int i = 0; i < kMaxCandidates; ++i) {
       Eigen::VectorXd& x = points.emplace_back(factors.size());
       for (Eigen::Index f = 0; f < x.size(); ++f) x[f] = values[f][random.below(values[f].size())];
     }
   }
   const Eigen::MatrixXd sample = region.is_box() ? Eigen::MatrixXd(0, factors.size())
-                                                 : region_sample(factors, region, kMostCandidates);
+                                                 : region_sample(factors, region, kMaxCandidates);
   std::erase_if(points, [&](const Eigen::VectorXd& x) {
     return !region.is_box() && !region.allows(natural_settings(factors, x));
   });
@@ -112,7 +111,7 @@ class Measure {
     for (Eigen::Index f = 0; f < point.size(); ++f) {
       values.push_back({point[f]});
       const bool mirrors = model_.factors()[f].kind == FactorKind::kContinuous && point[f] != 0;
-      if (mirrored && mirrors && f < kMostMirrored) values.back().push_back(-point[f]);
+      if (mirrored && mirrors && f < kMaxMirrored) values.back().push_back(-point[f]);
     }
     const std::vector<Eigen::VectorXd> images = combinations(values);
     const Eigen::Index before = f_.rows();
@@ -128,9 +127,9 @@ class Measure {
   /// where the matrix became singular.
   template <typename GoOn>
   bool improve(RandomStream& random, GoOn go_on) {
-    for (int pass = 0; pass < kMostPasses; ++pass) {
+    for (int pass = 0; pass < kMaxApproximatePasses; ++pass) {
       if (!invert()) return false;
-      if (d_.maxCoeff() <= columns() * (1 + kEnough / 2) || !go_on()) return true;
+      if (d_.maxCoeff() <= columns() * (1 + kGapWanted / 2) || !go_on()) return true;
       exchange(random);
     }
     return invert();
@@ -146,7 +145,7 @@ class Measure {
   bool multiply(const Eigen::MatrixXd& l, GoOn go_on) {
     weights_ = weights_.cwiseMax(0.1 / static_cast<double>(weights_.size()));
     weights_ /= weights_.sum();
-    for (int pass = 0; pass < kMostMultiplications; ++pass) {
+    for (int pass = 0; pass < kMaxMultiplications; ++pass) {
       if (!invert()) return false;
       const Eigen::VectorXd ratio = (f_ * phi(l)).cwiseProduct(f_).rowwise().sum() / trace(l);
       if (ratio.maxCoeff() <= 1 + kEnoughLinear / 2 || !go_on()) return true;
@@ -186,7 +185,7 @@ class Measure {
     const double curvature = a * b - c * c;
     if (curvature <= 1e-12 * a * b) return;
     const double moved = std::clamp((b - a) / (2 * curvature), -weights_[to], weights_[from]);
-    if (std::abs(moved) < kLeastWeight) return;
+    if (std::abs(moved) < kMinWeight) return;
     weights_[from] = moved == weights_[from] ? 0 : weights_[from] - moved;
     weights_[to] = moved == -weights_[to] ? 0 : weights_[to] + moved;
     // (M + w (t t' - f f'))^-1 by the rank-two form of the Woodbury identity.
@@ -224,13 +223,13 @@ bool is_full_quadratic(const Model& model) {
 /// with S = r I + (v - u^2) J. As d is convex in every s_i, it is largest where all are 0 or 1: the
 /// bound needs the k + 1 values of d at those only, and is exact for any k.
 ApproximateBound quadratic_d_bound(int k) {
-  constexpr int kMostSteps = 1'000'000;
+  constexpr int kMaxSteps = 1'000'000;
   const double p = (k + 1) * (k + 2) / 2.0;
   const Eigen::ArrayXd j = Eigen::ArrayXd::LinSpaced(k + 1, 0, k);
   const Eigen::ArrayXd pairs = j * (j - 1) / 2;
   Eigen::ArrayXd weights = Eigen::ArrayXd::Constant(k + 1, 1.0 / (k + 1));
   ApproximateBound bound;
-  for (int step = 0; step < kMostSteps; ++step) {
+  for (int step = 0; step < kMaxSteps; ++step) {
     const double u = (weights * j).sum() / k;
     const double v = k == 1 ? 0 : (weights * pairs).sum() / (k * (k - 1) / 2.0);
     const double r = u - v;
@@ -243,7 +242,7 @@ ApproximateBound quadratic_d_bound(int k) {
     if (k > 1) log_det += k * (k - 1) / 2.0 * std::log(v);
     bound.attained_percent = 100 * std::exp(log_det / p);
     bound.efficiency_percent = bound.attained_percent * d.maxCoeff() / p;
-    if (d.maxCoeff() <= p * (1 + kEnough / 10)) break;
+    if (d.maxCoeff() <= p * (1 + kGapWanted / 10)) break;
     weights *= d / p;
   }
   bound.proven = true;
@@ -268,8 +267,9 @@ std::optional<ApproximateBound> d_bound(const Model& model, const Region& region
   double gap = 1;
   while (true) {
     if (!measure.improve(random, [&] { return left() > time_limit_s / 2; })) return best;
-    const MaxVariance most = max_variance(model, region, measure.inverse(),
-                                          std::max(kEnough / 4, gap / 20), std::max(0.0, left()));
+    const MaxVariance most =
+        max_variance(model, region, measure.inverse(), std::max(kGapWanted / 4, gap / 20),
+                     std::max(0.0, left()));
     const bool proven = region.is_box() || most.proven;
     const double attained = 100 * measure.mean_determinant();
     const double largest = proven ? most.upper_bound : most.value;
@@ -277,7 +277,7 @@ std::optional<ApproximateBound> d_bound(const Model& model, const Region& region
     if (!best || limit < best->efficiency_percent) best = {limit, attained, proven};
     best->attained_percent = std::max(best->attained_percent, attained);
     gap = best->efficiency_percent / best->attained_percent - 1;
-    if (gap <= 2 * kEnough || left() <= 0) return best;
+    if (gap <= 2 * kGapWanted || left() <= 0) return best;
     measure.add(most.at, region.is_box());
   }
 }

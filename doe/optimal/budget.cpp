@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doe/combinations.h"
+
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostRuns = 100'000;
+constexpr int kMaxRuns = 100'000;
 constexpr int kSpareWholePlots = 2;
 constexpr double kRounding = 1e-9;  ///< of a quotient of costs
 
@@ -35,9 +37,9 @@ int affordable_runs(const DesignOptions& options, int whole_plots) {
   const double left =
       *options.budget_s / options.replicates - whole_plots * options.change_cost_s.value_or(0);
   const double runs = std::floor(left / *options.run_cost_s + kRounding);
-  if (runs > kMostRuns) {
+  if (runs > kMaxRuns) {
     throw DesignError(
-        fmt::format("budget: it pays for {:.0f} runs, a search takes {} at most", runs, kMostRuns));
+        fmt::format("budget: it pays for {:.0f} runs, a search takes {} at most", runs, kMaxRuns));
   }
   return static_cast<int>(std::max(runs, 0.0));
 }
@@ -87,6 +89,16 @@ bool will_do(const DesignOptions& options, const Needs& needs, const Allocation&
 }
 
 }  // namespace
+
+std::vector<DesignPoint> center_points(const DesignRequest& request) {
+  std::vector<DesignPoint> points;
+  const auto combinations = categorical_combinations(request.factors);
+  for (int i = 0; i < request.options.center_runs.value_or(0); ++i) {
+    points.push_back({combinations[static_cast<std::size_t>(i) % combinations.size()],
+                      PointType::kCenter, i % request.options.blocks + 1});
+  }
+  return points;
+}
 
 bool in_whole_plots(const DesignRequest& request) {
   const bool hard = std::any_of(request.factors.begin(), request.factors.end(),

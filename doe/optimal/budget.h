@@ -9,6 +9,16 @@
 
 namespace doetune::doe {
 
+/// Runs beyond the model's terms, where their number is left open.
+inline constexpr int kSpareRuns = 5;
+
+/// How long a search may take, where that is left open.
+inline constexpr double kTimeLimit_s = 10;
+
+/// Runs that are part of the design whatever is found: at the centre, in turn at every combination
+/// of categorical levels, and in every block.
+std::vector<DesignPoint> center_points(const DesignRequest& request);
+
 /// So many runs in so many whole plots, of one replicate.
 struct Allocation {
   int runs = 0;

@@ -9,7 +9,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostPasses = 200;
+constexpr int kMaxExchangePasses = 200;
 constexpr int kRefactorEvery = 8;  ///< passes, and after the first, which may start near singular
 
 bool due(int passes) { return passes == 1 || passes % kRefactorEvery == 0; }
@@ -48,7 +48,7 @@ class Lockstep {
     for (int lane = 0; lane < kLanes; ++lane) {
       if (active_[lane] == 0) continue;
       ++passes_[lane];
-      if (changed[lane] == 0 || passes_[lane] == kMostPasses) {
+      if (changed[lane] == 0 || passes_[lane] == kMaxExchangePasses) {
         hand_over(lane);
       } else if (due(passes_[lane])) {
         stale[lane] = -1;

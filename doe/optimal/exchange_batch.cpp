@@ -15,7 +15,7 @@ constexpr double kRough = 1e-6;
 
 /// A quadratic form along one coordinate: constant + 2 sum_a linear_a phi_a + sum_ab gram_ab
 /// phi_a phi_b, where phi are the coordinate's features. F is their number where the compiler is to
-/// know it, else kMostFeatures.
+/// know it, else kMaxFeatures.
 template <int F>
 struct QuadraticForm {
   Lanes constant;
@@ -32,11 +32,11 @@ struct LinearForm {
 
 /// Of the criterion along a number with F features.
 template <int F>
-constexpr int kDegree = 2 * (F < kMostPower ? F : kMostPower);
+constexpr int kDegree = 2 * (F < kMaxPower ? F : kMaxPower);
 
 template <int F>
 DOETUNE_INLINE int count_of(const Coordinate& coordinate) {
-  return F == kMostFeatures ? coordinate.features : F;
+  return F == kMaxFeatures ? coordinate.features : F;
 }
 
 template <int F>
@@ -511,7 +511,7 @@ struct ExchangeKernel {
       } else if (coordinate.features == 2) {
         changed |= improve_coordinate<2>(run, c, active);
       } else {
-        changed |= improve_coordinate<kMostFeatures>(run, c, active);
+        changed |= improve_coordinate<kMaxFeatures>(run, c, active);
       }
     }
     if (any(changed)) update(changed);

@@ -18,9 +18,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostNumbers = 3000;  ///< runs times factors: a step solves so many equations
-constexpr int kSpareRuns = 5;       ///< beyond the terms, where the number of runs is left open
-constexpr double kTimeLimit_s = 10;
+constexpr int kMaxNumbers = 3000;    ///< runs times factors: a step solves so many equations
 constexpr double kProofShare = 0.1;  ///< of the time limit
 constexpr double kProofGap = 1e-6;
 
@@ -34,10 +32,10 @@ int runs_to_choose(const DesignRequest& request) {
         "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",
         runs + existing, columns, columns - existing));
   }
-  if (static_cast<double>(runs) * static_cast<double>(request.factors.size()) > kMostNumbers) {
+  if (static_cast<double>(runs) * static_cast<double>(request.factors.size()) > kMaxNumbers) {
     throw DesignError(fmt::format(
         "g-optimal moves at most {} settings at once, {} runs have {}; i-optimal takes more",
-        kMostNumbers, runs,
+        kMaxNumbers, runs,
         static_cast<double>(runs) * static_cast<double>(request.factors.size())));
   }
   if (runs <= fixed) {
@@ -45,17 +43,6 @@ int runs_to_choose(const DesignRequest& request) {
         fmt::format("of {} runs, {} at the centre leave none to choose", runs, fixed));
   }
   return runs - fixed;
-}
-
-/// Runs at the centre, in turn at every combination of categorical levels.
-std::vector<DesignPoint> center_points(const DesignRequest& request) {
-  std::vector<DesignPoint> points;
-  const auto combinations = categorical_combinations(request.factors);
-  for (int i = 0; i < request.options.center_runs.value_or(0); ++i) {
-    points.push_back(
-        {combinations[static_cast<std::size_t>(i) % combinations.size()], PointType::kCenter});
-  }
-  return points;
 }
 
 Eigen::MatrixXd information(const Model& model, const Eigen::MatrixXd& coded) {

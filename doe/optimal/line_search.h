@@ -5,8 +5,8 @@
 
 namespace doetune::doe {
 
-constexpr int kMostPower = 4;                ///< of one factor in a model term
-constexpr int kMostDegree = 2 * kMostPower;  ///< of the criterion along one factor
+constexpr int kMaxPower = 4;               ///< of one factor in a model term
+constexpr int kMaxDegree = 2 * kMaxPower;  ///< of the criterion along one factor
 
 /// c[0] + c[1] x + ... + c[degree] x^degree.
 DOETUNE_INLINE Lanes polynomial(const Lanes* c, int degree, const Lanes& x) {

@@ -9,20 +9,20 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostSteps = 30;   ///< at one sharpness
-constexpr int kMostPasses = 10;  ///< of numbers and levels in turn
-constexpr double kSpread = 12;   ///< a peak that weighs exp(-kSpread) of the highest is left out
-constexpr double kLeastPart = 0.3;
+constexpr int kMaxSteps = 30;          ///< at one sharpness
+constexpr int kMaxDescentPasses = 10;  ///< of numbers and levels in turn
+constexpr double kSpread = 12;  ///< a peak that weighs exp(-kSpread) of the highest is left out
+constexpr double kMinPart = 0.3;
 constexpr double kSharp = 500;  ///< from here on peaks are climbed to their very top
 constexpr double kRoughTop = 1e-2;
 constexpr double kVeryTop = 1e-5;
-constexpr double kLeastGain = 1e-12;
+constexpr double kMinDescentGain = 1e-12;
 constexpr double kWorthGain = 1e-2;  ///< over b: of a step, for another to be tried
 constexpr double kEnd = 1 - 1e-9;    ///< a number beyond is at its limit
-constexpr double kLeastDamping = 1e-7;
-constexpr double kMostDamping = 1e7;
+constexpr double kMinDamping = 1e-7;
+constexpr double kMaxDamping = 1e7;
 constexpr double kDampingFactor = 5;
-constexpr double kLeastCondition = 1e-9;  ///< of M, reciprocal
+constexpr double kMinCondition = 1e-9;  ///< of M, reciprocal
 
 double smooth_maximum(const Eigen::ArrayXd& heights, double sharpness) {
   const double highest = heights.maxCoeff();
@@ -48,7 +48,7 @@ void MinimaxDescent::descend(const Sharpening& sharpening) {
        sharpness_ *= sharpening.factor) {
     state_ = evaluate(best_design_);
     if (!state_) return;
-    for (int pass = 0; pass < kMostPasses && !stop_(); ++pass) {
+    for (int pass = 0; pass < kMaxDescentPasses && !stop_(); ++pass) {
       const bool numbers_moved = has_numbers_ && move_numbers();
       if (!has_levels_ || !change_levels() || !numbers_moved) break;
     }
@@ -66,7 +66,7 @@ void MinimaxDescent::settle(const Sharpening& sharpening) {
        sharpness_ *= sharpening.factor) {
     state_ = evaluate(best_design_);
     if (!state_) return;
-    for (int pass = 0; pass < kMostPasses && !stop_(); ++pass) {
+    for (int pass = 0; pass < kMaxDescentPasses && !stop_(); ++pass) {
       if (!change_to_neighbours()) break;
     }
   }
@@ -80,11 +80,11 @@ std::optional<MinimaxDescent::State> MinimaxDescent::evaluate(Eigen::MatrixXd de
     state.information.noalias() += row.transpose() * row;
   }
   const Eigen::LLT<Eigen::MatrixXd> factor(state.information);
-  if (factor.info() != Eigen::Success || !(factor.rcond() > kLeastCondition)) return std::nullopt;
+  if (factor.info() != Eigen::Success || !(factor.rcond() > kMinCondition)) return std::nullopt;
   const auto p = state.information.rows();
   state.inverse = factor.solve(Eigen::MatrixXd::Identity(p, p));
   state.peaks = problem_.finder.peaks(
-      state.inverse, std::max(kLeastPart, std::exp(-kSpread / sharpness_)),
+      state.inverse, std::max(kMinPart, std::exp(-kSpread / sharpness_)),
       sharpness_ > kSharp ? kVeryTop : kRoughTop, state_ ? state_->peaks.at : Eigen::MatrixXd());
   state.smooth = smooth_maximum(state.peaks.value.array().log(), sharpness_);
   if (state.peaks.value[0] < best_) {
@@ -95,14 +95,14 @@ std::optional<MinimaxDescent::State> MinimaxDescent::evaluate(Eigen::MatrixXd de
 }
 
 bool MinimaxDescent::adopt(std::optional<State> next) {
-  if (!next || !(next->smooth < state_->smooth - kLeastGain)) return false;
+  if (!next || !(next->smooth < state_->smooth - kMinDescentGain)) return false;
   state_ = std::move(next);
   return true;
 }
 
 bool MinimaxDescent::move_numbers() {
   const double before = state_->smooth;
-  for (int i = 0; i < kMostSteps && !stop_(); ++i) {
+  for (int i = 0; i < kMaxSteps && !stop_(); ++i) {
     if (!step()) break;
   }
   return state_->smooth < before;
@@ -114,9 +114,9 @@ bool MinimaxDescent::step() {
   const Eigen::ArrayXd heights = state_->peaks.value.array().log();
   const Eigen::VectorXd weights = (sharpness_ * (heights - before)).exp();
   const Eigen::MatrixXd rates = slopes();
-  for (; damping_ < kMostDamping && !stop_(); damping_ *= kDampingFactor) {
+  for (; damping_ < kMaxDamping && !stop_(); damping_ *= kDampingFactor) {
     if (!adopt(evaluate(moved(rates, weights)))) continue;
-    damping_ = std::max(damping_ / kDampingFactor, kLeastDamping);
+    damping_ = std::max(damping_ / kDampingFactor, kMinDamping);
     return before - state_->smooth > kWorthGain / sharpness_;
   }
   damping_ = 1;
@@ -228,7 +228,7 @@ bool MinimaxDescent::change_level(Eigen::Index run, int coordinate, double value
   const Eigen::RowVectorXd new_row = space.row(x);
   const Eigen::LLT<Eigen::MatrixXd> factor(state_->information - old_row.transpose() * old_row +
                                            new_row.transpose() * new_row);
-  if (factor.info() != Eigen::Success || !(factor.rcond() > kLeastCondition)) return false;
+  if (factor.info() != Eigen::Success || !(factor.rcond() > kMinCondition)) return false;
   Eigen::ArrayXd heights(state_->peaks.value.size());
   for (Eigen::Index j = 0; j < heights.size(); ++j) {
     const Eigen::VectorXd f = space.row(state_->peaks.at.col(j)).transpose();

@@ -6,12 +6,11 @@
 #include <mutex>
 #include <vector>
 
-#include "doe/parallel.h"
+#include "base/clock.h"
+#include "base/parallel.h"
 
 namespace doetune::doe {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kStartStreams = std::uint64_t{0x6d696e6d} << 32;
 constexpr Sharpening kRough{5, 5, 3125};
@@ -20,11 +19,11 @@ constexpr Sharpening kSettled{500, 5, 12500};
 constexpr double kRoughly = 1e-3;     ///< relative: how far a rough descent ends from its goal
 constexpr double kRoughShare = 0.85;  ///< of the time limit; the rest is for refinement
 constexpr int kFirstRound = 8;
-constexpr int kMostInRound = 1024;
+constexpr int kMaxInRound = 1024;
 constexpr int kRefinedInRound = 4;
 constexpr int kEnough = 10;      ///< times that the best was found
 constexpr int kFewStarts = 100;  ///< too few to be sure of, where they are cheap
-constexpr int kMostStarts = 1'000'000'000;
+constexpr int kMaxStarts = 1'000'000'000;
 
 struct Candidate {
   double value;  ///< largest d
@@ -47,9 +46,9 @@ class Search {
   }
 
   std::optional<SearchResult> run() {
-    const int most = settings_.starts.value_or(kMostStarts);
+    const int most = settings_.starts.value_or(kMaxStarts);
     for (int size = kFirstRound; result_.starts < most && !out_of_time(kRoughShare); size *= 2) {
-      round(std::min({size, kMostInRound, most - result_.starts}));
+      round(std::min({size, kMaxInRound, most - result_.starts}));
       if (!settings_.starts && result_.starts > kFewStarts && result_.best_found >= kEnough) break;
     }
     result_.stopped_by_time = out_of_time(kRoughShare) && result_.starts < most;

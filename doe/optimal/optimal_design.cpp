@@ -21,8 +21,6 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kSpareRuns = 5;  ///< beyond the terms, where the number of runs is left open
-constexpr double kTimeLimit_s = 10;
 constexpr std::uint64_t kLevelStream = std::uint64_t{0x6f61} << 32;
 constexpr double kVarianceRatio =
     1;  ///< of whole plots to runs, as Goos & Vandebroek (2001) have it
@@ -40,18 +38,6 @@ Model with_possible(const DesignRequest& request) {
     throw DesignError(fmt::format("possible: {}", error.what()));
   }
   return Model(request.factors, std::move(terms));
-}
-
-/// Runs that are part of the design whatever is found: at the centre, in turn at every combination
-/// of categorical levels.
-std::vector<DesignPoint> center_points(const DesignRequest& request) {
-  std::vector<DesignPoint> points;
-  const auto combinations = categorical_combinations(request.factors);
-  for (int i = 0; i < request.options.center_runs.value_or(0); ++i) {
-    points.push_back({combinations[static_cast<std::size_t>(i) % combinations.size()],
-                      PointType::kCenter, i % request.options.blocks + 1});
-  }
-  return points;
 }
 
 /// The information of fixed rows, k coordinates each.
@@ -150,7 +136,7 @@ ExchangeProblem problem_of(const CriterionWeights& weights, const DesignRequest&
 
 /// The largest orthogonal array of up to so many runs, for the main effects of words with as many
 /// levels each.
-std::optional<OrthogonalArray> array_for(const DesignRequest& request, int most_runs) {
+std::optional<OrthogonalArray> array_for(const DesignRequest& request, int max_runs) {
   const std::size_t levels = request.factors.front().level_names.size();
   const bool alike = std::ranges::all_of(
       request.factors, [&](const Factor& factor) { return factor.level_names.size() == levels; });
@@ -158,7 +144,7 @@ std::optional<OrthogonalArray> array_for(const DesignRequest& request, int most_
   if (!is_plan_of_words(request) || !alike || levels < 2 || !free) return std::nullopt;
   RandomStream random(request.seed, kLevelStream);
   return orthogonal_array(static_cast<int>(request.factors.size()), static_cast<int>(levels),
-                          most_runs, random);
+                          max_runs, random);
 }
 
 /// Adds the runs that a search finds, each on its own, to those at the centre.

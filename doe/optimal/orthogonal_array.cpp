@@ -22,7 +22,7 @@ namespace {
 
 using Eigen::MatrixXi;
 
-constexpr int kMostOrder = 112;  ///< of a Hadamard matrix, all of which are known
+constexpr int kMaxOrder = 112;  ///< of a Hadamard matrix, all of which are known
 
 bool is_power(int n, int p) {
   while (n > 1 && n % p == 0) n /= p;
@@ -122,7 +122,7 @@ class Family {
   }
 
  private:
-  bool is_hadamard(int runs) const { return s_ == 2 && runs % 4 == 0 && runs <= kMostOrder; }
+  bool is_hadamard(int runs) const { return s_ == 2 && runs % 4 == 0 && runs <= kMaxOrder; }
 
   /// Of the difference scheme of so many rows, 0 where there is none.
   int scheme_columns(int rows) const {
@@ -172,10 +172,10 @@ std::vector<int> fewest(const std::vector<int>& sizes, int n) {
 
 }  // namespace
 
-std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int most_runs,
+std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int max_runs,
                                                 RandomStream& random) {
   const Family family(factors, levels);
-  const std::vector<int> parts = fewest(family.sizes(most_runs), most_runs);
+  const std::vector<int> parts = fewest(family.sizes(max_runs), max_runs);
   if (parts.empty()) return std::nullopt;
   const int runs = std::accumulate(parts.begin(), parts.end(), 0);
   OrthogonalArray array{Eigen::MatrixXd(runs, factors), family.source(parts.front())};

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "doe/random.h"
+#include "base/random.h"
 
 namespace doetune::doe {
 
@@ -27,7 +27,7 @@ struct OrthogonalArray {
 ///
 /// and several of these on top of one another, each after the first with its levels permuted at
 /// random.
-std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int most_runs,
+std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int max_runs,
                                                 RandomStream& random);
 
 }  // namespace doetune::doe

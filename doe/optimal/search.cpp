@@ -9,23 +9,22 @@
 #include <mutex>
 #include <vector>
 
-#include "doe/parallel.h"
+#include "base/clock.h"
+#include "base/parallel.h"
 
 namespace doetune::doe {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kStartStreams = std::uint64_t{0x6f707469} << 32;
 constexpr double kRoughly = 1e-3;   ///< gain at which a search from a random start ends
 constexpr double kExactly = 1e-12;  ///< the same for the few best
 constexpr int kFirstRound = 64;
-constexpr int kMostInRound = 4096;
-constexpr int kPolished = 16;       ///< designs that are improved to the last digit at a time
-constexpr int kEnough = 10;         ///< times that the best was found
-constexpr int kLeastStarts = 1900;  ///< a best that one start in 400 finds is then rarely missed
-constexpr double kSame = 1e-6;  ///< of |M|^(1/p), or of the trace: designs that are equally good
-constexpr int kMostStarts = 1'000'000'000;
+constexpr int kMaxInRound = 4096;
+constexpr int kPolished = 16;     ///< designs that are improved to the last digit at a time
+constexpr int kEnough = 10;       ///< times that the best was found
+constexpr int kMinStarts = 1900;  ///< a best that one start in 400 finds is then rarely missed
+constexpr double kSame = 1e-6;    ///< of |M|^(1/p), or of the trace: designs that are equally good
+constexpr int kMaxStarts = 1'000'000'000;
 
 struct Candidate {
   double value;
@@ -54,10 +53,10 @@ class Search {
   }
 
   std::optional<SearchResult> run() {
-    const int most = settings_.starts.value_or(kMostStarts);
+    const int most = settings_.starts.value_or(kMaxStarts);
     for (int size = kFirstRound; result_.starts < most && !out_of_time(); size *= 2) {
-      round(std::min({size, kMostInRound, most - result_.starts}));
-      const bool enough = result_.best_found >= kEnough && result_.starts >= kLeastStarts;
+      round(std::min({size, kMaxInRound, most - result_.starts}));
+      const bool enough = result_.best_found >= kEnough && result_.starts >= kMinStarts;
       if (!settings_.starts && enough) break;
     }
     result_.stopped_by_time = result_.starts < most && out_of_time();

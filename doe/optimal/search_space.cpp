@@ -10,9 +10,9 @@
 namespace doetune::doe {
 namespace {
 
-constexpr std::size_t kMostLevels = 32;  ///< a number with more settings is searched continuously
-constexpr double kLeastSpacing = 1e-6;   ///< coded, of usable settings that are told apart
-constexpr int kMostTries = 1'000'000;    ///< for one allowed point
+constexpr std::size_t kMaxLevels = 32;     ///< a number with more settings is searched continuously
+constexpr double kMinSpacing = 1e-6;       ///< coded, of usable settings that are told apart
+constexpr int kMaxPointTries = 1'000'000;  ///< for one allowed point
 
 double usable_setting(const Factor& factor, double coded) {
   return factor.to_coded(factor.snap(factor.to_natural(coded)));
@@ -23,7 +23,7 @@ Coordinate coordinate_of(const Factor& factor) {
   coordinate.categorical = factor.is_categorical();
   const std::vector<double> settings = factor.usable_settings();
   const bool stepped = factor.kind != FactorKind::kContinuous || factor.step > 0;
-  if (stepped && (settings.size() <= kMostLevels || factor.kind == FactorKind::kDiscrete ||
+  if (stepped && (settings.size() <= kMaxLevels || factor.kind == FactorKind::kDiscrete ||
                   factor.is_categorical())) {
     coordinate.kind =
         factor.is_categorical() ? Coordinate::Kind::kCategorical : Coordinate::Kind::kLevels;
@@ -64,16 +64,16 @@ void SearchSpace::count_features(const Model& model) {
   for (int f = 0; f < factor_count(); ++f) {
     int most = 0;
     for (const Term& term : model.terms()) most = std::max(most, term.powers[f]);
-    if (most > kMostPower) {
+    if (most > kMaxPower) {
       throw DesignError(fmt::format("an optimal design takes powers up to {}; the model has {}^{}",
-                                    kMostPower, factors_[f].name, most));
+                                    kMaxPower, factors_[f].name, most));
     }
     Coordinate& coordinate = coordinates_[f];
     const int contrasts = static_cast<int>(coordinate.values.size()) - 1;
     coordinate.features = coordinate.categorical && most > 0 ? contrasts : most;
-    if (coordinate.features > kMostFeatures) {
+    if (coordinate.features > kMaxFeatures) {
       throw DesignError(fmt::format("an optimal design takes words of up to {} levels; {} has {}",
-                                    kMostFeatures + 1, factors_[f].name, contrasts + 1));
+                                    kMaxFeatures + 1, factors_[f].name, contrasts + 1));
     }
   }
 }
@@ -137,10 +137,10 @@ Eigen::VectorXd SearchSpace::usable(const Eigen::Ref<const Eigen::VectorXd>& cod
 std::vector<double> SearchSpace::next_usable(int factor, double coded) const {
   std::vector<double> found;
   for (const double end : {-1.0, 1.0}) {
-    for (double step = kLeastSpacing; step < 2 && coded != end; step *= 2) {
+    for (double step = kMinSpacing; step < 2 && coded != end; step *= 2) {
       const double next =
           usable_setting(factors_[factor], std::clamp(coded + end * step, -1.0, 1.0));
-      if (end * (next - coded) < kLeastSpacing / 2) continue;
+      if (end * (next - coded) < kMinSpacing / 2) continue;
       found.push_back(next);
       break;
     }
@@ -168,7 +168,7 @@ Eigen::RowVectorXd SearchSpace::row(const Eigen::Ref<const Eigen::VectorXd>& coo
 }
 
 void SearchSpace::randomise(Eigen::Ref<Eigen::VectorXd> coordinates, RandomStream& random) const {
-  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+  for (int attempt = 0; attempt < kMaxPointTries; ++attempt) {
     for (int f = 0; f < factor_count(); ++f) {
       const std::vector<double>& values = coordinates_[f].values;
       coordinates[f] =
@@ -177,7 +177,7 @@ void SearchSpace::randomise(Eigen::Ref<Eigen::VectorXd> coordinates, RandomStrea
     if (allows(coordinates)) return;
   }
   throw DesignError(fmt::format(
-      "no settings that the constraints allow were found among {} random ones", kMostTries));
+      "no settings that the constraints allow were found among {} random ones", kMaxPointTries));
 }
 
 SearchSpace SearchSpace::for_another_thread() const {

@@ -4,12 +4,12 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "base/random.h"
 #include "doe/design.h"
-#include "doe/random.h"
 
 namespace doetune::doe {
 
-constexpr int kMostFeatures = 32;  ///< of one coordinate: the levels of a word, less one
+constexpr int kMaxFeatures = 32;  ///< of one coordinate: the levels of a word, less one
 
 /// One factor of a search, or the block of a run, which the search leaves alone.
 ///
@@ -33,7 +33,7 @@ struct Coordinate {
 class SearchSpace {
  public:
   /// The factors of the request, and with blocks a fixed coordinate more whose contrasts are
-  /// columns after the model's. Throws DesignError for a power above kMostPower, and a region in
+  /// columns after the model's. Throws DesignError for a power above kMaxPower, and a region in
   /// which no settings are found.
   explicit SearchSpace(const DesignRequest& request);
 

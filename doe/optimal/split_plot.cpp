@@ -5,20 +5,19 @@
 #include <chrono>
 #include <functional>
 
-#include "doe/parallel.h"
+#include "base/clock.h"
+#include "base/parallel.h"
 
 namespace doetune::doe {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uint64_t kStartStreams = std::uint64_t{0x73706c74} << 32;
 constexpr int kFirstRound = 64;
-constexpr int kMostStarts = 4032;  ///< six rounds, where their number is left open
-constexpr int kPolished = 16;      ///< designs that are improved to the last digit at a time
-constexpr int kEnough = 10;        ///< times that the best was found
-constexpr int kMostPasses = 200;
-constexpr int kMostTries = 1000;    ///< for a run beside the first of its whole plot
+constexpr int kMaxStarts = 4032;  ///< six rounds, where their number is left open
+constexpr int kPolished = 16;     ///< designs that are improved to the last digit at a time
+constexpr int kEnough = 10;       ///< times that the best was found
+constexpr int kMaxPasses = 200;
+constexpr int kMaxTries = 1000;     ///< for a run beside the first of its whole plot
 constexpr double kRidge = 1e-3;     ///< with which a search from a random start begins
 constexpr double kRoughly = 1e-3;   ///< gain at which it ends
 constexpr double kExactly = 1e-10;  ///< the same for the few best
@@ -40,7 +39,7 @@ class Search {
   }
 
   std::optional<SearchResult> run() {
-    const int most = settings_.starts.value_or(kMostStarts);
+    const int most = settings_.starts.value_or(kMaxStarts);
     for (int size = kFirstRound; result_.starts < most && !out_of_time(); size *= 2) {
       round(std::min(size, most - result_.starts));
       if (!settings_.starts && result_.best_found >= kEnough) break;
@@ -120,10 +119,10 @@ class Search {
   }
 
   std::optional<Candidate> improved(const SplitPlotProblem& problem, const Eigen::MatrixXd& design,
-                                    double least_gain) const {
+                                    double min_gain) const {
     const auto stop = [&] { return out_of_time(); };
     SplitPlotExchange exchange(problem, design);
-    for (int pass = 0; pass < kMostPasses && exchange.value() && exchange.improve(least_gain, stop);
+    for (int pass = 0; pass < kMaxPasses && exchange.value() && exchange.improve(min_gain, stop);
          ++pass) {
       continue;
     }
@@ -151,7 +150,7 @@ class Search {
                                 RandomStream& random) {
     const SearchSpace& space = problem.exchange.space;
     Eigen::VectorXd point = first;
-    for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    for (int attempt = 0; attempt < kMaxTries; ++attempt) {
       space.randomise(point, random);
       for (std::size_t f = 0; f < problem.hard.size(); ++f) {
         const auto at = static_cast<Eigen::Index>(f);

@@ -57,9 +57,9 @@ class SplitPlotExchange {
     double gain(double x) const;
 
    private:
-    static constexpr int kMost = kMostFeatures + 1;
-    using Features = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMost, 1>;
-    using Form = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMost, kMost>;
+    static constexpr int kMax = kMaxFeatures + 1;
+    using Features = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMax, 1>;
+    using Form = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMax, kMax>;
 
     Features features(double x) const;
 
@@ -73,13 +73,13 @@ class SplitPlotExchange {
 
   /// Tries every coordinate once, moving those where the criterion gains so much, relative to
   /// itself; true if any moved. `stop` is asked often.
-  bool improve(double least_gain, const std::function<bool()>& stop);
+  bool improve(double min_gain, const std::function<bool()>& stop);
 
  private:
   int first_run(int plot) const { return first_runs_[static_cast<std::size_t>(plot)]; }
   int size(int plot) const { return problem_.sizes[static_cast<std::size_t>(plot)]; }
-  bool improve_plot(int plot, int coordinate, double least_gain);
-  bool improve_run(int run, int coordinate, double least_gain);
+  bool improve_plot(int plot, int coordinate, double min_gain);
+  bool improve_run(int run, int coordinate, double min_gain);
   Eigen::MatrixXd told_by(int plot) const;
   void refresh();  ///< all that depends on M
 

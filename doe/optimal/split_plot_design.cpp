@@ -1,4 +1,5 @@
 #include "doe/optimal/split_plot_design.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +8,6 @@
 
 namespace doetune::doe {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kShortStarts = 8;
 constexpr std::size_t kTriedAtOnce = 8;

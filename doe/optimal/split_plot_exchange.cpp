@@ -25,14 +25,14 @@ double determinant_share(const ExchangeProblem& problem) {
 /// The settings of one coordinate, and which is best.
 class LineSearch {
  public:
-  LineSearch(const Coordinate& coordinate, double current, double least_gain,
+  LineSearch(const Coordinate& coordinate, double current, double min_gain,
              std::function<double(double)> gain, std::function<bool(double)> allowed)
       : coordinate_(coordinate),
         gain_(std::move(gain)),
         allowed_(std::move(allowed)),
         best_(current),
-        least_gain_(least_gain),
-        needed_(1 + least_gain) {}
+        min_gain_(min_gain),
+        needed_(1 + min_gain) {}
 
   double best() {
     for (const double value : coordinate_.values) {
@@ -85,7 +85,7 @@ class LineSearch {
       const double move = std::clamp(0.5 * h * (below - above) / curvature, -h, h);
       const double x = std::clamp(best_ + move, -1.0, 1.0);
       if (x != best_ && allowed_(x)) consider(x);
-      if (best_gain_ < before + least_gain_) return;
+      if (best_gain_ < before + min_gain_) return;
     }
   }
 
@@ -94,7 +94,7 @@ class LineSearch {
   std::function<bool(double)> allowed_;
   double best_;
   double best_gain_ = 1;
-  double least_gain_;
+  double min_gain_;
   double needed_;  ///< gain of a better setting
 };
 
@@ -202,25 +202,25 @@ double SplitPlotExchange::RunLine::gain(double x) const {
   return std::pow(determinant, share_ / columns_) * std::pow(trace, 1 - share_);
 }
 
-bool SplitPlotExchange::improve(double least_gain, const std::function<bool()>& stop) {
+bool SplitPlotExchange::improve(double min_gain, const std::function<bool()>& stop) {
   bool moved = false;
   const auto& coordinates = problem_.exchange.space.coordinates();
   for (int plot = 0; plot < static_cast<int>(problem_.sizes.size()) && !stop(); ++plot) {
     for (int c = 0; c < static_cast<int>(coordinates.size()); ++c) {
       if (coordinates[c].features == 0 || !value_) continue;
       if (problem_.hard[c]) {
-        moved |= improve_plot(plot, c, least_gain);
+        moved |= improve_plot(plot, c, min_gain);
         continue;
       }
       for (int i = 0; i < size(plot) && value_; ++i) {
-        moved |= improve_run(first_run(plot) + i, c, least_gain);
+        moved |= improve_run(first_run(plot) + i, c, min_gain);
       }
     }
   }
   return moved;
 }
 
-bool SplitPlotExchange::improve_plot(int plot, int coordinate, double least_gain) {
+bool SplitPlotExchange::improve_plot(int plot, int coordinate, double min_gain) {
   const SearchSpace& space = problem_.exchange.space;
   const double current = design_(first_run(plot), coordinate);
   const auto allowed = [&](double x) {
@@ -243,7 +243,7 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate, double least_gain
     return value ? std::exp(*value - *value_) : 0;
   };
   const double best =
-      LineSearch(space.coordinates()[coordinate], current, least_gain, gain, allowed).best();
+      LineSearch(space.coordinates()[coordinate], current, min_gain, gain, allowed).best();
   if (best == current) return false;
   for (int i = first_run(plot); i < first_run(plot) + size(plot); ++i) {
     design_(i, coordinate) = best;
@@ -254,7 +254,7 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate, double least_gain
   return true;
 }
 
-bool SplitPlotExchange::improve_run(int run, int coordinate, double least_gain) {
+bool SplitPlotExchange::improve_run(int run, int coordinate, double min_gain) {
   const SearchSpace& space = problem_.exchange.space;
   const double current = design_(run, coordinate);
   const auto allowed = [&](double x) {
@@ -265,7 +265,7 @@ bool SplitPlotExchange::improve_run(int run, int coordinate, double least_gain) 
   const RunLine line(*this, run, coordinate);
   const auto gain = [&](double x) { return line.gain(x); };
   const double best =
-      LineSearch(space.coordinates()[coordinate], current, least_gain, gain, allowed).best();
+      LineSearch(space.coordinates()[coordinate], current, min_gain, gain, allowed).best();
   if (best == current) return false;
   information_ -= told_by(plots_[run]);
   design_(run, coordinate) = best;

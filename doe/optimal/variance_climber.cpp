@@ -7,11 +7,11 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMostSweeps = 50;
-constexpr int kMostSlides = 50;
+constexpr int kMaxSweeps = 50;
+constexpr int kMaxSlides = 50;
 constexpr int kHalvings = 8;  ///< of a step that leads downhill or out of the region
 constexpr double kFirstSlide = 0.25;
-constexpr double kLeastGain = 1e-14;  ///< relative
+constexpr double kMinClimbGain = 1e-14;  ///< relative
 
 /// The columns that feature a of a coordinate is part of, each with the product of its other parts.
 template <typename Function>
@@ -31,7 +31,7 @@ double VarianceClimber::climb(Eigen::Ref<Eigen::VectorXd> x, double tolerance) {
   sweep(x, tolerance);
   if (space_.is_box()) return value_;
   double step = kFirstSlide;
-  for (int i = 0; i < kMostSlides && step > tolerance; ++i) {
+  for (int i = 0; i < kMaxSlides && step > tolerance; ++i) {
     if (!slide(step, x)) step /= 4;
   }
   return value_;
@@ -45,7 +45,7 @@ void VarianceClimber::place(const Eigen::Ref<Eigen::VectorXd>& x) {
 }
 
 void VarianceClimber::sweep(Eigen::Ref<Eigen::VectorXd> x, double tolerance) {
-  for (int i = 0; i < kMostSweeps; ++i) {
+  for (int i = 0; i < kMaxSweeps; ++i) {
     double longest = 0;
     for (int c = 0; c < space_.coordinate_count(); ++c) {
       const double before = x[c];
@@ -76,7 +76,7 @@ bool VarianceClimber::give_way(int c, double to, Eigen::Ref<Eigen::VectorXd> x) 
     for (int other = 0; other < space_.coordinate_count(); ++other) {
       if (other != c) improve(other, x);
     }
-    if (value_ > before * (1 + kLeastGain)) return true;
+    if (value_ > before * (1 + kMinClimbGain)) return true;
   }
   x = from;
   place(x);
@@ -119,7 +119,7 @@ bool VarianceClimber::try_move(int c, double to, Eigen::Ref<Eigen::VectorXd> x) 
   for (int a = 0; a < coordinate.features; ++a) change_[a] = coordinate.feature(a, to) - slots[a];
   form_change_.noalias() = form_ * change_;
   const double gain = change_.dot(2 * slope_ + form_change_);
-  if (!(gain > kLeastGain * value_)) return false;
+  if (!(gain > kMinClimbGain * value_)) return false;
   const double from = std::exchange(x[c], to);
   if (!space_.allows(x)) {
     x[c] = from;

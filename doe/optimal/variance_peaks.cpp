@@ -9,7 +9,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr double kMostGridPoints = 1 << 14;
+constexpr double kMaxGridPoints = 1 << 14;
 constexpr double kFewGridPoints = 1 << 9;
 constexpr int kFine = 4;                ///< intervals of a grid a power of the number
 constexpr int kUsable = 2;              ///< the same, with which peaks are missed seldom
@@ -47,7 +47,7 @@ GridLevels finest_levels(const SearchSpace& space) {
       levels.of_coordinates.push_back(grid_levels(coordinate, intervals));
       points *= static_cast<double>(levels.of_coordinates.back().size());
     }
-    if (points <= (intervals == kFine ? kFewGridPoints : kMostGridPoints)) return levels;
+    if (points <= (intervals == kFine ? kFewGridPoints : kMaxGridPoints)) return levels;
   }
   return {};
 }

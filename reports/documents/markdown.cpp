@@ -1,5 +1,7 @@
 #include "reports/documents/markdown.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/page/markup.h"
+#include "reports/markup/markup.h"
 
 namespace doetune::reports {
 

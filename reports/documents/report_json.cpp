@@ -1,8 +1,10 @@
 // report.json.
 #include <nlohmann/json.hpp>
 
-#include "reports/documents/json_parts.h"
+#include "base/version.h"
 #include "reports/documents/report_formats.h"
+#include "reports/json/analysis_json.h"
+#include "reports/json/json_parts.h"
 #include "study/evaluation_json.h"
 
 namespace doetune::reports {
@@ -19,7 +21,7 @@ ordered_json design_json(const study::StudyDirectory& directory) {
           {"evaluation", study::evaluation_document(directory.plan.evaluation)}};
 }
 
-ordered_json run_json(const Analysis& analysis, const study::PlannedRun& run) {
+ordered_json run_json(const analysis::Analysis& analysis, const study::PlannedRun& run) {
   ordered_json json{{"run", run.run},
                     {"point_type", doe::point_type_name(run.type)},
                     {"block", run.block},
@@ -52,16 +54,16 @@ ordered_json figures_json(const Page& page) {
 }  // namespace
 
 std::string json_of(const Page& page) {
-  const Analysis& analysis = page.analysis;
+  const analysis::Analysis& analysis = page.analysis;
   ordered_json runs = ordered_json::array();
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
     runs.push_back(run_json(analysis, run));
   }
   const ordered_json json{
       {"schema_version", kSchemaVersion},
-      {"doetune", DOETUNE_VERSION},
+      {"doetune", version()},
       {"study", analysis.directory->study.name},
-      {"status", status_name(page.verdict.status)},
+      {"status", analysis::status_name(page.verdict.status)},
       {"headline", page.verdict.headline},
       {"caveats", page.verdict.caveats},
       {"next", {{"command", page.verdict.next_command}, {"reason", page.verdict.next_reason}}},

@@ -23,7 +23,7 @@ std::vector<std::filesystem::path> ReportFiles::all() const {
   return files;
 }
 
-ReportFiles write_report(const Analysis& analysis, const std::filesystem::path& folder,
+ReportFiles write_report(const analysis::Analysis& analysis, const std::filesystem::path& folder,
                          const std::vector<std::string>& formats) {
   const Page page = make_page(analysis);
   const std::filesystem::path figures = folder / "figures";
@@ -42,7 +42,7 @@ ReportFiles write_report(const Analysis& analysis, const std::filesystem::path& 
   return files;
 }
 
-ReportFiles write_report(const Analysis& analysis) {
+ReportFiles write_report(const analysis::Analysis& analysis) {
   return write_report(analysis, analysis.directory->report());
 }
 

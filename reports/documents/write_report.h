@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/analysis/analysis.h"
+#include "analysis/analysis.h"
 
 namespace doetune::reports {
 
@@ -19,10 +19,10 @@ struct ReportFiles {
 
 /// Writes the report in the formats named, of report_formats(), and one SVG a figure into the
 /// folder, making it. Throws study::DirectoryError.
-ReportFiles write_report(const Analysis& analysis, const std::filesystem::path& folder,
+ReportFiles write_report(const analysis::Analysis& analysis, const std::filesystem::path& folder,
                          const std::vector<std::string>& formats = {"html"});
 
 /// The page and its figures, into the study directory's report/.
-ReportFiles write_report(const Analysis& analysis);
+ReportFiles write_report(const analysis::Analysis& analysis);
 
 }  // namespace doetune::reports

@@ -7,7 +7,7 @@
 namespace doetune::reports {
 namespace {
 
-std::string export_csv(const Analysis& analysis) {
+std::string export_csv(const analysis::Analysis& analysis) {
   return study::results_csv(*analysis.directory, analysis.records);
 }
 

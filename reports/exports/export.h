@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "reports/analysis/analysis.h"
+#include "analysis/analysis.h"
 
 namespace doetune::reports {
 
@@ -15,7 +15,7 @@ struct ExportFormat {
   std::string_view summary;  ///< in half a sentence
   std::string_view program;  ///< what runs the file; empty where it is none to run
   std::string_view needs;    ///< packages of Debian that this takes; empty for none
-  std::string (*write)(const Analysis&);
+  std::string (*write)(const analysis::Analysis&);
 };
 
 /// A new format is a source file and a line of this table.
@@ -25,9 +25,9 @@ std::span<const ExportFormat> export_formats();
 /// transform, the blocks and the weights of its fit: coefficients, standard errors, sigma and R2
 /// are those of fit.json. What lm cannot fit it leaves to nlme (whole plots) and MASS (robust), or
 /// says so in a comment.
-std::string export_r(const Analysis& analysis);
+std::string export_r(const analysis::Analysis& analysis);
 
 /// The same for Python, with pandas and statsmodels.
-std::string export_python(const Analysis& analysis);
+std::string export_python(const analysis::Analysis& analysis);
 
 }  // namespace doetune::reports

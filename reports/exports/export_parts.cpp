@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "analysis/format.h"
 #include "reports/exports/script_text.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
@@ -17,8 +17,8 @@ using Cells = std::map<int, std::string>;  ///< by run number
 /// One cell a run that is in any fit; runs that the column does not have are missing.
 class Columns {
  public:
-  explicit Columns(const Analysis& analysis) {
-    for (const ResponseAnalysis& response : analysis.responses) {
+  explicit Columns(const analysis::Analysis& analysis) {
+    for (const analysis::ResponseAnalysis& response : analysis.responses) {
       runs_.insert(response.runs.begin(), response.runs.end());
     }
   }
@@ -39,7 +39,7 @@ class Columns {
   std::vector<ExportColumn> columns_;
 };
 
-void add_settings(const Analysis& analysis, Columns& columns) {
+void add_settings(const analysis::Analysis& analysis, Columns& columns) {
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
   for (std::size_t f = 0; f < factors.size(); ++f) {
     Cells cells;
@@ -52,7 +52,8 @@ void add_settings(const Analysis& analysis, Columns& columns) {
   }
 }
 
-void add_response(const Analysis& analysis, const ResponseAnalysis& response, Columns& columns) {
+void add_response(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response,
+                  Columns& columns) {
   Cells values;
   for (const int run : response.runs) {
     const auto& measured = analysis.records.at(run).responses;
@@ -61,12 +62,12 @@ void add_response(const Analysis& analysis, const ResponseAnalysis& response, Co
   columns.add(response.response.name, values);
 }
 
-std::string block_name(const ResponseAnalysis& response, int number) {
+std::string block_name(const analysis::ResponseAnalysis& response, int number) {
   const auto name = response.block_names.find(number);
   return name == response.block_names.end() ? std::to_string(number) : name->second;
 }
 
-void add_circumstances(const ResponseAnalysis& response, Columns& columns) {
+void add_circumstances(const analysis::ResponseAnalysis& response, Columns& columns) {
   if (!response.fit) return;
   const surfaces::Fit& fit = *response.fit;
   Cells blocks, weights;
@@ -81,9 +82,10 @@ void add_circumstances(const ResponseAnalysis& response, Columns& columns) {
   if (!weights.empty()) columns.add(weight_column(response.response.name), weights);
 }
 
-std::string scale_note(const ResponseAnalysis& response) {
-  return fmt::format("{}{}: {}", name_with_unit(response.response.name, response.response.unit),
-                     scale_words(response.fit->transform), count_of(response.fit->n, "run"));
+std::string scale_note(const analysis::ResponseAnalysis& response) {
+  return fmt::format(
+      "{}{}: {}", analysis::name_with_unit(response.response.name, response.response.unit),
+      analysis::scale_words(response.fit->transform), analysis::count_of(response.fit->n, "run"));
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ std::string block_column(const std::string& response) { return "block." + respon
 
 std::string weight_column(const std::string& response) { return "weight." + response; }
 
-std::vector<ExportColumn> export_columns(const Analysis& analysis) {
+std::vector<ExportColumn> export_columns(const analysis::Analysis& analysis) {
   Columns columns(analysis);
   Cells numbers, whole_plots;
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
@@ -102,14 +104,14 @@ std::vector<ExportColumn> export_columns(const Analysis& analysis) {
   columns.add("run", numbers);
   if (!whole_plots.empty()) columns.add("whole_plot", whole_plots);
   add_settings(analysis, columns);
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     add_response(analysis, response, columns);
     add_circumstances(response, columns);
   }
   return columns.take();
 }
 
-std::vector<std::string> block_levels(const ResponseAnalysis& response) {
+std::vector<std::string> block_levels(const analysis::ResponseAnalysis& response) {
   const std::set<int> numbers(response.fit->blocks.begin(), response.fit->blocks.end());
   std::vector<std::string> levels;
   if (numbers.size() < 2) return levels;
@@ -118,15 +120,15 @@ std::vector<std::string> block_levels(const ResponseAnalysis& response) {
   return levels;
 }
 
-bool has_whole_plots(const ResponseAnalysis& response) {
+bool has_whole_plots(const analysis::ResponseAnalysis& response) {
   return response.fit && response.fit->split_plot;
 }
 
-bool is_robust(const ResponseAnalysis& response) {
+bool is_robust(const analysis::ResponseAnalysis& response) {
   return response.fit && response.fit->loss != surfaces::Loss::kSquares;
 }
 
-std::vector<std::string> export_notes(const ResponseAnalysis& response) {
+std::vector<std::string> export_notes(const analysis::ResponseAnalysis& response) {
   if (!response.fit) {
     return {fmt::format("{}: doetune has no polynomial of it ({})", response.response.name,
                         response.problem)};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/analysis/analysis.h"
+#include "analysis/analysis.h"
 
 namespace doetune::reports {
 
@@ -16,19 +16,19 @@ struct ExportColumn {
 
 /// "run"; "whole_plot" where there are any; the factors, natural units; the responses; and beside a
 /// response whose fit has them, its blocks and its weights.
-std::vector<ExportColumn> export_columns(const Analysis& analysis);
+std::vector<ExportColumn> export_columns(const analysis::Analysis& analysis);
 
 std::string block_column(const std::string& response);   ///< "block.throughput"
 std::string weight_column(const std::string& response);  ///< "weight.throughput"
 
 /// The levels of the block column as contrasts take them: the last one, which is -1, is the first
 /// block. Empty where all runs of the fit are of one block.
-std::vector<std::string> block_levels(const ResponseAnalysis& response);
+std::vector<std::string> block_levels(const analysis::ResponseAnalysis& response);
 
-bool has_whole_plots(const ResponseAnalysis& response);
-bool is_robust(const ResponseAnalysis& response);
+bool has_whole_plots(const analysis::ResponseAnalysis& response);
+bool is_robust(const analysis::ResponseAnalysis& response);
 
 /// What is fitted, and what of doetune's fit the script cannot do: sentences for a comment.
-std::vector<std::string> export_notes(const ResponseAnalysis& response);
+std::vector<std::string> export_notes(const analysis::ResponseAnalysis& response);
 
 }  // namespace doetune::reports

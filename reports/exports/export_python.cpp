@@ -1,6 +1,7 @@
 // export.py.
 #include <fmt/format.h>
 
+#include "base/version.h"
 #include "reports/exports/export.h"
 #include "reports/exports/export_parts.h"
 #include "reports/exports/script_text.h"
@@ -63,7 +64,7 @@ std::string literal_list(const std::vector<std::string>& texts, std::size_t inde
   return script_list("[", literals, "]", indent);
 }
 
-std::string runs_table(const Analysis& analysis) {
+std::string runs_table(const analysis::Analysis& analysis) {
   std::string text = "runs = pd.DataFrame({\n";
   for (const ExportColumn& column : export_columns(analysis)) {
     std::vector<std::string> cells = column.cells;
@@ -126,7 +127,7 @@ std::string factors_of_column(const doe::Model& model, const doe::ModelColumn& c
   return literal_list(factors, 8);
 }
 
-std::string terms_of(const ResponseAnalysis& response) {
+std::string terms_of(const analysis::ResponseAnalysis& response) {
   const doe::Model& model = response.fit->model;
   std::string text = fmt::format("terms[{}] = {{\n", script_literal(response.response.name));
   for (const doe::ModelColumn& column : model.columns()) {
@@ -142,7 +143,7 @@ std::string terms_of(const ResponseAnalysis& response) {
 }
 
 /// The runs of a response in coded units: x, y, and which rows of the runs they are.
-std::string data_of(const ResponseAnalysis& response) {
+std::string data_of(const analysis::ResponseAnalysis& response) {
   const std::string name = script_literal(response.response.name);
   std::string text = "coded = code(runs)\n";
   if (const auto levels = block_levels(response); !levels.empty()) {
@@ -157,7 +158,7 @@ std::string data_of(const ResponseAnalysis& response) {
 }
 
 /// The columns that R2 does not count as explained: the constant and the blocks.
-std::string null_columns(const ResponseAnalysis& response) {
+std::string null_columns(const analysis::ResponseAnalysis& response) {
   std::vector<std::string> null;
   const auto& columns = response.fit->model.columns();
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -168,7 +169,7 @@ std::string null_columns(const ResponseAnalysis& response) {
   return script_list("[", null, "]", 4);
 }
 
-std::string fit_of(const ResponseAnalysis& response) {
+std::string fit_of(const analysis::ResponseAnalysis& response) {
   const std::string name = script_literal(response.response.name);
   const std::string weights =
       fmt::format("runs[{}][rows]", script_literal(weight_column(response.response.name)));
@@ -204,7 +205,7 @@ std::string fit_of(const ResponseAnalysis& response) {
       null_columns(response));
 }
 
-std::string section(const ResponseAnalysis& response) {
+std::string section(const analysis::ResponseAnalysis& response) {
   std::string text = "\n";
   for (const std::string& note : export_notes(response)) text += script_comment(note);
   if (!response.fit) return text;
@@ -213,17 +214,17 @@ std::string section(const ResponseAnalysis& response) {
 
 }  // namespace
 
-std::string export_python(const Analysis& analysis) {
+std::string export_python(const analysis::Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
   std::string text =
       "#!/usr/bin/env python3\n" +
-      script_comment("The study " + study.name +
-                     ": its runs, and the fit of every response by statsmodels. Made "
-                     "by doetune " DOETUNE_VERSION ".") +
+      script_comment(fmt::format("The study {}: its runs, and the fit of every response by "
+                                 "statsmodels. Made by doetune {}.",
+                                 study.name, version())) +
       "# At other settings: fits[RESPONSE].get_prediction(columns(code({FACTOR: "
       "[SETTING], ...}), terms[RESPONSE]))\n";
   text += kHead + runs_table(analysis) + kCoding + code_function(study.factors) + kReport;
-  for (const ResponseAnalysis& response : analysis.responses) text += section(response);
+  for (const analysis::ResponseAnalysis& response : analysis.responses) text += section(response);
   return text;
 }
 

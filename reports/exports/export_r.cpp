@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/version.h"
 #include "reports/exports/export.h"
 #include "reports/exports/export_parts.h"
 #include "reports/exports/script_text.h"
@@ -66,7 +67,7 @@ std::string literal_list(const std::vector<std::string>& texts, std::size_t inde
   return script_list("c(", literals, ")", indent);
 }
 
-std::string runs_table(const Analysis& analysis) {
+std::string runs_table(const analysis::Analysis& analysis) {
   const std::vector<ExportColumn> columns = export_columns(analysis);
   std::string text =
       fmt::format("runs <- data.frame(row.names = seq_len({}))\n", columns.front().cells.size());
@@ -100,7 +101,7 @@ std::string code_function(const std::vector<doe::Factor>& factors) {
   return text + "  coded\n}\n";
 }
 
-std::string transformed_response(const ResponseAnalysis& response) {
+std::string transformed_response(const analysis::ResponseAnalysis& response) {
   const std::string name = r_name(response.response.name);
   const surfaces::Transform& transform = response.fit->transform;
   switch (transform.kind) {
@@ -132,7 +133,7 @@ std::string term_text(const doe::Term& term, const std::vector<doe::Factor>& fac
 }
 
 /// "log(y) ~ 1 + block + a + a:b + I(a^2)".
-std::string formula(const ResponseAnalysis& response) {
+std::string formula(const analysis::ResponseAnalysis& response) {
   const doe::Model& model = response.fit->model;
   std::vector<std::string> terms = {response.fit->has_intercept() ? "1" : "0"};
   if (!block_levels(response).empty()) terms.emplace_back("block");
@@ -143,7 +144,7 @@ std::string formula(const ResponseAnalysis& response) {
 }
 
 /// The runs of a response in coded units.
-std::string data_of(const ResponseAnalysis& response) {
+std::string data_of(const analysis::ResponseAnalysis& response) {
   const std::string& name = response.response.name;
   std::string text =
       fmt::format("data <- code(runs)\ndata${} <- runs${}\n", r_name(name), r_name(name));
@@ -158,7 +159,7 @@ std::string data_of(const ResponseAnalysis& response) {
   return text;
 }
 
-std::string least_squares(const ResponseAnalysis& response, const std::string& weights) {
+std::string least_squares(const analysis::ResponseAnalysis& response, const std::string& weights) {
   const std::string name = r_name(response.response.name);
   const bool blocks = !block_levels(response).empty();
   return fmt::format(
@@ -168,7 +169,7 @@ std::string least_squares(const ResponseAnalysis& response, const std::string& w
       response.fit->has_intercept() ? "1" : "0", blocks ? " + block" : "");
 }
 
-std::string robust(const ResponseAnalysis& response, const std::string& weights) {
+std::string robust(const analysis::ResponseAnalysis& response, const std::string& weights) {
   const bool tukey = response.fit->loss == surfaces::Loss::kTukey;
   return fmt::format(
       "if (installed(\"MASS\", {1})) {{\n"
@@ -183,7 +184,7 @@ std::string robust(const ResponseAnalysis& response, const std::string& weights)
             : "");
 }
 
-std::string whole_plots(const ResponseAnalysis& response) {
+std::string whole_plots(const analysis::ResponseAnalysis& response) {
   return fmt::format(
       "if (installed(\"nlme\", {1})) {{\n"
       "  fits${0} <- nlme::lme(formula, data, ~ 1 | whole_plot, na.action = na.omit,\n"
@@ -193,7 +194,7 @@ std::string whole_plots(const ResponseAnalysis& response) {
       r_name(response.response.name), script_literal(response.response.name));
 }
 
-std::string section(const ResponseAnalysis& response) {
+std::string section(const analysis::ResponseAnalysis& response) {
   std::string text = "\n";
   for (const std::string& note : export_notes(response)) text += script_comment(note);
   if (!response.fit) return text;
@@ -207,12 +208,12 @@ std::string section(const ResponseAnalysis& response) {
 
 }  // namespace
 
-std::string export_r(const Analysis& analysis) {
+std::string export_r(const analysis::Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
   std::string text =
-      script_comment("The study " + study.name +
-                     ": its runs, and the fit of every response by R. Made by "
-                     "doetune " DOETUNE_VERSION ".") +
+      script_comment(fmt::format("The study {}: its runs, and the fit of every response by R. "
+                                 "Made by doetune {}.",
+                                 study.name, version())) +
       "# At other settings: predict(fits$RESPONSE, code(list(FACTOR = SETTING, ...)), "
       "interval = \"prediction\")\n\n";
   text += runs_table(analysis) + "\n" + kCoding + code_function(study.factors) + "\n" + kReport;
@@ -220,7 +221,7 @@ std::string export_r(const Analysis& analysis) {
       analysis.responses.begin(), analysis.responses.end(),
       [](const auto& response) { return is_robust(response) || has_whole_plots(response); });
   if (needs_more) text += kInstalled;
-  for (const ResponseAnalysis& response : analysis.responses) text += section(response);
+  for (const analysis::ResponseAnalysis& response : analysis.responses) text += section(response);
   return text;
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "reports/page/markup.h"
+#include "base/text.h"
 
 namespace doetune::reports {
 namespace {
@@ -33,14 +33,6 @@ bool is_printable_ascii(char32_t point) { return point >= 0x20 && point < 0x7F; 
 bool may_end_comment(char32_t point) {
   return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x2028 && point <= 0x202E) ||
          (point >= 0x2066 && point <= 0x2069);
-}
-
-std::string utf8(char32_t point) {
-  if (is_printable_ascii(point)) return {static_cast<char>(point)};
-  const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3F)); };
-  if (point < 0x800) return {static_cast<char>(0xC0 | point >> 6), tail(0)};
-  if (point < 0x10000) return {static_cast<char>(0xE0 | point >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xF0 | point >> 18), tail(12), tail(6), tail(0)};
 }
 
 }  // namespace

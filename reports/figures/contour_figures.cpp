@@ -5,25 +5,25 @@
 #include <map>
 #include <numbers>
 
+#include "analysis/effects.h"
+#include "analysis/format.h"
 #include "doe/design.h"
-#include "reports/analysis/contour_pairs.h"
-#include "reports/analysis/effects.h"
+#include "reports/figures/contour_pairs.h"
 #include "reports/figures/contour_slice.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
 constexpr int kLevels = 9;
-constexpr double kNearSlice = 0.35;     // coded distance up to which a run belongs to the slice
-constexpr std::size_t kMostNamed = 14;  // factors whose settings a caption lists
-constexpr int kMostCircles = 200;       // those farthest from the slice are left out
+constexpr double kNearSlice = 0.35;        // coded distance up to which a run belongs to the slice
+constexpr std::size_t kMaxHeldNamed = 14;  // factors whose settings a caption lists
+constexpr int kMaxCircles = 200;           // those farthest from the slice are left out
 
 /// What is drawn of one response over a slice.
 struct Drawn {
   const Slice& slice;
-  const ResponseAnalysis& response;
+  const analysis::ResponseAnalysis& response;
   const Grid& mean;
   const std::optional<Grid>& margin;   ///< margin_over
   const std::optional<Grid>& allowed;  ///< allowed_over
@@ -88,7 +88,7 @@ void label_line(Chart& chart, const Drawn& drawn, const Polyline& line, double l
     double degrees = std::atan2(b.y - a.y, b.x - a.x) * 180 / std::numbers::pi;
     if (degrees > 90) degrees -= 180;
     if (degrees < -90) degrees += 180;
-    chart.label(middle, short_number(level), degrees);
+    chart.label(middle, analysis::short_number(level), degrees);
     return;
   }
 }
@@ -125,20 +125,20 @@ std::vector<int> runs_to_draw(const Slice& slice, const surfaces::Fit& fit) {
     by_distance.emplace_back(slice.distance(fit.coded.row(i)), i);
   }
   std::stable_sort(by_distance.begin(), by_distance.end());
-  by_distance.resize(std::min<std::size_t>(by_distance.size(), kMostCircles));
+  by_distance.resize(std::min<std::size_t>(by_distance.size(), kMaxCircles));
   std::vector<int> rows;
   for (auto at = by_distance.rbegin(); at != by_distance.rend(); ++at) rows.push_back(at->second);
   return rows;
 }
 
-void draw_runs(Chart& chart, const Slice& slice, const ResponseAnalysis& response) {
+void draw_runs(Chart& chart, const Slice& slice, const analysis::ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
   for (const int i : runs_to_draw(slice, fit)) {
     const Eigen::VectorXd coded = fit.coded.row(i);
     const bool near = slice.distance(coded) <= kNearSlice;
-    const std::string title =
-        fmt::format("run {}: {}", response.runs[i],
-                    with_unit(short_number(fit.observed[i]), response.response.unit));
+    const std::string title = fmt::format(
+        "run {}: {}", response.runs[i],
+        analysis::with_unit(analysis::short_number(fit.observed[i]), response.response.unit));
     chart.circle({coded[slice.x], coded[slice.y]}, near ? 5 : 3.5,
                  {{"fill", "#fff"},
                   {"fill-opacity", near ? "1" : "0.55"},
@@ -181,7 +181,8 @@ std::string share_text(const Drawn& drawn) {
   if (!share) return " The study's constraints exclude all of this slice.";
   const char* of = drawn.allowed ? "what is allowed here" : "this slice";
   if (*share == 0) return fmt::format(" No part of {} meets every limit.", of);
-  return fmt::format(" {} of {} meets every limit.", *share == 1 ? "All" : percent(*share), of);
+  return fmt::format(" {} of {} meets every limit.",
+                     *share == 1 ? "All" : analysis::percent(*share), of);
 }
 
 /// "190 to 279 images/s", to the digits that the means are known to.
@@ -193,9 +194,10 @@ std::string range_text(const Drawn& drawn) {
     point[drawn.slice.x] = drawn.mean.x[place % drawn.mean.x.size()];
     point[drawn.slice.y] = drawn.mean.y[place / drawn.mean.x.size()];
     const surfaces::Prediction prediction = drawn.response.surface()->predict(point);
-    return number_to(z, half_width(prediction.confidence_interval()));
+    return analysis::number_to(z, analysis::half_width(prediction.confidence_interval()));
   };
-  return text(drawn.low) + " to " + with_unit(text(drawn.high), drawn.response.response.unit);
+  return text(drawn.low) + " to " +
+         analysis::with_unit(text(drawn.high), drawn.response.response.unit);
 }
 
 std::string title_of(const Drawn& drawn) {
@@ -210,7 +212,7 @@ std::string title_of(const Drawn& drawn) {
 }
 
 /// What grey stands for.
-std::string excluded_text(const Analysis& analysis) {
+std::string excluded_text(const analysis::Analysis& analysis) {
   const bool is_box = analysis.directory->study.region.is_box();
   if (!analysis.feasibility) return " Grey: the study's constraints exclude it.";
   return is_box ? " Grey: less than half of the runs would complete."
@@ -221,18 +223,19 @@ std::string excluded_text(const Analysis& analysis) {
 std::string caption_of(const Drawn& drawn) {
   const Slice& slice = drawn.slice;
   const study::Response& response = drawn.response.response;
-  const std::vector<doe::Factor>& factors = factors_of(slice.analysis);
-  const std::string held = factors.size() > kMostNamed
-                               ? "the other factors at " + slice.at.name
-                               : settings_text(factors, slice.at.settings, {slice.x, slice.y});
+  const std::vector<doe::Factor>& factors = analysis::factors_of(slice.analysis);
+  const std::string held =
+      factors.size() > kMaxHeldNamed
+          ? "the other factors at " + slice.at.name
+          : analysis::settings_text(factors, slice.at.settings, {slice.x, slice.y});
   const bool misses = drawn.margin && share_met(*drawn.margin, drawn.allowed) != 1.0;
   return fmt::format(
       "Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
       "slice.{}{}{}",
-      name_with_unit(response.name, response.unit),
+      analysis::name_with_unit(response.name, response.unit),
       held.empty()
           ? ""
-          : ", with " + held + (factors.size() > kMostNamed ? "" : " (" + slice.at.name + ")"),
+          : ", with " + held + (factors.size() > kMaxHeldNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
       misses ? " Hatched: a limit is missed." : "",
       drawn.allowed ? excluded_text(slice.analysis) : "");
@@ -264,8 +267,10 @@ Figure contour_figure(const Drawn& drawn) {
 /// The slices of an analysis, and what is worked out once for all responses that show one.
 class Slices {
  public:
-  Slices(const Analysis& analysis, const Reference& at)
-      : analysis_(analysis), at_(at), held_(doe::coded_point(factors_of(analysis), at.settings)) {}
+  Slices(const analysis::Analysis& analysis, const analysis::Reference& at)
+      : analysis_(analysis),
+        at_(at),
+        held_(doe::coded_point(analysis::factors_of(analysis), at.settings)) {}
 
   const Eigen::VectorXd& held() const { return held_; }
 
@@ -287,7 +292,7 @@ class Slices {
 
   Grids over(const Slice& slice) const {
     Grids grids;
-    for (const ResponseAnalysis& response : analysis_.responses) {
+    for (const analysis::ResponseAnalysis& response : analysis_.responses) {
       grids.means.push_back(response.fit ? mean_over(slice, response) : Grid{});
     }
     grids.margin = margin_over(slice, grids.means);
@@ -295,21 +300,21 @@ class Slices {
     return grids;
   }
 
-  const Analysis& analysis_;
-  const Reference& at_;
+  const analysis::Analysis& analysis_;
+  const analysis::Reference& at_;
   Eigen::VectorXd held_;  ///< coded
   std::map<std::pair<int, int>, Grids> drawn_;
 };
 
 }  // namespace
 
-std::vector<Figure> contour_figures(const Analysis& analysis) {
+std::vector<Figure> contour_figures(const analysis::Analysis& analysis) {
   std::vector<Figure> figures;
-  const Reference at = reference(analysis);
+  const analysis::Reference at = analysis::reference(analysis);
   Slices slices(analysis, at);
   for (std::size_t r = 0; r < analysis.responses.size(); ++r) {
-    const ResponseAnalysis& response = analysis.responses[r];
-    if (!response.fit || !varies(*response.fit)) continue;
+    const analysis::ResponseAnalysis& response = analysis.responses[r];
+    if (!response.fit || !analysis::varies(*response.fit)) continue;
     for (const FactorPair& pair : pairs_to_draw(analysis, response, slices.held())) {
       figures.push_back(slices.figure(r, pair));
     }

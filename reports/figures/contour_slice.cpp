@@ -41,7 +41,7 @@ double margin(const surfaces::Goal& goal, double y) {
 }  // namespace
 
 std::vector<double> Slice::settings(const Eigen::VectorXd& point) const {
-  std::vector<double> natural = doe::natural_settings(factors_of(analysis), point);
+  std::vector<double> natural = doe::natural_settings(analysis::factors_of(analysis), point);
   for (std::size_t f = 0; f < natural.size(); ++f) {
     if (static_cast<int>(f) != x && static_cast<int>(f) != y) natural[f] = at.settings[f];
   }
@@ -57,7 +57,7 @@ double Slice::distance(const Eigen::VectorXd& coded) const {
   return distance;
 }
 
-Grid mean_over(const Slice& slice, const ResponseAnalysis& response) {
+Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response) {
   const double low = response.fit->observed.minCoeff();
   const double high = response.fit->observed.maxCoeff();
   const double reach = 5 * std::max(high - low, 1e-300);
@@ -71,9 +71,9 @@ Grid mean_over(const Slice& slice, const ResponseAnalysis& response) {
 
 std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means) {
   std::optional<Grid> least;
-  const Analysis& analysis = slice.analysis;
+  const analysis::Analysis& analysis = slice.analysis;
   for (std::size_t r = 0; r < means.size(); ++r) {
-    const surfaces::Goal* goal = goal_of(analysis, analysis.responses[r].response.name);
+    const surfaces::Goal* goal = analysis::goal_of(analysis, analysis.responses[r].response.name);
     if (goal == nullptr || !goal->is_limit() || means[r].z.empty()) continue;
     if (!least) least = over(slice, kNodes, [](const Eigen::VectorXd&) { return 1; });
     for (std::size_t i = 0; i < least->z.size(); ++i) {

@@ -5,20 +5,20 @@
 #include <optional>
 #include <vector>
 
-#include "reports/analysis/analysis.h"
-#include "reports/analysis/slice.h"
+#include "analysis/analysis.h"
+#include "analysis/slice.h"
 #include "reports/figures/contour.h"
 
 namespace doetune::reports {
 
 struct Slice {
-  const Analysis& analysis;
-  const Reference& at;
+  const analysis::Analysis& analysis;
+  const analysis::Reference& at;
   Eigen::VectorXd held;  ///< coded
   int x = 0;
   int y = 1;
 
-  const doe::Factor& factor(int f) const { return factors_of(analysis)[f]; }
+  const doe::Factor& factor(int f) const { return analysis::factors_of(analysis)[f]; }
 
   /// In natural units; what is held is exactly what the reference says.
   std::vector<double> settings(const Eigen::VectorXd& point) const;
@@ -29,7 +29,7 @@ struct Slice {
 
 /// The predicted mean. Values far beyond what was observed (an inverse transform has poles) would
 /// drown the levels, and are cut off.
-Grid mean_over(const Slice& slice, const ResponseAnalysis& response);
+Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response);
 
 /// The least margin over all responses whose goal is a limit, in units of the goals' scales, within
 /// [-1, 1]: negative where a limit is missed. Empty where nothing is limited. `means` go with the

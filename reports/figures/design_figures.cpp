@@ -5,15 +5,15 @@
 #include <cmath>
 #include <numeric>
 
-#include "reports/analysis/design_quality.h"
-#include "reports/analysis/slice.h"
-#include "reports/format.h"
+#include "analysis/design_quality.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
 #include "study/csv.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostTerms = 20, kMostColumns = 24, kManyRuns = 200;
+constexpr std::size_t kMaxTerms = 20, kMaxColumns = 24, kManyRuns = 200;
 constexpr double kEnoughPower = 0.8, kHighLeverage = 0.9, kWholeLeverage = 1 - 1e-10;
 
 double error_at(const std::vector<double>& variances, double share) {
@@ -29,7 +29,8 @@ Figure fraction_figure(const doe::FullEvaluation& evaluation, bool has_whole_plo
   figure.title = fmt::format(
       "Over half of the region a mean is known to {} of a run's standard deviation, over nine "
       "tenths to {}.",
-      number_to(error_at(variances, 0.5), 0.1), number_to(error_at(variances, 0.9), 0.1));
+      analysis::number_to(error_at(variances, 0.5), 0.1),
+      analysis::number_to(error_at(variances, 0.9), 0.1));
   figure.caption =
       "Fraction of design space: the share of the region whose predicted means have at most this "
       "standard error, in standard deviations of a run. Low and flat is good.";
@@ -52,7 +53,7 @@ Figure fraction_figure(const doe::FullEvaluation& evaluation, bool has_whole_plo
   return figure;
 }
 
-std::string leverage_title(const DesignQuality& quality, double high) {
+std::string leverage_title(const analysis::DesignQuality& quality, double high) {
   const std::vector<double>& leverages = quality.shown().leverages;
   std::vector<int> above;
   for (std::size_t i = 0; i < leverages.size(); ++i) {
@@ -68,13 +69,13 @@ std::string leverage_title(const DesignQuality& quality, double high) {
       if (leverages[i] > most - 1e-9) those.push_back(quality.runs[i]);
     }
     return fmt::format("No run stands alone: the highest leverage is {:.2f}, of {}.", most,
-                       runs_text(those));
+                       analysis::runs_text(those));
   }
   return fmt::format("The surface rests most on {}: a mistake there shows least.",
-                     runs_text(above));
+                     analysis::runs_text(above));
 }
 
-Figure leverage_figure(const DesignQuality& quality) {
+Figure leverage_figure(const analysis::DesignQuality& quality) {
   const doe::FullEvaluation& evaluation = quality.shown();
   const std::vector<double>& leverages = evaluation.leverages;
   const double twice = 2.0 * evaluation.basics.terms / evaluation.basics.runs;
@@ -97,14 +98,14 @@ Figure leverage_figure(const DesignQuality& quality) {
     const Point at{static_cast<double>(quality.runs[i]), leverages[i]};
     if (leverages.size() <= kManyRuns) chart.line({{at.x, 0}, at}, {{"stroke", series_colour(0)}});
     chart.circle(at, 3.5, {{"fill", series_colour(0)}},
-                 fmt::format("run {}: {}", quality.runs[i], short_number(leverages[i])));
+                 fmt::format("run {}: {}", quality.runs[i], analysis::short_number(leverages[i])));
   }
   figure.svg = chart.finish(figure.title);
   return figure;
 }
 
 /// The columns that are most like another, in the order of the model.
-std::vector<Eigen::Index> most_alike(const Eigen::MatrixXd& correlations) {
+std::vector<Eigen::Index> max_alike(const Eigen::MatrixXd& correlations) {
   Eigen::MatrixXd others = correlations;
   others.diagonal().setZero();
   const Eigen::VectorXd strongest = others.rowwise().maxCoeff();
@@ -112,7 +113,7 @@ std::vector<Eigen::Index> most_alike(const Eigen::MatrixXd& correlations) {
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](Eigen::Index a, Eigen::Index b) { return strongest[a] > strongest[b]; });
-  if (order.size() > kMostColumns) order.resize(kMostColumns);
+  if (order.size() > kMaxColumns) order.resize(kMaxColumns);
   std::sort(order.begin(), order.end());
   return order;
 }
@@ -176,15 +177,15 @@ std::string correlation_csv(const doe::NamedMatrix& map, const std::vector<Eigen
     for (std::size_t j = 0; j < i; ++j) {
       csv += study::csv_row({map.rows[static_cast<std::size_t>(kept[i])],
                              map.rows[static_cast<std::size_t>(kept[j])],
-                             exact_number(map.values(kept[i], kept[j]))});
+                             analysis::exact_number(map.values(kept[i], kept[j]))});
     }
   }
   return csv;
 }
 
-Figure correlation_figure(const Analysis& analysis, const doe::NamedMatrix& map) {
+Figure correlation_figure(const analysis::Analysis& analysis, const doe::NamedMatrix& map) {
   const Eigen::Index own = own_columns(map, analysis.directory->study.model);
-  const std::vector<Eigen::Index> kept = most_alike(map.values);
+  const std::vector<Eigen::Index> kept = max_alike(map.values);
   Figure figure;
   figure.name = "design-correlation";
   figure.title = correlation_title(map, own);
@@ -234,14 +235,14 @@ std::string power_title(const std::vector<doe::TermPower>& terms) {
     return *term.power < kEnoughPower;
   });
   if (weak == 0) {
-    const std::string least = percent(*terms.front().power);
+    const std::string least = analysis::percent(*terms.front().power);
     return fmt::format("Every term as large as a run's scatter would be found: the chance is {}{}.",
                        least, least == "100 %" ? "" : " or more");
   }
   return fmt::format(
       "{} of {} terms may be missed even where they are as large as a run's scatter: {} is found "
       "with a chance of {}.",
-      weak, terms.size(), terms.front().term, percent(*terms.front().power));
+      weak, terms.size(), terms.front().term, analysis::percent(*terms.front().power));
 }
 
 Figure power_figure(std::vector<doe::TermPower> terms) {
@@ -251,9 +252,9 @@ Figure power_figure(std::vector<doe::TermPower> terms) {
   figure.caption =
       "Power: the probability to find, at the 5 % level, a term whose coefficient is one standard "
       "deviation of a run (two from low to high). Dashed: 80 %.";
-  if (terms.size() > kMostTerms) {
-    figure.caption += fmt::format(" The {} weakest of {} terms.", kMostTerms, terms.size());
-    terms.resize(kMostTerms);
+  if (terms.size() > kMaxTerms) {
+    figure.caption += fmt::format(" The {} weakest of {} terms.", kMaxTerms, terms.size());
+    terms.resize(kMaxTerms);
   }
   std::vector<std::string> names;
   for (const doe::TermPower& term : terms) names.push_back(term.term);
@@ -270,7 +271,7 @@ Figure power_figure(std::vector<doe::TermPower> terms) {
     const std::string colour = series_colour(power < kEnoughPower ? 1 : 0);
     chart.line({{0, row}, {power, row}}, {{"stroke", colour}, {"stroke-width", "3"}});
     chart.circle({power, row}, 5, {{"fill", colour}},
-                 fmt::format("{}: {}", terms[i].term, percent(power)));
+                 fmt::format("{}: {}", terms[i].term, analysis::percent(power)));
   }
   chart.line({{kEnoughPower, y.low}, {kEnoughPower, y.high}},
              {{"stroke", "currentColor"}, {"stroke-dasharray", "5 4"}});
@@ -280,7 +281,8 @@ Figure power_figure(std::vector<doe::TermPower> terms) {
 
 }  // namespace
 
-std::vector<Figure> design_figures(const Analysis& analysis, const DesignQuality& quality) {
+std::vector<Figure> design_figures(const analysis::Analysis& analysis,
+                                   const analysis::DesignQuality& quality) {
   const doe::FullEvaluation& evaluation = quality.shown();
   std::vector<Figure> figures;
   if (!evaluation.variance_quantiles.empty()) {

@@ -4,16 +4,16 @@
 #include <cmath>
 #include <numeric>
 
-#include "reports/analysis/effects.h"
+#include "analysis/effects.h"
+#include "analysis/format.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 #include "surfaces/distributions.h"
 
 namespace doetune::reports {
 namespace {
 
 constexpr Chart::Size kSize{330, 280, 62};
-constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMaxNamed = 5;
 constexpr double kSignificant = 0.05;
 
 /// What is drawn of every run of a fit against what.
@@ -28,13 +28,14 @@ Axis axis_over(std::string title, const Eigen::VectorXd& values) {
 
 Attributes guide() { return {{"stroke", "currentColor"}, {"stroke-dasharray", "5 4"}}; }
 
-std::string run_title(const ResponseAnalysis& response, Eigen::Index i) {
+std::string run_title(const analysis::ResponseAnalysis& response, Eigen::Index i) {
   return fmt::format("run {}: {}", response.runs[static_cast<std::size_t>(i)],
-                     with_unit(short_number(response.fit->observed[i]), response.response.unit));
+                     analysis::with_unit(analysis::short_number(response.fit->observed[i]),
+                                         response.response.unit));
 }
 
 /// Runs that a diagnosis speaks of are orange, with their number.
-void draw_runs(Chart& chart, const ResponseAnalysis& response, const Scatter& scatter) {
+void draw_runs(Chart& chart, const analysis::ResponseAnalysis& response, const Scatter& scatter) {
   std::vector<Eigen::Index> named;
   for (Eigen::Index i = 0; i < scatter.x.size(); ++i) {
     const surfaces::RunInfluence& run = response.diagnostics.runs[static_cast<std::size_t>(i)];
@@ -54,14 +55,14 @@ void draw_runs(Chart& chart, const ResponseAnalysis& response, const Scatter& sc
     const bool has_room = std::none_of(written.begin(), written.end(), [&](Point other) {
       return std::abs(other.x - place.x) < 22 && std::abs(other.y - place.y) < 12;
     });
-    if (!has_room || written.size() == kMostNamed) continue;
+    if (!has_room || written.size() == kMaxNamed) continue;
     written.push_back(place);
     chart.tag(at, std::to_string(response.runs[static_cast<std::size_t>(i)]),
               place.x > kSize.width * 0.75 ? -7 : 7);
   }
 }
 
-Figure drawn(const ResponseAnalysis& response, Figure figure, const Scatter& scatter,
+Figure drawn(const analysis::ResponseAnalysis& response, Figure figure, const Scatter& scatter,
              const Polyline& line) {
   Chart chart(figure.name, scatter.x_axis, scatter.y_axis, kSize);
   chart.grid_lines();
@@ -71,7 +72,7 @@ Figure drawn(const ResponseAnalysis& response, Figure figure, const Scatter& sca
   return figure;
 }
 
-Figure named(const ResponseAnalysis& response, const char* kind, std::string title,
+Figure named(const analysis::ResponseAnalysis& response, const char* kind, std::string title,
              std::string caption) {
   return {fmt::format("{}-{}", kind, file_part(response.response.name)),
           std::move(title),
@@ -80,47 +81,49 @@ Figure named(const ResponseAnalysis& response, const char* kind, std::string tit
           {}};
 }
 
-std::string residual_title(const ResponseAnalysis& response) {
-  return name_with_unit("residual", fitted_unit(response));
+std::string residual_title(const analysis::ResponseAnalysis& response) {
+  return analysis::name_with_unit("residual", analysis::fitted_unit(response));
 }
 
-Figure predicted_against_observed(const ResponseAnalysis& response) {
+Figure predicted_against_observed(const analysis::ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
   const std::string& unit = response.response.unit;
   Eigen::VectorXd predicted(fit.n);
   for (int i = 0; i < fit.n; ++i) predicted[i] = back_transformed(fit.transform, fit.fitted[i]);
   const Scatter scatter{fit.observed, predicted,
-                        axis_over(name_with_unit("observed", unit), fit.observed),
-                        axis_over(name_with_unit("predicted", unit), predicted)};
+                        axis_over(analysis::name_with_unit("observed", unit), fit.observed),
+                        axis_over(analysis::name_with_unit("predicted", unit), predicted)};
   const double low = std::min(scatter.x_axis.low, scatter.y_axis.low);
   const double high = std::max(scatter.x_axis.high, scatter.y_axis.high);
-  return drawn(response,
-               named(response, "predicted",
-                     fmt::format("The model explains {} of the variation of {}.",
-                                 in_words(percent(fit.r2)), response.response.name),
-                     "Predicted against observed; on the dashed line both agree."),
-               scatter, {{low, low}, {high, high}});
+  return drawn(
+      response,
+      named(response, "predicted",
+            fmt::format("The model explains {} of the variation of {}.",
+                        analysis::in_words(analysis::percent(fit.r2)), response.response.name),
+            "Predicted against observed; on the dashed line both agree."),
+      scatter, {{low, low}, {high, high}});
 }
 
-std::string spread_title(const ResponseAnalysis& response) {
+std::string spread_title(const analysis::ResponseAnalysis& response) {
   const std::optional<surfaces::SpreadTest>& spread = response.diagnostics.spread;
   if (!spread) return "Whether the scatter changes with the response cannot be tested.";
   if (spread->p >= kSignificant) {
     return fmt::format("The scatter is as large for high as for low values ({}).",
-                       p_words(spread->p));
+                       analysis::p_words(spread->p));
   }
   const surfaces::Transform& transform = response.fit->transform;
   return fmt::format(
       "The scatter {}{} with the response ({}): {}.", spread->grows ? "grows" : "falls",
-      scale_words(transform), p_words(spread->p),
+      analysis::scale_words(transform), analysis::p_words(spread->p),
       transform == surfaces::Transform::kNone ? "transform it" : "another transform may suit");
 }
 
-Figure residuals_against_fitted(const ResponseAnalysis& response) {
+Figure residuals_against_fitted(const analysis::ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
   const Scatter scatter{
       fit.fitted, fit.residuals,
-      axis_over(name_with_unit("fitted " + fitted_quantity(response), fitted_unit(response)),
+      axis_over(analysis::name_with_unit("fitted " + analysis::fitted_quantity(response),
+                                         analysis::fitted_unit(response)),
                 fit.fitted),
       axis_over(residual_title(response), fit.residuals)};
   return drawn(response,
@@ -132,29 +135,30 @@ Figure residuals_against_fitted(const ResponseAnalysis& response) {
 
 std::string drift_title(const std::optional<surfaces::DriftTest>& drift) {
   if (!drift) return "Residuals by run number; whether they drifted cannot be tested.";
-  const std::string p = p_words(drift->p);
+  const std::string p = analysis::p_words(drift->p);
   if (drift->p >= kSignificant) return fmt::format("Residuals show no drift in run order ({}).", p);
   return fmt::format("Residuals {} in run order ({}): something drifted.",
                      drift->slope > 0 ? "rise" : "fall", p);
 }
 
-Eigen::VectorXd run_numbers(const ResponseAnalysis& response) {
+Eigen::VectorXd run_numbers(const analysis::ResponseAnalysis& response) {
   return Eigen::Map<const Eigen::VectorXi>(response.runs.data(), response.fit->n).cast<double>();
 }
 
-Figure residuals_in_run_order(const ResponseAnalysis& response) {
+Figure residuals_in_run_order(const analysis::ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
   const Eigen::VectorXd runs = run_numbers(response);
   const Scatter scatter{runs, fit.residuals, axis_over("run", runs),
                         axis_over(residual_title(response), fit.residuals)};
   return drawn(response,
                named(response, "residuals", drift_title(response.diagnostics.drift),
-                     "Observed less fitted " + fitted_quantity(response) +
+                     "Observed less fitted " + analysis::fitted_quantity(response) +
                          ", in the order the runs were made."),
                scatter, {{scatter.x_axis.low, 0}, {scatter.x_axis.high, 0}});
 }
 
-std::vector<int> picked(const ResponseAnalysis& response, bool surfaces::RunInfluence::*mark) {
+std::vector<int> picked(const analysis::ResponseAnalysis& response,
+                        bool surfaces::RunInfluence::*mark) {
   std::vector<int> runs;
   for (std::size_t i = 0; i < response.runs.size(); ++i) {
     if (response.diagnostics.runs[i].*mark) runs.push_back(response.runs[i]);
@@ -163,14 +167,15 @@ std::vector<int> picked(const ResponseAnalysis& response, bool surfaces::RunInfl
   return runs;
 }
 
-std::string outlier_title(const ResponseAnalysis& response) {
+std::string outlier_title(const analysis::ResponseAnalysis& response) {
   const std::vector<int> runs = picked(response, &surfaces::RunInfluence::outlier);
   if (runs.empty()) return "No run lies farther from the surface than chance explains.";
-  return fmt::format("Look at {}: chance does not explain its residual.", runs_text(runs));
+  return fmt::format("Look at {}: chance does not explain its residual.",
+                     analysis::runs_text(runs));
 }
 
 /// Source: Blom (1958) plotting positions, (i - 3/8) / (n + 1/4).
-Figure normal_plot(const ResponseAnalysis& response) {
+Figure normal_plot(const analysis::ResponseAnalysis& response) {
   const Eigen::VectorXd& r = response.fit->studentised_residuals;
   const double n = static_cast<double>(r.size());
   std::vector<Eigen::Index> order(static_cast<std::size_t>(r.size()));
@@ -191,12 +196,13 @@ Figure normal_plot(const ResponseAnalysis& response) {
                scatter, {{-9, -9}, {9, 9}});
 }
 
-std::string influence_title(const ResponseAnalysis& response, const Eigen::VectorXd& distances) {
+std::string influence_title(const analysis::ResponseAnalysis& response,
+                            const Eigen::VectorXd& distances) {
   const std::vector<int> runs = picked(response, &surfaces::RunInfluence::influential);
   if (!runs.empty()) {
-    return capitalised(fmt::format("{} {} the surface more than one run should: measure {} again.",
-                                   runs_text(runs), runs.size() == 1 ? "moves" : "each move",
-                                   runs.size() == 1 ? "it" : "them"));
+    return analysis::capitalised(fmt::format(
+        "{} {} the surface more than one run should: measure {} again.", analysis::runs_text(runs),
+        runs.size() == 1 ? "moves" : "each move", runs.size() == 1 ? "it" : "them"));
   }
   Eigen::Index most = 0;
   const double largest = distances.maxCoeff(&most);
@@ -205,7 +211,7 @@ std::string influence_title(const ResponseAnalysis& response, const Eigen::Vecto
       response.runs[static_cast<std::size_t>(most)], largest);
 }
 
-Figure influence_figure(const ResponseAnalysis& response) {
+Figure influence_figure(const analysis::ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
   Eigen::VectorXd distances = Eigen::VectorXd::Zero(fit.n);
   for (int i = 0; i < fit.n; ++i) {
@@ -243,11 +249,11 @@ bool suits(const surfaces::BoxCox& profile, const surfaces::Transform& transform
   }
 }
 
-std::string box_cox_title(const ResponseAnalysis& response) {
+std::string box_cox_title(const analysis::ResponseAnalysis& response) {
   const surfaces::BoxCox& profile = *response.box_cox;
-  const double half = half_width(profile.interval);
-  const std::string power =
-      fmt::format("{} (95 % {})", number_to(profile.lambda, half), interval_text(profile.interval));
+  const double half = analysis::half_width(profile.interval);
+  const std::string power = fmt::format("{} (95 % {})", analysis::number_to(profile.lambda, half),
+                                        analysis::interval_text(profile.interval));
   const surfaces::Transform& taken = response.fit->transform;
   const bool is_none = taken == surfaces::Transform::kNone;
   if (profile.suggestion == taken || (!is_none && suits(profile, taken))) {
@@ -266,7 +272,7 @@ std::string box_cox_title(const ResponseAnalysis& response) {
                      surfaces::transform_name(profile.suggestion), response.response.name, power);
 }
 
-Figure box_cox_figure(const ResponseAnalysis& response) {
+Figure box_cox_figure(const analysis::ResponseAnalysis& response) {
   constexpr double kDepth = 8;  // of the profile, in units of the interval's drop
   const surfaces::BoxCox& profile = *response.box_cox;
   const double drop = surfaces::chi_squared_quantile(0.95, 1) / 2;
@@ -298,7 +304,7 @@ Figure box_cox_figure(const ResponseAnalysis& response) {
 
 }  // namespace
 
-std::vector<Figure> diagnostic_figures(const ResponseAnalysis& response) {
+std::vector<Figure> diagnostic_figures(const analysis::ResponseAnalysis& response) {
   std::vector<Figure> figures;
   const bool has_error = response.fit && response.fit->sigma && *response.fit->sigma > 0;
   if (has_error) {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/format.h"
 #include "reports/figures/ticks.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostTicks = 7;
+constexpr std::size_t kMaxTicks = 7;
 constexpr int kSteps = 40;
 constexpr double kRowHeight = 24;  // pixels
 
@@ -26,7 +26,7 @@ std::vector<double> round_settings(const doe::Factor& factor) {
     for (double x = std::pow(base, first); x <= factor.high; x *= base) round.push_back(x);
   }
   std::erase_if(round, [&](double x) { return factor.snap(x) != x; });
-  const std::size_t stride = round.size() / (kMostTicks + 1) + 1;
+  const std::size_t stride = round.size() / (kMaxTicks + 1) + 1;
   std::vector<double> few;
   for (std::size_t i = 0; i < round.size(); i += stride) few.push_back(round[i]);
   return few;
@@ -49,7 +49,7 @@ std::vector<double> marked_settings(const doe::Factor& factor) {
       factor.kind == doe::FactorKind::kContinuous && factor.scale == doe::Scale::kLinear
           ? round_levels(factor.low, factor.high, 5)
           : factor.usable_settings();
-  if (settings.size() <= kMostTicks) return settings;
+  if (settings.size() <= kMaxTicks) return settings;
   if (const std::vector<double> round = round_settings(factor); round.size() >= 3) return round;
   std::vector<double> even;  // evenly spaced on the factor's own scale
   for (std::size_t i = 0; i < 5; ++i) {
@@ -74,7 +74,7 @@ Axis factor_axis(const doe::Factor& factor) {
     axis.text = [factor](double level) { return factor.format(level); };
     return axis;
   }
-  Axis axis{name_with_unit(factor.name, factor.unit), -1, 1, {}};
+  Axis axis{analysis::name_with_unit(factor.name, factor.unit), -1, 1, {}};
   const std::vector<double> settings = marked_settings(factor);
   const std::vector<std::string> labels = tick_labels(settings);
   for (std::size_t i = 0; i < settings.size(); ++i) {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/analysis/effects.h"
+#include "analysis/effects.h"
+#include "analysis/format.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMaxEffectsNamed = 8;
 
 void draw_margin(Chart& chart, const Axis& y, double at, const char* name, const char* dashes) {
   chart.line({{at, y.low}, {at, y.high}},
@@ -19,7 +19,7 @@ void draw_margin(Chart& chart, const Axis& y, double at, const char* name, const
 }
 
 /// Of the line from the origin through the terms within the margin, by least squares.
-double slope_within(const std::vector<Effect>& effects, const std::vector<double>& places,
+double slope_within(const std::vector<analysis::Effect>& effects, const std::vector<double>& places,
                     double margin) {
   double products = 0, squares = 0;
   for (std::size_t i = 0; i < effects.size(); ++i) {
@@ -31,24 +31,26 @@ double slope_within(const std::vector<Effect>& effects, const std::vector<double
   return squares > 0 ? products / squares : 0;
 }
 
-Figure half_normal_figure(const ResponseAnalysis& response, const SaturatedEffects& saturated) {
-  const std::vector<Effect>& effects = saturated.effects;
+Figure half_normal_figure(const analysis::ResponseAnalysis& response,
+                          const analysis::SaturatedEffects& saturated) {
+  const std::vector<analysis::Effect>& effects = saturated.effects;
   const surfaces::LenthMargins& margins = saturated.margins;
   const std::vector<double> places =
       surfaces::half_normal_quantiles(static_cast<int>(effects.size()));
   Figure figure;
   figure.name = "half-normal-" + file_part(response.response.name);
-  figure.title = effects_conclusion(response);
+  figure.title = analysis::effects_conclusion(response);
   figure.caption = fmt::format(
       "Half-normal plot: sizes of terms that are scatter follow the line. Of terms without effect "
       "one in twenty lies beyond the margin of error ME ({1}), in one of twenty such experiments "
       "any beyond SME ({2}), by Lenth's pseudo standard error ({0}). Terms are scaled to the same "
       "variance.",
-      short_number(margins.pseudo_error), short_number(margins.margin),
-      short_number(margins.simultaneous_margin));
+      analysis::short_number(margins.pseudo_error), analysis::short_number(margins.margin),
+      analysis::short_number(margins.simultaneous_margin));
   const double largest = std::abs(effects.front().estimate);
-  const Axis x = linear_axis(name_with_unit("size of the term", fitted_unit(response)), 0,
-                             1.08 * std::max(largest, margins.margin));
+  const Axis x =
+      linear_axis(analysis::name_with_unit("size of the term", analysis::fitted_unit(response)), 0,
+                  1.08 * std::max(largest, margins.margin));
   const Axis y = linear_axis("half-normal quantile", 0, places.back());
   Chart chart(figure.name, x, y);
   chart.grid_lines();
@@ -62,9 +64,10 @@ Figure half_normal_figure(const ResponseAnalysis& response, const SaturatedEffec
     const double size = std::abs(effects[i].estimate);
     const bool out = size > margins.margin;
     const Point at{size, places[effects.size() - 1 - i]};
-    chart.circle(at, 4.5, {{"fill", out ? series_colour(1) : "#767676"}},
-                 fmt::format("{}: {}", effects[i].term, exact_number(effects[i].estimate)));
-    if (out && i < kMostNamed) chart.tag(at, effects[i].term, size > x.high / 2 ? -8 : 8);
+    chart.circle(
+        at, 4.5, {{"fill", out ? series_colour(1) : "#767676"}},
+        fmt::format("{}: {}", effects[i].term, analysis::exact_number(effects[i].estimate)));
+    if (out && i < kMaxEffectsNamed) chart.tag(at, effects[i].term, size > x.high / 2 ? -8 : 8);
   }
   figure.svg = chart.finish(figure.title);
   return figure;
@@ -72,11 +75,11 @@ Figure half_normal_figure(const ResponseAnalysis& response, const SaturatedEffec
 
 }  // namespace
 
-std::vector<Figure> half_normal_figures(const Analysis& analysis) {
+std::vector<Figure> half_normal_figures(const analysis::Analysis& analysis) {
   std::vector<Figure> figures;
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
-    if (const auto saturated = saturated_effects(*response.fit)) {
+    if (const auto saturated = analysis::saturated_effects(*response.fit)) {
       figures.push_back(half_normal_figure(response, *saturated));
     }
   }

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/effects.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
 #include "doe/design.h"
-#include "reports/analysis/effects.h"
-#include "reports/analysis/slice.h"
 #include "reports/figures/curve_names.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostFigures = 12, kMostPerResponse = 3;
+constexpr std::size_t kMaxInteractionFigures = 12, kMaxPerResponse = 3;
 constexpr double kNone = 1e-6;  // of the range of the response: the lines are parallel
 
 /// The mean over the places of factor x, a line for each place of factor `by`.
@@ -44,10 +44,11 @@ std::vector<double> few_places(const doe::Factor& factor) {
 }
 
 /// Over these places of x. Strength 0 where a value is not finite.
-Interaction interaction_of(const Analysis& analysis, const ResponseAnalysis& response, int x,
-                           int by, const std::vector<double>& places) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
-  Eigen::VectorXd point = doe::coded_point(factors, reference(analysis).settings);
+Interaction interaction_of(const analysis::Analysis& analysis,
+                           const analysis::ResponseAnalysis& response, int x, int by,
+                           const std::vector<double>& places) {
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
+  Eigen::VectorXd point = doe::coded_point(factors, analysis::reference(analysis).settings);
   Interaction interaction{x, by, {-1, 1}, {}, 0};
   if (factors[by].is_categorical()) interaction.places = factors[by].usable_settings();
   bool finite = true;
@@ -71,19 +72,20 @@ bool holds_both(const doe::Model& model, const doe::ModelColumn& column, int a, 
 }
 
 /// Whether the runs show that the two interact; empty where that is not tested.
-std::optional<bool> is_clear(const ResponseAnalysis& response, int a, int b) {
+std::optional<bool> is_clear(const analysis::ResponseAnalysis& response, int a, int b) {
   if (response.other || !response.fit || response.fit->df_residual == 0) return std::nullopt;
-  const std::vector<Effect> effects = effects_of(*response.fit);
+  const std::vector<analysis::Effect> effects = analysis::effects_of(*response.fit);
   for (const doe::ModelColumn& column : response.fit->model.columns()) {
     if (!holds_both(response.fit->model, column, a, b)) continue;
-    const auto effect = std::find_if(effects.begin(), effects.end(),
-                                     [&](const Effect& e) { return e.term == column.name; });
+    const auto effect =
+        std::find_if(effects.begin(), effects.end(),
+                     [&](const analysis::Effect& e) { return e.term == column.name; });
     if (effect != effects.end() && effect->is_clear()) return true;
   }
   return false;
 }
 
-bool may_interact(const ResponseAnalysis& response, int a, int b) {
+bool may_interact(const analysis::ResponseAnalysis& response, int a, int b) {
   if (response.other) return true;
   const doe::Model& model = response.fit->model;
   return std::any_of(model.columns().begin(), model.columns().end(),
@@ -91,8 +93,9 @@ bool may_interact(const ResponseAnalysis& response, int a, int b) {
 }
 
 /// Pairs that interact, the strongest first. Of two factors the one of fewer levels has the lines.
-std::vector<Interaction> strongest(const Analysis& analysis, const ResponseAnalysis& response) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+std::vector<Interaction> strongest(const analysis::Analysis& analysis,
+                                   const analysis::ResponseAnalysis& response) {
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   const double range = response.fit->observed.maxCoeff() - response.fit->observed.minCoeff();
   std::vector<Interaction> found;
   for (int a = 0; a < static_cast<int>(factors.size()); ++a) {
@@ -113,23 +116,27 @@ std::vector<Interaction> strongest(const Analysis& analysis, const ResponseAnaly
 }
 
 std::string place_text(const doe::Factor& factor, double coded) {
-  return factor.name + " = " + with_unit(factor.format(factor.to_natural(coded)), factor.unit);
+  return factor.name + " = " +
+         analysis::with_unit(factor.format(factor.to_natural(coded)), factor.unit);
 }
 
 /// What a line changes by from one end of x to the other: "+1850 images/s".
-std::string change_text(const Analysis& analysis, const ResponseAnalysis& response,
-                        const Interaction& interaction, std::size_t l) {
+std::string change_text(const analysis::Analysis& analysis,
+                        const analysis::ResponseAnalysis& response, const Interaction& interaction,
+                        std::size_t l) {
   const Polyline& line = interaction.lines[l];
-  Eigen::VectorXd point = doe::coded_point(factors_of(analysis), reference(analysis).settings);
+  Eigen::VectorXd point =
+      doe::coded_point(analysis::factors_of(analysis), analysis::reference(analysis).settings);
   point[interaction.by] = interaction.places[l];
   double known_to = 0;
   for (const Point& end : {line.front(), line.back()}) {
     point[interaction.x] = end.x;
-    known_to =
-        std::max(known_to, half_width(response.surface()->predict(point).confidence_interval()));
+    known_to = std::max(
+        known_to, analysis::half_width(response.surface()->predict(point).confidence_interval()));
   }
-  return with_unit(signed_difference_to(line.back().y - line.front().y, known_to),
-                   response.response.unit);
+  return analysis::with_unit(
+      analysis::signed_difference_to(line.back().y - line.front().y, known_to),
+      response.response.unit);
 }
 
 /// "raising batch from 1 to 64", "changing backend from trt to tf".
@@ -137,20 +144,20 @@ std::string move_text(const doe::Factor& x, const Polyline& line) {
   const std::string ends =
       x.format(x.to_natural(line.front().x)) + " to " + x.format(x.to_natural(line.back().x));
   return fmt::format("{} {} from {}", x.is_categorical() ? "Changing" : "Raising", x.name,
-                     with_unit(ends, x.unit));
+                     analysis::with_unit(ends, x.unit));
 }
 
 /// Whether lines that are not parallel may be so by chance.
-std::string doubt_text(const ResponseAnalysis& response, const Interaction& interaction) {
+std::string doubt_text(const analysis::ResponseAnalysis& response, const Interaction& interaction) {
   if (is_clear(response, interaction.x, interaction.by) != false) return "";
   return fmt::format(", no more apart{} than scatter explains",
-                     scale_words(response.fit->transform));
+                     analysis::scale_words(response.fit->transform));
 }
 
 /// How the response changes along x where it changes least and most.
-std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
+std::string title_of(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response,
                      const Interaction& interaction) {
-  const doe::Factor& by = factors_of(analysis)[interaction.by];
+  const doe::Factor& by = analysis::factors_of(analysis)[interaction.by];
   const auto change = [&](std::size_t l) {
     return interaction.lines[l].back().y - interaction.lines[l].front().y;
   };
@@ -164,12 +171,12 @@ std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
                        place_text(by, interaction.places[l]));
   };
   return fmt::format("{} changes {} by {}, but by {}{}.",
-                     move_text(factors_of(analysis)[interaction.x], interaction.lines[0]),
+                     move_text(analysis::factors_of(analysis)[interaction.x], interaction.lines[0]),
                      response.response.name, words(low), words(high),
                      doubt_text(response, interaction));
 }
 
-Axis response_axis(const ResponseAnalysis& response, const std::vector<Polyline>& lines) {
+Axis response_axis(const analysis::ResponseAnalysis& response, const std::vector<Polyline>& lines) {
   double low = lines[0][0].y, high = low;
   for (const Polyline& line : lines) {
     for (const Point& p : line) {
@@ -177,8 +184,8 @@ Axis response_axis(const ResponseAnalysis& response, const std::vector<Polyline>
       high = std::max(high, p.y);
     }
   }
-  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high,
-                     0.1);
+  return linear_axis(analysis::name_with_unit(response.response.name, response.response.unit), low,
+                     high, 0.1);
 }
 
 std::string line_name(const doe::Factor& by, double place) {
@@ -210,17 +217,18 @@ void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interact
   draw_curve_names(chart, ends, Side::kRight);
 }
 
-Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& response,
-                          const Reference& at, const Interaction& interaction, std::size_t pairs,
-                          std::size_t drawn) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+Figure interaction_figure(const analysis::Analysis& analysis,
+                          const analysis::ResponseAnalysis& response, const analysis::Reference& at,
+                          const Interaction& interaction, std::size_t pairs, std::size_t drawn) {
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   const doe::Factor& x = factors[interaction.x];
   const doe::Factor& by = factors[interaction.by];
   Figure figure;
   figure.name = fmt::format("interaction-{}-{}-{}", file_part(response.response.name),
                             file_part(by.name), file_part(x.name));
   figure.title = title_of(analysis, response, interaction);
-  const std::string held = settings_text(factors, at.settings, {interaction.x, interaction.by});
+  const std::string held =
+      analysis::settings_text(factors, at.settings, {interaction.x, interaction.by});
   figure.caption = fmt::format(
       "Predicted mean of {}, a line for {} of {}{}. Lines that are not parallel: the two factors "
       "interact.",
@@ -240,20 +248,20 @@ Figure interaction_figure(const Analysis& analysis, const ResponseAnalysis& resp
 
 }  // namespace
 
-std::vector<Figure> interaction_figures(const Analysis& analysis) {
+std::vector<Figure> interaction_figures(const analysis::Analysis& analysis) {
   std::vector<Figure> figures;
-  const Reference at = reference(analysis);
-  const auto fitted = static_cast<std::size_t>(
-      std::count_if(analysis.responses.begin(), analysis.responses.end(),
-                    [](const ResponseAnalysis& response) { return response.fit.has_value(); }));
-  const std::size_t most =
-      std::clamp(kMostFigures / std::max<std::size_t>(fitted, 1), std::size_t{1}, kMostPerResponse);
-  for (const ResponseAnalysis& response : analysis.responses) {
+  const analysis::Reference at = analysis::reference(analysis);
+  const auto fitted = static_cast<std::size_t>(std::count_if(
+      analysis.responses.begin(), analysis.responses.end(),
+      [](const analysis::ResponseAnalysis& response) { return response.fit.has_value(); }));
+  const std::size_t most = std::clamp(kMaxInteractionFigures / std::max<std::size_t>(fitted, 1),
+                                      std::size_t{1}, kMaxPerResponse);
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
     const std::vector<Interaction> found = strongest(analysis, response);
     const std::size_t drawn = std::min(found.size(), most);
     for (std::size_t i = 0; i < drawn; ++i) {
-      const doe::Factor& x = factors_of(analysis)[found[i].x];
+      const doe::Factor& x = analysis::factors_of(analysis)[found[i].x];
       const Interaction interaction =
           interaction_of(analysis, response, found[i].x, found[i].by, coded_places(x));
       figures.push_back(

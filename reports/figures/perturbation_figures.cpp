@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/format.h"
+#include "analysis/slice.h"
 #include "doe/design.h"
-#include "reports/analysis/slice.h"
 #include "reports/figures/curve_names.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostCurves = 6;
+constexpr std::size_t kMaxCurves = 6;
 constexpr const char* kDashes[] = {"none", "8 4", "2 3", "9 3 2 3", "5 2", "1 2"};
 
-constexpr Chart::Size kSize{520, 330, 62};
+constexpr Chart::Size kPerturbationSize{520, 330, 62};
 
 struct Curve {
   std::string factor;
@@ -27,7 +27,7 @@ struct Curve {
 };
 
 /// Empty where the surface has no finite value (an inverse transform has poles).
-Curve curve_along(const ResponseAnalysis& response, const doe::Factor& factor, int f,
+Curve curve_along(const analysis::ResponseAnalysis& response, const doe::Factor& factor, int f,
                   Eigen::VectorXd point) {
   Curve curve;
   curve.factor = factor.name;
@@ -40,8 +40,9 @@ Curve curve_along(const ResponseAnalysis& response, const doe::Factor& factor, i
                                                [](Point a, Point b) { return a.y < b.y; });
   for (const Point& end : {*low, *high}) {
     point[f] = end.x;
-    curve.known_to = std::max(curve.known_to,
-                              half_width(response.surface()->predict(point).confidence_interval()));
+    curve.known_to =
+        std::max(curve.known_to,
+                 analysis::half_width(response.surface()->predict(point).confidence_interval()));
   }
   curve.low = low->y;
   curve.high = high->y;
@@ -49,12 +50,13 @@ Curve curve_along(const ResponseAnalysis& response, const doe::Factor& factor, i
 }
 
 /// Of the numeric factors, the one that moves the response most first.
-std::vector<Curve> curves_of(const Analysis& analysis, const ResponseAnalysis& response,
-                             const Reference& at) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+std::vector<Curve> curves_of(const analysis::Analysis& analysis,
+                             const analysis::ResponseAnalysis& response,
+                             const analysis::Reference& at) {
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   const Eigen::VectorXd point = doe::coded_point(factors, at.settings);
   std::vector<Curve> curves;
-  for (const int f : numeric_factors(factors)) {
+  for (const int f : analysis::numeric_factors(factors)) {
     curves.push_back(curve_along(response, factors[f], f, point));
     if (curves.back().line.empty()) curves.pop_back();
   }
@@ -80,18 +82,19 @@ void draw_names(Chart& chart, const std::vector<Curve>& curves) {
 Axis axis_with_room_for(const std::vector<Curve>& curves) {
   std::vector<std::string> names;
   for (const Curve& curve : curves) names.push_back(curve.factor);
-  const double room = room_for_names(names, 2, kSize, 2);
+  const double room = room_for_names(names, 2, kPerturbationSize, 2);
   return {"place in each factor's range",
           -1 - room,
           1 + room,
           {{-1, "low"}, {0, "middle"}, {1, "high"}}};
 }
 
-std::string title_of(const ResponseAnalysis& response, const std::vector<Curve>& curves,
-                     const Reference& at) {
+std::string title_of(const analysis::ResponseAnalysis& response, const std::vector<Curve>& curves,
+                     const analysis::Reference& at) {
   const std::string& name = response.response.name;
   const auto size = [&](const Curve& curve) {
-    return with_unit(difference_to(curve.range(), curve.known_to), response.response.unit);
+    return analysis::with_unit(analysis::difference_to(curve.range(), curve.known_to),
+                               response.response.unit);
   };
   if (!(curves.front().range() > 0)) return fmt::format("No factor moves {} at {}.", name, at.name);
   if (curves.size() == 1) {
@@ -103,8 +106,8 @@ std::string title_of(const ResponseAnalysis& response, const std::vector<Curve>&
                      size(curves.back()));
 }
 
-Figure perturbation_figure(const ResponseAnalysis& response, std::vector<Curve> curves,
-                           const Reference& at) {
+Figure perturbation_figure(const analysis::ResponseAnalysis& response, std::vector<Curve> curves,
+                           const analysis::Reference& at) {
   Figure figure;
   figure.name = "perturbation-" + file_part(response.response.name);
   figure.title = title_of(response, curves, at);
@@ -112,20 +115,20 @@ Figure perturbation_figure(const ResponseAnalysis& response, std::vector<Curve> 
       "Predicted mean of {} along each numeric factor from the low to the high end of its range, "
       "all others held at {}.",
       response.response.name, at.name);
-  if (curves.size() > kMostCurves) {
+  if (curves.size() > kMaxCurves) {
     figure.caption +=
-        fmt::format(" The {} of {} factors that move it most.", kMostCurves, curves.size());
-    curves.resize(kMostCurves);
+        fmt::format(" The {} of {} factors that move it most.", kMaxCurves, curves.size());
+    curves.resize(kMaxCurves);
   }
   double low = curves[0].low, high = curves[0].high;
   for (const Curve& curve : curves) {
     low = std::min(low, curve.low);
     high = std::max(high, curve.high);
   }
-  Chart chart(
-      figure.name, axis_with_room_for(curves),
-      linear_axis(name_with_unit(response.response.name, response.response.unit), low, high, 0.1),
-      kSize);
+  Chart chart(figure.name, axis_with_room_for(curves),
+              linear_axis(analysis::name_with_unit(response.response.name, response.response.unit),
+                          low, high, 0.1),
+              kPerturbationSize);
   chart.grid_lines();
   for (std::size_t i = 0; i < curves.size(); ++i) {
     chart.curve(curves[i].line, curves[i].factor,
@@ -140,10 +143,10 @@ Figure perturbation_figure(const ResponseAnalysis& response, std::vector<Curve> 
 
 }  // namespace
 
-std::vector<Figure> perturbation_figures(const Analysis& analysis) {
+std::vector<Figure> perturbation_figures(const analysis::Analysis& analysis) {
   std::vector<Figure> figures;
-  const Reference at = reference(analysis);
-  for (const ResponseAnalysis& response : analysis.responses) {
+  const analysis::Reference at = analysis::reference(analysis);
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
     std::vector<Curve> curves = curves_of(analysis, response, at);
     if (!curves.empty()) figures.push_back(perturbation_figure(response, std::move(curves), at));

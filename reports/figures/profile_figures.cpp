@@ -4,17 +4,17 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/format.h"
+#include "analysis/slice.h"
 #include "doe/design.h"
-#include "reports/analysis/slice.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
 constexpr double kWidth = 230;
 constexpr double kHeight = 220;
-constexpr std::size_t kMostCharts = 12;
+constexpr std::size_t kMaxCharts = 12;
 
 struct Profile {
   std::vector<double> at;  ///< coded
@@ -22,7 +22,7 @@ struct Profile {
   std::vector<std::optional<surfaces::Interval>> interval;
 };
 
-Profile profile_along(const ResponseAnalysis& response, const doe::Factor& factor, int f,
+Profile profile_along(const analysis::ResponseAnalysis& response, const doe::Factor& factor, int f,
                       Eigen::VectorXd point) {
   Profile profile;
   for (const double place : coded_places(factor)) {
@@ -44,14 +44,15 @@ double change(const Profile& profile) {
 std::string change_text(const Profile& profile) {
   const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
   const auto half = [&](const auto& at) {
-    return half_width(profile.interval[static_cast<std::size_t>(at - profile.mean.begin())]);
+    return analysis::half_width(
+        profile.interval[static_cast<std::size_t>(at - profile.mean.begin())]);
   };
-  return difference_to(*high - *low, std::max(half(low), half(high)));
+  return analysis::difference_to(*high - *low, std::max(half(low), half(high)));
 }
 
 /// One axis for all factors of a response, so that slopes compare. It holds the runs, the means,
 /// and the interval at the point that all curves pass, unless that is wider than all else.
-Axis response_axis(const ResponseAnalysis& response, const std::vector<Profile>& profiles,
+Axis response_axis(const analysis::ResponseAnalysis& response, const std::vector<Profile>& profiles,
                    const Eigen::VectorXd& point) {
   const Eigen::VectorXd& observed = response.fit->observed;
   double low = observed.minCoeff();
@@ -69,7 +70,8 @@ Axis response_axis(const ResponseAnalysis& response, const std::vector<Profile>&
       high = std::max(high, mean);
     }
   }
-  return linear_axis(name_with_unit(response.response.name, response.response.unit), low, high);
+  return linear_axis(analysis::name_with_unit(response.response.name, response.response.unit), low,
+                     high);
 }
 
 void draw_curve(Chart& chart, const Profile& profile) {
@@ -95,7 +97,7 @@ void draw_levels(Chart& chart, const Profile& profile) {
           style);
     }
     chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}},
-                 exact_number(profile.mean[i]));
+                 analysis::exact_number(profile.mean[i]));
   }
 }
 
@@ -129,13 +131,13 @@ std::vector<std::size_t> factors_to_draw(const std::vector<Profile>& profiles) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return change(profiles[a]) > change(profiles[b]);
   });
-  order.resize(std::min(order.size(), kMostCharts));
+  order.resize(std::min(order.size(), kMaxCharts));
   std::sort(order.begin(), order.end());
   return order;
 }
 
-std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
-                     const Reference& at, const std::vector<Profile>& profiles) {
+std::string title_of(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response,
+                     const analysis::Reference& at, const std::vector<Profile>& profiles) {
   const std::string& name = response.response.name;
   const auto strongest =
       std::max_element(profiles.begin(), profiles.end(),
@@ -144,15 +146,15 @@ std::string title_of(const Analysis& analysis, const ResponseAnalysis& response,
     return fmt::format("Through {}, no factor changes {}.", at.name, name);
   }
   const doe::Factor& factor =
-      factors_of(analysis)[static_cast<std::size_t>(strongest - profiles.begin())];
+      analysis::factors_of(analysis)[static_cast<std::size_t>(strongest - profiles.begin())];
   return fmt::format("Through {}, {} changes {}with {}: by {}.", at.name, name,
                      profiles.size() > 1 ? "most " : "", factor.name,
-                     with_unit(change_text(*strongest), response.response.unit));
+                     analysis::with_unit(change_text(*strongest), response.response.unit));
 }
 
-Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response,
-                      const Reference& at) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+Figure profile_figure(const analysis::Analysis& analysis,
+                      const analysis::ResponseAnalysis& response, const analysis::Reference& at) {
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   const Eigen::VectorXd point = doe::coded_point(factors, at.settings);
   std::vector<Profile> profiles;
   for (std::size_t f = 0; f < factors.size(); ++f) {
@@ -189,10 +191,10 @@ Figure profile_figure(const Analysis& analysis, const ResponseAnalysis& response
 
 }  // namespace
 
-std::vector<Figure> profile_figures(const Analysis& analysis) {
+std::vector<Figure> profile_figures(const analysis::Analysis& analysis) {
   std::vector<Figure> figures;
-  const Reference at = reference(analysis);
-  for (const ResponseAnalysis& response : analysis.responses) {
+  const analysis::Reference at = analysis::reference(analysis);
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (response.fit) figures.push_back(profile_figure(analysis, response, at));
   }
   return figures;

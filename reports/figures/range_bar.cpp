@@ -6,16 +6,16 @@
 #include <cmath>
 #include <vector>
 
+#include "analysis/format.h"
 #include "reports/figures/svg.h"
-#include "reports/format.h"
-#include "reports/page/markup.h"
+#include "reports/markup/markup.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr double kWidth = 220;
-constexpr double kHeight = 26;
-constexpr double kMiddle = kHeight / 2;
+constexpr double kBarWidth = 220;
+constexpr double kBarHeight = 26;
+constexpr double kMiddle = kBarHeight / 2;
 
 /// The horizontal axis: everything finite that is drawn, with some room.
 class Span {
@@ -28,7 +28,7 @@ class Span {
   double place(double value) const {
     const double room = high_ > low_ ? (high_ - low_) * 0.08 : 1;
     const double share = (value - low_ + room) / (high_ - low_ + 2 * room);
-    return kWidth * std::clamp(share, 0.0, 1.0);
+    return kBarWidth * std::clamp(share, 0.0, 1.0);
   }
 
  private:
@@ -36,13 +36,13 @@ class Span {
   double high_ = -std::numeric_limits<double>::infinity();
 };
 
-std::string px(double value) { return fmt::format("{:.1f}", value); }
+std::string tenths(double value) { return fmt::format("{:.1f}", value); }
 
 void draw_bar(Markup& svg, double from, double to, double height, const Attributes& style) {
-  Attributes attributes = {{"x", px(from)},
-                           {"y", px(kMiddle - height / 2)},
-                           {"width", px(std::max(to - from, 0.0))},
-                           {"height", px(height)}};
+  Attributes attributes = {{"x", tenths(from)},
+                           {"y", tenths(kMiddle - height / 2)},
+                           {"width", tenths(std::max(to - from, 0.0))},
+                           {"height", tenths(height)}};
   attributes.insert(attributes.end(), style.begin(), style.end());
   svg.empty("rect", attributes);
 }
@@ -68,15 +68,15 @@ std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* go
 
   Markup svg;
   svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                   {"viewBox", fmt::format("0 0 {} {}", kWidth, kHeight)},
-                   {"width", fmt::format("{}", kWidth)},
-                   {"height", fmt::format("{}", kHeight)},
+                   {"viewBox", fmt::format("0 0 {} {}", kBarWidth, kBarHeight)},
+                   {"width", fmt::format("{}", kBarWidth)},
+                   {"height", fmt::format("{}", kBarHeight)},
                    {"role", "img"}});
   svg.element("title",
               "Shaded: meets the goal. Thin: next run, 95 %. Thick: mean, 95 %. Dot: predicted. "
               "Diamond: confirmed. Square: now.");
   if (limited) {
-    draw_bar(svg, span.place(goal->met_low()), span.place(goal->met_high()), kHeight,
+    draw_bar(svg, span.place(goal->met_low()), span.place(goal->met_high()), kBarHeight,
              {{"fill", series_colour(2)}, {"fill-opacity", "0.28"}});
   }
   const Attributes ink = {{"fill", "currentColor"}};
@@ -85,8 +85,8 @@ std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* go
   };
   draw(outlook.prediction_interval, 1.5);
   draw(outlook.confidence_interval, 6);
-  svg.empty("circle", {{"cx", px(span.place(outlook.mean))},
-                       {"cy", px(kMiddle)},
+  svg.empty("circle", {{"cx", tenths(span.place(outlook.mean))},
+                       {"cy", tenths(kMiddle)},
                        {"r", "5.5"},
                        {"fill", "#d55e00"},
                        {"stroke", "#fff"}});

@@ -1,5 +1,7 @@
 #include "reports/figures/svg.h"
 
+#include "base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,29 +25,14 @@ std::string px(double value) {
 
 constexpr double kLetter = 6.4;  // width of a letter of a tick's label
 constexpr std::size_t kLongest = 14;
-constexpr std::size_t kMostTitled = 300;  // circles
+constexpr std::size_t kMaxTitled = 300;  // circles
 
-double letters(std::string_view text) {
-  return static_cast<double>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // not the rest of a UTF-8 character
-  }));
-}
+double letters(std::string_view text) { return static_cast<double>(character_count(text)); }
 
 double widest(const std::vector<Tick>& ticks) {
   double most = 0;
   for (const Tick& tick : ticks) most = std::max(most, letters(tick.label));
   return kLetter * most;
-}
-
-/// At most `most` characters of a name.
-std::string shortened(const std::string& name, std::size_t most) {
-  if (letters(name) <= static_cast<double>(most)) return name;
-  std::size_t end = 0;
-  for (std::size_t kept = 0; kept + 1 < most; ++kept) {
-    do ++end;
-    while ((static_cast<unsigned char>(name[end]) & 0xC0) == 0x80);
-  }
-  return name.substr(0, end) + "…";
 }
 
 std::string fill_of(const Attributes& attributes) {
@@ -170,7 +157,7 @@ void Chart::circle(Point at, double radius, const Attributes& attributes, std::s
 
 /// Many as one path of dots, each a line of no length with round ends.
 void Chart::write_circles() {
-  if (circles_.each.size() > kMostTitled) {
+  if (circles_.each.size() > kMaxTitled) {
     std::string d;
     for (const auto& [at, title] : circles_.each) d += "M" + px(at.x) + " " + px(at.y) + "h0";
     marks_.empty("path", {{"d", d},

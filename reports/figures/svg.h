@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reports/figures/contour.h"
-#include "reports/page/markup.h"
+#include "reports/markup/markup.h"
 
 namespace doetune::reports {
 

@@ -3,34 +3,36 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/analysis/slice.h"
-#include "reports/analysis/tornado.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "analysis/tornado.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostRows = 12;
+constexpr std::size_t kMaxSwings = 12;
 
 /// "decode_rate 4.9 / 5.1 Hz", with – where there is no such step.
-std::string row_name(const Analysis& analysis, const FactorSwing& swing) {
-  const doe::Factor& factor = factors_of(analysis)[swing.factor];
-  const auto place = [&](const std::optional<SwingEnd>& end) {
+std::string row_name(const analysis::Analysis& analysis, const analysis::FactorSwing& swing) {
+  const doe::Factor& factor = analysis::factors_of(analysis)[swing.factor];
+  const auto place = [&](const std::optional<analysis::SwingEnd>& end) {
     return end ? factor.format(end->setting) : std::string("–");
   };
-  return factor.name + " " + with_unit(place(swing.down) + " / " + place(swing.up), factor.unit);
+  return factor.name + " " +
+         analysis::with_unit(place(swing.down) + " / " + place(swing.up), factor.unit);
 }
 
 /// The ends of all bars, in order: what breaks the goal is named in the title.
-std::string broken_limit(const Analysis& analysis, const Tornado& tornado) {
-  const surfaces::Goal* goal = goal_of(analysis, tornado.response->response.name);
+std::string broken_limit(const analysis::Analysis& analysis, const analysis::Tornado& tornado) {
+  const surfaces::Goal* goal = analysis::goal_of(analysis, tornado.response->response.name);
   if (goal == nullptr || !goal->is_limit()) return "";
   if (!goal->is_met(tornado.centre)) return "; the limit is missed without a step";
-  for (const FactorSwing& swing : tornado.swings) {
-    for (const std::optional<SwingEnd>& end : {swing.down, swing.up}) {
+  for (const analysis::FactorSwing& swing : tornado.swings) {
+    for (const std::optional<analysis::SwingEnd>& end : {swing.down, swing.up}) {
       if (end && !goal->is_met(end->mean)) {
-        return "; with " + setting_text(factors_of(analysis)[swing.factor], end->setting) +
+        return "; with " +
+               analysis::setting_text(analysis::factors_of(analysis)[swing.factor], end->setting) +
                " its limit is missed";
       }
     }
@@ -38,34 +40,37 @@ std::string broken_limit(const Analysis& analysis, const Tornado& tornado) {
   return "; no single step misses its limit";
 }
 
-std::string title_of(const Analysis& analysis, const Tornado& tornado) {
+std::string title_of(const analysis::Analysis& analysis, const analysis::Tornado& tornado) {
   const study::Response& response = tornado.response->response;
-  const FactorSwing& first = tornado.swings.front();
+  const analysis::FactorSwing& first = tornado.swings.front();
   if (first.reach(tornado.centre) == 0) {
     return fmt::format("No single step moves {}.", response.name);
   }
-  const auto change = [&](const SwingEnd& end) {
-    return with_unit(signed_difference_to(end.mean - tornado.centre,
-                                          std::max(end.known_to, tornado.centre_known_to)),
-                     response.unit);
+  const auto change = [&](const analysis::SwingEnd& end) {
+    return analysis::with_unit(
+        analysis::signed_difference_to(end.mean - tornado.centre,
+                                       std::max(end.known_to, tornado.centre_known_to)),
+        response.unit);
   };
   std::string changes;
   if (first.down) changes = change(*first.down) + " a step down";
   if (first.up) changes += (changes.empty() ? "" : ", ") + change(*first.up) + " a step up";
   return fmt::format("Of single steps, those of {} move {} most: {}{}.",
-                     factors_of(analysis)[first.factor].name, response.name, changes,
+                     analysis::factors_of(analysis)[first.factor].name, response.name, changes,
                      broken_limit(analysis, tornado));
 }
 
 /// Steps down fill the upper half of a row, steps up the lower: neither hides the other.
-void draw_bar(Chart& chart, const Tornado& tornado, const SwingEnd& end, double row, bool up) {
+void draw_bar(Chart& chart, const analysis::Tornado& tornado, const analysis::SwingEnd& end,
+              double row, bool up) {
   const double from = up ? row - 0.32 : row, to = up ? row : row + 0.32;
   const std::string colour = series_colour(up ? 0 : 1);
   chart.region({{{tornado.centre, from}, {end.mean, from}, {end.mean, to}, {tornado.centre, to}}},
                {{"fill", colour}});
   // Steps that change next to nothing stay visible.
-  chart.circle({end.mean, (from + to) / 2}, 3.5, {{"fill", colour}},
-               fmt::format("one step {}: {}", up ? "up" : "down", exact_number(end.mean)));
+  chart.circle(
+      {end.mean, (from + to) / 2}, 3.5, {{"fill", colour}},
+      fmt::format("one step {}: {}", up ? "up" : "down", analysis::exact_number(end.mean)));
 }
 
 /// The ends of a limit, where they are within what is drawn.
@@ -79,20 +84,20 @@ void draw_limits(Chart& chart, const Axis& x, const Axis& y, const surfaces::Goa
   }
 }
 
-Axis axis_over(const Tornado& tornado) {
+Axis axis_over(const analysis::Tornado& tornado) {
   double low = tornado.centre, high = tornado.centre;
-  for (const FactorSwing& swing : tornado.swings) {
-    for (const std::optional<SwingEnd>& end : {swing.down, swing.up}) {
+  for (const analysis::FactorSwing& swing : tornado.swings) {
+    for (const std::optional<analysis::SwingEnd>& end : {swing.down, swing.up}) {
       if (!end) continue;
       low = std::min(low, end->mean);
       high = std::max(high, end->mean);
     }
   }
   const study::Response& response = tornado.response->response;
-  return linear_axis(name_with_unit(response.name, response.unit), low, high, 0.08);
+  return linear_axis(analysis::name_with_unit(response.name, response.unit), low, high, 0.08);
 }
 
-Figure tornado_figure(const Analysis& analysis, Tornado tornado) {
+Figure tornado_figure(const analysis::Analysis& analysis, analysis::Tornado tornado) {
   Figure figure;
   figure.name = "tornado-" + file_part(tornado.response->response.name);
   figure.title = title_of(analysis, tornado);
@@ -100,37 +105,38 @@ Figure tornado_figure(const Analysis& analysis, Tornado tornado) {
       "Predicted mean of {} where one factor is one usable step below (orange) or above (blue) the "
       "optimum, all others held; the line is the optimum ({}).",
       tornado.response->response.name,
-      with_unit(number_to(tornado.centre, tornado.centre_known_to),
-                tornado.response->response.unit));
-  if (tornado.swings.size() > kMostRows) {
+      analysis::with_unit(analysis::number_to(tornado.centre, tornado.centre_known_to),
+                          tornado.response->response.unit));
+  if (tornado.swings.size() > kMaxSwings) {
     figure.caption +=
-        fmt::format(" The {} of {} factors that move it most.", kMostRows, tornado.swings.size());
-    tornado.swings.resize(kMostRows);
+        fmt::format(" The {} of {} factors that move it most.", kMaxSwings, tornado.swings.size());
+    tornado.swings.resize(kMaxSwings);
   }
   std::vector<std::string> names;
-  for (const FactorSwing& swing : tornado.swings) names.push_back(row_name(analysis, swing));
+  for (const analysis::FactorSwing& swing : tornado.swings)
+    names.push_back(row_name(analysis, swing));
   const Axis x = axis_over(tornado);
   Axis y = row_axis(names);
   y.high += 0.6;  // for the names of limits
   Chart chart(figure.name, x, y, size_of_rows(y));
   chart.grid_lines();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const FactorSwing& swing = tornado.swings[i];
+    const analysis::FactorSwing& swing = tornado.swings[i];
     if (swing.down) draw_bar(chart, tornado, *swing.down, y.ticks[i].at, false);
     if (swing.up) draw_bar(chart, tornado, *swing.up, y.ticks[i].at, true);
   }
   chart.line({{tornado.centre, y.low}, {tornado.centre, y.high}},
              {{"stroke", "currentColor"}, {"stroke-width", "1.5"}});
-  draw_limits(chart, x, y, goal_of(analysis, tornado.response->response.name));
+  draw_limits(chart, x, y, analysis::goal_of(analysis, tornado.response->response.name));
   figure.svg = chart.finish(figure.title);
   return figure;
 }
 
 }  // namespace
 
-std::vector<Figure> tornado_figures(const Analysis& analysis) {
+std::vector<Figure> tornado_figures(const analysis::Analysis& analysis) {
   std::vector<Figure> figures;
-  for (Tornado& tornado : tornados(analysis)) {
+  for (analysis::Tornado& tornado : analysis::tornados(analysis)) {
     figures.push_back(tornado_figure(analysis, std::move(tornado)));
   }
   return figures;

@@ -3,33 +3,33 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/analysis/slice.h"
-#include "reports/analysis/trade_off.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "analysis/trade_off.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostPairs = 3;
+constexpr std::size_t kMaxGoalPairs = 3;
 constexpr double kNearLimit = 0.3;  // of the range drawn: limits that are shown although beyond
 
 /// What is drawn of two goals; `runs` are measured, all else predicted.
-struct Scatter {
-  const Analysis& analysis;
-  const GoalPair& pair;
+struct TradeOffScatter {
+  const analysis::Analysis& analysis;
+  const analysis::GoalPair& pair;
   std::vector<Point> runs, all_front, front;
   std::vector<int> run_numbers;
   std::vector<const surfaces::Candidate*> front_candidates = {};  ///< those of `front`
 
   Point at(const surfaces::Candidate& candidate) const {
-    return {outlook_of(candidate, pair.first->response.name)->mean,
-            outlook_of(candidate, pair.second->response.name)->mean};
+    return {analysis::outlook_of(candidate, pair.first->response.name)->mean,
+            analysis::outlook_of(candidate, pair.second->response.name)->mean};
   }
 };
 
-Scatter scatter_of(const Analysis& analysis, const GoalPair& pair) {
-  Scatter scatter{analysis, pair, {}, {}, {}, {}};
+TradeOffScatter scatter_of(const analysis::Analysis& analysis, const analysis::GoalPair& pair) {
+  TradeOffScatter scatter{analysis, pair, {}, {}, {}, {}};
   for (const auto& [run, record] : analysis.records) {
     const auto x = record.responses.find(pair.first->response.name);
     const auto y = record.responses.find(pair.second->response.name);
@@ -40,7 +40,7 @@ Scatter scatter_of(const Analysis& analysis, const GoalPair& pair) {
   for (const surfaces::ParetoPoint& point : analysis.details->pareto.points) {
     scatter.all_front.push_back(scatter.at(point.candidate));
   }
-  for (const std::size_t i : front_of(analysis, pair)) {
+  for (const std::size_t i : analysis::front_of(analysis, pair)) {
     scatter.front.push_back(scatter.all_front[i]);
     scatter.front_candidates.push_back(&analysis.details->pareto.points[i].candidate);
   }
@@ -55,9 +55,9 @@ struct Limits {
   bool any = false;
 };
 
-Limits limits_of(const Scatter& scatter) {
+Limits limits_of(const TradeOffScatter& scatter) {
   Limits limits;
-  const auto take = [&](const ResponseAnalysis& response, surfaces::Interval& side) {
+  const auto take = [&](const analysis::ResponseAnalysis& response, surfaces::Interval& side) {
     const surfaces::Goal& goal = scatter.analysis.goals.at(response.response.name);
     if (!goal.is_limit()) return;
     side = {goal.met_low(), goal.met_high()};
@@ -69,7 +69,7 @@ Limits limits_of(const Scatter& scatter) {
 }
 
 /// The range of all points and, where they are near it, of the ends of a limit.
-Axis axis_over(const Scatter& scatter, const study::Response& response, double Point::*side,
+Axis axis_over(const TradeOffScatter& scatter, const study::Response& response, double Point::*side,
                const surfaces::Interval& limit) {
   std::vector<Point> points = scatter.runs;
   points.insert(points.end(), scatter.all_front.begin(), scatter.all_front.end());
@@ -89,7 +89,7 @@ Axis axis_over(const Scatter& scatter, const study::Response& response, double P
       high = std::max(high, end);
     }
   }
-  return linear_axis(name_with_unit(response.name, response.unit), low, high, 0.08);
+  return linear_axis(analysis::name_with_unit(response.name, response.unit), low, high, 0.08);
 }
 
 void draw_missed(Chart& chart, const Limits& limits, const Axis& x, const Axis& y) {
@@ -106,16 +106,16 @@ void draw_missed(Chart& chart, const Limits& limits, const Axis& x, const Axis& 
   chart.region({all, met}, {{"fill", chart.hatching()}, {"fill-opacity", "0.45"}});
 }
 
-void draw_runs(Chart& chart, const Scatter& scatter) {
+void draw_runs(Chart& chart, const TradeOffScatter& scatter) {
   for (std::size_t i = 0; i < scatter.runs.size(); ++i) {
     const Point& at = scatter.runs[i];
     chart.circle(at, 4, {{"fill", "#767676"}, {"fill-opacity", "0.75"}},
-                 fmt::format("run {}: {}, {}", scatter.run_numbers[i], short_number(at.x),
-                             short_number(at.y)));
+                 fmt::format("run {}: {}, {}", scatter.run_numbers[i], analysis::short_number(at.x),
+                             analysis::short_number(at.y)));
   }
 }
 
-void draw_predicted(Chart& chart, const Scatter& scatter) {
+void draw_predicted(Chart& chart, const TradeOffScatter& scatter) {
   const std::string colour = series_colour(0);
   if (scatter.all_front.size() > scatter.front.size()) {
     for (const Point& at : scatter.all_front) {
@@ -142,13 +142,13 @@ void draw_predicted(Chart& chart, const Scatter& scatter) {
 std::string change_text(const surfaces::Candidate& from, const surfaces::Candidate& to,
                         const study::Response& response) {
   const auto value = [&](const surfaces::Candidate& candidate) {
-    const surfaces::Outlook& outlook = *outlook_of(candidate, response.name);
-    return number_to(outlook.mean, half_width(outlook.confidence_interval));
+    const surfaces::Outlook& outlook = *analysis::outlook_of(candidate, response.name);
+    return analysis::number_to(outlook.mean, analysis::half_width(outlook.confidence_interval));
   };
-  return value(from) + " to " + with_unit(value(to), response.unit);
+  return value(from) + " to " + analysis::with_unit(value(to), response.unit);
 }
 
-std::string met_by_runs(const Scatter& scatter, const Limits& limits) {
+std::string met_by_runs(const TradeOffScatter& scatter, const Limits& limits) {
   const auto met = std::count_if(scatter.runs.begin(), scatter.runs.end(), [&](const Point& at) {
     return at.x >= limits.x.low && at.x <= limits.x.high && at.y >= limits.y.low &&
            at.y <= limits.y.high;
@@ -158,7 +158,7 @@ std::string met_by_runs(const Scatter& scatter, const Limits& limits) {
                      scatter.pair.first->response.name, scatter.pair.second->response.name);
 }
 
-std::string title_of(const Scatter& scatter, const Limits& limits) {
+std::string title_of(const TradeOffScatter& scatter, const Limits& limits) {
   const study::Response& first = scatter.pair.first->response;
   const study::Response& second = scatter.pair.second->response;
   const bool only_limits = scatter.analysis.goals.at(first.name).is_limit() &&
@@ -174,7 +174,7 @@ std::string title_of(const Scatter& scatter, const Limits& limits) {
                      change_text(from, to, first), second.name, change_text(from, to, second));
 }
 
-std::string caption_of(const Scatter& scatter, const Limits& limits) {
+std::string caption_of(const TradeOffScatter& scatter, const Limits& limits) {
   std::string text = "Grey: measured runs.";
   if (scatter.front.size() > 1) {
     text += fmt::format(" Line: predictions of settings that no others beat in these two goals{}.",
@@ -188,8 +188,8 @@ std::string caption_of(const Scatter& scatter, const Limits& limits) {
   return text;
 }
 
-Figure trade_off_figure(const Analysis& analysis, const GoalPair& pair) {
-  const Scatter scatter = scatter_of(analysis, pair);
+Figure trade_off_figure(const analysis::Analysis& analysis, const analysis::GoalPair& pair) {
+  const TradeOffScatter scatter = scatter_of(analysis, pair);
   const Limits limits = limits_of(scatter);
   const study::Response& first = pair.first->response;
   const study::Response& second = pair.second->response;
@@ -210,21 +210,21 @@ Figure trade_off_figure(const Analysis& analysis, const GoalPair& pair) {
 
 }  // namespace
 
-std::vector<Figure> trade_off_figures(const Analysis& analysis) {
+std::vector<Figure> trade_off_figures(const analysis::Analysis& analysis) {
   std::vector<Figure> figures;
   if (!analysis.optimum || !analysis.details) return figures;
-  const std::vector<GoalPair> pairs = goal_pairs(analysis);
-  for (std::size_t i = 0; i < std::min(pairs.size(), kMostPairs); ++i) {
+  const std::vector<analysis::GoalPair> pairs = analysis::goal_pairs(analysis);
+  for (std::size_t i = 0; i < std::min(pairs.size(), kMaxGoalPairs); ++i) {
     figures.push_back(trade_off_figure(analysis, pairs[i]));
   }
   return figures;
 }
 
-std::string trade_offs_left_out(const Analysis& analysis) {
-  const std::size_t pairs = goal_pairs(analysis).size();
-  if (pairs <= kMostPairs) return "";
+std::string trade_offs_left_out(const analysis::Analysis& analysis) {
+  const std::size_t pairs = analysis::goal_pairs(analysis).size();
+  if (pairs <= kMaxGoalPairs) return "";
   return fmt::format("Of {} pairs of goals the {} that are most at odds are drawn.", pairs,
-                     kMostPairs);
+                     kMaxGoalPairs);
 }
 
 }  // namespace doetune::reports

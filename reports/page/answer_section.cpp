@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "reports/analysis/confirmation.h"
-#include "reports/analysis/settings_forms.h"
-#include "reports/analysis/slice.h"
-#include "reports/analysis/today.h"
+#include "analysis/confirmation.h"
+#include "analysis/format.h"
+#include "analysis/settings_forms.h"
+#include "analysis/slice.h"
+#include "analysis/today.h"
 #include "reports/figures/range_bar.h"
-#include "reports/format.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 
@@ -18,14 +18,14 @@ namespace {
 /// The page and what its confirmation runs say.
 struct Answer {
   const Page& page;
-  std::optional<Confirmation> confirmation;
+  std::optional<analysis::Confirmation> confirmation;
 
-  const Analysis& analysis() const { return page.analysis; }
+  const analysis::Analysis& analysis() const { return page.analysis; }
 
   /// Null where it was not measured.
-  const ConfirmedResponse* confirmed(const std::string& name) const {
+  const analysis::ConfirmedResponse* confirmed(const std::string& name) const {
     if (!confirmation) return nullptr;
-    for (const ConfirmedResponse& response : confirmation->responses) {
+    for (const analysis::ConfirmedResponse& response : confirmation->responses) {
       if (response.name == name) return &response;
     }
     return nullptr;
@@ -38,28 +38,28 @@ struct Answer {
   }
 };
 
-std::string badge_class(Status status) {
+std::string badge_class(analysis::Status status) {
   switch (status) {
-    case Status::kUnconfirmed:
-    case Status::kNoGain:
+    case analysis::Status::kUnconfirmed:
+    case analysis::Status::kNoGain:
       return "badge open";
-    case Status::kInfeasible:
-    case Status::kNotConfirmed:
+    case analysis::Status::kInfeasible:
+    case analysis::Status::kNotConfirmed:
       return "badge bad";
-    case Status::kConfirmed:
+    case analysis::Status::kConfirmed:
       return "badge good";
     default:
       return "badge neutral";
   }
 }
 
-const char* title_of_settings(Status status) {
+const char* title_of_settings(analysis::Status status) {
   switch (status) {
-    case Status::kInfeasible:
+    case analysis::Status::kInfeasible:
       return "Nearest settings";
-    case Status::kNotConfirmed:
+    case analysis::Status::kNotConfirmed:
       return "Settings that were predicted to be best";
-    case Status::kNoGain:
+    case analysis::Status::kNoGain:
       return "Settings that are as good as today's";
     default:
       return "Settings to use";
@@ -67,7 +67,7 @@ const char* title_of_settings(Status status) {
 }
 
 void write_settings(const Page& page, Markup& out) {
-  const std::vector<doe::Factor>& factors = factors_of(page.analysis);
+  const std::vector<doe::Factor>& factors = analysis::factors_of(page.analysis);
   out.element("h3", title_of_settings(page.verdict.status));
   out.open("dl", {{"class", "settings"}});
   for (std::size_t f = 0; f < factors.size(); ++f) {
@@ -106,20 +106,20 @@ void write_forms(const Page& page, Markup& out) {
   const std::vector<double>& settings = page.analysis.optimum->best.settings;
   out.element("h3", "The settings, to be copied");
   out.open("div", {{"class", "copies"}});
-  write_form("as a command", settings_as_command(study, settings), out);
-  write_form("as YAML", settings_as_yaml(study.factors, settings), out);
+  write_form("as a command", analysis::settings_as_command(study, settings), out);
+  write_form("as YAML", analysis::settings_as_yaml(study.factors, settings), out);
   out.close();
 }
 
 /// The gain of every ramp, or of all responses where there is none; measured where it was.
 void write_gains(const Answer& answer, Markup& out) {
-  const Analysis& analysis = answer.analysis();
-  if (!analysis.details || analysis.details->gains.empty() || !can_gain(analysis) ||
-      is_at_today(analysis)) {
+  const analysis::Analysis& analysis = answer.analysis();
+  if (!analysis.details || analysis.details->gains.empty() || !analysis::can_gain(analysis) ||
+      analysis::is_at_today(analysis)) {
     return;
   }
   const auto is_ramp = [&](const std::string& name) {
-    const surfaces::Goal* goal = goal_of(analysis, name);
+    const surfaces::Goal* goal = analysis::goal_of(analysis, name);
     return goal != nullptr && !goal->is_limit();
   };
   const std::vector<surfaces::Gain>& gains = analysis.details->gains;
@@ -131,13 +131,13 @@ void write_gains(const Answer& answer, Markup& out) {
   bool first = true;
   for (const surfaces::Gain& predicted : gains) {
     if (any_ramp && !is_ramp(predicted.name)) continue;
-    const ConfirmedResponse* confirmed = answer.confirmed(predicted.name);
+    const analysis::ConfirmedResponse* confirmed = answer.confirmed(predicted.name);
     const bool measured = confirmed != nullptr && confirmed->gain;
     if (answer.baseline_measured() && !measured) continue;
     const std::string& unit = analysis.directory->study.find_response(predicted.name)->unit;
     const surfaces::Gain& gain = measured ? *confirmed->gain : predicted;
     out.text((first ? "" : "; ") + predicted.name + " ");
-    out.element("strong", gain_text(gain, unit));
+    out.element("strong", analysis::gain_text(gain, unit));
     first = false;
   }
   out.text(".").close();
@@ -145,8 +145,8 @@ void write_gains(const Answer& answer, Markup& out) {
 
 Cell interval_cell(const std::optional<surfaces::Interval>& interval) {
   if (!interval) return {"not available"};
-  return {interval_text(*interval),
-          exact_number(interval->low) + " to " + exact_number(interval->high)};
+  return {analysis::interval_text(*interval),
+          analysis::exact_number(interval->low) + " to " + analysis::exact_number(interval->high)};
 }
 
 using OptionalGoal = std::optional<surfaces::Goal>;
@@ -154,13 +154,15 @@ using OptionalGoal = std::optional<surfaces::Goal>;
 Cell mean_cell(const surfaces::Outlook& outlook, const OptionalGoal& goal,
                const std::string& unit) {
   const auto& interval = outlook.confidence_interval;
-  return {with_unit(number_beside(outlook.mean, half_width(interval), goal), unit),
-          exact_number(outlook.mean)};
+  return {analysis::with_unit(
+              analysis::number_beside(outlook.mean, analysis::half_width(interval), goal), unit),
+          analysis::exact_number(outlook.mean)};
 }
 
 Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goal,
                    const std::string& unit) {
-  return {with_unit(mean_text(measured, goal), unit), exact_number(measured.response())};
+  return {analysis::with_unit(analysis::mean_text(measured, goal), unit),
+          analysis::exact_number(measured.response())};
 }
 
 /// Under a value, small: what it is to be read with.
@@ -171,37 +173,38 @@ std::string remark(const std::string& text) {
 /// Which mean it is, where it is not the plain one.
 std::string mean_remark(const surfaces::Prediction& measured) {
   if (measured.transform == surfaces::Transform::kNone) return "";
-  return remark(mean_words(measured.transform));
+  return remark(analysis::mean_words(measured.transform));
 }
 
 /// "✓ 218 images/s, of 5 runs; 210 to 226 expected".
-Cell confirmed_cell(const ConfirmedResponse* response) {
+Cell confirmed_cell(const analysis::ConfirmedResponse* response) {
   if (response == nullptr) return {"–"};
   Cell cell = measured_cell(response->measured, response->goal, response->unit);
   if (response->agrees) cell.text = (*response->agrees ? "✓ " : "✗ ") + cell.text;
-  cell.markup = mean_remark(response->measured) + remark("in " + count_of(response->runs, "run"));
+  cell.markup =
+      mean_remark(response->measured) + remark("in " + analysis::count_of(response->runs, "run"));
   if (response->joint_range) {
-    cell.markup += remark("expected " + interval_text(*response->joint_range));
+    cell.markup += remark("expected " + analysis::interval_text(*response->joint_range));
   }
   return cell;
 }
 
 /// Measured beside the runs that confirm, else as predicted, with what the plan's runs measured.
-Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now,
-                const std::optional<MeasuredToday>& measured, const OptionalGoal& goal,
+Cell today_cell(const analysis::ConfirmedResponse* confirmed, const surfaces::Outlook* now,
+                const std::optional<analysis::MeasuredToday>& measured, const OptionalGoal& goal,
                 const std::string& unit) {
   if (confirmed != nullptr && confirmed->baseline) {
     Cell cell = measured_cell(*confirmed->baseline, goal, unit);
-    cell.markup = remark("in " + count_of(confirmed->baseline_runs, "run"));
+    cell.markup = remark("in " + analysis::count_of(confirmed->baseline_runs, "run"));
     return cell;
   }
   if (now == nullptr) return {"–"};
   Cell cell = mean_cell(*now, goal, unit);
   cell.markup = remark("predicted");
   if (measured) {
-    cell.markup +=
-        remark(fmt::format("measured {} in {}", with_unit(mean_text(measured->mean, goal), unit),
-                           count_of(measured->runs, "run")));
+    cell.markup += remark(fmt::format(
+        "measured {} in {}", analysis::with_unit(analysis::mean_text(measured->mean, goal), unit),
+        analysis::count_of(measured->runs, "run")));
   }
   return cell;
 }
@@ -209,9 +212,9 @@ Cell today_cell(const ConfirmedResponse* confirmed, const surfaces::Outlook* now
 /// "at most 1 s", whether the mean meets it, measured or predicted, and the probability that a
 /// single run does.
 Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook* outlook,
-               const ConfirmedResponse* confirmed, const std::string& unit) {
+               const analysis::ConfirmedResponse* confirmed, const std::string& unit) {
   if (goal == nullptr) return text_cell("none");
-  Cell cell = text_cell(goal_text(*goal, unit));
+  Cell cell = text_cell(analysis::goal_text(*goal, unit));
   if (outlook == nullptr || !goal->is_limit()) return cell;
   std::string met = outlook->goal_met ? "✓ met" : "✗ missed";
   if (confirmed != nullptr && confirmed->limit) {
@@ -219,30 +222,32 @@ Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook* outlook,
     met = kWords[static_cast<std::size_t>(*confirmed->limit)];
   }
   if (outlook->goal_met_probability) {
-    met += "; next run: " + chance_text(*outlook->goal_met_probability);
-    cell.exact = exact_number(*outlook->goal_met_probability);
+    met += "; next run: " + analysis::chance_text(*outlook->goal_met_probability);
+    cell.exact = analysis::exact_number(*outlook->goal_met_probability);
   }
   cell.markup = remark(met);
   return cell;
 }
 
-std::optional<double> today(const ConfirmedResponse* confirmed, const surfaces::Outlook* now) {
+std::optional<double> today(const analysis::ConfirmedResponse* confirmed,
+                            const surfaces::Outlook* now) {
   if (confirmed != nullptr && confirmed->baseline) return confirmed->baseline->response();
   return now == nullptr ? std::nullopt : std::optional(now->mean);
 }
 
-std::vector<Cell> outlook_row(const Answer& answer, const ResponseAnalysis& response) {
+std::vector<Cell> outlook_row(const Answer& answer, const analysis::ResponseAnalysis& response) {
   const surfaces::Optimum& optimum = *answer.analysis().optimum;
   const std::string& name = response.response.name;
   const std::string& unit = response.response.unit;
-  const surfaces::Goal* goal = goal_of(answer.analysis(), name);
-  const surfaces::Outlook* outlook = outlook_of(optimum.best, name);
-  const surfaces::Outlook* now = optimum.baseline ? outlook_of(*optimum.baseline, name) : nullptr;
-  const ConfirmedResponse* confirmed = answer.confirmed(name);
+  const surfaces::Goal* goal = analysis::goal_of(answer.analysis(), name);
+  const surfaces::Outlook* outlook = analysis::outlook_of(optimum.best, name);
+  const surfaces::Outlook* now =
+      optimum.baseline ? analysis::outlook_of(*optimum.baseline, name) : nullptr;
+  const analysis::ConfirmedResponse* confirmed = answer.confirmed(name);
   std::vector<Cell> row = {text_cell(name)};
   const OptionalGoal wanted = goal == nullptr ? std::nullopt : OptionalGoal(*goal);
   if (optimum.baseline) {
-    const auto measured = measured_today(answer.analysis(), response);
+    const auto measured = analysis::measured_today(answer.analysis(), response);
     row.push_back(today_cell(confirmed, now, measured, wanted, unit));
   }
   if (outlook == nullptr) {
@@ -282,7 +287,7 @@ void write_predictions(const Answer& answer, Markup& out) {
   if (answer.any_confirmed()) header.emplace_back("Confirmed mean");
   header.insert(header.end(), {"Goal", "Against the goal"});
   std::vector<std::vector<Cell>> rows;
-  for (const ResponseAnalysis& response : answer.analysis().responses) {
+  for (const analysis::ResponseAnalysis& response : answer.analysis().responses) {
     rows.push_back(outlook_row(answer, response));
   }
   out.element("h3", "What they give");
@@ -290,14 +295,14 @@ void write_predictions(const Answer& answer, Markup& out) {
   write_legend(answer, out);
 }
 
-void write_caveats(const Verdict& verdict, Markup& out) {
+void write_caveats(const analysis::Verdict& verdict, Markup& out) {
   if (verdict.caveats.empty()) return;
   out.open("ul", {{"class", "caveats"}});
   for (const std::string& caveat : verdict.caveats) out.element("li", caveat);
   out.close();
 }
 
-void write_next(const Verdict& verdict, Markup& out) {
+void write_next(const analysis::Verdict& verdict, Markup& out) {
   out.open("p", {{"class", "next"}}).text("Next: ");
   if (!verdict.next_command.empty()) out.element("code", verdict.next_command).text(" ");
   out.text(verdict.next_reason + ".").close();
@@ -306,9 +311,9 @@ void write_next(const Verdict& verdict, Markup& out) {
 }  // namespace
 
 void write_answer(const Page& page, Markup& out) {
-  const Answer answer{page, confirmation_of(page.analysis)};
+  const Answer answer{page, analysis::confirmation_of(page.analysis)};
   out.open("p", {{"class", "verdict"}});
-  out.element("span", status_name(page.verdict.status),
+  out.element("span", analysis::status_name(page.verdict.status),
               {{"class", badge_class(page.verdict.status)}});
   out.text(" " + page.verdict.headline).close();
   if (page.analysis.optimum) {

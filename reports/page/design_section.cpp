@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "reports/format.h"
+#include "analysis/format.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kMostAliasSets = 10;
+constexpr std::size_t kMaxAliasSets = 10;
 
 Cell percent_cell(const std::optional<double>& value) {
-  return value ? Cell{fmt::format("{:.1f} %", *value), exact_number(*value)} : Cell{"–"};
+  return value ? Cell{fmt::format("{:.1f} %", *value), analysis::exact_number(*value)} : Cell{"–"};
 }
 
 /// A G-efficiency of a maximum that is not proven is the most it can be.
@@ -47,7 +47,7 @@ constexpr Row kRows[] = {
      [](const doe::FullEvaluation& e) { return number_cell(e.basics.condition_number); }},
 };
 
-void write_efficiencies(const DesignQuality& quality, Markup& out) {
+void write_efficiencies(const analysis::DesignQuality& quality, Markup& out) {
   std::vector<std::string> header = {"", "As planned"};
   if (quality.made) header.emplace_back("As far as it was run");
   std::vector<std::vector<Cell>> rows;
@@ -59,7 +59,7 @@ void write_efficiencies(const DesignQuality& quality, Markup& out) {
 }
 
 /// What the runs cannot tell, and what follows for the figures.
-void write_gaps(const DesignQuality& quality, Markup& out) {
+void write_gaps(const analysis::DesignQuality& quality, Markup& out) {
   const doe::FullEvaluation& evaluation = quality.shown();
   const bool is_plan = !quality.made;
   if (!evaluation.basics.aliases.empty()) {
@@ -74,18 +74,18 @@ void write_gaps(const DesignQuality& quality, Markup& out) {
   }
   const std::vector<std::string>& sets = evaluation.alias_sets;
   if (sets.empty()) return;
-  const auto end = sets.begin() + static_cast<long>(std::min(sets.size(), kMostAliasSets));
+  const auto end = sets.begin() + static_cast<long>(std::min(sets.size(), kMaxAliasSets));
   out.element("p", fmt::format("Effects that cannot be told apart: {}{}.",
                                fmt::join(sets.begin(), end, "; "),
-                               sets.size() > kMostAliasSets
-                                   ? fmt::format(" and {} more", sets.size() - kMostAliasSets)
+                               sets.size() > kMaxAliasSets
+                                   ? fmt::format(" and {} more", sets.size() - kMaxAliasSets)
                                    : ""));
 }
 
 }  // namespace
 
 void write_design(const Page& page, Markup& out) {
-  const DesignQuality& quality = page.quality;
+  const analysis::DesignQuality& quality = page.quality;
   if (quality.made) {
     out.element("p", fmt::format("{} of {} planned runs are complete; the figures are of these.",
                                  quality.made->basics.runs, quality.planned.basics.runs));

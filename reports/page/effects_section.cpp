@@ -1,21 +1,22 @@
-#include "reports/analysis/effects.h"
-#include "reports/analysis/level_words.h"
-#include "reports/analysis/slice.h"
-#include "reports/format.h"
+#include "analysis/effects.h"
+#include "analysis/format.h"
+#include "analysis/level_words.h"
+#include "analysis/slice.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 
 namespace doetune::reports {
 namespace {
 
-void write_coefficients(const ResponseAnalysis& response, Markup& out) {
+void write_coefficients(const analysis::ResponseAnalysis& response, Markup& out) {
   open_details("Coefficients of " + response.response.name, out);
   std::vector<std::vector<Cell>> rows;
-  for (const Effect& effect : effects_of(*response.fit)) {
+  for (const analysis::Effect& effect : analysis::effects_of(*response.fit)) {
     rows.push_back({text_cell(effect.term), number_cell(effect.estimate),
-                    effect.interval ? Cell{interval_text(*effect.interval)} : Cell{"–"},
+                    effect.interval ? Cell{analysis::interval_text(*effect.interval)} : Cell{"–"},
                     number_cell(effect.std_error), number_cell(effect.t),
-                    effect.p ? Cell{p_text(*effect.p), exact_number(*effect.p)} : Cell{"–"},
+                    effect.p ? Cell{analysis::p_text(*effect.p), analysis::exact_number(*effect.p)}
+                             : Cell{"–"},
                     number_cell(effect.vif)});
   }
   write_table({"Term", "Estimate", "95 % interval", "Standard error", "t", "p", "VIF"}, rows, out);
@@ -23,21 +24,22 @@ void write_coefficients(const ResponseAnalysis& response, Markup& out) {
 }
 
 /// A row a categorical factor and response.
-void write_levels(const Analysis& analysis, Markup& out) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+void write_levels(const analysis::Analysis& analysis, Markup& out) {
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   std::vector<std::vector<Cell>> rows;
   for (std::size_t f = 0; f < factors.size(); ++f) {
     if (!factors[f].is_categorical()) continue;
-    for (const ResponseAnalysis& response : analysis.responses) {
+    for (const analysis::ResponseAnalysis& response : analysis.responses) {
       if (response.surface() == nullptr) continue;
-      rows.push_back(
-          {text_cell(factors[f].name), text_cell(response.response.name),
-           prose_cell(capitalised(level_words(analysis, response, static_cast<int>(f))) + ".")});
+      rows.push_back({text_cell(factors[f].name), text_cell(response.response.name),
+                      prose_cell(analysis::capitalised(analysis::level_words(analysis, response,
+                                                                             static_cast<int>(f))) +
+                                 ".")});
     }
   }
   if (rows.empty()) return;
   out.element("h3", "What levels do");
-  out.element("p", "Predicted means, all other factors at " + reference(analysis).name +
+  out.element("p", "Predicted means, all other factors at " + analysis::reference(analysis).name +
                        ". The runs cannot tell levels apart that are joined by \"or\".");
   write_table({"Factor", "Response", "Levels"}, rows, out, WhenNarrow::kList);
 }
@@ -61,7 +63,7 @@ void write_effects(const Page& page, Markup& out) {
   } else {
     write_figures(page.interactions, out, "figures pairs");
   }
-  for (const ResponseAnalysis& response : page.analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : page.analysis.responses) {
     if (response.fit) write_coefficients(response, out);
   }
 }

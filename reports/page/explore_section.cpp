@@ -1,4 +1,4 @@
-#include "reports/analysis/slice.h"
+#include "analysis/slice.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 
@@ -17,7 +17,7 @@ void write_overlay(const Page& page, Markup& out) {
 void write_contours(const Page& page, Markup& out) {
   if (page.contours.empty()) return;
   out.open("div");
-  out.element("h3", "Contours through " + reference(page.analysis).name);
+  out.element("h3", "Contours through " + analysis::reference(page.analysis).name);
   if (const std::string left_out = contours_left_out(page.analysis); !left_out.empty()) {
     out.element("p", left_out);
   }
@@ -29,8 +29,9 @@ void write_contours(const Page& page, Markup& out) {
 
 void write_explore(const Page& page, Markup& out) {
   out.element("p",
-              "These figures are drawn at " + reference(page.analysis).name + ": " +
-                  settings_text(factors_of(page.analysis), reference(page.analysis).settings) +
+              "These figures are drawn at " + analysis::reference(page.analysis).name + ": " +
+                  analysis::settings_text(analysis::factors_of(page.analysis),
+                                          analysis::reference(page.analysis).settings) +
                   ". Where scripts may run, sliders move them.",
               {{"class", "static-only"}});
   out.open("div", {{"class", "explore"}});

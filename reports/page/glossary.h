@@ -1,7 +1,7 @@
 // The words that a report uses, for readers who do not design experiments every day.
 #pragma once
 
-#include "reports/page/markup.h"
+#include "reports/markup/markup.h"
 
 namespace doetune::reports {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-#include "doe/parallel.h"
+#include "base/parallel.h"
 #include "reports/page/assets.h"
 #include "reports/page/report_data.h"
 #include "reports/page/section.h"
@@ -12,14 +12,17 @@
 namespace doetune::reports {
 namespace {
 
-bool always(const Analysis&) { return true; }
+bool always(const analysis::Analysis&) { return true; }
 
-bool has_fit(const Analysis& analysis) {
-  return std::any_of(analysis.responses.begin(), analysis.responses.end(),
-                     [](const ResponseAnalysis& response) { return response.fit.has_value(); });
+bool has_fit(const analysis::Analysis& analysis) {
+  return std::any_of(
+      analysis.responses.begin(), analysis.responses.end(),
+      [](const analysis::ResponseAnalysis& response) { return response.fit.has_value(); });
 }
 
-bool has_optimum(const Analysis& analysis) { return analysis.optimum && analysis.details; }
+bool has_optimum(const analysis::Analysis& analysis) {
+  return analysis.optimum && analysis.details;
+}
 
 constexpr std::array kSections{
     Section{"answer", "Answer", always, write_answer},
@@ -95,7 +98,7 @@ std::string html_of(const Page& page) {
 
 std::span<const Section> sections() { return kSections; }
 
-std::vector<Section> shown_sections(const Analysis& analysis) {
+std::vector<Section> shown_sections(const analysis::Analysis& analysis) {
   std::vector<Section> shown;
   for (const Section& section : sections()) {
     if (section.applies(analysis)) shown.push_back(section);
@@ -103,12 +106,12 @@ std::vector<Section> shown_sections(const Analysis& analysis) {
   return shown;
 }
 
-Page make_page(const Analysis& analysis) {
+Page make_page(const analysis::Analysis& analysis) {
   Page page{.analysis = analysis,
-            .verdict = verdict(analysis),
+            .verdict = analysis::verdict(analysis),
             .profiles = {},
             .contours = {},
-            .quality = design_quality(analysis),
+            .quality = analysis::design_quality(analysis),
             .trade_offs = {},
             .effects = {},
             .half_normals = {},
@@ -130,8 +133,8 @@ Page make_page(const Analysis& analysis) {
   for (std::size_t r = 0; r < analysis.responses.size(); ++r) {
     parts.emplace_back([&, r] { page.diagnostics[r] = diagnostic_figures(analysis.responses[r]); });
   }
-  doe::parallel_for(static_cast<int>(parts.size()), 0,
-                    [&](int part) { parts[static_cast<std::size_t>(part)](); });
+  parallel_for(static_cast<int>(parts.size()), 0,
+               [&](int part) { parts[static_cast<std::size_t>(part)](); });
   return page;
 }
 
@@ -150,13 +153,13 @@ std::vector<const Figure*> figures_of(const Page& page) {
   return figures;
 }
 
-Report make_report(const Analysis& analysis) {
+Report make_report(const analysis::Analysis& analysis) {
   const Page page = make_page(analysis);
   Report report{html_of(page), {}};
   for (const Figure* figure : figures_of(page)) report.figures.push_back(*figure);
   return report;
 }
 
-std::string report_html(const Analysis& analysis) { return html_of(make_page(analysis)); }
+std::string report_html(const analysis::Analysis& analysis) { return html_of(make_page(analysis)); }
 
 }  // namespace doetune::reports

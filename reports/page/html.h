@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/analysis/analysis.h"
+#include "analysis/analysis.h"
 #include "reports/figures/figures.h"
 
 namespace doetune::reports {
@@ -18,8 +18,8 @@ struct Report {
 /// figures are in it as static HTML and SVG; scripts, also in it, add sliders and interactive
 /// plots. The page asks browsers to refuse any network access on its behalf. Any analysis has a
 /// report: what is missing is said where it would stand.
-Report make_report(const Analysis& analysis);
+Report make_report(const analysis::Analysis& analysis);
 
-std::string report_html(const Analysis& analysis);
+std::string report_html(const analysis::Analysis& analysis);
 
 }  // namespace doetune::reports

@@ -6,10 +6,11 @@
 #include <filesystem>
 #include <set>
 
-#include "reports/analysis/conditions.h"
-#include "reports/analysis/effects.h"
-#include "reports/analysis/slice.h"
-#include "reports/format.h"
+#include "analysis/conditions.h"
+#include "analysis/effects.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "base/version.h"
 #include "reports/page/glossary.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
@@ -20,7 +21,7 @@ namespace {
 
 /// The distinct values of a field over all records, in order.
 template <class Field>
-std::string distinct(const Analysis& analysis, const Field& field) {
+std::string distinct(const analysis::Analysis& analysis, const Field& field) {
   std::set<std::string> values;
   for (const auto& [run, record] : analysis.records) {
     if (!(record.*field).empty()) values.insert(record.*field);
@@ -38,7 +39,7 @@ std::string moment(std::string iso) {
   return iso.substr(0, kSeconds);
 }
 
-std::string dates(const Analysis& analysis) {
+std::string dates(const analysis::Analysis& analysis) {
   std::set<std::string> starts;
   for (const auto& [run, record] : analysis.records) {
     if (!record.start.empty()) starts.insert(record.start);
@@ -50,8 +51,8 @@ std::string dates(const Analysis& analysis) {
 }
 
 /// "y = 3.2 + 1.5 a - 0.25 a*b", in natural units, six significant digits.
-std::string equation(const ResponseAnalysis& response) {
-  std::string text = fitted_quantity(response) + " =";
+std::string equation(const analysis::ResponseAnalysis& response) {
+  std::string text = analysis::fitted_quantity(response) + " =";
   bool first = true;
   for (const surfaces::NaturalCoefficient& c : response.fit->natural_coefficients) {
     const char* sign = c.estimate < 0 ? (first ? " -" : " - ") : (first ? " " : " + ");
@@ -63,13 +64,13 @@ std::string equation(const ResponseAnalysis& response) {
 }
 
 /// "fccd, 20 runs and 10 for confirmation, seed 7".
-std::string design_text(const Analysis& analysis) {
+std::string design_text(const analysis::Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
   const auto judging = static_cast<int>(
       std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.judges(); }));
   return fmt::format("{}, {}{}, seed {}", study.design.type,
-                     count_of(static_cast<int>(runs.size()) - judging, "run"),
+                     analysis::count_of(static_cast<int>(runs.size()) - judging, "run"),
                      judging == 0 ? "" : fmt::format(" and {} for confirmation", judging),
                      study.seed);
 }
@@ -79,20 +80,21 @@ void write_fact(std::string_view name, std::string_view value, Markup& out) {
 }
 
 /// The machines, their drivers and the source; several where runs were made under several.
-void write_conditions(const std::vector<RunConditions>& conditions, Markup& out) {
-  constexpr std::size_t kMost = 8;
-  for (std::size_t i = 0; i < std::min(conditions.size(), kMost); ++i) {
-    const RunConditions& own = conditions[i];
-    write_fact(conditions.size() == 1 ? "Conditions" : "Conditions of " + runs_text(own.runs),
-               fmt::format("{} (conditions/{}.json)", conditions_text(own), own.id), out);
+void write_conditions(const std::vector<analysis::RunConditions>& conditions, Markup& out) {
+  constexpr std::size_t kMax = 8;
+  for (std::size_t i = 0; i < std::min(conditions.size(), kMax); ++i) {
+    const analysis::RunConditions& own = conditions[i];
+    write_fact(
+        conditions.size() == 1 ? "Conditions" : "Conditions of " + analysis::runs_text(own.runs),
+        fmt::format("{} (conditions/{}.json)", analysis::conditions_text(own), own.id), out);
   }
-  if (conditions.size() > kMost) {
-    write_fact("Further conditions", std::to_string(conditions.size() - kMost), out);
+  if (conditions.size() > kMax) {
+    write_fact("Further conditions", std::to_string(conditions.size() - kMax), out);
   }
 }
 
 /// What was asked for, and how it is asked for again.
-void write_study_file(const Analysis& analysis, Markup& out) {
+void write_study_file(const analysis::Analysis& analysis, Markup& out) {
   const std::filesystem::path file = analysis.directory->path / "study.yaml";
   if (!std::filesystem::exists(file)) return;
   open_details("The study file", out);
@@ -102,9 +104,9 @@ void write_study_file(const Analysis& analysis, Markup& out) {
 }  // namespace
 
 void write_provenance(const Page& page, Markup& out) {
-  const Analysis& analysis = page.analysis;
+  const analysis::Analysis& analysis = page.analysis;
   const study::Study& study = analysis.directory->study;
-  const auto conditions = run_conditions(analysis.directory->path, analysis.records);
+  const auto conditions = analysis::run_conditions(analysis.directory->path, analysis.records);
   out.open("dl", {{"class", "facts"}});
   write_fact("Study", study.name, out);
   write_fact("Design", design_text(analysis), out);
@@ -115,7 +117,7 @@ void write_provenance(const Page& page, Markup& out) {
   write_fact("Hosts", hosts, out);
   write_fact("GPUs", distinct(analysis, &study::RunRecord::gpu), out);
   write_conditions(conditions, out);
-  write_fact("Software", "doetune " DOETUNE_VERSION, out);
+  write_fact("Software", fmt::format("doetune {}", version()), out);
   if (hosts != "imported" && !analysis.records.empty()) {
     write_fact("To repeat",
                "doetune plan study.yaml, then doetune run: the same runs, in that order", out);
@@ -126,11 +128,11 @@ void write_provenance(const Page& page, Markup& out) {
   out.close();
   for (const std::string& note : analysis.directory->plan.notes) out.element("p", note);
   for (const std::string& warning : analysis.warnings) out.element("p", warning);
-  if (const auto differences = condition_differences(conditions); !differences.empty()) {
+  if (const auto differences = analysis::condition_differences(conditions); !differences.empty()) {
     out.element("p", fmt::format("Runs were made under different conditions: {}.",
                                  fmt::join(differences, "; ")));
   }
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
     out.element(
         "h3",

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/format.h"
+#include "analysis/slice.h"
 #include "doe/design.h"
-#include "reports/analysis/slice.h"
-#include "reports/documents/json_parts.h"
 #include "reports/figures/figures.h"
-#include "reports/format.h"
-#include "reports/page/surface_json.h"
+#include "reports/json/json_parts.h"
+#include "reports/json/surface_json.h"
 
 namespace doetune::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostSettings = 1001;
+constexpr std::size_t kMaxSettings = 1001;
 
 std::string kind_name(doe::FactorKind kind) {
   switch (kind) {
@@ -47,10 +47,10 @@ std::string scale_name(doe::Scale scale) {
 std::vector<double> stops(const doe::Factor& factor, double at) {
   const std::vector<double> all = factor.usable_settings();
   std::vector<double> kept = all;
-  if (all.size() > kMostSettings) {
+  if (all.size() > kMaxSettings) {
     kept.clear();
-    for (std::size_t i = 0; i + 1 < kMostSettings; ++i) {
-      kept.push_back(all[(all.size() - 1) * i / (kMostSettings - 2)]);
+    for (std::size_t i = 0; i + 1 < kMaxSettings; ++i) {
+      kept.push_back(all[(all.size() - 1) * i / (kMaxSettings - 2)]);
     }
   }
   if (std::find(kept.begin(), kept.end(), at) == kept.end()) kept.push_back(at);
@@ -73,7 +73,7 @@ Json factor_json(const doe::Factor& factor, double at) {
 }
 
 /// Of completed runs.
-Eigen::VectorXd observed_of(const Analysis& analysis, const std::string& response) {
+Eigen::VectorXd observed_of(const analysis::Analysis& analysis, const std::string& response) {
   std::vector<double> values;
   for (const auto& [run, record] : analysis.records) {
     const auto value = record.responses.find(response);
@@ -86,7 +86,7 @@ Eigen::VectorXd observed_of(const Analysis& analysis, const std::string& respons
 
 Json goal_json(const surfaces::Goal* goal, const std::string& unit) {
   if (goal == nullptr) return {};
-  return {{"text", goal_text(*goal, unit)},
+  return {{"text", analysis::goal_text(*goal, unit)},
           {"is_limit", goal->is_limit()},
           {"low", number_json(goal->met_low())},
           {"high", number_json(goal->met_high())},
@@ -110,10 +110,10 @@ Json region_json(const doe::Region& region) {
   return json;
 }
 
-Json response_json(const Analysis& analysis, const ResponseAnalysis& response) {
+Json response_json(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response) {
   const std::string& unit = response.response.unit;
   Json json = {{"name", response.response.name}, {"unit", unit}};
-  json["goal"] = goal_json(goal_of(analysis, response.response.name), unit);
+  json["goal"] = goal_json(analysis::goal_of(analysis, response.response.name), unit);
   const Eigen::VectorXd observed = observed_of(analysis, response.response.name);
   if (response.surface() == nullptr || observed.size() == 0) return json;
   json["observed_low"] = observed.minCoeff();
@@ -138,12 +138,12 @@ void share_covariances(Json& responses) {
 }
 
 /// `values`: of the responses in their order, null where there is none.
-Json run_json(const Analysis& analysis, const study::PlannedRun& run) {
+Json run_json(const analysis::Analysis& analysis, const study::PlannedRun& run) {
   Json json = {{"run", run.run}, {"settings", run.settings}, {"values", Json::array()}};
   const auto record = analysis.records.find(run.run);
   if (record == analysis.records.end()) return json;
   json["status"] = study::run_status_name(record->second.status);
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     const auto value = record->second.responses.find(response.response.name);
     json["values"].push_back(value == record->second.responses.end() ? Json()
                                                                      : Json(value->second));
@@ -153,9 +153,9 @@ Json run_json(const Analysis& analysis, const study::PlannedRun& run) {
 
 }  // namespace
 
-Json report_data(const Analysis& analysis) {
-  const Reference at = reference(analysis);
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+Json report_data(const analysis::Analysis& analysis) {
+  const analysis::Reference at = analysis::reference(analysis);
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   Json json = {{"schema_version", kSchemaVersion}, {"study", analysis.directory->study.name}};
   json["region"] = region_json(analysis.directory->study.region);
   json["feasibility"] = analysis.feasibility ? feasibility_json(*analysis.feasibility) : Json();
@@ -164,7 +164,7 @@ Json report_data(const Analysis& analysis) {
     json["factors"].push_back(factor_json(factors[f], at.settings[f]));
   }
   json["responses"] = Json::array();
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     json["responses"].push_back(response_json(analysis, response));
   }
   share_covariances(json["responses"]);

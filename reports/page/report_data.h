@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/analysis/analysis.h"
+#include "analysis/analysis.h"
 
 namespace doetune::reports {
 
@@ -22,6 +22,6 @@ namespace doetune::reports {
 /// and high bound the responses in which it is met; null is unbounded. `usable` holds at most 1001
 /// settings of a factor, the reference's among them. Surfaces are shipped as what they are
 /// evaluated from, never as values on a grid.
-nlohmann::ordered_json report_data(const Analysis& analysis);
+nlohmann::ordered_json report_data(const analysis::Analysis& analysis);
 
 }  // namespace doetune::reports

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "reports/analysis/slice.h"
-#include "reports/analysis/surface_words.h"
-#include "reports/format.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "analysis/surface_words.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 
@@ -25,19 +25,19 @@ std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertai
   std::string text;
   for (std::size_t level = 0; level < shares.size(); ++level) {
     text += fmt::format("{}{} {}", level == 0 ? "" : ", ", factor.level_names[level],
-                        percent(shares[level]));
+                        analysis::percent(shares[level]));
   }
   return text;
 }
 
-void write_place(const Analysis& analysis, Markup& out) {
+void write_place(const analysis::Analysis& analysis, Markup& out) {
   const auto& uncertainty = analysis.details->uncertainty;
   if (!uncertainty) return;
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   Rows rows;
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const surfaces::FactorUncertainty& place = uncertainty->factors[f];
-    rows.push_back({text_cell(name_with_unit(factors[f].name, factors[f].unit)),
+    rows.push_back({text_cell(analysis::name_with_unit(factors[f].name, factors[f].unit)),
                     {factors[f].format(analysis.optimum->best.settings[f])},
                     text_cell(place_text(factors[f], place))});
   }
@@ -48,38 +48,41 @@ void write_place(const Analysis& analysis, Markup& out) {
   write_table({"Factor", "Best setting", "True best, 90 %"}, rows, out, WhenNarrow::kList);
 }
 
-void write_one_step(const Analysis& analysis, Markup& out) {
+void write_one_step(const analysis::Analysis& analysis, Markup& out) {
   const surfaces::Robustness& robustness = analysis.details->robustness;
   Rows rows;
   for (const surfaces::RobustResponse& response : robustness.responses) {
-    rows.push_back({text_cell(name_with_unit(response.name, unit_of(analysis, response.name))),
-                    text_cell(interval_text(response.range)),
-                    {number_to(response.transmitted, response.transmitted),
-                     exact_number(response.transmitted)}});
+    rows.push_back({text_cell(analysis::name_with_unit(response.name,
+                                                       analysis::unit_of(analysis, response.name))),
+                    text_cell(analysis::interval_text(response.range)),
+                    {analysis::number_to(response.transmitted, response.transmitted),
+                     analysis::exact_number(response.transmitted)}});
   }
   out.element("h3", "If a setting is one step off");
   const bool limited = std::any_of(analysis.goals.begin(), analysis.goals.end(),
                                    [](const auto& goal) { return goal.second.is_limit(); });
-  const std::string kept =
-      limited ? fmt::format(
-                    " {} of these settings keep to every limit.",
-                    robustness.limits_met_share == 1 ? "All" : percent(robustness.limits_met_share))
-              : "";
-  out.element("p",
-              fmt::format("What is predicted where every numeric factor is moved by one usable "
-                          "step, alone and together with others ({}).{} Propagated: the scatter of "
-                          "a response whose settings scatter by these steps.",
-                          count_of(static_cast<int>(robustness.moved_settings), "setting"), kept));
+  const std::string kept = limited
+                               ? fmt::format(" {} of these settings keep to every limit.",
+                                             robustness.limits_met_share == 1
+                                                 ? "All"
+                                                 : analysis::percent(robustness.limits_met_share))
+                               : "";
+  out.element(
+      "p", fmt::format("What is predicted where every numeric factor is moved by one usable "
+                       "step, alone and together with others ({}).{} Propagated: the scatter of "
+                       "a response whose settings scatter by these steps.",
+                       analysis::count_of(static_cast<int>(robustness.moved_settings), "setting"),
+                       kept));
   write_table({"Response", "Lowest to highest", "Propagated standard deviation"}, rows, out,
               WhenNarrow::kList);
 }
 
-void write_shapes(const Analysis& analysis, Markup& out) {
+void write_shapes(const analysis::Analysis& analysis, Markup& out) {
   Rows rows;
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
     rows.push_back(
-        {text_cell(response.response.name), prose_cell(shape_words(analysis, response))});
+        {text_cell(response.response.name), prose_cell(analysis::shape_words(analysis, response))});
   }
   out.element("h3", "Which shape the surfaces have");
   write_table({"Response", "Shape"}, rows, out, WhenNarrow::kList);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "reports/analysis/run_quality.h"
-#include "reports/analysis/slice.h"
-#include "reports/format.h"
+#include "analysis/format.h"
+#include "analysis/run_quality.h"
+#include "analysis/slice.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 #include "study/quantities.h"
@@ -18,7 +18,7 @@ constexpr std::size_t kManyRuns = 60;  // whose table opens on demand
 
 /// "n1, GPU 0"
 std::string place_text(const study::RunRecord& record) {
-  return record.host + (record.gpu.empty() ? "" : ", " + gpu_text(record.gpu));
+  return record.host + (record.gpu.empty() ? "" : ", " + analysis::gpu_text(record.gpu));
 }
 
 /// Which columns tell runs apart. What is the same of all is said once, above the table.
@@ -27,7 +27,7 @@ struct Columns {
   bool bottleneck = false;
   bool status = false;
 
-  explicit Columns(const Analysis& analysis)
+  explicit Columns(const analysis::Analysis& analysis)
       : status(analysis.completed() < static_cast<int>(analysis.directory->plan.runs.size())) {
     for (const auto& [run, record] : analysis.records) {
       if (!record.host.empty()) places.insert(place_text(record));
@@ -38,18 +38,18 @@ struct Columns {
   bool place() const { return places.size() > 1; }
 };
 
-const study::RunRecord* record_of(const Analysis& analysis, int run) {
+const study::RunRecord* record_of(const analysis::Analysis& analysis, int run) {
   const auto found = analysis.records.find(run);
   return found == analysis.records.end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> header(const Analysis& analysis, const Columns& columns) {
+std::vector<std::string> header(const analysis::Analysis& analysis, const Columns& columns) {
   std::vector<std::string> titles = {"Run", "Point"};
-  for (const doe::Factor& factor : factors_of(analysis)) {
-    titles.push_back(name_with_unit(factor.name, factor.unit));
+  for (const doe::Factor& factor : analysis::factors_of(analysis)) {
+    titles.push_back(analysis::name_with_unit(factor.name, factor.unit));
   }
-  for (const ResponseAnalysis& response : analysis.responses) {
-    titles.push_back(name_with_unit(response.response.name, response.response.unit));
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
+    titles.push_back(analysis::name_with_unit(response.response.name, response.response.unit));
   }
   if (columns.bottleneck) titles.emplace_back("Limited by");
   if (columns.place()) titles.emplace_back("Where");
@@ -67,7 +67,7 @@ Cell response_cell(const study::RunRecord* record, const std::string& name) {
 /// The verdict, and in the title what it is based on.
 Cell bottleneck_cell(const study::RunRecord* record) {
   if (record == nullptr || record->bottleneck.empty()) return text_cell("–");
-  Cell cell = text_cell(bottleneck_words(record->bottleneck));
+  Cell cell = text_cell(analysis::bottleneck_words(record->bottleneck));
   cell.exact = record->evidence;
   return cell;
 }
@@ -77,26 +77,27 @@ Cell place_cell(const study::RunRecord* record) {
 }
 
 /// Why a run failed, that it was tried more than once, what makes its measurement doubtful.
-std::string remark(const Analysis& analysis, const study::RunRecord* record, int run) {
+std::string remark(const analysis::Analysis& analysis, const study::RunRecord* record, int run) {
   if (record == nullptr) return "";
   std::vector<std::string> remarks;
   if (!record->reason.empty()) remarks.push_back(record->reason);
   if (record->attempt > 1) remarks.push_back(fmt::format("attempt {}", record->attempt));
-  for (std::string& outlier : outlier_remarks(analysis, run)) remarks.push_back(std::move(outlier));
+  for (std::string& outlier : analysis::outlier_remarks(analysis, run))
+    remarks.push_back(std::move(outlier));
   remarks.insert(remarks.end(), record->flags.begin(), record->flags.end());
   return fmt::format("{}", fmt::join(remarks, "; "));
 }
 
-std::vector<Cell> row(const Analysis& analysis, const Columns& columns,
+std::vector<Cell> row(const analysis::Analysis& analysis, const Columns& columns,
                       const study::PlannedRun& run) {
   const study::RunRecord* record = record_of(analysis, run.run);
   std::vector<Cell> cells = {{std::to_string(run.run)},
                              text_cell(std::string(doe::point_type_name(run.type)))};
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   for (std::size_t f = 0; f < factors.size(); ++f) {
     cells.push_back({factors[f].format(run.settings[f]), {}, !factors[f].is_categorical()});
   }
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     cells.push_back(response_cell(record, response.response.name));
   }
   if (columns.bottleneck) cells.push_back(bottleneck_cell(record));
@@ -110,7 +111,7 @@ std::vector<Cell> row(const Analysis& analysis, const Columns& columns,
 }
 
 /// Means of telemetry over the window of each run; nothing where no run has any.
-void write_telemetry(const Analysis& analysis, Markup& out) {
+void write_telemetry(const analysis::Analysis& analysis, Markup& out) {
   std::vector<study::Quantity> measured;
   for (const study::Quantity& quantity : study::telemetry_quantities()) {
     const auto has = [&](const auto& entry) {
@@ -124,7 +125,7 @@ void write_telemetry(const Analysis& analysis, Markup& out) {
   std::vector<std::string> titles = {"Run"};
   for (const study::Quantity& quantity : measured) {
     const std::string_view unit = quantity.unit == "1" ? "" : quantity.unit;
-    titles.push_back(name_with_unit(quantity.name, unit));
+    titles.push_back(analysis::name_with_unit(quantity.name, unit));
   }
   std::vector<std::vector<Cell>> rows;
   for (const auto& [run, record] : analysis.records) {
@@ -141,14 +142,15 @@ void write_telemetry(const Analysis& analysis, Markup& out) {
 }
 
 /// What limited the runs, with the evidence of one run each.
-void write_bottlenecks(const Analysis& analysis, Markup& out) {
-  const std::vector<RunsAlike> groups = runs_by_bottleneck(analysis.records);
+void write_bottlenecks(const analysis::Analysis& analysis, Markup& out) {
+  const std::vector<analysis::RunsAlike> groups = analysis::runs_by_bottleneck(analysis.records);
   if (groups.empty()) return;
-  out.element("p", bottleneck_sentence(analysis.records) + ".");
+  out.element("p", analysis::bottleneck_sentence(analysis.records) + ".");
   out.open("ul");
-  for (const RunsAlike& group : groups) {
+  for (const analysis::RunsAlike& group : groups) {
     const int run = group.runs.front();
-    out.element("li", fmt::format("{}, as in run {}: {}", capitalised(bottleneck_words(group.what)),
+    out.element("li", fmt::format("{}, as in run {}: {}",
+                                  analysis::capitalised(analysis::bottleneck_words(group.what)),
                                   run, analysis.records.at(run).evidence));
   }
   out.close();
@@ -157,12 +159,12 @@ void write_bottlenecks(const Analysis& analysis, Markup& out) {
 }  // namespace
 
 void write_runs(const Page& page, Markup& out) {
-  const Analysis& analysis = page.analysis;
+  const analysis::Analysis& analysis = page.analysis;
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
-  const auto flagged = flagged_runs(analysis.records).size();
+  const auto flagged = analysis::flagged_runs(analysis.records).size();
   const Columns columns(analysis);
   out.element("p", fmt::format("{} of {} completed{}{}.", analysis.completed(),
-                               count_of(static_cast<int>(runs.size()), "planned run"),
+                               analysis::count_of(static_cast<int>(runs.size()), "planned run"),
                                flagged == 0 ? "" : fmt::format(", {} of them flagged", flagged),
                                columns.places.size() == 1 && *columns.places.begin() != "imported"
                                    ? ", all on " + *columns.places.begin()

@@ -5,21 +5,21 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/analysis/analysis.h"
-#include "reports/analysis/design_quality.h"
-#include "reports/analysis/verdict.h"
+#include "analysis/analysis.h"
+#include "analysis/design_quality.h"
+#include "analysis/verdict.h"
 #include "reports/figures/figures.h"
-#include "reports/page/markup.h"
+#include "reports/markup/markup.h"
 
 namespace doetune::reports {
 
 /// All that a page is written from: the analysis and what follows from it, worked out once.
 struct Page {
-  const Analysis& analysis;
-  Verdict verdict;
+  const analysis::Analysis& analysis;
+  analysis::Verdict verdict;
   std::vector<Figure> profiles;
   std::vector<Figure> contours;
-  DesignQuality quality;
+  analysis::DesignQuality quality;
   std::vector<Figure> trade_offs;
   std::vector<Figure> effects;
   std::vector<Figure> half_normals;
@@ -30,7 +30,7 @@ struct Page {
   std::vector<Figure> design;
 };
 
-Page make_page(const Analysis& analysis);
+Page make_page(const analysis::Analysis& analysis);
 
 /// All figures of the page.
 std::vector<const Figure*> figures_of(const Page& page);
@@ -39,14 +39,14 @@ std::vector<const Figure*> figures_of(const Page& page);
 struct Section {
   std::string_view id;  ///< the anchor
   std::string_view title;
-  bool (*applies)(const Analysis&);  ///< a section with nothing to show is left out
+  bool (*applies)(const analysis::Analysis&);  ///< a section with nothing to show is left out
   void (*write)(const Page&, Markup&);
 };
 
 std::span<const Section> sections();
 
 /// Those with something to show.
-std::vector<Section> shown_sections(const Analysis& analysis);
+std::vector<Section> shown_sections(const analysis::Analysis& analysis);
 
 void write_answer(const Page& page, Markup& out);
 void write_explore(const Page& page, Markup& out);

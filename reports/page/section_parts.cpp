@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reports/format.h"
+#include "analysis/format.h"
 
 namespace doetune::reports {
 namespace {
@@ -52,7 +52,9 @@ Cell prose_cell(std::string text) {
   return cell;
 }
 
-Cell number_cell(double value) { return {short_number(value), exact_number(value)}; }
+Cell number_cell(double value) {
+  return {analysis::short_number(value), analysis::exact_number(value)};
+}
 
 Cell number_cell(const std::optional<double>& value) {
   return value ? number_cell(*value) : Cell{"–"};

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reports/figures/figures.h"
-#include "reports/page/markup.h"
+#include "reports/markup/markup.h"
 
 namespace doetune::reports {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "reports/analysis/slice.h"
-#include "reports/analysis/trade_off.h"
-#include "reports/format.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "analysis/trade_off.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 
@@ -17,24 +17,24 @@ using Rows = std::vector<std::vector<Cell>>;
 
 Cell outlook_cell(const surfaces::Outlook& outlook) {
   return {(outlook.goal_met ? "" : "✗ ") +
-              number_to(outlook.mean, half_width(outlook.confidence_interval)),
-          exact_number(outlook.mean)};
+              analysis::number_to(outlook.mean, analysis::half_width(outlook.confidence_interval)),
+          analysis::exact_number(outlook.mean)};
 }
 
 /// The columns of a table of settings: all factors where they are few, otherwise the first of those
 /// in which the settings differ from the optimum's.
 class SettingsColumns {
  public:
-  SettingsColumns(const Analysis& analysis,
+  SettingsColumns(const analysis::Analysis& analysis,
                   const std::vector<const surfaces::Candidate*>& candidates)
-      : factors_(factors_of(analysis)) {
+      : factors_(analysis::factors_of(analysis)) {
     const auto differ = [&](std::size_t f) {
       return std::any_of(candidates.begin(), candidates.end(), [&](const auto* candidate) {
         return candidate->settings[f] != analysis.optimum->best.settings[f];
       });
     };
     for (std::size_t f = 0; f < factors_.size(); ++f) {
-      if (factors_.size() > kMost && (shown_.size() == kMost || !differ(f))) continue;
+      if (factors_.size() > kMax && (shown_.size() == kMax || !differ(f))) continue;
       shown_.push_back(f);
     }
   }
@@ -42,7 +42,7 @@ class SettingsColumns {
   std::vector<std::string> header() const {
     std::vector<std::string> names;
     for (const std::size_t f : shown_) {
-      names.push_back(name_with_unit(factors_[f].name, factors_[f].unit));
+      names.push_back(analysis::name_with_unit(factors_[f].name, factors_[f].unit));
     }
     return names;
   }
@@ -64,7 +64,7 @@ class SettingsColumns {
   }
 
  private:
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMax = 8;
   const std::vector<doe::Factor>& factors_;
   std::vector<std::size_t> shown_;
 };
@@ -88,8 +88,8 @@ std::vector<Cell> candidate_row(const Page& page, const SettingsColumns& columns
                                 const std::string& name, const surfaces::Candidate& candidate) {
   std::vector<Cell> row = columns.row(candidate);
   row.insert(row.begin(), text_cell(name));
-  for (const ResponseAnalysis& response : page.analysis.responses) {
-    const surfaces::Outlook* outlook = outlook_of(candidate, response.response.name);
+  for (const analysis::ResponseAnalysis& response : page.analysis.responses) {
+    const surfaces::Outlook* outlook = analysis::outlook_of(candidate, response.response.name);
     if (outlook == nullptr) {
       row.push_back({"–"});
       continue;
@@ -97,8 +97,8 @@ std::vector<Cell> candidate_row(const Page& page, const SettingsColumns& columns
     row.push_back(outlook_cell(*outlook));
   }
   row.push_back(candidate.all_goals_met_probability
-                    ? Cell{chance_text(*candidate.all_goals_met_probability),
-                           exact_number(*candidate.all_goals_met_probability)}
+                    ? Cell{analysis::chance_text(*candidate.all_goals_met_probability),
+                           analysis::exact_number(*candidate.all_goals_met_probability)}
                     : Cell{"–"});
   return row;
 }
@@ -120,8 +120,8 @@ void write_alternatives(const Page& page, Markup& out) {
   const SettingsColumns columns(page.analysis, all);
   std::vector<std::string> header = columns.header();
   header.insert(header.begin(), "Settings");
-  for (const ResponseAnalysis& response : page.analysis.responses) {
-    header.push_back(name_with_unit(response.response.name, response.response.unit));
+  for (const analysis::ResponseAnalysis& response : page.analysis.responses) {
+    header.push_back(analysis::name_with_unit(response.response.name, response.response.unit));
   }
   header.emplace_back("Next run meets all goals");
   Rows rows = {candidate_row(page, columns, "optimum", optimum.best)};
@@ -133,43 +133,49 @@ void write_alternatives(const Page& page, Markup& out) {
   write_settings_table(columns, header, rows, out);
   out.open("ul");
   for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
-    out.element("li", fmt::format("Alternative {}. {}", i + 1, alternative_text(page.analysis, i)));
+    out.element("li", fmt::format("Alternative {}. {}", i + 1,
+                                  analysis::alternative_text(page.analysis, i)));
   }
   out.close();
 }
 
 Cell difference_cell(const surfaces::Gain& gain, const std::string& unit) {
-  return {with_unit(signed_difference_to(gain.difference, half_width(gain.interval)), unit),
-          exact_number(gain.difference)};
+  return {analysis::with_unit(
+              analysis::signed_difference_to(gain.difference, analysis::half_width(gain.interval)),
+              unit),
+          analysis::exact_number(gain.difference)};
 }
 
-void write_gains(const Analysis& analysis, Markup& out) {
+void write_gains(const analysis::Analysis& analysis, Markup& out) {
   if (analysis.details->gains.empty()) return;
   Rows rows;
   for (const surfaces::Gain& gain : analysis.details->gains) {
-    rows.push_back({text_cell(gain.name), difference_cell(gain, unit_of(analysis, gain.name)),
-                    text_cell(gain.interval ? interval_text(*gain.interval) : "–"),
-                    gain.ratio ? Cell{number_to(*gain.ratio, half_width(gain.ratio_interval)),
-                                      exact_number(*gain.ratio)}
-                               : Cell{"–"},
-                    text_cell(gain.ratio_interval ? interval_text(*gain.ratio_interval) : "–")});
+    rows.push_back(
+        {text_cell(gain.name), difference_cell(gain, analysis::unit_of(analysis, gain.name)),
+         text_cell(gain.interval ? analysis::interval_text(*gain.interval) : "–"),
+         gain.ratio
+             ? Cell{analysis::number_to(*gain.ratio, analysis::half_width(gain.ratio_interval)),
+                    analysis::exact_number(*gain.ratio)}
+             : Cell{"–"},
+         text_cell(gain.ratio_interval ? analysis::interval_text(*gain.ratio_interval) : "–")});
   }
   out.element("h3", "What it changes against today's settings");
   write_table({"Response", "Change", "95 %", "Ratio", "95 % of the ratio"}, rows, out,
               WhenNarrow::kList);
 }
 
-std::vector<std::string> header_of(const Analysis& analysis, const SettingsColumns& columns,
-                                   const char* last) {
+std::vector<std::string> header_of(const analysis::Analysis& analysis,
+                                   const SettingsColumns& columns, const char* last) {
   std::vector<std::string> header = columns.header();
   for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
-    header.push_back(name_with_unit(outlook.name, unit_of(analysis, outlook.name)));
+    header.push_back(
+        analysis::name_with_unit(outlook.name, analysis::unit_of(analysis, outlook.name)));
   }
   if (last != nullptr) header.emplace_back(last);
   return header;
 }
 
-void write_equivalents(const Analysis& analysis, Markup& out) {
+void write_equivalents(const analysis::Analysis& analysis, Markup& out) {
   if (analysis.details->equivalents.empty()) return;
   std::vector<const surfaces::Candidate*> all;
   for (const auto& equivalent : analysis.details->equivalents) all.push_back(&equivalent.candidate);
@@ -180,8 +186,8 @@ void write_equivalents(const Analysis& analysis, Markup& out) {
     for (const surfaces::Gain& gain : equivalent.against_best) {
       row.push_back(difference_cell(gain, ""));
       if (!gain.interval) continue;
-      const double half = half_width(gain.interval);
-      row.back().text += " ± " + number_to(half, half);
+      const double half = analysis::half_width(gain.interval);
+      row.back().text += " ± " + analysis::number_to(half, half);
     }
     rows.push_back(std::move(row));
   }
@@ -192,10 +198,10 @@ void write_equivalents(const Analysis& analysis, Markup& out) {
   write_settings_table(columns, header_of(analysis, columns, nullptr), rows, out);
 }
 
-void write_relaxations(const Analysis& analysis, Markup& out) {
+void write_relaxations(const analysis::Analysis& analysis, Markup& out) {
   for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
-    const std::string value =
-        with_unit(short_number(relaxation.reachable), unit_of(analysis, relaxation.name));
+    const std::string value = analysis::with_unit(analysis::short_number(relaxation.reachable),
+                                                  analysis::unit_of(analysis, relaxation.name));
     out.element("p", relaxation.feasible
                          ? fmt::format("With a limit of {} on {} all other goals can be met.",
                                        value, relaxation.name)
@@ -204,7 +210,7 @@ void write_relaxations(const Analysis& analysis, Markup& out) {
   }
 }
 
-void write_pareto(const Analysis& analysis, Markup& out) {
+void write_pareto(const analysis::Analysis& analysis, Markup& out) {
   if (analysis.details->pareto.points.size() < 2) return;
   std::vector<const surfaces::Candidate*> all;
   for (const auto& point : analysis.details->pareto.points) all.push_back(&point.candidate);
@@ -215,7 +221,7 @@ void write_pareto(const Analysis& analysis, Markup& out) {
     for (const surfaces::Outlook& outlook : point.candidate.outlooks) {
       row.push_back(outlook_cell(outlook));
     }
-    row.push_back({chance_text(point.non_dominated_probability)});
+    row.push_back({analysis::chance_text(point.non_dominated_probability)});
     rows.push_back(std::move(row));
   }
   open_details(fmt::format("What one goal costs another: {} settings that no others beat in every "
@@ -227,14 +233,14 @@ void write_pareto(const Analysis& analysis, Markup& out) {
 }
 
 /// Why nothing is drawn.
-void write_no_figures(const Analysis& analysis, Markup& out) {
+void write_no_figures(const analysis::Analysis& analysis, Markup& out) {
   if (analysis.goals.size() < 2) out.element("p", "There is one goal: nothing is traded for it.");
 }
 
 }  // namespace
 
 void write_trade_off(const Page& page, Markup& out) {
-  const Analysis& analysis = page.analysis;
+  const analysis::Analysis& analysis = page.analysis;
   write_relaxations(analysis, out);
   if (page.trade_offs.empty()) write_no_figures(analysis, out);
   if (const std::string left_out = trade_offs_left_out(analysis); !left_out.empty()) {

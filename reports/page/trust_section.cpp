@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/analysis/effects.h"
-#include "reports/analysis/run_quality.h"
-#include "reports/analysis/trust.h"
-#include "reports/format.h"
+#include "analysis/effects.h"
+#include "analysis/format.h"
+#include "analysis/run_quality.h"
+#include "analysis/trust.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 
@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kAllOpen = 3;  ///< responses; of more, only those to take care of
 
-std::string sign(Trust::Level level) {
+std::string sign(analysis::Trust::Level level) {
   switch (level) {
-    case Trust::Level::kGood:
+    case analysis::Trust::Level::kGood:
       return "●";
-    case Trust::Level::kCare:
+    case analysis::Trust::Level::kCare:
       return "◐";
     default:
       return "○";
@@ -27,25 +27,26 @@ std::string sign(Trust::Level level) {
 }
 
 /// A standard deviation in the unit of the fit, to two digits.
-std::string spread_text(double deviation, const ResponseAnalysis& response) {
-  return with_unit(number_to(deviation, deviation), fitted_unit(response));
+std::string spread_text(double deviation, const analysis::ResponseAnalysis& response) {
+  return analysis::with_unit(analysis::number_to(deviation, deviation),
+                             analysis::fitted_unit(response));
 }
 
 Cell r2_cell(const std::optional<double>& r2) {
-  return r2 ? Cell{r2_text(*r2), exact_number(*r2)} : Cell{"–"};
+  return r2 ? Cell{analysis::r2_text(*r2), analysis::exact_number(*r2)} : Cell{"–"};
 }
 
-Cell sigma_cell(const ResponseAnalysis& response) {
+Cell sigma_cell(const analysis::ResponseAnalysis& response) {
   const std::optional<double>& sigma = response.fit->sigma;
   if (!sigma) return {"–"};
-  return {spread_text(*sigma, response) + scale_words(response.fit->transform),
-          exact_number(*sigma)};
+  return {spread_text(*sigma, response) + analysis::scale_words(response.fit->transform),
+          analysis::exact_number(*sigma)};
 }
 
 /// Numbers are of polynomials: what a law or a Gaussian process says of itself is in its verdict.
-void write_summary(const Analysis& analysis, Markup& out) {
+void write_summary(const analysis::Analysis& analysis, Markup& out) {
   std::vector<std::vector<Cell>> rows;
-  for (const ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) {
       rows.push_back({text_cell(response.response.name),
                       text_cell("○ no fit: " + response.problem),
@@ -57,13 +58,14 @@ void write_summary(const Analysis& analysis, Markup& out) {
       continue;
     }
     const surfaces::Fit& fit = *response.fit;
-    const Trust judged = trust(response);
-    rows.push_back({text_cell(response.response.name),
-                    prose_cell(sign(judged.level) + " " + std::string(trust_name(judged.level)) +
-                               ": " + judged.sentence),
-                    r2_cell(fit.r2), r2_cell(fit.adjusted_r2), r2_cell(fit.predicted_r2),
-                    fit.lack_of_fit ? Cell{p_text(fit.lack_of_fit->p)} : Cell{"–"},
-                    sigma_cell(response)});
+    const analysis::Trust judged = analysis::trust(response);
+    rows.push_back(
+        {text_cell(response.response.name),
+         prose_cell(sign(judged.level) + " " + std::string(analysis::trust_name(judged.level)) +
+                    ": " + judged.sentence),
+         r2_cell(fit.r2), r2_cell(fit.adjusted_r2), r2_cell(fit.predicted_r2),
+         fit.lack_of_fit ? Cell{analysis::p_text(fit.lack_of_fit->p)} : Cell{"–"},
+         sigma_cell(response)});
     if (response.other) std::fill(rows.back().begin() + 2, rows.back().end(), Cell{"–"});
   }
   write_table({"Response", "Verdict", "R²", "Adjusted R²", "Predicted R²", "Lack of fit, p",
@@ -71,12 +73,14 @@ void write_summary(const Analysis& analysis, Markup& out) {
               rows, out, WhenNarrow::kList);
 }
 
-void write_findings(const std::string& heading, const std::vector<Finding>& found, Markup& out) {
+void write_findings(const std::string& heading, const std::vector<analysis::Finding>& found,
+                    Markup& out) {
   std::vector<std::vector<Cell>> rows;
-  for (const Finding& finding : found) {
-    rows.push_back({text_cell(finding.weight == Finding::Weight::kNote ? "note" : "take care"),
-                    prose_cell(finding.sentence + "."),
-                    prose_cell(capitalised(finding.remedy) + ".")});
+  for (const analysis::Finding& finding : found) {
+    rows.push_back(
+        {text_cell(finding.weight == analysis::Finding::Weight::kNote ? "note" : "take care"),
+         prose_cell(finding.sentence + "."),
+         prose_cell(analysis::capitalised(finding.remedy) + ".")});
   }
   if (rows.empty()) return;
   out.element("h3", heading);
@@ -84,27 +88,29 @@ void write_findings(const std::string& heading, const std::vector<Finding>& foun
 }
 
 /// What was measured in one block more than on average, with the same settings.
-void write_block_effects(const ResponseAnalysis& response, Markup& out) {
+void write_block_effects(const analysis::ResponseAnalysis& response, Markup& out) {
   if (response.fit->block_effects.empty()) return;
   std::vector<std::vector<Cell>> rows;
   for (const surfaces::Coefficient& effect : response.fit->block_effects) {
     rows.push_back({text_cell(effect.term), number_cell(effect.estimate),
                     number_cell(effect.std_error),
-                    effect.p ? Cell{p_text(*effect.p), exact_number(*effect.p)} : Cell{"–"}});
+                    effect.p ? Cell{analysis::p_text(*effect.p), analysis::exact_number(*effect.p)}
+                             : Cell{"–"}});
   }
   write_table({"Block", "Above the average block", "Standard error", "p"}, rows, out);
 }
 
-void write_anova(const ResponseAnalysis& response, Markup& out) {
+void write_anova(const analysis::ResponseAnalysis& response, Markup& out) {
   open_details("Analysis of variance of " + response.response.name, out);
   std::vector<std::vector<Cell>> rows;
   for (const surfaces::AnovaRow& row : response.fit->anova) {
-    rows.push_back({text_cell(row.source),
-                    {std::to_string(row.df)},
-                    number_cell(row.sum_of_squares),
-                    number_cell(row.mean_square),
-                    number_cell(row.f),
-                    row.p ? Cell{p_text(*row.p), exact_number(*row.p)} : Cell{"–"}});
+    rows.push_back(
+        {text_cell(row.source),
+         {std::to_string(row.df)},
+         number_cell(row.sum_of_squares),
+         number_cell(row.mean_square),
+         number_cell(row.f),
+         row.p ? Cell{analysis::p_text(*row.p), analysis::exact_number(*row.p)} : Cell{"–"}});
   }
   write_table({"Source", "Degrees of freedom", "Sum of squares", "Mean square", "F", "p"}, rows,
               out);
@@ -113,7 +119,7 @@ void write_anova(const ResponseAnalysis& response, Markup& out) {
 }
 
 /// What replicated runs say of the surface, in numbers.
-std::string replicate_words(const ResponseAnalysis& response) {
+std::string replicate_words(const analysis::ResponseAnalysis& response) {
   const auto row = [&](const char* source) {
     const std::vector<surfaces::AnovaRow>& rows = response.fit->anova;
     return std::find_if(rows.begin(), rows.end(),
@@ -128,21 +134,22 @@ std::string replicate_words(const ResponseAnalysis& response) {
   return fmt::format(
       "Replicated runs scatter by {}{} (standard deviation, {}); the surface misses their means by "
       "{} ({}): F = {:.3g}, {}.",
-      spread_text(std::sqrt(*pure->mean_square), response), scale_words(response.fit->transform),
-      count_of(pure->df, "degree") + " of freedom",
+      spread_text(std::sqrt(*pure->mean_square), response),
+      analysis::scale_words(response.fit->transform),
+      analysis::count_of(pure->df, "degree") + " of freedom",
       spread_text(std::sqrt(*lacking->mean_square), response), lacking->df,
-      response.fit->lack_of_fit->f, p_words(response.fit->lack_of_fit->p));
+      response.fit->lack_of_fit->f, analysis::p_words(response.fit->lack_of_fit->p));
 }
 
 /// The verdict on one surface, what speaks against it, and its residuals.
-void write_response(const ResponseAnalysis& response, const std::vector<Figure>& figures,
+void write_response(const analysis::ResponseAnalysis& response, const std::vector<Figure>& figures,
                     bool is_open, Markup& out) {
-  const Trust judged = trust(response);
+  const analysis::Trust judged = analysis::trust(response);
   out.open("details", is_open ? Attributes{{"open", ""}} : Attributes{});
   out.element("summary", fmt::format("{} {}: {}", sign(judged.level), response.response.name,
-                                     trust_name(judged.level)));
+                                     analysis::trust_name(judged.level)));
   if (response.other) {
-    out.element("p", capitalised(judged.sentence));
+    out.element("p", analysis::capitalised(judged.sentence));
   } else if (const std::string words = replicate_words(response); !words.empty()) {
     out.element("p", words);
   }
@@ -155,7 +162,7 @@ void write_response(const ResponseAnalysis& response, const std::vector<Figure>&
   if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
     out.element("p", "Without an error estimate there are no residuals to look at.");
   }
-  write_findings("What speaks against it", findings(response), out);
+  write_findings("What speaks against it", analysis::findings(response), out);
   if (!figures.empty()) write_figures(figures, out);
   write_anova(response, out);
   out.close();
@@ -165,12 +172,12 @@ void write_response(const ResponseAnalysis& response, const std::vector<Figure>&
 
 void write_trust(const Page& page, Markup& out) {
   write_summary(page.analysis, out);
-  write_findings("What speaks against the runs", run_findings(page.analysis), out);
-  const std::vector<ResponseAnalysis>& responses = page.analysis.responses;
+  write_findings("What speaks against the runs", analysis::run_findings(page.analysis), out);
+  const std::vector<analysis::ResponseAnalysis>& responses = page.analysis.responses;
   for (std::size_t r = 0; r < responses.size(); ++r) {
     if (!responses[r].fit) continue;
-    const bool is_open =
-        responses.size() <= kAllOpen || trust(responses[r]).level != Trust::Level::kGood;
+    const bool is_open = responses.size() <= kAllOpen ||
+                         analysis::trust(responses[r]).level != analysis::Trust::Level::kGood;
     write_response(responses[r], page.diagnostics[r], is_open, out);
   }
 }

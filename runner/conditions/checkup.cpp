@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "runner/proc_files.h"
-#include "runner/program.h"
-#include "runner/run_error.h"
+#include "runner/processes/proc_files.h"
+#include "runner/processes/program.h"
+#include "runner/processes/run_error.h"
 
 namespace doetune::runner {
 namespace {

@@ -5,13 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runner/command.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/version.h"
+#include "runner/attempts/command.h"
 #include "runner/conditions/environment.h"
 #include "runner/conditions/host.h"
-#include "runner/program.h"
-#include "runner/run_error.h"
+#include "runner/processes/program.h"
+#include "runner/processes/run_error.h"
 #include "runner/telemetry/nvml.h"
-#include "study/text_hash.h"
 
 namespace doetune::runner {
 namespace {
@@ -21,11 +23,6 @@ using Json = nlohmann::ordered_json;
 using Variables = std::map<std::string, std::string>;
 
 constexpr double kGitTimeout_s = 0.5;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 bool is_revision(const std::string& text) {
   return (text.size() == 40 || text.size() == 64) &&
@@ -111,7 +108,7 @@ Json read_conditions(const fs::path& working_directory, const Variables& environ
   Variables inherited = own;
   std::erase_if(inherited, [&](const auto& entry) { return environment.count(entry.first) > 0; });
 
-  Json conditions{{"conditions_id", nullptr}, {"doetune", DOETUNE_VERSION}};
+  Json conditions{{"conditions_id", nullptr}, {"doetune", version()}};
   conditions["source"] = source_conditions(working_directory, search_path(environment));
   conditions["system"] = system_conditions("/", all);
   conditions["cpu"] = cpu_conditions("/");
@@ -139,7 +136,7 @@ std::string conditions_id(const Json& conditions) {
     if (matters_for_speed(name)) kept["inherited"][name] = value;
   }
   environment = kept;
-  return study::text_hash(text_of(lasting));
+  return text_hash(text_of(lasting));
 }
 
 }  // namespace doetune::runner

@@ -10,19 +10,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "runner/proc_files.h"
-#include "runner/slots.h"
+#include "base/host.h"
+#include "base/json.h"
+#include "runner/processes/proc_files.h"
 
 namespace doetune::runner {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 /// A count of bytes has no fraction.
 Json bytes_or_null(const std::optional<double>& bytes) {

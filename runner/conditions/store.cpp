@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "runner/attempt.h"
-#include "runner/bounded_file.h"
+#include "runner/attempts/attempt.h"
 #include "runner/conditions/conditions.h"
-#include "runner/untrusted_json.h"
+#include "runner/processes/bounded_file.h"
+#include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {
@@ -40,7 +40,7 @@ bool is_id(const std::string& text) {
 
 void note_conditions(const fs::path& study_directory, const fs::path& working_directory,
                      const std::map<std::string, std::string>& environment) {
-  const fs::path file = host_file(study_directory / "conditions", host_name());
+  const fs::path file = host_file(study_directory / "conditions", node_name());
   std::error_code missing;
   const auto written = fs::last_write_time(file, missing);
   const auto age = fs::file_time_type::clock::now() - written;
@@ -68,7 +68,7 @@ std::string ConditionsStore::id_of(const std::string& host) {
   if (missing) return "";
   auto& [seen, id] = known_[host];
   if (seen == written) return id;
-  const auto text = read_bounded(file, kMostJsonBytes);
+  const auto text = read_bounded(file, kMaxJsonBytes);
   const auto object = text ? parse_untrusted(*text) : std::nullopt;
   const auto found = object ? object->find("conditions_id") : nlohmann::json::const_iterator();
   if (!object || found == object->end() || !found->is_string()) return "";

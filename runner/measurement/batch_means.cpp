@@ -10,7 +10,7 @@
 namespace doetune::measurement {
 namespace {
 
-constexpr std::size_t kLeastBatches = 8;
+constexpr std::size_t kMinBatches = 8;
 constexpr std::size_t kFirstBatches = 32;
 constexpr double kIndependence = 0.1;  ///< level of the test
 
@@ -69,7 +69,7 @@ std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence) {
   const std::size_t count = numerators.size();
   const double below = std::accumulate(denominators.begin(), denominators.end(), 0.0);
-  if (count < kLeastBatches || count != denominators.size() || below == 0) return std::nullopt;
+  if (count < kMinBatches || count != denominators.size() || below == 0) return std::nullopt;
   Interval interval;
   interval.value = std::accumulate(numerators.begin(), numerators.end(), 0.0) / below;
   std::vector<double> errors(count);
@@ -77,7 +77,7 @@ std::optional<Interval> ratio_interval(std::span<const double> numerators,
     errors[i] = numerators[i] - interval.value * denominators[i];
   Spread spread;
   for (std::size_t size = std::max<std::size_t>(count / kFirstBatches, 1);
-       count / size >= kLeastBatches; size *= 2) {
+       count / size >= kMinBatches; size *= 2) {
     const auto batches = batches_of(errors, size);
     spread = spread_of(batches);
     interval.batches = batches.size();

@@ -18,7 +18,7 @@ std::string_view stopped_by_name(StoppedBy by) {
   switch (by) {
     case StoppedBy::kPrecision:
       return "precision reached";
-    case StoppedBy::kLeastTime:
+    case StoppedBy::kMinTime:
       return "least time reached";
     case StoppedBy::kMaxTime:
       return "max_time";
@@ -31,12 +31,12 @@ std::string_view stopped_by_name(StoppedBy by) {
 Measurement::Measurement(StoppingRule rule, double start_s)
     : rule_(std::move(rule)),
       start_s_(start_s),
-      least_count_(rule_.least_count),
+      min_count_(rule_.min_count),
       detector_(rule_.precision.value_or(kTolerance)) {
   if (!rule_.adaptive()) return;
-  least_count_ = std::max(least_count_, SteadyDetector::kLeastValues);
+  min_count_ = std::max(min_count_, SteadyDetector::kMinValues);
   for (const double q : rule_.quantiles)
-    least_count_ = std::max(least_count_, measurement::least_count(q));
+    min_count_ = std::max(min_count_, measurement::min_count(q));
 }
 
 void Measurement::add(double value, double now_s) {
@@ -65,10 +65,10 @@ double Measurement::end_s() const { return ends_s_.empty() ? start_s_ : ends_s_.
 
 std::optional<StoppedBy> Measurement::judge() const {
   if (is_complete()) {
-    if (!rule_.precision) return StoppedBy::kLeastTime;
+    if (!rule_.precision) return StoppedBy::kMinTime;
     if (precise_looks_ >= kPreciseLooks) return StoppedBy::kPrecision;
   }
-  if (rule_.most_s && end_s() - start_s_ >= *rule_.most_s) return StoppedBy::kMaxTime;
+  if (rule_.max_s && end_s() - start_s_ >= *rule_.max_s) return StoppedBy::kMaxTime;
   const double last_s = end_s() - (ends_s_.size() > 1 ? ends_s_[ends_s_.size() - 2] : start_s_);
   if (rule_.deadline_s && end_s() + last_s > *rule_.deadline_s) return StoppedBy::kTimeLimit;
   return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<StoppedBy> Measurement::judge() const {
 
 /// Whether there is as much as wanted, and steady for long enough where that decides.
 bool Measurement::is_complete() const {
-  if (end_s() - begin_s() < rule_.least_s || values_.size() - begin() < least_count_) return false;
+  if (end_s() - begin_s() < rule_.min_s || values_.size() - begin() < min_count_) return false;
   return 4 * values_.size() >= 5 * unsteady_ && unsteady_ < values_.size();
 }
 

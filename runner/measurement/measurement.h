@@ -15,19 +15,19 @@ struct StoppingRule {
   std::optional<double> precision = {};   ///< wanted half-width of the 95 % interval of the mean,
                                           ///< relative to it; a change that small is none
   std::vector<double> quantiles = {};     ///< to be supported, see quantile.h
-  double least_s = 0;                     ///< of what counts
-  std::size_t least_count = 1;            ///< of what counts
-  std::optional<double> most_s = {};      ///< from the start, whatever else is wanted
+  double min_s = 0;                       ///< of what counts
+  std::size_t min_count = 1;              ///< of what counts
+  std::optional<double> max_s = {};       ///< from the start, whatever else is wanted
   std::optional<double> deadline_s = {};  ///< moment that must not pass
 
   /// Whether the values decide how long to measure. Otherwise the least time and count are all,
   /// everything measured counts, and steadiness is only told.
-  bool adaptive() const { return precision || most_s; }
+  bool adaptive() const { return precision || max_s; }
 };
 
 enum class StoppedBy {
   kPrecision,  ///< steady, and as precise as wanted
-  kLeastTime,  ///< the least time and count, where no precision is wanted
+  kMinTime,    ///< the least time and count, where no precision is wanted
   kMaxTime,
   kTimeLimit,  ///< another value like the last would pass the deadline
 };
@@ -75,7 +75,7 @@ class Measurement {
 
   StoppingRule rule_;
   double start_s_;
-  std::size_t least_count_;    ///< the rule's, or more where quantiles need it
+  std::size_t min_count_;      ///< the rule's, or more where quantiles need it
   std::size_t unsteady_ = 0;   ///< values when it was last not steady
   std::size_t next_look_ = 0;  ///< at the precision, when there are so many values
   int precise_looks_ = 0;      ///< in a row

@@ -34,7 +34,7 @@ std::size_t first(std::size_t low, std::size_t high, Holds holds) {
 
 }  // namespace
 
-std::size_t least_count(double q, double confidence) {
+std::size_t min_count(double q, double confidence) {
   check_probability(q);
   check_probability(confidence);
   const double beyond = std::min(q, 1 - q);
@@ -47,7 +47,7 @@ std::size_t least_count(double q, double confidence) {
 std::optional<QuantileInterval> quantile_interval(std::span<const double> values, double q,
                                                   double confidence) {
   const std::size_t n = values.size();
-  if (n < least_count(q)) return std::nullopt;
+  if (n < min_count(q)) return std::nullopt;
   check_probability(confidence);
   const double outside = (1 - confidence) / 2;
   std::vector<double> sorted(values.begin(), values.end());

@@ -13,7 +13,7 @@ namespace doetune::measurement {
 /// MLPerf's LoadGen ends a measurement early, without tolerance: at 99 %, 64 for q = 0.9 and 662
 /// for q = 0.99 (Reddi et al. 2020, MLPerf Inference Benchmark, ISCA; LoadGen, early stopping).
 /// Throws std::invalid_argument for q or confidence outside of 0 to 1.
-std::size_t least_count(double q, double confidence = 0.99);
+std::size_t min_count(double q, double confidence = 0.99);
 
 /// An order statistic and those that bound the quantile.
 struct QuantileInterval {
@@ -27,7 +27,7 @@ struct QuantileInterval {
 /// B binomial of n and q (Hahn & Meeker 1991, Statistical Intervals, section 5.2; Conover 1999,
 /// section 3.2); the least or largest value where there is no such l or u. For independent values;
 /// where they hang together the interval is too short.
-/// Empty where there are fewer values than least_count(q).
+/// Empty where there are fewer values than min_count(q).
 std::optional<QuantileInterval> quantile_interval(std::span<const double> values, double q,
                                                   double confidence = 0.95);
 

@@ -11,7 +11,7 @@
 namespace doetune::measurement {
 namespace {
 
-constexpr std::size_t kMostGroups = 128;
+constexpr std::size_t kMaxGroups = 128;
 constexpr std::size_t kBlocks = 18;
 constexpr double kDifferent = 3.5;   ///< standard errors, after a search for the largest difference
 constexpr double kFar = 8 * 1.4826;  ///< median deviations: 8 standard deviations of normal values
@@ -50,7 +50,7 @@ std::vector<double> ranks_of(std::span<const double> values) {
 }
 
 /// White's truncation point.
-std::size_t least_standard_error(std::span<const double> ranks) {
+std::size_t min_standard_error(std::span<const double> ranks) {
   double sum = 0;
   double squares = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -94,7 +94,7 @@ double change_after(std::span<const double> groups, std::size_t head) {
 /// How many of the first groups differ from the rest as a whole by more than the tolerance.
 std::size_t different_head(std::span<const double> groups, std::span<const double> ranks,
                            double tolerance) {
-  const std::size_t head = least_standard_error(ranks);
+  const std::size_t head = min_standard_error(ranks);
   if (head == 0 || !differs(ranks, head)) return 0;
   return std::abs(change_after(groups, head)) > tolerance ? head : 0;
 }
@@ -192,7 +192,7 @@ Steadiness judge_groups(std::span<const double> groups, std::size_t warmup, doub
 }  // namespace
 
 SteadyDetector::SteadyDetector(double tolerance) : tolerance_(tolerance) {
-  groups_.reserve(kMostGroups);
+  groups_.reserve(kMaxGroups);
 }
 
 void SteadyDetector::add(double value) {
@@ -202,21 +202,21 @@ void SteadyDetector::add(double value) {
   last_sum_ = 0;
   in_last_ = 0;
   judged_.reset();
-  if (groups_.size() == kMostGroups) merge_groups();
+  if (groups_.size() == kMaxGroups) merge_groups();
 }
 
 /// What was a warm-up at this resolution stays one.
 void SteadyDetector::merge_groups() {
   const std::size_t warmup = warmup_of(groups_, ranks_of(groups_), tolerance_);
   warmup_ = std::max(warmup_, warmup * group_size_);
-  for (std::size_t i = 0; i < kMostGroups / 2; ++i)
+  for (std::size_t i = 0; i < kMaxGroups / 2; ++i)
     groups_[i] = std::midpoint(groups_[2 * i], groups_[2 * i + 1]);
-  groups_.resize(kMostGroups / 2);
+  groups_.resize(kMaxGroups / 2);
   group_size_ *= 2;
 }
 
 std::optional<Steadiness> SteadyDetector::judge() const {
-  if (groups_.size() < kLeastValues) return std::nullopt;
+  if (groups_.size() < kMinValues) return std::nullopt;
   if (!judged_) {
     const std::size_t warmup = (warmup_ + group_size_ - 1) / group_size_;
     judged_ = judge_groups(groups_, warmup, tolerance_);

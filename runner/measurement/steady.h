@@ -47,7 +47,7 @@ struct Steadiness {
 /// tests/runner/test_steady.cpp has the rates of both errors.
 class SteadyDetector {
  public:
-  static constexpr std::size_t kLeastValues = 20;
+  static constexpr std::size_t kMinValues = 20;
 
   explicit SteadyDetector(double tolerance = kTolerance);
 

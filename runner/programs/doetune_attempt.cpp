@@ -12,11 +12,11 @@
 #include <filesystem>
 #include <string>
 
-#include "runner/attempt_file.h"
+#include "runner/attempts/attempt_file.h"
 #include "runner/conditions/store.h"
-#include "runner/interrupts.h"
-#include "runner/local_launcher.h"
-#include "runner/usable_gpus.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/launchers/usable_gpus.h"
+#include "runner/loop/interrupts.h"
 
 namespace {
 

@@ -12,7 +12,7 @@ constexpr double kBusy_percent = 90;
 constexpr double kMemoryBusy_percent = 80;
 constexpr double kStalled_share = 0.15;
 constexpr double kHeat_share = 0.1;
-constexpr double kMost_share = 0.5;
+constexpr double kMax_share = 0.5;
 constexpr double kAwaitingDisk_share = 0.2;
 constexpr double kOneThread_cores = 0.9;
 
@@ -85,7 +85,7 @@ constexpr std::array kRules{
         "heat held the clocks of a GPU back in 10 % of the time or more"},
     BottleneckRule{
         "power_limited",
-        [](const Facts& facts) { return at_least(facts, "power_limited_share", kMost_share); },
+        [](const Facts& facts) { return at_least(facts, "power_limited_share", kMax_share); },
         [](const Facts& facts) {
           const auto power = fact(facts, "power");
           return fmt::format("the power limit held the GPU's clocks back in {} of the time{}",
@@ -115,7 +115,7 @@ constexpr std::array kRules{
         "the GPU was 90 % busy or more"},
     BottleneckRule{"decode",
                    [](const Facts& facts) {
-                     return cores_are_busy(facts) && at_least(facts, "decode_share", kMost_share);
+                     return cores_are_busy(facts) && at_least(facts, "decode_share", kMax_share);
                    },
                    [](const Facts& facts) {
                      return with_gpus(fmt::format("{}, {} of the work decoding,", cores_busy(facts),
@@ -131,7 +131,7 @@ constexpr std::array kRules{
         "io",
         [](const Facts& facts) {
           return at_least(facts, "iowait_share", kAwaitingDisk_share) ||
-                 at_least(facts, "io_stall_share", kMost_share);
+                 at_least(facts, "io_stall_share", kMax_share);
         },
         [](const Facts& facts) {
           const bool idle = at_least(facts, "iowait_share", kAwaitingDisk_share);

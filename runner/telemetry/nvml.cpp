@@ -129,7 +129,7 @@ void Nvml::Library::find_devices() {
 }
 
 void Nvml::Library::add_instances(const Device& gpu) {
-  const unsigned most = ask<unsigned>(most_instances, gpu.handle).value_or(0);
+  const unsigned most = ask<unsigned>(max_instances, gpu.handle).value_or(0);
   for (unsigned i = 0; i < most; ++i) {
     Device part;
     if (!instance(gpu.handle, i, &part.handle)) continue;  // numbers may have gaps

@@ -137,7 +137,7 @@ class Functions {
       file_,
       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}};
   F<Handle, unsigned*, unsigned*> mig_mode{file_, {"nvmlDeviceGetMigMode"}};
-  F<Handle, unsigned*> most_instances{file_, {"nvmlDeviceGetMaxMigDeviceCount"}};
+  F<Handle, unsigned*> max_instances{file_, {"nvmlDeviceGetMaxMigDeviceCount"}};
   F<Handle, unsigned, Handle*> instance{file_, {"nvmlDeviceGetMigDeviceHandleByIndex"}};
   F<Handle, Utilization*> utilization{file_, {"nvmlDeviceGetUtilizationRates"}};
   F<Handle, unsigned*> power{file_, {"nvmlDeviceGetPowerUsage"}};

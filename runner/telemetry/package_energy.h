@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "runner/proc_files.h"
+#include "runner/processes/proc_files.h"
 
 namespace doetune::runner {
 

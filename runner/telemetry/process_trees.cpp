@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "runner/proc_files.h"
-#include "runner/process_table.h"
+#include "runner/processes/proc_files.h"
+#include "runner/processes/process_table.h"
 
 namespace doetune::runner {
 namespace {

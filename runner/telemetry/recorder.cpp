@@ -10,9 +10,9 @@
 #include <optional>
 #include <thread>
 
-#include "runner/clock.h"
-#include "runner/descriptor.h"
-#include "runner/slots.h"
+#include "base/clock.h"
+#include "base/file_descriptor.h"
+#include "base/host.h"
 #include "runner/telemetry/sources.h"
 
 namespace doetune::runner {
@@ -39,7 +39,7 @@ class LineFile {
   }
 
  private:
-  Descriptor file_;
+  FileDescriptor file_;
   std::string lines_;
 };
 

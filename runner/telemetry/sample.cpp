@@ -48,7 +48,7 @@ constexpr std::array kGpuColumns{
     Column<GpuSample>{"nvlink_sent_B", &GpuSample::nvlink_sent_bytes},
     Column<GpuSample>{"nvlink_received_B", &GpuSample::nvlink_received_bytes}};
 
-constexpr std::size_t kMostGpus = 64;
+constexpr std::size_t kMaxGpus = 64;
 
 /// Shortest text that reads back as the same number, as long as it is no share with more digits
 /// than anybody needs.
@@ -112,7 +112,7 @@ std::optional<Sample> parse_line(std::string_view line, std::size_t gpus) {
 std::optional<std::size_t> gpus_in(std::string_view header) {
   const auto commas = static_cast<std::size_t>(std::count(header.begin(), header.end(), ','));
   const std::size_t gpus = (commas - std::min(commas, kHostColumns.size())) / kGpuColumns.size();
-  if (gpus > kMostGpus) return std::nullopt;
+  if (gpus > kMaxGpus) return std::nullopt;
   const std::string expected = telemetry_header(gpus);
   if (header != std::string_view(expected).substr(0, expected.size() - 1)) return std::nullopt;
   return gpus;

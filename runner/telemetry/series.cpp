@@ -5,7 +5,7 @@
 namespace doetune::runner {
 namespace {
 
-constexpr double kLeastCoverage = 0.5;
+constexpr double kMinCoverage = 0.5;
 
 /// The part of a span that lies in the window; of no length where none does.
 TimeWindow overlap(const Point& from, const Point& to, const TimeWindow& window) {
@@ -30,7 +30,7 @@ std::optional<double> over_spans(const Series& series, const TimeWindow& window,
     covered_s += part.length_s();
     sum += add(series[i - 1], series[i], part);
   }
-  if (covered_s <= 0 || covered_s < kLeastCoverage * window.length_s()) return std::nullopt;
+  if (covered_s <= 0 || covered_s < kMinCoverage * window.length_s()) return std::nullopt;
   return sum / covered_s;
 }
 

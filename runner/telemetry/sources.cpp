@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "runner/clock.h"
+#include "base/clock.h"
 
 namespace doetune::runner {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/proc_files.h"
+#include "runner/processes/proc_files.h"
 #include "runner/telemetry/package_energy.h"
 #include "runner/telemetry/process_trees.h"
 #include "runner/telemetry/recorder.h"
@@ -31,11 +31,11 @@ class Pace {
   void at_once() { due_s_ = 0; }
   void took(double now_s, double cpu_s) {
     const bool first = due_s_ == 0;
-    due_s_ = now_s + (first ? kLeast_s : std::max(kLeast_s, cpu_s / kShare));
+    due_s_ = now_s + (first ? kMin_s : std::max(kMin_s, cpu_s / kShare));
   }
 
  private:
-  static constexpr double kLeast_s = 0.95;  ///< a tick early rather than late
+  static constexpr double kMin_s = 0.95;  ///< a tick early rather than late
   static constexpr double kShare = 1.0 / 2000;
   double due_s_ = 0;
 };

@@ -1,5 +1,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 
 #include "surfaces/diagnostics.h"
@@ -9,8 +11,8 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr int kLeastRuns = 8;
-constexpr int kLeastFreedom = 4;
+constexpr int kMinRuns = 8;
+constexpr int kMinFreedom = 4;
 
 /// Residuals of runs that do not determine a coefficient alone, studentised.
 std::vector<double> usable_residuals(const Fit& fit) {
@@ -69,7 +71,7 @@ std::optional<DriftTest> drift_test(const Fit& fit, const Eigen::VectorXd& order
 
 std::optional<AssumptionTest> normality_test(const Fit& fit) {
   std::vector<double> r = usable_residuals(fit);
-  if (!has_error(fit, kLeastFreedom) || r.size() < kLeastRuns) return std::nullopt;
+  if (!has_error(fit, kMinFreedom) || r.size() < kMinRuns) return std::nullopt;
   std::sort(r.begin(), r.end());
   const auto n = static_cast<Eigen::Index>(r.size());
   const Eigen::Map<const Eigen::ArrayXd> values(r.data(), n);
@@ -92,7 +94,7 @@ std::optional<AssumptionTest> normality_test(const Fit& fit) {
 }
 
 std::optional<SpreadTest> spread_test(const Fit& fit) {
-  if (!has_error(fit, kLeastFreedom)) return std::nullopt;
+  if (!has_error(fit, kMinFreedom)) return std::nullopt;
   const Eigen::ArrayXd about = fit.fitted.array() - fit.fitted.mean();
   const double length = about.square().sum();
   if (without_rounding(length, fit.fitted) == 0) return std::nullopt;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
 
@@ -195,7 +195,7 @@ std::optional<ConstancyTest> test_constancy(const std::vector<doe::Factor>& fact
   test.likelihood_ratio = regression.likelihood_ratio(variances);
   int as_high = 0;
   for (int s = 0; s < simulations; ++s) {
-    doe::RandomStream random(seed, static_cast<std::uint64_t>(s));
+    RandomStream random(seed, static_cast<std::uint64_t>(s));
     Eigen::VectorXd simulated(variances.size());
     for (Eigen::Index g = 0; g < simulated.size(); ++g) {
       const double half = regression.half_df()[g];

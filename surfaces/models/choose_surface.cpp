@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kGaussianProcess = "Gaussian process";
 constexpr double kSignificant = 0.05;
-constexpr std::size_t kMostPoints = 1000;
+constexpr std::size_t kMaxPoints = 1000;
 
 /// The candidates so far, with the squared leave-one-out residuals of each that has them.
 class Comparison {
@@ -104,8 +104,8 @@ std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
     const Eigen::RowVectorXd point = coded.row(i);
     points.emplace(point.begin(), point.end());
   }
-  if (points.size() <= kMostPoints) return "";
-  return fmt::format("it takes too long with more than {} points", kMostPoints);
+  if (points.size() <= kMaxPoints) return "";
+  return fmt::format("it takes too long with more than {} points", kMaxPoints);
 }
 
 void compare_gaussian_process(Comparison& comparison, const std::vector<doe::Factor>& factors,

@@ -87,11 +87,11 @@ Eigen::VectorXd log_parameters(const GaussianProcessParameters& parameters,
                                  value, factors[f].name));
     }
   }
-  if (!(parameters.noise_ratio > kLeastNoiseRatio)) {
+  if (!(parameters.noise_ratio > kMinNoiseRatio)) {
     throw FitError(
-        fmt::format("the noise ratio of a Gaussian process must be above {}", kLeastNoiseRatio));
+        fmt::format("the noise ratio of a Gaussian process must be above {}", kMinNoiseRatio));
   }
-  logs[k] = std::log(parameters.noise_ratio - kLeastNoiseRatio);
+  logs[k] = std::log(parameters.noise_ratio - kMinNoiseRatio);
   return logs;
 }
 
@@ -102,7 +102,7 @@ GaussianProcessParameters named_parameters(const Eigen::VectorXd& logs,
     const double value = std::exp(logs[f]);
     parameters.correlations.push_back(factors[f].is_categorical() ? std::exp(-value) : value);
   }
-  parameters.noise_ratio = kLeastNoiseRatio + std::exp(logs[factors.size()]);
+  parameters.noise_ratio = kMinNoiseRatio + std::exp(logs[factors.size()]);
   return parameters;
 }
 

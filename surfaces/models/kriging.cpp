@@ -29,7 +29,7 @@ std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
   Kriging kriging;
   kriging.correlations =
       Correlation(runs.factors, log_parameters.head(k)).matrix(runs.points, runs.points);
-  kriging.noise_ratio = kLeastNoiseRatio + std::exp(log_parameters[k]);
+  kriging.noise_ratio = kMinNoiseRatio + std::exp(log_parameters[k]);
   Eigen::MatrixXd covariance = kriging.correlations;
   covariance.diagonal().array() += kriging.noise_ratio / runs.runs_at.cast<double>().array();
   kriging.root.compute(covariance);

@@ -52,6 +52,6 @@ Eigen::MatrixXd projection(const Kriging& kriging);
 Eigen::VectorXd likelihood_gradient(const GroupedRuns& runs, const Kriging& kriging,
                                     const Eigen::VectorXd& log_parameters);
 
-inline constexpr double kLeastNoiseRatio = 1e-9;
+inline constexpr double kMinNoiseRatio = 1e-9;
 
 }  // namespace doetune::surfaces

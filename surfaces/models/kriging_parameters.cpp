@@ -10,7 +10,7 @@
 #include <numbers>
 #include <vector>
 
-#include "doe/parallel.h"
+#include "base/parallel.h"
 #include "surfaces/fit.h"
 
 namespace doetune::surfaces {
@@ -84,7 +84,7 @@ std::vector<Eigen::VectorXd> starts(const GroupedRuns& runs, const Prior& prior,
   const int count = static_cast<int>(noise_ratios.size() * shifts.size());
   std::vector<Eigen::VectorXd> candidates(count, prior.centre);
   std::vector<double> values(count);
-  doe::parallel_for(count, threads, [&](int i) {
+  parallel_for(count, threads, [&](int i) {
     candidates[i].array() += shifts[i % shifts.size()];
     candidates[i].tail(1)[0] = std::log(noise_ratios[i / shifts.size()]);
     values[i] = objective.value(candidates[i]);
@@ -104,7 +104,7 @@ Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, int threads) {
   const Objective objective(runs, prior);
   std::vector<Eigen::VectorXd> found = starts(runs, prior, objective, threads);
   std::vector<double> values(found.size());
-  doe::parallel_for(static_cast<int>(found.size()), threads, [&](int i) {
+  parallel_for(static_cast<int>(found.size()), threads, [&](int i) {
     ceres::GradientProblemSolver::Options options;
     options.line_search_direction_type = ceres::LBFGS;
     options.logging_type = ceres::SILENT;

@@ -9,7 +9,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
 #include "surfaces/least_squares/fit_parts.h"
@@ -29,7 +29,7 @@ int factor_named(const std::vector<doe::Factor>& factors, std::string_view name,
                                             categorical ? "numeric" : "categorical"));
   }
   throw std::invalid_argument(
-      fmt::format("no factor is named '{}'{}", name, doe::did_you_mean(name, names)));
+      fmt::format("no factor is named '{}'{}", name, did_you_mean_or_list(name, names)));
 }
 
 int level_count(const LawFit& fit) {

@@ -69,8 +69,8 @@ double first_start(const LawRuns& runs, Eigen::VectorXd start) {
   const Eigen::VectorXd shape =
       runs.x.unaryExpr([&](double x) { return runs.law.value(x, start, nullptr); });
   start[0] = shape.dot(y) / shape.squaredNorm();
-  constexpr int kMostHalvings = 60;
-  for (int i = 0; i < kMostHalvings && std::isinf(sum_of_squares(runs, start)); ++i) start[0] /= 2;
+  constexpr int kMaxHalvings = 60;
+  for (int i = 0; i < kMaxHalvings && std::isinf(sum_of_squares(runs, start)); ++i) start[0] /= 2;
   return start[0];
 }
 

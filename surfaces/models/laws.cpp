@@ -4,7 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "doe/nearest_name.h"
+#include "base/nearest_name.h"
 #include "surfaces/models/law.h"
 
 namespace doetune::surfaces {
@@ -119,7 +119,7 @@ const Law& law_named(std::string_view name) {
     names.push_back(law.name);
   }
   throw std::invalid_argument(
-      fmt::format("no law is named '{}'{}", name, doe::did_you_mean(name, names)));
+      fmt::format("no law is named '{}'{}", name, did_you_mean_or_list(name, names)));
 }
 
 }  // namespace doetune::surfaces

@@ -14,7 +14,7 @@ namespace doetune::surfaces {
 namespace {
 
 /// Coded: a quarter of a factor's range, or another level.
-double least_difference(const doe::Factor& factor) { return factor.is_categorical() ? 1 : 0.5; }
+double min_difference(const doe::Factor& factor) { return factor.is_categorical() ? 1 : 0.5; }
 
 /// The best point so far of several threads: of points that score the same the first in order,
 /// whichever was found first.
@@ -54,13 +54,13 @@ class BestPointsSearch {
         search_(search),
         bounds_(search.block_count()),
         order_(bounds_.size()) {
-    least_.resize(static_cast<Eigen::Index>(request.factors.size()));
+    min_.resize(static_cast<Eigen::Index>(request.factors.size()));
     for (std::size_t f = 0; f < request.factors.size(); ++f) {
-      least_[static_cast<Eigen::Index>(f)] = least_difference(request.factors[f]);
+      min_[static_cast<Eigen::Index>(f)] = min_difference(request.factors[f]);
     }
     for (const GoalResponse& response : request.responses) {
       if (!counts(response) || response.goal->is_limit()) continue;
-      most_excess_ = std::numeric_limits<double>::infinity();
+      max_excess_ = std::numeric_limits<double>::infinity();
     }
   }
 
@@ -106,8 +106,8 @@ class BestPointsSearch {
     if (found.at < 0) return std::nullopt;
     best.offer(index, {block.settings(found.at), found.score});
     Score bound = found.score;
-    bound.probability = std::min(1.0, found.most_probability + kScoreRounding);
-    bound.excess = most_excess_;
+    bound.probability = std::min(1.0, found.max_probability + kScoreRounding);
+    bound.excess = max_excess_;
     return bound;
   }
 
@@ -130,7 +130,7 @@ class BestPointsSearch {
     for (const Scored& other : before) {
       const Eigen::RowVectorXd at = doe::coded_point(request_.factors, other.settings).transpose();
       const Eigen::ArrayXXd distances = (block.coded.rowwise() - at).cwiseAbs();
-      is_new = is_new && (distances >= least_.replicate(block.size(), 1)).rowwise().any();
+      is_new = is_new && (distances >= min_.replicate(block.size(), 1)).rowwise().any();
     }
     return {is_new.begin(), is_new.end()};
   }
@@ -140,9 +140,9 @@ class BestPointsSearch {
   const SettingsSearch& search_;
   std::vector<Bound> bounds_;       ///< of each block
   std::vector<std::size_t> order_;  ///< of the blocks, best bounds first
-  double most_excess_ = 0;          ///< 0 without ramps
+  double max_excess_ = 0;           ///< 0 without ramps
   Eigen::Array<double, 1, Eigen::Dynamic>
-      least_;  ///< difference of each factor that makes settings others
+      min_;  ///< difference of each factor that makes settings others
 };
 
 }  // namespace
@@ -150,7 +150,7 @@ class BestPointsSearch {
 bool differ(const std::vector<doe::Factor>& factors, const Settings& a, const Settings& b) {
   for (std::size_t f = 0; f < a.size(); ++f) {
     const double distance = std::abs(factors[f].to_coded(a[f]) - factors[f].to_coded(b[f]));
-    if (distance >= least_difference(factors[f])) return true;
+    if (distance >= min_difference(factors[f])) return true;
   }
   return false;
 }

@@ -10,10 +10,10 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr int kMost = static_cast<int>(kMostBoxFactors);
+constexpr int kMaxFactors = static_cast<int>(kMaxBoxFactors);
 // Sized at compile time, since faces are small and many.
-using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMost, 1>;
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMost, kMost>;
+using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxFactors, 1>;
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxFactors, kMaxFactors>;
 using Indices = std::vector<Eigen::Index>;
 
 class Faces {
@@ -98,10 +98,10 @@ class Faces {
 
 BoxOptimum highest_in_box(const QuadraticForm& q, const Eigen::VectorXd& low,
                           const Eigen::VectorXd& high) {
-  if (q.linear.size() > kMostBoxFactors) {
+  if (q.linear.size() > kMaxBoxFactors) {
     throw std::invalid_argument(
         fmt::format("an exact optimum of {} factors is out of reach; at most {} are possible",
-                    q.linear.size(), kMostBoxFactors));
+                    q.linear.size(), kMaxBoxFactors));
   }
   return Faces(q, low, high).search();
 }

@@ -12,7 +12,7 @@ struct BoxOptimum {
   double value = 0;
 };
 
-inline constexpr Eigen::Index kMostBoxFactors = 12;
+inline constexpr Eigen::Index kMaxBoxFactors = 12;
 
 /// The highest value of q with low <= c <= high, and where it is taken, proven: a highest point is
 /// inside some face of the box (its free variables between their ends, the others at one), where
@@ -21,7 +21,7 @@ inline constexpr Eigen::Index kMostBoxFactors = 12;
 /// upwards would be free; faces that are flat in some direction have their highest points on
 /// smaller ones too. For the lowest value negate q. Source: Nocedal & Wright (2006), Numerical
 /// Optimization, ch. 16 (first- and second-order conditions). Throws std::invalid_argument where k
-/// is above kMostBoxFactors.
+/// is above kMaxBoxFactors.
 BoxOptimum highest_in_box(const QuadraticForm& q, const Eigen::VectorXd& low,
                           const Eigen::VectorXd& high);
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "doe/random.h"
+#include "base/random.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -15,7 +15,7 @@ constexpr int kTries = 1'000;
 
 /// How many of some settings drawn at random each constraint is the first to exclude.
 std::map<std::string, int> reasons(const OptimumRequest& request, const SettingsSearch& search) {
-  doe::RandomStream random(1, 0);
+  RandomStream random(1, 0);
   std::map<std::string, int> reasons;
   for (int i = 0; i < kTries; ++i) {
     Settings settings;

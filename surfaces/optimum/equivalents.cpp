@@ -13,8 +13,8 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::size_t kMostLookedAt = 200'000;
-constexpr std::size_t kMost = 5;
+constexpr std::size_t kMaxCandidates = 200'000;
+constexpr std::size_t kMaxEquivalents = 5;
 
 /// How much worse a goal finds z at a point than at the best, on the scale of the fit.
 double disadvantage(const Goal& goal, const Prediction& at, const Prediction& best) {
@@ -106,8 +106,8 @@ std::vector<Equivalent> equivalents(const OptimumRequest& request, const Candida
   const Comparison comparison(request, best);
   if (!comparison.is_possible()) return {};
   const SettingsSearch search(request.factors, request.region, request.hold,
-                              std::min(kMostLookedAt, request.most_enumerated),
-                              std::min(kMostLookedAt, request.most_enumerated));
+                              std::min(kMaxCandidates, request.max_enumerated),
+                              std::min(kMaxCandidates, request.max_enumerated));
   std::vector<Block> found(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
     const std::vector<Eigen::Index> rows = comparison.same(block.coded);
@@ -127,7 +127,7 @@ std::vector<Equivalent> equivalents(const OptimumRequest& request, const Candida
   }
   std::vector<Equivalent> equivalents;
   for (const Eigen::Index chosen :
-       spread_rows(coordinates(request.factors, all.coded), {0}, 1 + kMost, 1)) {
+       spread_rows(coordinates(request.factors, all.coded), {0}, 1 + kMaxEquivalents, 1)) {
     if (chosen == 0) continue;
     const Settings settings = all.settings(chosen);
     equivalents.push_back({assess(request, settings), gains(request, settings, best.settings)});

@@ -125,7 +125,7 @@ std::optional<Settings> baseline_of(const std::vector<doe::Factor>& factors) {
 
 Optimum find_optimum(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold,
-                              request.most_enumerated);
+                              request.max_enumerated);
   Optimum optimum;
   const std::vector<Scored> chosen = chosen_points(request, search);
   if (chosen.empty()) refuse_empty_region(request, search);

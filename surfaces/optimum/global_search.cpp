@@ -5,8 +5,8 @@
 #include <nlopt.hpp>
 #include <optional>
 
+#include "base/parallel.h"
 #include "doe/design.h"
-#include "doe/parallel.h"
 #include "surfaces/optimum/score.h"
 
 namespace doetune::surfaces {
@@ -98,7 +98,7 @@ std::vector<Settings> globally_searched(const OptimumRequest& request,
   const std::vector<nlopt::algorithm> algorithms{nlopt::GN_CRS2_LM, nlopt::GN_ESCH};
   std::vector<std::optional<Settings>> found(algorithms.size());
   const auto count = static_cast<int>(algorithms.size());
-  doe::parallel_for(count, request.threads, [&](int i) {
+  parallel_for(count, request.threads, [&](int i) {
     nlopt::srand(1);  // each thread has its own sequence
     Variables variables(request, search);
     std::vector<double> at = variables.centre();

@@ -14,7 +14,7 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr int kLeastCommon = 3;
+constexpr int kMinCommon = 3;
 
 /// The columns of two responses' errors that belong to the same run.
 std::vector<std::pair<Eigen::Index, Eigen::Index>> common_runs(const std::vector<int>& a,
@@ -66,7 +66,7 @@ JointErrors::JointErrors(const std::vector<GoalResponse>& responses) : responses
     for (std::size_t k = 0; k < j; ++k) {
       if (residuals[j].size() == 0 || residuals[k].size() == 0) continue;
       const auto common = common_runs(runs_[j], runs_[k]);
-      if (static_cast<int>(common.size()) < kLeastCommon) continue;
+      if (static_cast<int>(common.size()) < kMinCommon) continue;
       double both = 0, of_j = 0, of_k = 0;
       for (const auto& [a, b] : common) {
         both += residuals[j][a] * residuals[k][b];

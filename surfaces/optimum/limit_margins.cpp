@@ -37,7 +37,7 @@ double LimitMargins::smallest_margin(Eigen::Index point) const {
   return smallest;
 }
 
-double LimitMargins::most_probability() const {
+double LimitMargins::max_probability() const {
   if (limits_.empty() || points_ == 0) return 1;
   // Whichever limit the margin belongs to.
   const double margin = smallest_margin(widest_);

@@ -19,7 +19,7 @@ class LimitMargins {
   LimitMargins(const OptimumRequest& request, const Eigen::MatrixXd& coded);
 
   /// No point's probability is greater.
-  double most_probability() const;
+  double max_probability() const;
 
   /// The probability of each point that the next run meets every limit, as if the errors of the
   /// responses were independent; 0 where it is sure to be less than `least` or than another

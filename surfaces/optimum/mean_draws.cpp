@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum/joint_errors.h"
@@ -16,10 +16,10 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::uint64_t kSeed = 20;
+constexpr std::uint64_t kDrawSeed = 20;
 
 /// Independent standard normal values (Box & Muller 1958).
-Eigen::MatrixXd normal_matrix(Eigen::Index rows, Eigen::Index columns, doe::RandomStream& random) {
+Eigen::MatrixXd normal_matrix(Eigen::Index rows, Eigen::Index columns, RandomStream& random) {
   Eigen::MatrixXd values(rows, columns);
   for (Eigen::Index i = 0; i < values.size(); i += 2) {
     const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
@@ -147,7 +147,7 @@ MeanDraws::MeanDraws(const JointErrors& joint, const Eigen::MatrixXd& coded)
 }
 
 std::vector<Eigen::MatrixXd> MeanDraws::draw(int draws, std::uint64_t stream) const {
-  doe::RandomStream random(kSeed, stream);
+  RandomStream random(kDrawSeed, stream);
   const auto r = static_cast<Eigen::Index>(responses_.size());
   std::vector<Eigen::MatrixXd> independent;
   for (Eigen::Index j = 0; j < r; ++j) {

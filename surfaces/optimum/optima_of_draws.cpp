@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "doe/parallel.h"
+#include "base/parallel.h"
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/score.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPilotDraws = 64;
 constexpr std::size_t kKeptOfPilot = 16;  // of each draw
-constexpr std::size_t kMostCandidates = 500;
+constexpr std::size_t kMaxCandidates = 500;
 constexpr std::uint64_t kPilotStream = 1'000'000;
 
 /// Points at which a quadratic of the given factors is known by its values: the centre, a step up
@@ -64,7 +64,7 @@ QuadraticForm interpolated(const Eigen::Ref<const Eigen::VectorXd>& values, Eige
 /// body(first, count, stream) of every part of the draws.
 void for_each_part(int draws, int threads, const std::function<void(int, int, int)>& body) {
   const int parts = (draws + kDrawsAtATime - 1) / kDrawsAtATime;
-  doe::parallel_for(parts, threads, [&](int part) {
+  parallel_for(parts, threads, [&](int part) {
     const int first = part * kDrawsAtATime;
     body(first, std::min(kDrawsAtATime, draws - first), part);
   });
@@ -85,13 +85,13 @@ std::vector<Eigen::VectorXd> of_draw(const std::vector<Eigen::MatrixXd>& drawn, 
 
 /// Usable settings, not too many, that can run.
 Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
-  const SettingsSearch search(request.factors, request.region, request.hold, request.most_drawn,
-                              request.most_drawn);
+  const SettingsSearch search(request.factors, request.region, request.hold, request.max_drawn,
+                              request.max_drawn);
   const Eigen::MatrixXd coded = search.all_points().coded;
   if (!request.feasibility) return coded;
   std::vector<Eigen::Index> kept;
   for (Eigen::Index i = 0; i < coded.rows(); ++i) {
-    if (request.feasibility(coded.row(i)) >= request.least_feasibility) kept.push_back(i);
+    if (request.feasibility(coded.row(i)) >= request.min_feasibility) kept.push_back(i);
   }
   return coded(kept, Eigen::all);
 }
@@ -117,7 +117,7 @@ Eigen::MatrixXd candidates(const OptimumRequest& request) {
   std::erase_if(order, [&](Eigen::Index i) { return counts[i] == 0; });
   std::stable_sort(order.begin(), order.end(),
                    [&](Eigen::Index a, Eigen::Index b) { return counts[a] > counts[b]; });
-  order.resize(std::min(order.size(), kMostCandidates));
+  order.resize(std::min(order.size(), kMaxCandidates));
   return coded(order, Eigen::all);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
 #include "doe/design.h"
-#include "doe/parallel.h"
 #include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/non_dominated.h"
@@ -16,7 +16,7 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::size_t kMostLookedAt = 1'000'000;
+constexpr std::size_t kMaxLookedAt = 1'000'000;
 constexpr int kDraws = 2'000;
 
 std::vector<const GoalResponse*> goals_of(const OptimumRequest& request) {
@@ -127,12 +127,12 @@ ParetoFront pareto_front(const OptimumRequest& request, std::size_t most) {
   const std::vector<const GoalResponse*> goals = goals_of(request);
   if (goals.size() < 2) return {};
   const SettingsSearch search(request.factors, request.region, request.hold,
-                              std::min(kMostLookedAt, request.most_enumerated));
+                              std::min(kMaxLookedAt, request.max_enumerated));
   const Front front = searched_front(request, search, goals);
   const std::vector<Eigen::Index> chosen = thinned(front.costs, most);
   ParetoFront result{std::vector<ParetoPoint>(chosen.size()), search.is_exhaustive()};
   Eigen::MatrixXd coded(chosen.size(), request.factors.size());
-  doe::parallel_for(static_cast<int>(chosen.size()), request.threads, [&](int i) {
+  parallel_for(static_cast<int>(chosen.size()), request.threads, [&](int i) {
     const auto place = static_cast<std::size_t>(i);
     const Settings settings = Block{front.natural, {}}.settings(chosen[place]);
     coded.row(i) = doe::coded_point(request.factors, settings).transpose();

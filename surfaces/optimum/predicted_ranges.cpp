@@ -10,7 +10,7 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr std::size_t kImprovedExtremes = 4;
-constexpr long kEvaluations = 60'000;  // of improvements of one extreme
+constexpr long kExtremeEvaluations = 60'000;  // of improvements of one extreme
 
 struct Extreme {
   double value = 0;  ///< sign x response
@@ -52,7 +52,7 @@ double improved(const SettingsSearch& search, const Surface& surface, double sig
                 const Extremes& seen) {
   double highest = seen.front().value;
   if (search.is_exhaustive()) return highest;
-  long evaluations = kEvaluations;
+  long evaluations = kExtremeEvaluations;
   for (std::size_t i = 0; i < std::min(kImprovedExtremes, seen.size()); ++i) {
     double value = seen[i].value;
     const auto choose = [&](const Block& trials) -> std::optional<Eigen::Index> {
@@ -72,7 +72,7 @@ double improved(const SettingsSearch& search, const Surface& surface, double sig
 
 std::vector<Interval> predicted_ranges(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold,
-                              request.most_enumerated);
+                              request.max_enumerated);
   const std::vector<Extremes> extremes = extremes_of_blocks(request, search);
   std::vector<Interval> ranges;
   for (std::size_t r = 0; r < request.responses.size(); ++r) {

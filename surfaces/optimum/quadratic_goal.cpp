@@ -9,7 +9,7 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::size_t kMostLevels = 1'000;
+constexpr std::size_t kMaxLevels = 1'000;
 
 /// The one response that is sought by a ramp up or down; null where there is none or another goal.
 const GoalResponse* only_goal(const OptimumRequest& request) {
@@ -50,10 +50,10 @@ std::optional<QuadraticGoal> QuadraticGoal::of(const OptimumRequest& request) {
       }
     }
     goal.levels_ = std::move(extended);
-    if (goal.levels_.size() > kMostLevels) return std::nullopt;
+    if (goal.levels_.size() > kMaxLevels) return std::nullopt;
   }
   const auto numeric = static_cast<Eigen::Index>(low.size());
-  if (numeric == 0 || numeric > kMostBoxFactors) return std::nullopt;
+  if (numeric == 0 || numeric > kMaxBoxFactors) return std::nullopt;
   const Surface& surface = *goal.response_->surface;
   if (!surface.quadratic(goal.levels_.front())) return std::nullopt;
   const bool turned =
@@ -85,7 +85,7 @@ BoxOptimum QuadraticGoal::best() const {
 
 Eigen::MatrixXd usable_around(const OptimumRequest& request, const SettingsSearch& search,
                               const Eigen::VectorXd& coded) {
-  constexpr Eigen::Index kMostPoints = 4096;
+  constexpr Eigen::Index kMaxPoints = 4096;
   Eigen::MatrixXd points = Eigen::RowVectorXd::Zero(coded.size());
   for (std::size_t f = 0; f < request.factors.size(); ++f) {
     const auto column = static_cast<Eigen::Index>(f);
@@ -99,7 +99,7 @@ Eigen::MatrixXd usable_around(const OptimumRequest& request, const SettingsSearc
     const double down = above == choices.begin() ? up : *(above - 1);
     const bool is_usable = std::abs(factor.to_coded(up) - coded[column]) <= 1e-12;
     points.col(column).setConstant(up);
-    if (is_usable || factor.is_categorical() || 2 * points.rows() > kMostPoints) continue;
+    if (is_usable || factor.is_categorical() || 2 * points.rows() > kMaxPoints) continue;
     const Eigen::Index before = points.rows();
     points.conservativeResize(2 * before, Eigen::NoChange);
     points.bottomRows(before) = points.topRows(before);

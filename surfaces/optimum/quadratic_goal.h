@@ -17,7 +17,7 @@ namespace doetune::surfaces {
 class QuadraticGoal {
  public:
   /// Empty where it is not so, or where there are too many numeric factors (more than
-  /// kMostBoxFactors) or combinations of levels (more than 1,000).
+  /// kMaxBoxFactors) or combinations of levels (more than 1,000).
   static std::optional<QuadraticGoal> of(const OptimumRequest& request);
 
   const GoalResponse& response() const { return *response_; }

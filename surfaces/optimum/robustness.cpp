@@ -120,7 +120,7 @@ RobustResponse robust_response(const GoalResponse& response, const std::vector<S
 }
 
 /// The points whose limits are the least likely to be met were errors independent.
-Eigen::Index least_likely(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
+Eigen::Index min_likely(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
   Eigen::VectorXd products = Eigen::VectorXd::Ones(coded.rows());
   for (const GoalResponse& response : request.responses) {
     if (!response.goal || !response.goal->is_limit()) continue;
@@ -168,7 +168,7 @@ Robustness robustness(const OptimumRequest& request, const Settings& settings,
                                         [](const Score& score) { return score.violation == 0; })) /
       static_cast<double>(all.size());
   robustness.least_all_goals_met_probability =
-      JointErrors(request.responses).all_limits_met(coded.row(least_likely(request, coded)));
+      JointErrors(request.responses).all_limits_met(coded.row(min_likely(request, coded)));
   return robustness;
 }
 

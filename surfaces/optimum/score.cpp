@@ -73,7 +73,7 @@ Scorer::Scorer(const OptimumRequest& request)
 std::vector<Score> Scorer::scores(const Eigen::MatrixXd& coded) const {
   std::vector<Score> scores = scores_of(request_, responses_.at(coded), coded.rows());
   for (Eigen::Index i = 0; request_.feasibility && i < coded.rows(); ++i) {
-    const double lacking = request_.least_feasibility - request_.feasibility(coded.row(i));
+    const double lacking = request_.min_feasibility - request_.feasibility(coded.row(i));
     scores[i].violation += rounded(std::max(0.0, lacking));
   }
   return scores;
@@ -99,7 +99,7 @@ BestOf Scorer::best_of(const Eigen::MatrixXd& coded, const std::vector<bool>& al
   const LimitMargins margins(request_, coded(ties, Eigen::all));
   const std::vector<double> probabilities =
       margins.probabilities(ties_with_bar ? bar->probability : 0);
-  best.most_probability = margins.most_probability();
+  best.max_probability = margins.max_probability();
   best.at = -1;
   for (std::size_t t = 0; t < ties.size(); ++t) {
     Score score = all[static_cast<std::size_t>(ties[t])];

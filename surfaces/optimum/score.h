@@ -40,7 +40,7 @@ std::vector<Score> scores_of(const OptimumRequest& request,
 struct BestOf {
   Eigen::Index at = -1;  ///< none: -1
   Score score;
-  double most_probability = 1;  ///< no point that ties with it has a greater one
+  double max_probability = 1;  ///< no point that ties with it has a greater one
 };
 
 /// Scores points (coded, a point a row); may be called by several threads at a time.

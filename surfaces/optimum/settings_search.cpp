@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <numeric>
 
+#include "base/parallel.h"
+#include "base/random.h"
 #include "doe/design.h"
-#include "doe/parallel.h"
-#include "doe/random.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -46,7 +46,7 @@ std::vector<Settings> fewer_settings(const std::vector<Settings>& choices, std::
 }
 
 /// Every factor at any setting, or at an end of its range as a coin falls.
-Settings random_settings(const std::vector<Settings>& choices, doe::RandomStream& random) {
+Settings random_settings(const std::vector<Settings>& choices, RandomStream& random) {
   Settings settings;
   for (const Settings& choice : choices) {
     if (random.below(2) == 0) {
@@ -126,7 +126,7 @@ void SettingsSearch::draw_random_points() {
   Settings centre;
   for (const Settings& choice : choices_) centre.push_back(choice[choice.size() / 2]);
   add(centre);
-  doe::RandomStream random(kSeed, 0);
+  RandomStream random(kSeed, 0);
   for (int tries = 0; tries < kRandomTries && found < kRandomPoints; ++tries) {
     add(random_settings(choices_, random));
   }
@@ -192,7 +192,7 @@ Block SettingsSearch::grid_block(std::size_t index, const doe::Region& region) c
 void SettingsSearch::for_each(const std::vector<std::size_t>& blocks, int threads,
                               const Body& body) const {
   const auto lanes = static_cast<int>(std::min<std::size_t>(kLanes, blocks.size()));
-  doe::parallel_for(lanes, threads, [&](int lane) {
+  parallel_for(lanes, threads, [&](int lane) {
     const doe::Region region = region_.for_another_thread();
     for (auto i = static_cast<std::size_t>(lane); i < blocks.size();
          i += static_cast<std::size_t>(lanes)) {

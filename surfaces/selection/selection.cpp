@@ -9,7 +9,7 @@
 #include <map>
 #include <tuple>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/selection/subset_scores.h"
 
@@ -17,8 +17,8 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr double kNear = 2;
-constexpr std::size_t kMostNear = 100;
-constexpr long kMostWholePlotModels = 20'000;
+constexpr std::size_t kMaxNear = 100;
+constexpr long kMaxWholePlotModels = 20'000;
 constexpr std::uint64_t kSeed = 1;  // the same model is found every time
 constexpr std::uint64_t kRandomStarts = 10;
 constexpr int kShakes = 4;
@@ -39,11 +39,11 @@ class Comparison {
  public:
   void add(const Subset& in, double aicc) {
     ++compared_;
-    if (aicc > least_ + kNear) return;
+    if (aicc > min_ + kNear) return;
     near_[in] = aicc;
-    if (aicc >= least_) return;
-    least_ = aicc;
-    std::erase_if(near_, [&](const auto& entry) { return entry.second > least_ + kNear; });
+    if (aicc >= min_) return;
+    min_ = aicc;
+    std::erase_if(near_, [&](const auto& entry) { return entry.second > min_ + kNear; });
   }
 
   long compared() const { return compared_; }
@@ -59,7 +59,7 @@ class Comparison {
 
  private:
   std::map<Subset, double> near_;
-  double least_ = std::numeric_limits<double>::infinity();
+  double min_ = std::numeric_limits<double>::infinity();
   long compared_ = 0;
 };
 
@@ -109,7 +109,7 @@ class Search {
   }
 
   /// With some terms changed at random; empty where that has no AICc.
-  std::optional<Stage> shaken(Stage stage, doe::RandomStream& random) const {
+  std::optional<Stage> shaken(Stage stage, RandomStream& random) const {
     for (int change = 0; change < kShakes; ++change) {
       stage.in = changed(random.below(terms_.count()), stage.in);
     }
@@ -222,7 +222,7 @@ class Selector {
   Stage best_subset(bool& exhaustive) {
     start(false);
     const long most =
-        closed_form() ? options_.most_models : std::min(options_.most_models, kMostWholePlotModels);
+        closed_form() ? options_.max_models : std::min(options_.max_models, kMaxWholePlotModels);
     exhaustive = terms_.subset_count(most) <= most;
     if (!exhaustive) return searched();
     comparison_ = {};
@@ -240,7 +240,7 @@ class Selector {
     };
     if (scores_->aicc(Subset(terms_.count(), true))) consider(backward_path().back());
     for (std::uint64_t start = 0; quick && start < kRandomStarts; ++start) {
-      doe::RandomStream random(kSeed, start);
+      RandomStream random(kSeed, start);
       if (const auto stage = search_.shaken(best, random)) consider(*stage);
     }
     return best;
@@ -261,7 +261,7 @@ class Selector {
     std::vector<NearModel> models;
     double sum = 0;
     for (const auto& [in, aicc] : comparison_.near()) {
-      if (models.size() == kMostNear) break;
+      if (models.size() == kMaxNear) break;
       models.push_back({model_of(largest_, terms_, in).term_names(), aicc, 0});
       models.back().weight = std::exp((models.front().aicc - aicc) / 2);
       sum += models.back().weight;

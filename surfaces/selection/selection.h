@@ -21,7 +21,7 @@ struct SelectionOptions {
   SelectionMethod method = SelectionMethod::kBestSubset;
   Heredity heredity = Heredity::kStrong;
   /// More models than that are not all compared: the best one is then searched for.
-  long most_models = 4'000'000;
+  long max_models = 4'000'000;
   FitOptions fit = {};
 };
 
@@ -54,7 +54,7 @@ struct Selection {
 /// as a whole. Models that the runs do not determine, or for which AICc does not exist, are left
 /// out.
 ///
-///   best subset  compares all models. Beyond most_models (with whole plots 20,000, whose
+///   best subset  compares all models. Beyond max_models (with whole plots 20,000, whose
 ///   likelihood
 ///                has no closed form) the ends of forward and backward, and of ten random changes
 ///                of the best, are improved by changing one term or two, with those that heredity

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/shape.h"
 
@@ -68,7 +68,7 @@ Definite definite_shares(const Fit& fit, const SecondOrder& terms, Eigen::Index 
   const Eigen::MatrixXd covariance = fit.unscaled_covariance(terms.columns, terms.columns);
   const Eigen::MatrixXd root = Eigen::LLT<Eigen::MatrixXd>(covariance).matrixL();
   const Eigen::VectorXd estimate = fit.beta(terms.columns);
-  doe::RandomStream random(seed, 0);
+  RandomStream random(seed, 0);
   Definite shares;
   Eigen::VectorXd normal(estimate.size());
   for (int draw = 0; draw < draws; ++draw) {

@@ -2,6 +2,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 

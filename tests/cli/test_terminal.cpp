@@ -18,7 +18,7 @@ TEST_CASE("Tables align words to the left and numbers to the right", "[cli]") {
 }
 
 TEST_CASE("Columns count characters, not bytes", "[cli]") {
-  CHECK(cli::width("R\xc2\xb2 \xc2\xb7") == 4);
+  CHECK(character_count("R\xc2\xb2 \xc2\xb7") == 4);
 }
 
 TEST_CASE("Durations read as people say them", "[cli]") {
@@ -59,7 +59,7 @@ TEST_CASE("A quarter of the plan is measured once more at most, and each run onc
   for (int run = 1; run <= 9; ++run) {
     plan.runs.push_back({run, 10 - run, doe::PointType::kFactorial, 1, 1, {}});
   }
-  std::vector<reports::OutlyingRun> outlying{{7, true, {}}, {3, false, {}}, {5, false, {}}};
+  std::vector<analysis::OutlyingRun> outlying{{7, true, {}}, {3, false, {}}, {5, false, {}}};
   CHECK(cli::within_a_quarter(plan, outlying) == std::vector<int>{3, 7});  // the outlier first
   plan.runs.push_back({10, 3, doe::PointType::kFactorial, 1, 2, {}});      // run 7 again
   outlying.push_back({10, false, {}});

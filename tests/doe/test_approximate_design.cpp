@@ -2,11 +2,11 @@
 #include <cmath>
 #include <memory>
 
+#include "base/random.h"
 #include "doe/evaluation.h"
 #include "doe/evaluation/moments.h"
 #include "doe/evaluation/region_sample.h"
 #include "doe/optimal/approximate_design.h"
-#include "doe/random.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -74,7 +74,7 @@ TEST_CASE("No random design passes the limit, with levels and settings too", "[d
   REQUIRE(bound);
   CHECK(bound->proven);
   CHECK(bound->efficiency_percent == Approx(bound->attained_percent).epsilon(3e-5));
-  doe::RandomStream random(1, 1);
+  RandomStream random(1, 1);
   for (int design = 0; design < 50; ++design) {
     Eigen::MatrixXd x(20, 3);
     for (Eigen::Index i = 0; i < x.rows(); ++i) {

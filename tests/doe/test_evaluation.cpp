@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "base/random.h"
 #include "doe/design.h"
 #include "doe/evaluation.h"
-#include "doe/random.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -56,7 +56,7 @@ TEST_CASE("A supersaturated design names as many columns as it cannot determine"
           "[doe][evaluation]") {
   std::vector<doe::Factor> factors;
   for (int f = 0; f < 20; ++f) factors.push_back(continuous("x" + std::to_string(f)));
-  doe::RandomStream random(1, 2);
+  RandomStream random(1, 2);
   const Eigen::MatrixXd x =
       Eigen::MatrixXd::NullaryExpr(200, 20, [&]() { return 2 * random.uniform() - 1; });
   const doe::Evaluation evaluation = doe::evaluate(doe::Model::named("quadratic", factors), x);

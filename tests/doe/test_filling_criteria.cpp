@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "doe/filling/criteria.h"
-#include "doe/filling/latin_distances.h"
-#include "doe/filling/pair_energy.h"
-#include "doe/filling/search.h"
+#include "doe/space_filling/criteria.h"
+#include "doe/space_filling/latin_distances.h"
+#include "doe/space_filling/pair_energy.h"
+#include "doe/space_filling/search.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -20,10 +20,10 @@ doe::UnitPoints continuous_points(Eigen::MatrixXd x) {
 }
 
 /// Latin columns, and with `mixed` a discrete and a nominal one at the end.
-doe::UnitPoints random_points(int n, int k, bool mixed, doe::RandomStream& random) {
+doe::UnitPoints random_points(int n, int k, bool mixed, RandomStream& random) {
   doe::UnitPoints points = continuous_points(Eigen::MatrixXd(n, k));
   for (int c = 0; c < k; ++c) {
-    const std::vector<int> order = doe::random_permutation(n, random);
+    const std::vector<int> order = random_permutation(n, random);
     const int levels = mixed && c == k - 2 ? 4 : mixed && c == k - 1 ? 3 : n;
     if (levels == 4) points.columns[c] = {ColumnKind::kDiscrete, 4};
     if (levels == 3) points.columns[c] = {ColumnKind::kNominal, 3};
@@ -86,7 +86,7 @@ TEST_CASE("Coded points come to the unit cube on their factor's scale", "[doe][f
 }
 
 TEST_CASE("A criterion updated move by move is the criterion computed afresh", "[doe][filling]") {
-  doe::RandomStream random(7, 0);
+  RandomStream random(7, 0);
   for (const Filling filling : {Filling::kMaximin, Filling::kMaxPro, Filling::kCenteredL2}) {
     for (const bool mixed : {false, true}) {
       const int n = 13;
@@ -119,7 +119,7 @@ TEST_CASE("A criterion updated move by move is the criterion computed afresh", "
 }
 
 TEST_CASE("Single new settings update a criterion, and fixed points leave it", "[doe][filling]") {
-  doe::RandomStream random(8, 0);
+  RandomStream random(8, 0);
   for (const Filling filling : {Filling::kMaximin, Filling::kMaxPro, Filling::kCenteredL2}) {
     doe::UnitPoints points = random_points(12, 3, false, random);
     points.x.row(1) = points.x.row(0);  // existing runs may repeat
@@ -137,7 +137,7 @@ TEST_CASE("Single new settings update a criterion, and fixed points leave it", "
 }
 
 TEST_CASE("Distances of a Latin hypercube stay exact over thousands of swaps", "[doe][filling]") {
-  doe::RandomStream random(9, 0);
+  RandomStream random(9, 0);
   for (const auto& start :
        {doe::random_latin(17, 4, random), doe::random_symmetric_latin(17, 4, random)}) {
     doe::LatinDistances state(start);
@@ -160,7 +160,7 @@ TEST_CASE("Distances of a Latin hypercube stay exact over thousands of swaps", "
 }
 
 TEST_CASE("Symmetric hypercubes and good lattices are Latin", "[doe][filling]") {
-  doe::RandomStream random(10, 0);
+  RandomStream random(10, 0);
   const auto latin = [](const Eigen::MatrixXi& levels) {
     for (Eigen::VectorXi column : levels.colwise()) {
       std::sort(column.begin(), column.end());

@@ -2,10 +2,10 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "doe/filling/filling_search.h"
-#include "doe/filling/latin_distances.h"
-#include "doe/filling/maximin_latin.h"
-#include "doe/parallel.h"
+#include "base/parallel.h"
+#include "doe/space_filling/filling_search.h"
+#include "doe/space_filling/latin_distances.h"
+#include "doe/space_filling/maximin_latin.h"
 
 using namespace doetune;
 using doe::Filling;
@@ -49,15 +49,15 @@ doe::FillingTask latin_task(Filling filling, int n, int k) {
 TEST_CASE("Jobs in parallel all run, and the first failure is thrown", "[doe][parallel]") {
   for (const int threads : {0, 1, 2, 5}) {
     std::vector<int> done(40, 0);
-    doe::parallel_for(40, threads, [&](int i) { done[i] = i + 1; });
+    parallel_for(40, threads, [&](int i) { done[i] = i + 1; });
     for (int i = 0; i < 40; ++i) CHECK(done[i] == i + 1);
-    CHECK_THROWS_WITH(doe::parallel_for(9, threads,
-                                        [](int i) {
-                                          if (i > 2) throw std::runtime_error(std::to_string(i));
-                                        }),
+    CHECK_THROWS_WITH(parallel_for(9, threads,
+                                   [](int i) {
+                                     if (i > 2) throw std::runtime_error(std::to_string(i));
+                                   }),
                       "3");
   }
-  doe::parallel_for(0, 0, [](int) { FAIL("nothing to do"); });
+  parallel_for(0, 0, [](int) { FAIL("nothing to do"); });
 }
 
 TEST_CASE("Maximin search reaches the optimum that enumeration finds", "[doe][filling]") {

@@ -6,7 +6,7 @@
 
 #include "doe/evaluation/comparison.h"
 #include "doe/evaluation/full_evaluation.h"
-#include "doe/filling/criteria.h"
+#include "doe/space_filling/criteria.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;

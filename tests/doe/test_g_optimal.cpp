@@ -5,11 +5,11 @@
 #include <functional>
 #include <memory>
 
+#include "base/random.h"
 #include "doe/combinations.h"
 #include "doe/design.h"
 #include "doe/evaluation/max_variance.h"
 #include "doe/optimal/variance_peaks.h"
-#include "doe/random.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -55,7 +55,7 @@ Eigen::MatrixXd inverse_information(const doe::Model& model, const Eigen::Matrix
   return (x.transpose() * x).inverse();
 }
 
-Eigen::MatrixXd random_points(int runs, int factors, doe::RandomStream& random) {
+Eigen::MatrixXd random_points(int runs, int factors, RandomStream& random) {
   Eigen::MatrixXd coded(runs, factors);
   for (double& value : coded.reshaped()) value = 2 * random.uniform() - 1;
   return coded;
@@ -105,7 +105,7 @@ TEST_CASE("The reported G-efficiency is that of the proven maximum", "[doe][g-op
 }
 
 TEST_CASE("G-optimal designs predict their worst better than D-optimal ones", "[doe][g-optimal]") {
-  doe::RandomStream random(7, 0);
+  RandomStream random(7, 0);
   for (int trial = 0; trial < 3; ++trial) {
     std::vector<doe::Factor> factors = numbered_factors(1 + static_cast<int>(random.below(2)));
     if (random.below(2) == 0) factors.push_back(whole("n", 0, 3));
@@ -233,7 +233,7 @@ TEST_CASE("A time limit gives the best G-optimal design so far", "[doe][g-optima
 }
 
 TEST_CASE("The highest peak found is the proven maximum", "[doe][g-optimal]") {
-  doe::RandomStream random(3, 0);
+  RandomStream random(3, 0);
   for (int k = 1; k <= 4; ++k) {
     doe::DesignRequest wanted = request(numbered_factors(k), "quadratic", 0, 1);
     if (k == 2) wanted.factors.push_back(words("w", {"p", "q", "r"}));

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <memory>
 
+#include "base/random.h"
 #include "doe/design.h"
 #include "doe/evaluation/max_variance.h"
 #include "doe/evaluation/polynomial_maximum.h"
 #include "doe/evaluation/region_sample.h"
-#include "doe/random.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -26,13 +26,13 @@ double variance(const doe::Model& model, const Eigen::MatrixXd& inverse, const E
   return f * inverse * f.transpose();
 }
 
-double random_setting(const doe::Factor& factor, doe::RandomStream& random) {
+double random_setting(const doe::Factor& factor, RandomStream& random) {
   const std::vector<double> settings = doe::coded_settings(factor);
   return settings.empty() ? 2 * random.uniform() - 1 : settings[random.below(settings.size())];
 }
 
 Eigen::MatrixXd random_design(const std::vector<doe::Factor>& factors, int runs,
-                              doe::RandomStream& random) {
+                              RandomStream& random) {
   Eigen::MatrixXd coded(runs, factors.size());
   for (Eigen::Index i = 0; i < coded.rows(); ++i) {
     for (Eigen::Index f = 0; f < coded.cols(); ++f) {
@@ -43,7 +43,7 @@ Eigen::MatrixXd random_design(const std::vector<doe::Factor>& factors, int runs,
 }
 
 /// (X'X)^-1 of a random design that determines the model well.
-Eigen::MatrixXd random_inverse(const doe::Model& model, int runs, doe::RandomStream& random) {
+Eigen::MatrixXd random_inverse(const doe::Model& model, int runs, RandomStream& random) {
   while (true) {
     const Eigen::MatrixXd x = model.matrix(random_design(model.factors(), runs, random));
     const Eigen::LDLT<Eigen::MatrixXd> ldlt(x.transpose() * x);
@@ -63,7 +63,7 @@ Eigen::MatrixXd three_level_factorial(int k) {
 /// A maximum that owes nothing to the code under test: random points, the best of them improved by
 /// ever smaller steps of one factor.
 double searched_maximum(const doe::Model& model, const Eigen::MatrixXd& inverse,
-                        doe::RandomStream& random, int points) {
+                        RandomStream& random, int points) {
   std::vector<std::pair<double, Eigen::VectorXd>> found;
   for (int i = 0; i < points; ++i) {
     const Eigen::VectorXd x = random_design(model.factors(), 1, random).row(0).transpose();
@@ -98,7 +98,7 @@ double searched_maximum(const doe::Model& model, const Eigen::MatrixXd& inverse,
 }
 
 void check_certified(const doe::Model& model, int runs, std::uint64_t seed) {
-  doe::RandomStream random(seed, 7);
+  RandomStream random(seed, 7);
   const Eigen::MatrixXd inverse = random_inverse(model, runs, random);
   const doe::MaxVariance found = doe::max_variance(model, {}, inverse);
   const double searched = searched_maximum(model, inverse, random, 300);

@@ -127,7 +127,7 @@ TEST_CASE("A search ends the same whatever searches run beside it", "[doe][optim
       p.criterion = criterion;
       p.determinant_share = 0.3;
       std::vector<Eigen::MatrixXd> starts(30, {p.runs, p.space.coordinate_count()});
-      doe::RandomStream random(1, 1);
+      RandomStream random(1, 1);
       Eigen::VectorXd row = Eigen::VectorXd::Zero(p.space.coordinate_count());
       for (Eigen::MatrixXd& start : starts) {
         for (int i = 0; i < p.runs; ++i) {

@@ -29,13 +29,13 @@ bool has_strength_two(const Eigen::MatrixXd& x, int s) {
 }
 
 std::optional<doe::OrthogonalArray> array(int k, int s, int n) {
-  doe::RandomStream random(1, 1);
+  RandomStream random(1, 1);
   auto found = doe::orthogonal_array(k, s, n, random);
   return found && found->levels.rows() == n ? found : std::nullopt;
 }
 
 /// The most factors of s levels for which an array of n runs is offered.
-int most_factors(int s, int n) {
+int max_factors(int s, int n) {
   int k = 0;
   while (array(k + 1, s, n)) ++k;
   return k;
@@ -88,7 +88,7 @@ TEST_CASE("A finite field is a field", "[doe][optimal]") {
 TEST_CASE("Every array that is offered has strength two", "[doe][optimal]") {
   for (const int s : {2, 3, 4, 5, 6, 7, 8, 9, 10}) {
     for (int n = s; n <= 200; n += s) {
-      const int most = most_factors(s, n);
+      const int most = max_factors(s, n);
       INFO(s << " levels, " << n << " runs, " << most << " factors");
       // Rao (1947): n >= 1 + k (s - 1).
       CHECK(most * (s - 1) + 1 <= n);
@@ -97,30 +97,30 @@ TEST_CASE("Every array that is offered has strength two", "[doe][optimal]") {
     }
   }
   CHECK_FALSE(array(2, 3, 12));
-  doe::RandomStream random(1, 1);
+  RandomStream random(1, 1);
   CHECK(doe::orthogonal_array(7, 3, 26, random)->levels.rows() == 18);
   CHECK_FALSE(array(5, 6, 36));
 }
 
 TEST_CASE("Arrays have the factors that their sources give them", "[doe][optimal]") {
   // Rao (1947): (n - 1) / (s - 1). Addelman & Kempthorne (1961): 2 (n/2 - 1) / (s - 1) - 1.
-  CHECK(most_factors(3, 9) == 4);
-  CHECK(most_factors(3, 27) == 13);
-  CHECK(most_factors(4, 64) == 21);
-  CHECK(most_factors(5, 125) == 31);
-  CHECK(most_factors(9, 81) == 10);
-  CHECK(most_factors(3, 18) == 7);
-  CHECK(most_factors(3, 54) == 25);
-  CHECK(most_factors(5, 50) == 11);
-  CHECK(most_factors(7, 98) == 15);
-  CHECK(most_factors(9, 162) == 19);
+  CHECK(max_factors(3, 9) == 4);
+  CHECK(max_factors(3, 27) == 13);
+  CHECK(max_factors(4, 64) == 21);
+  CHECK(max_factors(5, 125) == 31);
+  CHECK(max_factors(9, 81) == 10);
+  CHECK(max_factors(3, 18) == 7);
+  CHECK(max_factors(3, 54) == 25);
+  CHECK(max_factors(5, 50) == 11);
+  CHECK(max_factors(7, 98) == 15);
+  CHECK(max_factors(9, 162) == 19);
   // Bose & Bush (1952): 4 levels in 32 runs, 8 in 128; Plackett & Burman (1946).
-  CHECK(most_factors(4, 32) == 9);
-  CHECK(most_factors(8, 128) == 17);
-  CHECK(most_factors(2, 12) == 11);
-  CHECK(most_factors(6, 36) == 3);
+  CHECK(max_factors(4, 32) == 9);
+  CHECK(max_factors(8, 128) == 17);
+  CHECK(max_factors(2, 12) == 11);
+  CHECK(max_factors(6, 36) == 3);
   // On top of one another: 25 + 50.
-  CHECK(most_factors(5, 75) == 6);
+  CHECK(max_factors(5, 75) == 6);
 }
 
 TEST_CASE("Main effects of words reach the orthogonal design", "[doe][optimal]") {

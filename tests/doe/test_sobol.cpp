@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "doe/filling/sobol.h"
+#include "doe/space_filling/sobol.h"
 
 using namespace doetune;
 

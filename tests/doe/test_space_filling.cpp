@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
+#include "base/random.h"
 #include "doe/design.h"
-#include "doe/random.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -98,7 +98,7 @@ TEST_CASE("A full factorial's worth of runs is the full factorial", "[doe][filli
 }
 
 TEST_CASE("Sampled designs keep constraints, in random regions", "[doe][filling]") {
-  doe::RandomStream random(21, 0);
+  RandomStream random(21, 0);
   for (int trial = 0; trial < 3; ++trial) {
     const std::vector<doe::Factor> factors{continuous("a"), whole("n", 1, 8),
                                            words("w", {"x", "y"}), continuous("c", 0, 10)};

@@ -160,7 +160,7 @@ TEST_CASE("The gain along a coordinate is that of M computed anew", "[doe][split
       request({hard(continuous("h")), continuous("a"), words("w", {"x", "y", "z"})}, "quadratic");
   doe::SearchSpace space(wanted);
   const int p = space.column_count();
-  doe::RandomStream random(3, 0);
+  RandomStream random(3, 0);
   for (const auto criterion : {doe::ExactCriterion::kDeterminant, doe::ExactCriterion::kTrace,
                                doe::ExactCriterion::kCompound}) {
     const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(p, p);
@@ -289,7 +289,7 @@ TEST_CASE("A budget is spent where it tells most", "[doe][budget]") {
 }
 
 TEST_CASE("Allocations keep to the budget, and none could hold a run more", "[doe][budget]") {
-  doe::RandomStream random(4, 0);
+  RandomStream random(4, 0);
   for (int trial = 0; trial < 50; ++trial) {
     doe::DesignOptions options;
     options.run_cost_s = 1 + static_cast<double>(random.below(100));

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <string>
 
-#include "reports/analysis/analysis.h"
+#include "analysis/analysis.h"
 #include "study/import.h"
-#include "tests/reports/example_studies.h"
+#include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 
 namespace doetune::tests {
@@ -17,16 +17,16 @@ struct Case {
     std::ofstream(data) << csv;
     directory = study::import_runs(study::parse_study(text, folder.path() / "study.yaml"), data,
                                    folder.path() / "study", true);
-    analysis = reports::analyse(directory);
+    analysis = analysis::analyse(directory);
   }
   explicit Case(const std::string& text) {
     directory = make_fccd_study(folder.path(), text);
-    analysis = reports::analyse(directory);
+    analysis = analysis::analyse(directory);
   }
 
   TemporaryDirectory folder;
   study::StudyDirectory directory;
-  reports::Analysis analysis;
+  analysis::Analysis analysis;
 };
 
 inline std::string head(const std::string& factors, const std::string& model) {

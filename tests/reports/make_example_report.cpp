@@ -6,10 +6,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/analysis.h"
 #include "doe/design.h"
-#include "reports/analysis/analysis.h"
 #include "reports/documents/write_report.h"
-#include "tests/reports/example_studies.h"
+#include "reports/json/analysis_json.h"
+#include "tests/analysis/example_studies.h"
 
 namespace {
 
@@ -20,9 +21,9 @@ nlohmann::json interval(const std::optional<surfaces::Interval>& ends) {
   return {ends->low, ends->high};
 }
 
-nlohmann::json prediction(const reports::Analysis& analysis, const Eigen::VectorXd& coded) {
+nlohmann::json prediction(const analysis::Analysis& analysis, const Eigen::VectorXd& coded) {
   nlohmann::json json;
-  for (const reports::ResponseAnalysis& response : analysis.responses) {
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
     const surfaces::Prediction p = response.surface()->predict(coded);
     json[response.response.name] = {{"mean", p.response()},
@@ -37,7 +38,8 @@ nlohmann::json prediction(const reports::Analysis& analysis, const Eigen::Vector
 }
 
 /// Every condition of the region that excludes settings in natural units.
-nlohmann::json excluded_by(const reports::Analysis& analysis, const std::vector<double>& settings) {
+nlohmann::json excluded_by(const analysis::Analysis& analysis,
+                           const std::vector<double>& settings) {
   const study::Study& study = analysis.directory->study;
   nlohmann::json all = nlohmann::json::array();
   const auto ask = [&](const doe::Region& region) {
@@ -57,7 +59,7 @@ nlohmann::json excluded_by(const reports::Analysis& analysis, const std::vector<
 }
 
 /// Predictions at usable settings spread over the region.
-nlohmann::json predictions(const reports::Analysis& analysis) {
+nlohmann::json predictions(const analysis::Analysis& analysis) {
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
   nlohmann::json list;
   for (std::size_t i = 0; i < 25; ++i) {
@@ -95,7 +97,7 @@ int main(int argument_count, char** arguments) {
   const std::filesystem::path folder = arguments[2];
   std::filesystem::create_directories(folder);
   const study::StudyDirectory directory = kStudies.at(arguments[1])(folder);
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   study::write_file_atomically(directory.path / "predictions.json", predictions(analysis).dump());

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <regex>
 
-#include "reports/analysis/level_words.h"
-#include "reports/analysis/surface_words.h"
+#include "analysis/level_words.h"
+#include "analysis/surface_words.h"
 #include "reports/figures/figures.h"
 #include "reports/page/html.h"
 #include "tests/reports/figure_case.h"
@@ -24,7 +24,7 @@ TEST_CASE("The shape of a surface in words", "[reports][figures]") {
     }
   }
   const Case study(head(kTwoFactors, "quadratic"), csv);
-  const std::string words = reports::shape_words(study.analysis, study.analysis.responses[0]);
+  const std::string words = analysis::shape_words(study.analysis, study.analysis.responses[0]);
   CHECK_THAT(words, Contains("A minimum (> 99 % sure) at a = 0.500, b = ") &&
                         Contains("inside the region") && Contains("It curves most along a."));
 }
@@ -43,10 +43,10 @@ TEST_CASE("With categorical factors the shape is that at the optimum's levels",
     }
   }
   const Case study(head(kTwoFactors + "  p: {levels: [u, v]}\n", "quadratic"), csv);
-  const std::string words = reports::shape_words(study.analysis, study.analysis.responses[0]);
+  const std::string words = analysis::shape_words(study.analysis, study.analysis.responses[0]);
   CHECK_THAT(words, Contains("With p = u a minimum at a = 0.500, b = ") &&
                         Contains("inside the region; 10.0") && !Contains("p = u,"));
-  CHECK_THAT(reports::level_words(study.analysis, study.analysis.responses[0], 2),
+  CHECK_THAT(analysis::level_words(study.analysis, study.analysis.responses[0], 2),
              Contains("highest with v (14.0") && Contains(", then u (10.0"));
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("Levels are told apart where the runs tell them apart", "[reports][fig
   // p = 0.9, of either against the third p < 0.01.
   const Case study(head("  p: {levels: [u, v, w]}\n", "linear"),
                    "p,y\nu,9.5\nu,10.5\nv,9.6\nv,10.6\nw,19.5\nw,20.5\n");
-  const std::string words = reports::level_words(study.analysis, study.analysis.responses[0], 0);
+  const std::string words = analysis::level_words(study.analysis, study.analysis.responses[0], 0);
   CHECK_THAT(words, Contains("highest with w (20.0 s), then v (10.1) or u (10.0)"));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("What constraints exclude is grey, and no part of what meets the limit
           "[reports][figures]") {
   tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_mixed_study(folder.path());
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   const std::vector<reports::Figure> figures = reports::contour_figures(analysis);
   REQUIRE_FALSE(figures.empty());
   for (const reports::Figure& figure : figures) {
@@ -112,7 +112,7 @@ TEST_CASE("Where runs hardly complete is grey too", "[reports][figures]") {
   // Runs with a * b of 45 and more could not run: the corner of high a and b.
   tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_constrained_study(folder.path());
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   REQUIRE(analysis.feasibility);
   for (const reports::Figure& figure : reports::contour_figures(analysis)) {
     CHECK_THAT(figure.caption, Contains("or less than half of the runs would complete"));

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <numbers>
 
+#include "analysis/design_quality.h"
+#include "analysis/effects.h"
+#include "analysis/tornado.h"
+#include "analysis/trade_off.h"
 #include "doe/design.h"
-#include "reports/analysis/design_quality.h"
-#include "reports/analysis/effects.h"
-#include "reports/analysis/tornado.h"
-#include "reports/analysis/trade_off.h"
 #include "reports/figures/figures.h"
 #include "reports/page/html.h"
 #include "study/import.h"
@@ -79,14 +79,14 @@ TEST_CASE("A tornado shows what the surface predicts one step off the optimum",
   const Case study(tests::fccd_study_text());
   const std::vector<doe::Factor>& factors = study.directory.study.factors;
   const std::vector<double>& best = study.analysis.optimum->best.settings;
-  const std::vector<reports::Tornado> found = reports::tornados(study.analysis);
+  const std::vector<analysis::Tornado> found = analysis::tornados(study.analysis);
   REQUIRE(found.size() == 2);
-  for (const reports::Tornado& tornado : found) {
+  for (const analysis::Tornado& tornado : found) {
     const surfaces::Fit& fit = *tornado.response->fit;
     CHECK(tornado.centre == Approx(fit.predict(doe::coded_point(factors, best)).response()));
     REQUIRE(tornado.swings.size() == 3);
-    for (const reports::FactorSwing& swing : tornado.swings) {
-      for (const std::optional<reports::SwingEnd>& end : {swing.down, swing.up}) {
+    for (const analysis::FactorSwing& swing : tornado.swings) {
+      for (const std::optional<analysis::SwingEnd>& end : {swing.down, swing.up}) {
         if (!end) continue;
         std::vector<double> moved = best;
         moved[swing.factor] = end->setting;
@@ -108,11 +108,11 @@ TEST_CASE("A tornado shows what the surface predicts one step off the optimum",
 TEST_CASE("A front holds settings that no others beat, and goals at odds are known as such",
           "[reports][figures]") {
   const Case study(fast_and_soon());
-  const std::vector<reports::GoalPair> pairs = reports::goal_pairs(study.analysis);
+  const std::vector<analysis::GoalPair> pairs = analysis::goal_pairs(study.analysis);
   REQUIRE(pairs.size() == 1);
   CHECK(pairs[0].agreement < -0.5);
   const auto& points = study.analysis.details->pareto.points;
-  const std::vector<std::size_t> front = reports::front_of(study.analysis, pairs[0]);
+  const std::vector<std::size_t> front = analysis::front_of(study.analysis, pairs[0]);
   REQUIRE(front.size() > 5);
   const auto fast = [&](std::size_t i) { return points[i].candidate.outlooks[0].mean; };
   const auto slow = [&](std::size_t i) { return points[i].candidate.outlooks[1].mean; };
@@ -140,7 +140,7 @@ TEST_CASE("Alternatives are told by what they gain and lose", "[reports][figures
   REQUIRE(study.analysis.details->alternative_gains.size() == optimum.alternatives.size());
   REQUIRE_FALSE(optimum.alternatives.empty());
   for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
-    const std::string text = reports::alternative_text(study.analysis, i);
+    const std::string text = analysis::alternative_text(study.analysis, i);
     CHECK_THAT(text, Contains("With ") && Contains(" instead of ") && Contains("throughput "));
     const surfaces::Gain& gain = study.analysis.details->alternative_gains[i][0];
     CHECK(gain.difference ==
@@ -171,7 +171,7 @@ TEST_CASE("Without residual freedom a half-normal plot names what stands out",
     csv += std::to_string(y[static_cast<std::size_t>(run)]) + "\n";
   }
   const Case study(head(factors, model + "]"), csv);
-  const auto saturated = reports::saturated_effects(*study.analysis.responses[0].fit);
+  const auto saturated = analysis::saturated_effects(*study.analysis.responses[0].fit);
   REQUIRE(saturated);
   CHECK(saturated->margins.margin == Approx(6.7478 / 2).epsilon(1e-4));
   CHECK(saturated->margins.simultaneous_margin == Approx(13.699 / 2).epsilon(1e-4));
@@ -191,7 +191,7 @@ TEST_CASE("The prediction variance of a known design", "[reports][figures]") {
   // median that of a^2 + b^2 = 2 / pi, its maximum 3/4 at the corners.
   const Case study(head("  a: {low: -1, high: 1}\n  b: {low: -1, high: 1}\n", "linear"),
                    "a,b,y\n-1,-1,1\n1,-1,2\n-1,1,3\n1,1,5\n");
-  const reports::DesignQuality quality = reports::design_quality(study.analysis);
+  const analysis::DesignQuality quality = analysis::design_quality(study.analysis);
   const doe::FullEvaluation& evaluation = quality.shown();
   CHECK(*evaluation.average_variance == Approx(5.0 / 12));
   CHECK(evaluation.variance_quantiles[10] == Approx((1 + 2 / std::numbers::pi) / 4).epsilon(0.01));
@@ -205,11 +205,11 @@ TEST_CASE("The prediction variance of a known design", "[reports][figures]") {
 
 TEST_CASE("Joint intervals hold for all terms together", "[reports][figures]") {
   const Case study(tests::fccd_study_text());
-  const std::vector<reports::Effect> effects =
-      reports::effects_of(*study.analysis.responses[0].fit);
+  const std::vector<analysis::Effect> effects =
+      analysis::effects_of(*study.analysis.responses[0].fit);
   REQUIRE(effects.size() == 9);
   // R: qt(1 - 0.05/18, 10), against qt(0.975, 10)
-  for (const reports::Effect& effect : effects) {
+  for (const analysis::Effect& effect : effects) {
     const double wide = effect.joint_interval->high - effect.estimate;
     const double narrow = effect.interval->high - effect.estimate;
     CHECK(wide / narrow == Approx(3.51815 / 2.228139).epsilon(1e-3));
@@ -249,7 +249,7 @@ TEST_CASE("Sections say what a study cannot have", "[reports][figures]") {
   SECTION("runs missing") {
     Case study(tests::fccd_study_text());
     for (int run = 12; run <= 20; ++run) study.analysis.records.erase(run);
-    const reports::DesignQuality quality = reports::design_quality(study.analysis);
+    const analysis::DesignQuality quality = analysis::design_quality(study.analysis);
     REQUIRE(quality.made);
     CHECK(quality.made->basics.runs == 11);
     CHECK(quality.planned.basics.runs == 20);
@@ -259,7 +259,7 @@ TEST_CASE("Sections say what a study cannot have", "[reports][figures]") {
   }
   SECTION("no runs at all") {
     Case study(tests::fccd_study_text());
-    study.analysis = reports::Analysis{};
+    study.analysis = analysis::Analysis{};
     study.analysis.directory = &study.directory;
     for (const study::Response& response : study.directory.study.responses) {
       study.analysis.responses.push_back({response, {}, "no completed runs", {}});

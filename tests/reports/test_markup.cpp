@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "reports/page/markup.h"
+#include "reports/markup/markup.h"
 
 using namespace doetune::reports;
 

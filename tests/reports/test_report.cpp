@@ -5,7 +5,7 @@
 #include "reports/documents/write_report.h"
 #include "reports/page/html.h"
 #include "reports/page/section.h"
-#include "tests/reports/example_studies.h"
+#include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -35,7 +35,7 @@ std::string static_part(std::string html) {
 struct Case {
   tests::TemporaryDirectory folder;
   study::StudyDirectory directory = tests::make_fccd_study(folder.path());
-  reports::Analysis analysis = reports::analyse(directory);
+  analysis::Analysis analysis = analysis::analyse(directory);
 };
 
 }  // namespace
@@ -104,7 +104,7 @@ TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
 
 TEST_CASE("A study without any run has a report that says so", "[reports][html]") {
   Case study;
-  study.analysis = reports::Analysis{};
+  study.analysis = analysis::Analysis{};
   study.analysis.directory = &study.directory;
   for (const study::Response& response : study.directory.study.responses) {
     study.analysis.responses.push_back({response, {}, "no completed runs", {}});
@@ -128,7 +128,7 @@ TEST_CASE("A response without a fit is reported beside one with", "[reports][htm
 
 TEST_CASE("A saturated fit is reported without intervals or diagnostics", "[reports][html]") {
   Case study;
-  for (reports::ResponseAnalysis& response : study.analysis.responses) {
+  for (analysis::ResponseAnalysis& response : study.analysis.responses) {
     surfaces::Fit& fit = *response.fit;
     fit.sigma.reset();
     fit.df_residual = 0;
@@ -152,7 +152,7 @@ TEST_CASE("A report bears 50 factors, markup in names, and responses without new
           "[reports][html]") {
   const tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_odd_study(folder.path());
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   const reports::Report report = reports::make_report(analysis);
   CHECK(count(report.html, "<img") == 0);
   CHECK(count(static_part(report.html), "<u>") == 0);

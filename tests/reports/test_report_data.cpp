@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include "analysis/analysis.h"
 #include "doe/design.h"
-#include "reports/analysis/analysis.h"
 #include "reports/page/report_data.h"
-#include "tests/reports/example_studies.h"
+#include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -29,7 +29,7 @@ double evaluated(const nlohmann::json& response, const std::vector<double>& code
 TEST_CASE("The data of a report predicts what the fit predicts", "[reports][data]") {
   const tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_fccd_study(folder.path());
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   const nlohmann::json data = nlohmann::json::parse(reports::report_data(analysis).dump());
   REQUIRE(data["responses"].size() == 2);
   for (std::size_t r = 0; r < 2; ++r) {
@@ -47,7 +47,7 @@ TEST_CASE("The data of a report predicts what the fit predicts", "[reports][data
 TEST_CASE("The data of a report says what the study excludes", "[reports][data]") {
   const tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_constrained_study(folder.path());
-  const nlohmann::json region = reports::report_data(reports::analyse(directory))["region"];
+  const nlohmann::json region = reports::report_data(analysis::analyse(directory))["region"];
   CHECK(region["constraints"].size() == 9);
   CHECK(region["constraints"][0] == "a * b <= 60");
   CHECK(region["forbidden"] ==
@@ -58,7 +58,7 @@ TEST_CASE("The data of a report says what the study excludes", "[reports][data]"
 TEST_CASE("Sliders stop at usable settings alone, the reference among them", "[reports][data]") {
   const tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_fccd_study(folder.path());
-  const reports::Analysis analysis = reports::analyse(directory);
+  const analysis::Analysis analysis = analysis::analyse(directory);
   const nlohmann::json data = reports::report_data(analysis);
   for (std::size_t f = 0; f < data["factors"].size(); ++f) {
     const doe::Factor& factor = directory.study.factors[f];

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/run_study.h"
+#include "runner/loop/run_study.h"
 #include "study/journal.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/silent.h"
@@ -35,7 +35,7 @@ struct FakeLauncher : runner::Launcher {
   std::function<Script(const std::string&)> script = [](const std::string&) { return Script(); };
   std::function<void(double)> at_wait = [](double) {};  ///< the world, at the time given
   double now_s = 0;
-  std::size_t most_at_once = 0;
+  std::size_t max_at_once = 0;
   std::vector<std::string> submitted;
   std::vector<std::string> resumed;
   bool goes_on = false;
@@ -81,7 +81,7 @@ struct FakeLauncher : runner::Launcher {
   void begin(const runner::Attempt& attempt) {
     const Script how = script(attempt.name);
     running.insert({attempt.name, {attempt, how, now_s + how.duration_s}});
-    most_at_once = std::max(most_at_once, running.size());
+    max_at_once = std::max(max_at_once, running.size());
   }
 
   void end(const std::string& name) {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "runner/local_launcher.h"
-#include "runner/run_study.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/loop/run_study.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/silent.h"
 

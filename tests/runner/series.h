@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <vector>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "tests/surfaces/random_normal.h"
 
 namespace doetune::tests {
 
 /// Mean 1, standard deviation `spread`; neighbours are correlated by `correlation`.
 inline std::vector<double> autoregression(std::size_t count, double correlation, double spread,
-                                          doe::RandomStream& random) {
+                                          RandomStream& random) {
   std::vector<double> values;
   double state = random_normal(random);
   for (std::size_t i = 0; i < count; ++i) {
@@ -27,7 +27,7 @@ template <class Happens>
 double rate(int repetitions, Happens happens) {
   int count = 0;
   for (int i = 0; i < repetitions; ++i) {
-    doe::RandomStream random(7, static_cast<std::uint64_t>(i));
+    RandomStream random(7, static_cast<std::uint64_t>(i));
     count += happens(random) ? 1 : 0;
   }
   return static_cast<double>(count) / repetitions;

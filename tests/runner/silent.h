@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/interrupts.h"
-#include "runner/progress.h"
+#include "runner/loop/interrupts.h"
+#include "runner/loop/progress.h"
 
 namespace doetune::tests {
 

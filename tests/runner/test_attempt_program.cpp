@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-#include "runner/attempt_file.h"
+#include "runner/attempts/attempt_file.h"
 #include "study/directory.h"
 #include "tests/temporary_directory.h"
 

@@ -3,11 +3,11 @@
 #include <fstream>
 #include <thread>
 
-#include "runner/clock.h"
-#include "runner/local_launcher.h"
-#include "runner/process_table.h"
-#include "runner/run_error.h"
-#include "runner/run_study.h"
+#include "base/clock.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/loop/run_study.h"
+#include "runner/processes/process_table.h"
+#include "runner/processes/run_error.h"
 #include "study/journal.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/silent.h"
@@ -26,9 +26,9 @@ std::vector<RunRecord> run_all(const StudyDirectory& directory) {
   runner::LocalLauncher launcher;
   tests::SilentSink sink;
   tests::FakeInterrupts interrupts;
-  const double began_s = runner::monotonic_s();
+  const double began_s = monotonic_s();
   runner::run_study(directory, {}, launcher, sink, interrupts);
-  CHECK(runner::monotonic_s() - began_s < kHang_s);
+  CHECK(monotonic_s() - began_s < kHang_s);
   return study::read_journal(directory.journal()).records;
 }
 

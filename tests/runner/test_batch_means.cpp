@@ -84,7 +84,7 @@ TEST_CASE("A ratio's interval holds it, and is that of the mean where the denomi
           const auto interval = ratio_interval(images, times);
           return std::abs(interval->value - 500) <= interval->half_width;
         }) == Approx(0.955).margin(kError + 0.01));
-  doe::RandomStream random(1, 1);
+  RandomStream random(1, 1);
   const Values values = autoregression(100, 0.3, 0.2, random);
   const auto mean = mean_interval(values);
   const auto ratio = ratio_interval(values, Values(100, 4.0));

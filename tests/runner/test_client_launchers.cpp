@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "runner/attempt_file.h"
-#include "runner/attempt_watch.h"
-#include "runner/clock.h"
-#include "runner/pilot_launcher.h"
-#include "runner/run_error.h"
-#include "runner/slurm_job.h"
-#include "runner/ssh_launcher.h"
+#include "base/clock.h"
+#include "runner/attempts/attempt_file.h"
+#include "runner/attempts/attempt_watch.h"
+#include "runner/launchers/pilot_launcher.h"
+#include "runner/launchers/slurm_job.h"
+#include "runner/launchers/ssh_launcher.h"
+#include "runner/processes/run_error.h"
 #include "study/directory.h"
 #include "tests/runner/fake_clients.h"
 
@@ -56,8 +56,8 @@ struct World {
 };
 
 std::vector<runner::Hint> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
-  const double until_s = runner::monotonic_s() + limit_s;
-  while (runner::monotonic_s() < until_s) {
+  const double until_s = monotonic_s() + limit_s;
+  while (monotonic_s() < until_s) {
     const auto hints = launcher.wait(0.05, -1);
     if (hints && !hints->empty()) return *hints;
   }

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "runner/command.h"
+#include "runner/attempts/command.h"
 
 using namespace doetune;
 using runner::run_command;

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "runner/command.h"
+#include "runner/attempts/command.h"
 #include "runner/conditions/checkup.h"
 #include "runner/conditions/conditions.h"
 #include "runner/conditions/environment.h"

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "doe/random.h"
-#include "runner/drift.h"
+#include "base/random.h"
+#include "runner/loop/drift.h"
 
 using namespace doetune;
 
@@ -59,7 +59,7 @@ TEST_CASE("A clear drift is called so; two runs or none tell nothing", "[runner]
 }
 
 TEST_CASE("Of steady systems one in twenty seems to drift", "[runner][drift]") {
-  doe::RandomStream random(2026, 5);
+  RandomStream random(2026, 5);
   int clear = 0;
   constexpr int kStudies = 2000;
   for (int i = 0; i < kStudies; ++i) {

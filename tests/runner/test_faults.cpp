@@ -9,8 +9,8 @@
 #include <map>
 
 #include "runner/conditions/store.h"
-#include "runner/local_launcher.h"
-#include "runner/run_study.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/loop/run_study.h"
 #include "study/journal.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/fake_world.h"
@@ -166,13 +166,13 @@ TEST_CASE("Ten thousand files in the run directory, or among the runs, disturb n
 TEST_CASE("Conditions noted by a clock that was wrong are noted anew", "[runner][faults]") {
   const tests::TemporaryDirectory temporary;
   runner::note_conditions(temporary.path(), "/", {});
-  const auto file = temporary / "conditions" / fmt::format("host-{}.json", runner::host_name());
+  const auto file = temporary / "conditions" / fmt::format("host-{}.json", runner::node_name());
   const auto in_years = std::chrono::hours(24 * 365 * 10);
   std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() + in_years);
   runner::note_conditions(temporary.path(), "/", {});
   CHECK(std::filesystem::last_write_time(file) <
         std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
-  const std::string id = runner::ConditionsStore(temporary.path()).id_of(runner::host_name());
+  const std::string id = runner::ConditionsStore(temporary.path()).id_of(runner::node_name());
   CHECK(std::filesystem::exists(temporary / "conditions" / (id + ".json")));
   CHECK(runner::ConditionsStore(temporary.path()).id_of("../../etc/passwd").empty());
 }

@@ -3,9 +3,10 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "runner/attempt.h"
-#include "runner/bounded_file.h"
-#include "runner/capped_output.h"
+#include "base/clock.h"
+#include "runner/attempts/attempt.h"
+#include "runner/processes/bounded_file.h"
+#include "runner/processes/capped_output.h"
 #include "study/directory.h"
 #include "tests/temporary_directory.h"
 
@@ -101,7 +102,7 @@ TEST_CASE("Attempt directories are found by their names", "[runner][files]") {
 }
 
 TEST_CASE("Times are UTC in ISO 8601 with milliseconds", "[runner][files]") {
-  const std::string now = runner::utc_now();
+  const std::string now = utc_now();
   REQUIRE(now.size() == std::string("2026-11-21T07:38:18.123Z").size());
   CHECK(now[10] == 'T');
   CHECK(now[19] == '.');

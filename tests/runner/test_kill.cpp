@@ -12,8 +12,8 @@
 #include <sstream>
 #include <thread>
 
-#include "doe/random.h"
-#include "runner/process_table.h"
+#include "base/random.h"
+#include "runner/processes/process_table.h"
 #include "study/directory.h"
 #include "study/journal.h"
 #include "tests/temporary_directory.h"
@@ -66,7 +66,7 @@ void add_acknowledged(const std::string& text, std::map<int, int>& acknowledged)
 
 /// Starts the driver and kills it: after some time from its start, while it takes up what was left,
 /// or from its first acknowledgement, while it makes runs.
-std::string run_and_kill(const tests::TemporaryDirectory& temporary, doe::RandomStream& random) {
+std::string run_and_kill(const tests::TemporaryDirectory& temporary, RandomStream& random) {
   const Driver driver = start_driver(temporary);
   std::string text;
   if (random.below(2) == 0) {
@@ -99,7 +99,7 @@ TEST_CASE("Killed at 200 random moments, the runner loses no acknowledged run an
   // The contract of crash safety: acknowledged means on the disk.
   const tests::TemporaryDirectory temporary;
   std::map<int, int> acknowledged;
-  doe::RandomStream random(2026, 1);
+  RandomStream random(2026, 1);
   for (int kill = 0; kill < kKills; ++kill) {
     add_acknowledged(run_and_kill(temporary, random), acknowledged);
   }

@@ -6,11 +6,11 @@
 #include <set>
 #include <thread>
 
-#include "runner/clock.h"
-#include "runner/interrupts.h"
-#include "runner/local_launcher.h"
-#include "runner/process_table.h"
-#include "runner/run_error.h"
+#include "base/clock.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/loop/interrupts.h"
+#include "runner/processes/process_table.h"
+#include "runner/processes/run_error.h"
 #include "study/directory.h"
 #include "tests/temporary_directory.h"
 
@@ -41,8 +41,8 @@ Attempt attempt_of(const tests::TemporaryDirectory& temporary, const std::string
 /// Waits for the ends of that many attempts.
 std::set<std::string> wait_for(LocalLauncher& launcher, std::size_t attempts) {
   std::set<std::string> ended;
-  const double until_s = runner::monotonic_s() + kHang_s;
-  while (ended.size() < attempts && runner::monotonic_s() < until_s) {
+  const double until_s = monotonic_s() + kHang_s;
+  while (ended.size() < attempts && monotonic_s() < until_s) {
     const auto hints = launcher.wait(1, -1);
     REQUIRE(hints);
     for (const auto& hint : *hints) ended.insert(hint.attempt);
@@ -51,8 +51,8 @@ std::set<std::string> wait_for(LocalLauncher& launcher, std::size_t attempts) {
 }
 
 void wait_for_file(const std::filesystem::path& file) {
-  const double until_s = runner::monotonic_s() + kHang_s;
-  while (!std::filesystem::exists(file) && runner::monotonic_s() < until_s) {
+  const double until_s = monotonic_s() + kHang_s;
+  while (!std::filesystem::exists(file) && monotonic_s() < until_s) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -175,9 +175,9 @@ TEST_CASE("Waiting ends with an interrupt, and each one counts", "[runner][launc
   LocalLauncher launcher;
   CHECK(interrupts.count() == 0);
   ::kill(::getpid(), SIGINT);
-  const double began_s = runner::monotonic_s();
+  const double began_s = monotonic_s();
   CHECK(launcher.wait(kHang_s, interrupts.descriptor())->empty());
-  CHECK(runner::monotonic_s() - began_s < kHang_s / 2);
+  CHECK(monotonic_s() - began_s < kHang_s / 2);
   CHECK(interrupts.count() == 1);
   ::kill(::getpid(), SIGTERM);
   CHECK(interrupts.count() == 2);

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "runner/measured.h"
-#include "runner/responses.h"
+#include "runner/attempts/measured.h"
+#include "runner/attempts/responses.h"
 #include "tests/runner/series.h"
 
 using namespace doetune;
@@ -28,7 +28,7 @@ runner::Measured read(const Json& object) {
 }
 
 std::vector<double> noise(std::size_t count) {
-  doe::RandomStream random(2, 1);
+  RandomStream random(2, 1);
   return tests::autoregression(count, 0, 0.1, random);
 }
 

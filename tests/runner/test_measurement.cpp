@@ -32,7 +32,7 @@ std::vector<double> warming_up(std::vector<double> values, double decay) {
 }
 
 std::vector<double> noise(std::size_t count, double spread, std::uint64_t stream = 1) {
-  doe::RandomStream random(11, stream);
+  RandomStream random(11, stream);
   return tests::autoregression(count, 0, spread, random);
 }
 
@@ -40,14 +40,14 @@ std::vector<double> noise(std::size_t count, double spread, std::uint64_t stream
 
 TEST_CASE("Without a precision the least time and count decide", "[measurement]") {
   StoppingRule rule;
-  rule.least_s = 4.5;
-  rule.least_count = 3;
+  rule.min_s = 4.5;
+  rule.min_count = 3;
   auto result = measured(rule, std::vector<double>(100, 1.0), 1000);
-  CHECK(result.stopped_by() == StoppedBy::kLeastTime);
+  CHECK(result.stopped_by() == StoppedBy::kMinTime);
   CHECK(result.end_s() == 1005);
   CHECK(result.begin_s() == 1000);
   CHECK_FALSE(result.steady());  // too few to tell
-  rule.least_count = 30;
+  rule.min_count = 30;
   result = measured(rule, std::vector<double>(100, 1.0));
   CHECK(result.end_s() == 30);
   CHECK(result.steady() == true);
@@ -58,7 +58,7 @@ TEST_CASE("What is measured for a fixed time counts whole, and is steady only as
   auto values = noise(100, 0.02);
   for (std::size_t i = 0; i < 20; ++i) values[i] += 1;
   StoppingRule rule;
-  rule.least_count = 100;
+  rule.min_count = 100;
   const auto result = measured(rule, values);
   CHECK(result.begin() == 0);
   CHECK(result.steady() == false);
@@ -88,9 +88,9 @@ TEST_CASE("Least time, count and quantiles are waited for", "[measurement]") {
   rule.precision = 0.01;
   const auto end_s = [&] { return measured(rule, values).end_s(); };
   CHECK(end_s() == Approx(24).margin(0.1));
-  rule.least_s = 100;
+  rule.min_s = 100;
   CHECK(end_s() == Approx(100).margin(1));
-  rule.least_count = 200;
+  rule.min_count = 200;
   CHECK(end_s() == Approx(200).margin(1));
   rule.quantiles = {0.5, 0.99};
   CHECK(end_s() == Approx(662).margin(1));
@@ -100,7 +100,7 @@ TEST_CASE("max_time and the deadline end what will not become precise", "[measur
   const auto values = noise(10000, 0.01);
   StoppingRule rule;
   rule.precision = 1e-6;
-  rule.most_s = 50;
+  rule.max_s = 50;
   auto result = measured(rule, values, 10);
   CHECK(result.stopped_by() == StoppedBy::kMaxTime);
   CHECK(result.end_s() - 10 == Approx(50.5).margin(0.6));
@@ -113,9 +113,9 @@ TEST_CASE("max_time and the deadline end what will not become precise", "[measur
 
 TEST_CASE("max_time alone waits until the values are steady", "[measurement]") {
   StoppingRule rule;
-  rule.most_s = 500;
+  rule.max_s = 500;
   const auto result = measured(rule, warming_up(noise(1000, 0.02), 10));
-  CHECK(result.stopped_by() == StoppedBy::kLeastTime);
+  CHECK(result.stopped_by() == StoppedBy::kMinTime);
   CHECK(result.steady() == true);
   CHECK(result.begin() >= 25);  // exp(-2.5) is four standard deviations
   CHECK(result.end_s() < 200);
@@ -126,7 +126,7 @@ TEST_CASE("What never becomes steady is said to be so, and its last half counts"
   for (std::size_t i = 0; i < values.size(); ++i) values[i] += 0.01 * static_cast<double>(i);
   StoppingRule rule;
   rule.precision = 0.05;
-  rule.most_s = 300;
+  rule.max_s = 300;
   const auto result = measured(rule, values);
   CHECK(result.stopped_by() == StoppedBy::kMaxTime);
   CHECK(result.steady() == false);

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include "runner/launchers/usable_gpus.h"
 #include "runner/telemetry/nvml.h"
-#include "runner/usable_gpus.h"
 #include "tests/runner/fake_nvml.h"
 
 using namespace doetune;

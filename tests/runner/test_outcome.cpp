@@ -2,10 +2,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "runner/clock.h"
-#include "runner/outcome.h"
-#include "runner/run_error.h"
-#include "runner/untrusted_json.h"
+#include "base/clock.h"
+#include "runner/attempts/outcome.h"
+#include "runner/processes/run_error.h"
+#include "runner/processes/untrusted_json.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -121,9 +121,9 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
   }
   SECTION("a pattern that invites backtracking takes linear time") {
     study.responses[0].pattern = "(a+)+b";
-    const double began_s = runner::monotonic_s();
+    const double began_s = monotonic_s();
     CHECK(judge(study, printed(std::string(1 << 20, 'a'))).status == RunStatus::kFailed);
-    CHECK(runner::monotonic_s() - began_s < 10);
+    CHECK(monotonic_s() - began_s < 10);
   }
   SECTION("however long the line, and whatever follows it") {
     const std::string rest(100000, 'x');
@@ -204,7 +204,7 @@ TEST_CASE("JSON of untrusted programs is bounded", "[runner][json]") {
   CHECK_FALSE(parse_untrusted("[1]"));
   CHECK_FALSE(parse_untrusted("{} {}"));
   CHECK_FALSE(parse_untrusted("{\"a\":" + std::string(100, '[') + std::string(100, ']') + "}"));
-  CHECK_FALSE(parse_untrusted("{\"" + std::string(runner::kMostJsonBytes, 'a') + "\": 1}"));
+  CHECK_FALSE(parse_untrusted("{\"" + std::string(runner::kMaxJsonBytes, 'a') + "\": 1}"));
 }
 
 TEST_CASE("The last JSON object of an output may span lines and be followed by others",

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runner/proc_files.h"
+#include "runner/processes/proc_files.h"
 #include "runner/telemetry/package_energy.h"
 #include "runner/telemetry/process_trees.h"
 #include "tests/runner/child.h"

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "runner/progress_printer.h"
+#include "runner/loop/progress_printer.h"
 #include "tests/runner/fake_study.h"
 
 using namespace doetune;

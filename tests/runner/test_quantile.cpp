@@ -7,7 +7,7 @@
 #include "tests/runner/series.h"
 
 using namespace doetune;
-using measurement::least_count;
+using measurement::min_count;
 using measurement::quantile_interval;
 
 namespace {
@@ -30,22 +30,22 @@ std::vector<double> one_to(int n) {
 }  // namespace
 
 TEST_CASE("The counts are those of MLPerf's LoadGen", "[measurement][quantile]") {
-  CHECK(least_count(0.90) == 64);
-  CHECK(least_count(0.99) == 662);
+  CHECK(min_count(0.90) == 64);
+  CHECK(min_count(0.99) == 662);
 }
 
 TEST_CASE("A count is the smallest that passes the binomial test", "[measurement][quantile]") {
   for (const double q : {0.5, 0.75, 0.9, 0.95, 0.99, 0.999}) {
     for (const double confidence : {0.9, 0.99, 0.999}) {
-      const auto n = static_cast<int>(least_count(q, confidence));
+      const auto n = static_cast<int>(min_count(q, confidence));
       CAPTURE(q, confidence, n);
       CHECK(binomial_sum(1, n, 1 - q) <= 1 - confidence);
       CHECK(binomial_sum(1, n - 1, 1 - q) > 1 - confidence);
     }
   }
-  CHECK(least_count(0.01) == least_count(0.99));  // as much below as above
-  CHECK_THROWS_AS(least_count(1), std::invalid_argument);
-  CHECK_THROWS_AS(least_count(0.5, 0), std::invalid_argument);
+  CHECK(min_count(0.01) == min_count(0.99));  // as much below as above
+  CHECK_THROWS_AS(min_count(1), std::invalid_argument);
+  CHECK_THROWS_AS(min_count(0.5, 0), std::invalid_argument);
 }
 
 TEST_CASE("A quantile is an order statistic, and is not given below its count",

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runner/program.h"
-#include "runner/request.h"
-#include "runner/run_error.h"
-#include "runner/slots.h"
+#include "runner/attempts/request.h"
+#include "runner/attempts/slots.h"
+#include "runner/processes/program.h"
+#include "runner/processes/run_error.h"
 #include "tests/runner/fake_study.h"
 #include "tests/temporary_directory.h"
 

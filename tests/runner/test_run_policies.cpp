@@ -1,5 +1,5 @@
 // What the study asks of the run loop beside the runs: when to stop, whom to tell.
-#include "runner/run_error.h"
+#include "runner/processes/run_error.h"
 #include "tests/runner/fake_world.h"
 
 using namespace doetune;

@@ -7,8 +7,8 @@
 #include <functional>
 #include <memory>
 
-#include "runner/run_error.h"
-#include "runner/run_study.h"
+#include "runner/loop/run_study.h"
+#include "runner/processes/run_error.h"
 #include "study/journal.h"
 #include "tests/runner/fake_world.h"
 
@@ -26,7 +26,7 @@ TEST_CASE("Every run of the plan is executed once, in run order", "[runner][run]
   const auto summary = world.run();
   CHECK(world.launcher.submitted ==
         std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.3.1", "fake.4.1"});
-  CHECK(world.launcher.most_at_once == 1);
+  CHECK(world.launcher.max_at_once == 1);
   CHECK(world.launcher.now_s == 4);  // no time between the runs
   CHECK(summary.counts.completed == 4);
   CHECK(summary.counts.remaining == 0);
@@ -48,7 +48,7 @@ TEST_CASE("Several runs at once keep all slots busy", "[runner][run]") {
   RunOptions options;
   options.jobs = 2;
   world.run(options);
-  CHECK(world.launcher.most_at_once == 2);
+  CHECK(world.launcher.max_at_once == 2);
   CHECK(world.launcher.now_s == 3);  // 2, 3 and 4 beside 1
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("GPUs are dealt out to the runs under way, each to one at a time", "[r
   };
   CHECK(world.run(options).counts.completed == 4);
 
-  CHECK(world.launcher.most_at_once == 2);
+  CHECK(world.launcher.max_at_once == 2);
 }
 
 TEST_CASE("Runs wait for GPUs; more than there are is refused before anything is run",
@@ -79,7 +79,7 @@ TEST_CASE("Runs wait for GPUs; more than there are is refused before anything is
   options.jobs = 3;
   options.gpus = {"0", "1"};
   CHECK(world.run(options).counts.completed == 4);
-  CHECK(world.launcher.most_at_once == 2);
+  CHECK(world.launcher.max_at_once == 2);
 
   World other;
   other.directory.study.run.gpus_per_run = {0, "x"};  // run 3 asks for three of two
@@ -215,7 +215,7 @@ TEST_CASE("An attempt that goes on without its runner is waited for", "[runner][
   world.launcher.goes_on = true;
   CHECK(world.run().counts.completed == 4);
   CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.3.1", "fake.4.1"});
-  CHECK(world.launcher.most_at_once == 1);  // it takes a slot
+  CHECK(world.launcher.max_at_once == 1);  // it takes a slot
 }
 
 TEST_CASE("An attempt without an exit file is lost, and why is recorded", "[runner][run]") {

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "runner/run_error.h"
-#include "runner/schedule.h"
+#include "runner/loop/schedule.h"
+#include "runner/processes/run_error.h"
 
 using namespace doetune;
 using runner::Schedule;

@@ -2,9 +2,10 @@
 
 #include <set>
 
-#include "doe/random.h"
-#include "runner/run_error.h"
-#include "runner/slots.h"
+#include "base/host.h"
+#include "base/random.h"
+#include "runner/attempts/slots.h"
+#include "runner/processes/run_error.h"
 
 using namespace doetune;
 using runner::Place;
@@ -103,7 +104,7 @@ TEST_CASE("However runs come and go, no GPU has more of them than allowed", "[ru
   Place place = place_of(6, {"0", "1", "2", "3"}, {0, 1, 2, 3, 4, 5});
   place.runs_per_gpu = GENERATE(1, 2);
   SlotPool pool({place});
-  doe::RandomStream random(2026, 3);
+  RandomStream random(2026, 3);
   std::vector<Slot> taken;
   for (int step = 0; step < 2000; ++step) {
     if (random.below(2) == 0 && !taken.empty()) {
@@ -127,7 +128,7 @@ TEST_CASE("However runs come and go, no GPU has more of them than allowed", "[ru
 }
 
 TEST_CASE("Processors are written as ranges", "[runner][slots]") {
-  CHECK(runner::cpu_list({0, 1, 2, 3, 6}) == "0-3,6");
-  CHECK(runner::cpu_list({5}) == "5");
-  CHECK(runner::cpu_list({}).empty());
+  CHECK(cpu_list({0, 1, 2, 3, 6}) == "0-3,6");
+  CHECK(cpu_list({5}) == "5");
+  CHECK(cpu_list({}).empty());
 }

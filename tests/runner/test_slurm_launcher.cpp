@@ -4,12 +4,12 @@
 #include <functional>
 #include <memory>
 
-#include "runner/attempt_file.h"
-#include "runner/attempt_watch.h"
-#include "runner/clock.h"
-#include "runner/run_error.h"
-#include "runner/slurm_job.h"
-#include "runner/slurm_launcher.h"
+#include "base/clock.h"
+#include "runner/attempts/attempt_file.h"
+#include "runner/attempts/attempt_watch.h"
+#include "runner/launchers/slurm_job.h"
+#include "runner/launchers/slurm_launcher.h"
+#include "runner/processes/run_error.h"
 #include "study/directory.h"
 #include "tests/runner/fake_clients.h"
 
@@ -65,8 +65,8 @@ struct Cluster {
 };
 
 std::vector<runner::Hint> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
-  const double until_s = runner::monotonic_s() + limit_s;
-  while (runner::monotonic_s() < until_s) {
+  const double until_s = monotonic_s() + limit_s;
+  while (monotonic_s() < until_s) {
     const auto hints = launcher.wait(0.05, -1);
     if (hints && !hints->empty()) return *hints;
   }
@@ -75,8 +75,8 @@ std::vector<runner::Hint> wait_for(runner::Launcher& launcher, double limit_s = 
 
 /// Waits until something holds that is no attempt's end.
 void wait_until(runner::Launcher& launcher, const std::function<bool()>& holds) {
-  const double until_s = runner::monotonic_s() + kHang_s;
-  while (!holds() && runner::monotonic_s() < until_s) CHECK(wait_for(launcher, 0.05).empty());
+  const double until_s = monotonic_s() + kHang_s;
+  while (!holds() && monotonic_s() < until_s) CHECK(wait_for(launcher, 0.05).empty());
 }
 
 AttemptEnd end_of(runner::Launcher& launcher) {
@@ -255,8 +255,8 @@ TEST_CASE("A heartbeat keeps an attempt whose job Slurm has lost, until it stops
   claim_elsewhere(attempt);
   runner::write_attempt(attempt);
   REQUIRE(launcher.resume(attempt));
-  const double until_s = runner::monotonic_s() + 0.5;
-  for (int beat = 0; runner::monotonic_s() < until_s; ++beat) {
+  const double until_s = monotonic_s() + 0.5;
+  for (int beat = 0; monotonic_s() < until_s; ++beat) {
     study::write_file_atomically(attempt.directory / "alive", std::to_string(beat));
     REQUIRE(launcher.wait(0.05, -1)->empty());
   }
@@ -490,7 +490,7 @@ TEST_CASE("Jobs in the queue at once are limited, and Slurm assigns the GPUs", "
   Cluster cluster;
   const runner::SlurmLauncher launcher(cluster.request);
   study::RunSettings run;
-  run.slurm.most_queued = 30;
+  run.slurm.max_queued = 30;
   const auto places = launcher.places(run, {});
   REQUIRE(places.size() == 1);
   CHECK(places[0].jobs == 30);

@@ -21,8 +21,7 @@ using Shape = std::function<double(double)>;  ///< of the time from 0 to 1
 constexpr int kRepetitions = 400;
 
 /// Independent noise of 10 % about 1, and a shape.
-Values shaped(std::size_t count, doe::RandomStream& random, const Shape& shape,
-              double spread = 0.1) {
+Values shaped(std::size_t count, RandomStream& random, const Shape& shape, double spread = 0.1) {
   Values values = autoregression(count, 0, spread, random);
   for (std::size_t i = 0; i < count; ++i)
     values[i] += shape(static_cast<double>(i) / static_cast<double>(count));
@@ -124,7 +123,7 @@ TEST_CASE(
   const std::size_t count = GENERATE(30, 120, 130, 1000, 20000);
   const std::size_t warmup = GENERATE(1, 3, 6, 14);
   CAPTURE(count, warmup);
-  doe::RandomStream random(5, count + warmup);
+  RandomStream random(5, count + warmup);
   Values values = autoregression(count, 0, 0.05, random);
   for (std::size_t i = 0; i < warmup; ++i) values[i] += 1;
   const auto judged = judge(values);
@@ -150,7 +149,7 @@ TEST_CASE("A pattern is steady where the series holds three of its periods or mo
 
 TEST_CASE("A change below the tolerance is none, and one above it is told with its sign",
           "[measurement][steady]") {
-  doe::RandomStream random(1, 1);
+  RandomStream random(1, 1);
   const auto drifting = [&](double change) {
     return shaped(
         120, random, [=](double t) { return change * t; }, 1e-4);
@@ -186,7 +185,7 @@ TEST_CASE("Fewer than 20 values are not judged", "[measurement][steady]") {
 }
 
 TEST_CASE("Online and at once are the same, however long the series", "[measurement][steady]") {
-  doe::RandomStream random(3, 1);
+  RandomStream random(3, 1);
   const Values values = shaped(5000, random, [](double t) { return t < 0.3 ? 0.5 : 0; });
   SteadyDetector online;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runner/clock.h"
+#include "base/clock.h"
 #include "runner/telemetry/recorder.h"
 #include "runner/telemetry/sample.h"
 #include "study/directory.h"
@@ -123,7 +123,7 @@ TEST_CASE("An attempt's work is in its file", "[telemetry][recorder]") {
   double process_cpu_s = 0;
   double busy_share = 0;
   for (const Sample& sample : read.samples) {
-    CHECK(sample.time_s <= runner::monotonic_s());
+    CHECK(sample.time_s <= monotonic_s());
     process_cpu_s = std::max(process_cpu_s, sample.host.process_cpu_s.value_or(0));
     busy_share = std::max(busy_share, sample.host.cpu_busy.value_or(0));
     CHECK(sample.host.cpu_busy.value_or(0) <= 1);

@@ -1,8 +1,8 @@
 // Attempts that hang or take too much memory, as the local launcher ends them.
 #include <catch2/catch.hpp>
 
-#include "runner/local_launcher.h"
-#include "runner/watchdog.h"
+#include "runner/attempts/watchdog.h"
+#include "runner/launchers/local_launcher.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;

@@ -2,9 +2,9 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "runner/attempt_maker.h"
-#include "runner/run_error.h"
-#include "runner/workload.h"
+#include "runner/attempts/attempt_maker.h"
+#include "runner/attempts/workload.h"
+#include "runner/processes/run_error.h"
 #include "tests/runner/fake_study.h"
 #include "tests/temporary_directory.h"
 

@@ -79,7 +79,7 @@ TEST_CASE("How runs are executed is read whole", "[study][run]") {
   CHECK(run.slurm.time_limit_s == 7200);
   CHECK(run.slurm.options == std::vector<std::string>{"--exclusive"});
   CHECK(run.slurm.nodes == 2);
-  CHECK(run.slurm.most_queued == 20);
+  CHECK(run.slurm.max_queued == 20);
   CHECK(run.slurm.poll_s == 1);
   REQUIRE(run.ssh.hosts.size() == 2);
   CHECK(run.ssh.hosts[0].name == "n1");

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/models/law.h"
 #include "tests/doe/factors.h"
@@ -43,7 +43,7 @@ void print_case(int number) {
   const char* names[] = {"linear", "interactions", "quadratic"};
   const doe::Model model = doe::Model::named(names[number % 3], factors);
   const bool blocked = number % 2 == 1, weighted = number % 4 >= 2;
-  doe::RandomStream random(2024, static_cast<std::uint64_t>(number));
+  RandomStream random(2024, static_cast<std::uint64_t>(number));
   constexpr int kRuns = 40;
   Eigen::MatrixXd coded(kRuns, 3);
   Eigen::VectorXd y(kRuns), weights = Eigen::VectorXd::Ones(kRuns);
@@ -90,7 +90,7 @@ void print_case(int number) {
 /// Saturation at three levels that differ a hundredfold, with errors in proportion.
 void print_law(const surfaces::Transform& transform) {
   const std::vector<doe::Factor> factors{continuous("x", 1, 32), words("w", {"x", "y", "z"})};
-  doe::RandomStream random(2025, 0);
+  RandomStream random(2025, 0);
   Eigen::MatrixXd coded(36, 2);
   Eigen::VectorXd x(36), y(36);
   for (int i = 0; i < 36; ++i) {

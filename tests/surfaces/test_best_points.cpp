@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "base/random.h"
 #include "doe/design.h"
-#include "doe/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum/best_points.h"
 #include "tests/doe/factors.h"
@@ -16,7 +16,7 @@ using surfaces::Scored;
 namespace {
 
 surfaces::Fit random_quadratic(const std::vector<doe::Factor>& factors, std::uint64_t seed) {
-  doe::RandomStream random(seed, 0);
+  RandomStream random(seed, 0);
   Eigen::MatrixXd coded(40, 3);
   Eigen::VectorXd y(40);
   for (int i = 0; i < 40; ++i) {
@@ -63,9 +63,9 @@ TEST_CASE("The best points are those of the definition", "[surfaces][optimum]") 
     request.factors = factors;
     request.responses = {{"first", &first, of_first}, {"second", &second, of_second}};
     const surfaces::SettingsSearch search(factors, request.region, {}, 10'000);
-    constexpr std::size_t kMost = 40;
-    const std::vector<Scored> found = best_points(request, search, kMost);
-    const std::vector<Scored> expected = by_definition(request, search, kMost);
+    constexpr std::size_t kMax = 40;
+    const std::vector<Scored> found = best_points(request, search, kMax);
+    const std::vector<Scored> expected = by_definition(request, search, kMax);
     REQUIRE(found.size() == expected.size());
     CHECK(found.size() > 10);
     for (std::size_t i = 0; i < found.size(); ++i) {

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/optimum/box_optimum.h"
 
 using namespace doetune;
@@ -11,7 +11,7 @@ namespace {
 
 /// Coefficients at random: any mixture of bending up and down.
 QuadraticForm random_quadratic(Eigen::Index k, std::uint64_t seed) {
-  doe::RandomStream random(seed, 0);
+  RandomStream random(seed, 0);
   const auto draw = [&] { return 2 * random.uniform() - 1; };
   QuadraticForm q{draw(), Eigen::VectorXd(k), Eigen::MatrixXd(k, k)};
   for (double& b : q.linear) b = draw();
@@ -60,7 +60,7 @@ TEST_CASE("The exact optimum is never beaten by a million random points", "[surf
     const surfaces::BoxOptimum top = surfaces::highest_in_box(q, low, -low);
     REQUIRE(q.value(top.at) == Approx(top.value).epsilon(1e-12));
     REQUIRE(top.at.cwiseAbs().maxCoeff() <= 1);
-    doe::RandomStream random(seed, 1);
+    RandomStream random(seed, 1);
     Eigen::MatrixXd points(k, kPoints);
     for (double& c : points.reshaped()) {
       // Half of the coordinates at an end, where optima lie.

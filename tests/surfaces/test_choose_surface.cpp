@@ -28,7 +28,7 @@ struct Grid {
   Eigen::VectorXd y{40};
 
   Grid(const std::function<double(double, double)>& truth, double noise, int seed) {
-    doe::RandomStream random(51, seed);
+    RandomStream random(51, seed);
     const int repeated[] = {0, 4, 12, 20, 24};
     for (int i = 0; i < 40; ++i) {
       const int point = i < 25 ? i : repeated[i % 5];

@@ -131,7 +131,7 @@ TEST_CASE("The ranges hold as often as they say", "[surfaces][confirmation][simu
   const Eigen::VectorXd beta = (Eigen::VectorXd(6) << 60, 5, 3, 1, -4, -2).finished();
   const Eigen::VectorXd truth = model.matrix(points()) * beta;
   const double at_place = (model.matrix(kPlace.transpose()) * beta)[0];
-  doe::RandomStream random(2026, 11);
+  RandomStream random(2026, 11);
   const auto runs = [&](double mean, double sigma) {
     std::vector<double> values;
     for (int i = 0; i < kRuns; ++i) values.push_back(mean + sigma * tests::random_normal(random));
@@ -170,7 +170,7 @@ TEST_CASE("At settings that were chosen for their prediction the range holds nea
   Eigen::MatrixXd grid(kSteps * kSteps, 2);
   for (int i = 0; i < grid.rows(); ++i) grid.row(i) << i % kSteps, i / kSteps;
   grid = (grid.array() * 2.0 / (kSteps - 1) - 1).matrix().eval();
-  doe::RandomStream random(2026, 12);
+  RandomStream random(2026, 12);
   int held = 0;
   for (int study = 0; study < kStudies; ++study) {
     Eigen::VectorXd y = truth;

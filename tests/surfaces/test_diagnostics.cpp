@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/diagnostics.h"
 #include "surfaces/distributions.h"
 #include "tests/doe/factors.h"
@@ -70,7 +70,7 @@ TEST_CASE("Assumptions are tested as in R", "[surfaces][diagnostics]") {
 TEST_CASE("Weighted residuals are judged, not those of single runs", "[surfaces][diagnostics]") {
   // R: f <- lm(y ~ x, weights = w), with the score test and the run order on sqrt(w) times columns
   // and residuals: a fit of the scaled columns without weights must give the same.
-  doe::RandomStream random(4, 0);
+  RandomStream random(4, 0);
   Eigen::VectorXd x(20), y(20), w(20), order(20);
   for (int i = 0; i < 20; ++i) {
     x[i] = 2 * random.uniform() - 1;
@@ -97,10 +97,10 @@ TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagn
   for (int i = 0; i < 30; ++i) x.row(i) << i % 5 / 2.0 - 1, i / 5 / 2.5 - 1;
   const doe::Model model = doe::Model::named("quadratic", unit_factors(2));
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
-    doe::RandomStream random(seed, 0);
+    RandomStream random(seed, 0);
     Eigen::VectorXd y(30), order(30);
     for (double& value : y) value = surfaces::normal_draw(random.uniform());
-    const std::vector<int> places = doe::random_permutation(30, random);
+    const std::vector<int> places = random_permutation(30, random);
     for (int i = 0; i < 30; ++i) order[i] = places[static_cast<std::size_t>(i)];
     y += 3 * x.col(0);
     const Fit fit = fit_least_squares(model, x, y);

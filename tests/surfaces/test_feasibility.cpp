@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/models/feasibility.h"
 #include "tests/doe/factors.h"
 
@@ -84,7 +84,7 @@ TEST_CASE("Firth's estimates equal brglm2's", "[surfaces][feasibility]") {
 TEST_CASE("No coefficients are likelier than Firth's", "[surfaces][feasibility]") {
   // Infeasible wherever a + b > 0.3: completely separated, the likelihood itself has no maximum.
   const std::vector<doe::Factor> factors = unit_factors(2);
-  doe::RandomStream random(41, 0);
+  RandomStream random(41, 0);
   Eigen::MatrixXd coded(25, 2);
   std::vector<bool> completed;
   for (int i = 0; i < 25; ++i) {
@@ -124,7 +124,7 @@ TEST_CASE("Runs of one kind only give a plain answer", "[surfaces][feasibility]"
 TEST_CASE("The feasibility model is what the runs determine", "[surfaces][feasibility]") {
   const std::vector<doe::Factor> factors{continuous("a"), continuous("b"), continuous("stuck"),
                                          words("w", {"x", "y", "z"})};
-  doe::RandomStream random(42, 0);
+  RandomStream random(42, 0);
   Eigen::MatrixXd coded(60, 4);
   std::vector<bool> completed;
   for (int i = 0; i < 60; ++i) {
@@ -151,7 +151,7 @@ TEST_CASE("Intervals of the probability cover nearly as they say", "[surfaces][f
   const std::vector<doe::Factor> factors = unit_factors(1);
   int covered = 0;
   for (int study = 0; study < 400; ++study) {
-    doe::RandomStream random(43, study);
+    RandomStream random(43, study);
     Eigen::MatrixXd coded(40, 1);
     std::vector<bool> completed;
     for (int i = 0; i < 40; ++i) {

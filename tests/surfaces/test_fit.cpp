@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "tests/surfaces/published_fccd.h"
 
@@ -92,7 +92,7 @@ TEST_CASE("A fit recovers the polynomial that made the data", "[surfaces][fit]")
   const std::vector<doe::Factor> factors{continuous("a"), powers_of_two("b", {1, 2, 4, 8, 16}),
                                          words("w", {"x", "y", "z"})};
   const doe::Model model = doe::Model::named("quadratic", factors);
-  doe::RandomStream random(3, 0);
+  RandomStream random(3, 0);
   Eigen::VectorXd beta(model.column_count());
   for (double& b : beta) b = 10 * random.uniform() - 5;
   Eigen::MatrixXd coded(60, 3);

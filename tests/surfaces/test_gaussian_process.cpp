@@ -20,7 +20,7 @@ doe::Model constant_mean(const std::vector<doe::Factor>& factors) {
   return doe::Model::parse({"1"}, factors);
 }
 
-Eigen::MatrixXd uniform_points(int n, int k, doe::RandomStream& random) {
+Eigen::MatrixXd uniform_points(int n, int k, RandomStream& random) {
   return Eigen::MatrixXd::NullaryExpr(n, k, [&] { return 2 * random.uniform() - 1; });
 }
 
@@ -50,7 +50,7 @@ struct MixedRuns {
   GaussianProcessParameters parameters{{0.7, 1.9, 0.4}, 0.02};
 
   MixedRuns() {
-    doe::RandomStream random(11, 0);
+    RandomStream random(11, 0);
     for (int i = 0; i < 20; ++i) {
       if (i < 14) coded.row(i) << 2 * random.uniform() - 1, 2 * random.uniform() - 1, i % 3;
       if (i >= 14) coded.row(i) = coded.row(i % 4);
@@ -149,7 +149,7 @@ TEST_CASE("Grouped runs give what the formulas over all runs give", "[surfaces][
   CHECK(fit.log_likelihood == Approx(-0.5 * two_log).epsilon(1e-10));
   CHECK(fit.points.rows() == 14);
 
-  doe::RandomStream random(12, 0);
+  RandomStream random(12, 0);
   Eigen::MatrixXd at = uniform_points(6, 3, random);
   at.col(2) << 0, 1, 2, 0, 1, 2;
   const Eigen::MatrixXd r = stated_correlations(runs, runs.coded, at);
@@ -236,7 +236,7 @@ TEST_CASE("No random parameters are likelier than the estimated ones", "[surface
   const std::vector<double>& c = fit.parameters.correlations;
   const double best = posterior({std::log(c[0]), std::log(c[1]), std::log(-std::log(c[2])),
                                  std::log(fit.parameters.noise_ratio)});
-  doe::RandomStream random(13, 0);
+  RandomStream random(13, 0);
   for (int draw = 0; draw < 500; ++draw) {
     const Eigen::Vector4d p(4 * random.uniform() - 1, 4 * random.uniform() - 1,
                             5 * random.uniform() - 3, 10 * random.uniform() - 9);
@@ -246,7 +246,7 @@ TEST_CASE("No random parameters are likelier than the estimated ones", "[surface
 
 TEST_CASE("Without noise a Gaussian process passes through the runs", "[surfaces][gp]") {
   const std::vector<doe::Factor> factors = unit_factors(2);
-  doe::RandomStream random(14, 0);
+  RandomStream random(14, 0);
   const Eigen::MatrixXd coded = uniform_points(40, 2, random);
   const auto truth = [](double a, double b) { return std::sin(2 * a) * std::exp(b / 2) + 10; };
   Eigen::VectorXd y(40);
@@ -265,7 +265,7 @@ TEST_CASE("Intervals of a process with known parameters cover as they say", "[su
   // freedom exactly.
   const std::vector<doe::Factor> factors = unit_factors(1);
   const GaussianProcessParameters parameters{{0.6}, 0.1};
-  doe::RandomStream random(15, 0);
+  RandomStream random(15, 0);
   const Eigen::VectorXd coded = uniform_points(7, 1, random);
   const Eigen::MatrixXd r =
       surfaces::Correlation(factors, Eigen::VectorXd::Constant(1, std::log(0.6)))
@@ -293,7 +293,7 @@ TEST_CASE("Intervals with estimated parameters cover nearly as they say", "[surf
   const std::vector<doe::Factor> factors = unit_factors(2);
   int covered = 0, inside = 0;
   for (int study = 0; study < 20; ++study) {
-    doe::RandomStream random(16, study);
+    RandomStream random(16, study);
     const double phase = 6 * random.uniform(), slope = 4 * random.uniform();
     const auto truth = [&](const Eigen::VectorXd& x) {
       return std::sin(slope * x[0] + phase) + x[0] * x[1];
@@ -322,7 +322,7 @@ TEST_CASE("A Gaussian process follows a step that a quadratic misses", "[surface
   for (int i = 0; i < 36; ++i) coded.row(i) << i % 6 * 0.4 - 1, i / 6 * 0.4 - 1;
   coded.bottomRows(4) = coded.topRows(4);
   Eigen::VectorXd y(40);
-  doe::RandomStream random(17, 0);
+  RandomStream random(17, 0);
   for (int i = 0; i < 40; ++i)
     y[i] = truth(coded(i, 0), coded(i, 1)) + 0.02 * random_normal(random);
   const surfaces::Fit quadratic =
@@ -343,7 +343,7 @@ TEST_CASE("A Gaussian process follows a step that a quadratic misses", "[surface
 TEST_CASE("Replicates tell the noise", "[surfaces][gp]") {
   // 20 points run 5 times: pure error has 80 degrees of freedom, its root 8 % standard error.
   const std::vector<doe::Factor> factors = unit_factors(1);
-  doe::RandomStream random(18, 0);
+  RandomStream random(18, 0);
   Eigen::MatrixXd coded(100, 1);
   Eigen::VectorXd y(100);
   for (int i = 0; i < 100; ++i) {
@@ -359,7 +359,7 @@ TEST_CASE("Correlations tell which factors and levels matter", "[surfaces][gp]")
   const std::vector<doe::Factor> factors{continuous("a"), continuous("idle"),
                                          words("alike", {"x", "y", "z"}),
                                          words("apart", {"u", "v"})};
-  doe::RandomStream random(19, 0);
+  RandomStream random(19, 0);
   Eigen::MatrixXd coded(72, 4);
   coded.leftCols(2) = uniform_points(72, 2, random);
   Eigen::VectorXd y(72);
@@ -377,7 +377,7 @@ TEST_CASE("Correlations tell which factors and levels matter", "[surfaces][gp]")
 TEST_CASE("Few runs of mere noise give a plain surface and finite intervals", "[surfaces][gp]") {
   // The priors keep length scales from 0 (spikes at the runs) and from infinity.
   for (int study = 0; study < 10; ++study) {
-    doe::RandomStream random(20, study);
+    RandomStream random(20, study);
     const Eigen::MatrixXd coded = uniform_points(6, 3, random);
     Eigen::VectorXd y(6);
     for (double& value : y) value = random_normal(random);

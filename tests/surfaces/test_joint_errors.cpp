@@ -3,7 +3,7 @@
 #include <limits>
 #include <numbers>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum/joint_errors.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double normal(doe::RandomStream& random) {
+double normal(RandomStream& random) {
   return std::sqrt(-2 * std::log(1 - random.uniform())) *
          std::cos(2 * std::numbers::pi * random.uniform());
 }
@@ -29,7 +29,7 @@ struct TwoResponses {
   surfaces::Fit first, second;
 
   TwoResponses(double correlation, int n, std::uint64_t seed) {
-    doe::RandomStream random(seed, 0);
+    RandomStream random(seed, 0);
     Eigen::MatrixXd coded(n, 2);
     Eigen::VectorXd a(n), b(n);
     for (int i = 0; i < n; ++i) {
@@ -161,7 +161,7 @@ TEST_CASE("The correlation of errors is found, and moves the joint probability",
 TEST_CASE("In simulated studies all limits are met as often as was said", "[surfaces][joint]") {
   // 600 studies with correlated errors: the mean of what was said is the share that came true.
   const Eigen::Vector2d at(0.3, 0.3);
-  doe::RandomStream random(8, 0);
+  RandomStream random(8, 0);
   double said = 0, met = 0;
   constexpr int kStudies = 600;
   for (int study = 0; study < kStudies; ++study) {

@@ -172,7 +172,7 @@ TEST_CASE("Intervals of a law's parameters and peak cover nearly as they say", "
   const double peak = std::sqrt(0.97 / 4e-4);
   int of_parameter = 0, of_peak = 0;
   for (int study = 0; study < 200; ++study) {
-    doe::RandomStream random(31, study);
+    RandomStream random(31, study);
     LawRuns runs =
         runs_of("universal-scalability", truth, {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96});
     for (double& y : runs.y) y += 20 * random_normal(random);

@@ -104,7 +104,7 @@ TEST_CASE("Errors of a law on the scale of logarithms are those of a bootstrap",
   constexpr int kTimes = 1000;
   Eigen::MatrixXd found(kTimes, 2);
   for (int time = 0; time < kTimes; ++time) {
-    doe::RandomStream random(33, time);
+    RandomStream random(33, time);
     for (Eigen::Index i = 0; i < 12; ++i) {
       runs.y[i] = std::exp(fit.fitted[i] + *fit.sigma * random_normal(random));
     }
@@ -128,7 +128,7 @@ TEST_CASE("With errors in proportion, intervals of levels that differ a hundredf
   Eigen::MatrixXd coverage = Eigen::MatrixXd::Zero(2, 3);
   double next_run = 0;
   for (int time = 0; time < kTimes; ++time) {
-    doe::RandomStream random(34, time);
+    RandomStream random(34, time);
     const auto run = [&](double x, int level) {
       return m[level] * x / (h[level] + x) * std::exp(0.08 * random_normal(random));
     };

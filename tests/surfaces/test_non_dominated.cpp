@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/optimum/non_dominated.h"
 
 using doetune::surfaces::non_dominated;
@@ -25,7 +25,7 @@ std::vector<Eigen::Index> by_definition(const Eigen::MatrixXd& costs) {
 
 /// Whole numbers below `values`, so that many are equal.
 Eigen::MatrixXd random_costs(int rows, int columns, std::uint64_t values) {
-  doetune::doe::RandomStream random(1, values);
+  doetune::RandomStream random(1, values);
   return Eigen::MatrixXd::NullaryExpr(rows, columns,
                                       [&] { return static_cast<double>(random.below(values)); });
 }

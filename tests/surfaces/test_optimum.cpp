@@ -2,7 +2,7 @@
 #include <cmath>
 #include <memory>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum.h"
 #include "tests/surfaces/published_fccd.h"
@@ -69,7 +69,7 @@ TEST_CASE("No usable setting beats the optimum", "[surfaces][optimum]") {
   request.factors = {continuous("a"), continuous("b")};
   request.responses = {{"y", &surface, Goal{GoalType::kMaximize, 0, 10}}};
   const double best = surfaces::find_optimum(request).best.outlooks[0].mean;
-  doe::RandomStream random(5, 0);
+  RandomStream random(5, 0);
   for (int i = 0; i < 100000; ++i) {
     Eigen::VectorXd point(2);
     for (int f = 0; f < 2; ++f) {
@@ -272,7 +272,7 @@ namespace {
 /// A quadratic of three factors, one of them categorical, fitted to random responses.
 surfaces::Fit noisy_fit(const std::vector<doe::Factor>& factors, surfaces::Transform transform,
                         std::uint64_t seed) {
-  doe::RandomStream random(seed, 0);
+  RandomStream random(seed, 0);
   Eigen::MatrixXd coded(30, 3);
   Eigen::VectorXd y(30);
   for (int i = 0; i < 30; ++i) {
@@ -355,7 +355,7 @@ TEST_CASE("Settings that cannot run are a limit that is missed", "[surfaces][opt
   request.responses = {{"y", &up, Goal{GoalType::kMaximize, -1, 1}}};
   request.feasibility = [](const Eigen::VectorXd& c) { return c[0] > 0.405 ? 0.2 : 0.9; };
   CHECK(surfaces::find_optimum(request).best.settings[0] == Approx(0.4));
-  request.least_feasibility = 0.95;
+  request.min_feasibility = 0.95;
   const surfaces::Optimum none = surfaces::find_optimum(request);
   CHECK_FALSE(none.feasible);
   CHECK(none.best.violation == Approx(0.05));

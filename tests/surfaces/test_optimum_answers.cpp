@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/random.h"
 #include "doe/design.h"
-#include "doe/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum/comparison.h"
@@ -25,7 +25,7 @@ using Settings = std::vector<double>;
 
 namespace {
 
-double normal(doe::RandomStream& random) {
+double normal(RandomStream& random) {
   return std::sqrt(-2 * std::log(1 - random.uniform())) *
          std::cos(2 * std::numbers::pi * random.uniform());
 }
@@ -39,7 +39,7 @@ Eigen::MatrixXd nine_points_twice() {
 
 /// A hill with its top of 20 at (0.3, -0.2), measured with an error of `sigma`.
 surfaces::Fit measured_hill(double sigma, std::uint64_t seed, Transform transform = {}) {
-  doe::RandomStream random(seed, 0);
+  RandomStream random(seed, 0);
   const Eigen::MatrixXd coded = nine_points_twice();
   Eigen::VectorXd y(18);
   for (int i = 0; i < 18; ++i) {
@@ -52,7 +52,7 @@ surfaces::Fit measured_hill(double sigma, std::uint64_t seed, Transform transfor
 
 /// a costs 10 + 5 c0 + c1, measured with an error of 0.1.
 surfaces::Fit measured_cost(std::uint64_t seed) {
-  doe::RandomStream random(seed, 1);
+  RandomStream random(seed, 1);
   const Eigen::MatrixXd coded = nine_points_twice();
   Eigen::VectorXd y(18);
   for (int i = 0; i < 18; ++i) y[i] = 10 + 5 * coded(i, 0) + coded(i, 1) + 0.1 * normal(random);
@@ -95,7 +95,7 @@ TEST_CASE("Intervals of differences and ratios cover at their nominal rate",
   for (const Transform transform : {Transform::kNone, Transform::kLog}) {
     int differences = 0, ratios = 0;
     for (int study = 0; study < kStudies; ++study) {
-      doe::RandomStream random(300 + static_cast<std::uint64_t>(study), 0);
+      RandomStream random(300 + static_cast<std::uint64_t>(study), 0);
       const Eigen::MatrixXd coded = nine_points_twice();
       Eigen::VectorXd y(18);
       for (int i = 0; i < 18; ++i) {
@@ -193,7 +193,7 @@ TEST_CASE("No usable setting dominates the Pareto front", "[surfaces][pareto]") 
 TEST_CASE("Goals that contradict each other say what each limit costs", "[surfaces][relaxations]") {
   // cost = 10 + 5 a + b at most 4 needs a at -1; rate = 5 a at least 2 needs a of 0.4.
   const surfaces::Fit cost = measured_cost(5);
-  doe::RandomStream random(5, 2);
+  RandomStream random(5, 2);
   const Eigen::MatrixXd coded = nine_points_twice();
   Eigen::VectorXd y(18);
   for (int i = 0; i < 18; ++i) y[i] = 5 * coded(i, 0) + 0.01 * normal(random);
@@ -276,7 +276,7 @@ TEST_CASE("The exact optimum of one quadratic bounds what usable settings can mi
   // Seven factors of 201 settings each, a hill at 0.123 of each.
   const std::vector<doe::Factor> factors = numbered_factors(7);
   const doe::Model model = doe::Model::named("pure-quadratic", factors);
-  doe::RandomStream random(2, 0);
+  RandomStream random(2, 0);
   Eigen::MatrixXd coded(40, 7);
   for (double& c : coded.reshaped()) c = static_cast<double>(random.below(3)) - 1;
   Eigen::VectorXd y(40);

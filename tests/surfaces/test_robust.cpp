@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "tests/doe/factors.h"
 
@@ -110,7 +110,7 @@ TEST_CASE("A robust fit has no statistics of sums of squares", "[surfaces][robus
 
 TEST_CASE("One wild run moves least squares but not Tukey's fit", "[surfaces][robust]") {
   const doe::Model line = doe::Model::named("linear", {continuous("a")});
-  doe::RandomStream random(5, 0);
+  RandomStream random(5, 0);
   Eigen::MatrixXd x(20, 1);
   Eigen::VectorXd y(20);
   for (int i = 0; i < 20; ++i) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/selection/heredity.h"
 #include "surfaces/selection/selection.h"
 #include "tests/surfaces/published_fccd.h"
@@ -21,7 +21,7 @@ using surfaces::SelectionOptions;
 
 namespace {
 
-double normal(doe::RandomStream& random) {
+double normal(RandomStream& random) {
   return boost::math::quantile(boost::math::normal(), random.uniform() + 1e-17);
 }
 
@@ -101,7 +101,7 @@ struct NoisyData {
 };
 
 NoisyData noisy_data(int n, const std::vector<doe::Factor>& factors, std::uint64_t stream) {
-  doe::RandomStream random(17, stream);
+  RandomStream random(17, stream);
   NoisyData data{Eigen::MatrixXd(n, factors.size()), Eigen::VectorXd(n)};
   for (int i = 0; i < n; ++i) {
     for (std::size_t f = 0; f < factors.size(); ++f) {
@@ -253,7 +253,7 @@ TEST_CASE("Terms that made the responses are found", "[surfaces][selection]") {
     int contained = 0, superfluous = 0;
     for (std::uint64_t trial = 0; trial < 40; ++trial) {
       NoisyData data = noisy_data(60, factors, 100 + trial);
-      doe::RandomStream random(23, trial);
+      RandomStream random(23, trial);
       for (int i = 0; i < 60; ++i) {
         const auto row = data.coded.row(i);
         data.y[i] = 10 + 3 * row[0] - 2 * row[1] + 2 * row[3] + 3 * row[0] * row[1] -
@@ -278,7 +278,7 @@ TEST_CASE("P-values after selection are optimistic", "[surfaces][selection]") {
   int tests = 0, significant = 0, before = 0, before_significant = 0;
   for (std::uint64_t trial = 0; trial < 100; ++trial) {
     NoisyData data = noisy_data(30, factors, 1000 + trial);
-    doe::RandomStream random(29, trial);
+    RandomStream random(29, trial);
     for (double& value : data.y) value = normal(random);
     const auto count = [](const surfaces::Fit& fit, int& all, int& small) {
       for (std::size_t c = 1; c < fit.coefficients.size(); ++c) {
@@ -298,7 +298,7 @@ TEST_CASE("Models that are too many to compare are searched and said to be",
   const std::vector<doe::Factor> factors = unit_factors(6);
   const NoisyData data = noisy_data(80, factors, 5);
   const doe::Model largest = doe::Model::named("quadratic", factors);
-  const Selection searched = select_model(largest, data.coded, data.y, {.most_models = 1000});
+  const Selection searched = select_model(largest, data.coded, data.y, {.max_models = 1000});
   CHECK_FALSE(searched.exhaustive);
   for (const SelectionMethod method : {SelectionMethod::kForward, SelectionMethod::kBackward}) {
     const Selection path = select_model(largest, data.coded, data.y, {.method = method});
@@ -309,7 +309,7 @@ TEST_CASE("Models that are too many to compare are searched and said to be",
   int found = 0;
   for (std::uint64_t trial = 0; trial < 3; ++trial) {
     const NoisyData runs = noisy_data(40, unit_factors(5), 50 + trial);
-    found += select_model(fewer, runs.coded, runs.y, {.most_models = 1000}).fit.model.terms() ==
+    found += select_model(fewer, runs.coded, runs.y, {.max_models = 1000}).fit.model.terms() ==
              select_model(fewer, runs.coded, runs.y).fit.model.terms();
   }
   CHECK(found == 3);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/selection/sequential_models.h"
 #include "tests/surfaces/published_fccd.h"
 
@@ -78,7 +78,7 @@ TEST_CASE("The order that made the responses is suggested", "[surfaces][sequenti
   for (int i = 0; i < 28; ++i) coded.row(i) << i % 3 - 1, i / 3 % 3 - 1;
   const auto a = coded.col(0).array(), b = coded.col(1).array();
   const auto suggestion = [&](const Eigen::ArrayXd& mean, std::uint64_t stream) {
-    doe::RandomStream random(9, stream);
+    RandomStream random(9, stream);
     Eigen::VectorXd y = mean;
     for (double& value : y) value += random.uniform() - 0.5;
     return sequential_summary(factors, coded, y).suggested;
@@ -121,7 +121,7 @@ TEST_CASE("What the runs do not determine is named in the sequence", "[surfaces]
 TEST_CASE("A sequence of runs in whole plots is tested by Kenward and Roger",
           "[surfaces][sequential]") {
   const std::vector<doe::Factor> factors{continuous("z"), continuous("a")};
-  doe::RandomStream random(2, 0);
+  RandomStream random(2, 0);
   Eigen::MatrixXd coded(32, 2);
   Eigen::VectorXd y(32);
   surfaces::FitOptions options;

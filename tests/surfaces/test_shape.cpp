@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/shape.h"
 #include "tests/doe/factors.h"
@@ -24,7 +24,7 @@ Fit quadratic_fit(const PublishedStudy& study) {
 
 /// A fit of random responses at random points.
 Fit random_fit(int k, std::uint64_t seed) {
-  doe::RandomStream random(seed, 0);
+  RandomStream random(seed, 0);
   Eigen::MatrixXd x(30, k);
   for (double& value : x.reshaped()) value = 2 * random.uniform() - 1;
   Eigen::VectorXd y(30);
@@ -62,7 +62,7 @@ TEST_CASE("A quadratic says what its fit predicts", "[surfaces][shape]") {
   word.level_names = {"x", "y", "z"};
   std::vector<doe::Factor> factors = unit_factors(2);
   factors.push_back(word);
-  doe::RandomStream random(5, 0);
+  RandomStream random(5, 0);
   Eigen::MatrixXd x(40, 3);
   Eigen::VectorXd y(40);
   for (int i = 0; i < 40; ++i) {
@@ -115,7 +115,7 @@ TEST_CASE("No random point of a sphere beats the ridge path", "[surfaces][shape]
     const bool highest = seed % 2 == 0;
     const auto path = surfaces::ridge_path(fit, region, Eigen::VectorXd::Zero(3), highest);
     REQUIRE(path.size() >= 11);  // the sphere of radius 1 lies inside the cube
-    doe::RandomStream random(seed, 1);
+    RandomStream random(seed, 1);
     for (const PathPoint& point : path) {
       CHECK(point.coded.norm() == Approx(point.distance).margin(1e-12));
       for (int i = 0; i < 200; ++i) {
@@ -133,7 +133,7 @@ TEST_CASE("No random point of a sphere beats the ridge path", "[surfaces][shape]
 TEST_CASE("The ridge of a plane is its gradient", "[surfaces][shape]") {
   // At every distance r the highest point is r b / |b|, whatever the slopes.
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    doe::RandomStream random(seed, 0);
+    RandomStream random(seed, 0);
     Eigen::MatrixXd x(6, 2);
     for (double& value : x.reshaped()) value = 2 * random.uniform() - 1;
     Eigen::VectorXd y(6);

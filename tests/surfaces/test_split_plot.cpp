@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "tests/doe/factors.h"
 #include "tests/surfaces/published_oats.h"
@@ -114,12 +114,12 @@ Runs surface_runs() {
   return runs;
 }
 
-double normal(doe::RandomStream& random) {
+double normal(RandomStream& random) {
   return boost::math::quantile(boost::math::normal(), random.uniform() + 1e-17);
 }
 
 /// Eight whole plots of four runs: z is set once in each, a and b are a 2^2 factorial in each.
-Runs factorial_runs(double whole_plot_error, double run_error, doe::RandomStream& random) {
+Runs factorial_runs(double whole_plot_error, double run_error, RandomStream& random) {
   Runs runs;
   runs.coded.resize(32, 3);
   runs.y.resize(32);
@@ -261,7 +261,7 @@ TEST_CASE("Errors of predicted means of split plots give their standard errors",
 
 TEST_CASE("Where whole plots do not differ the fit is the ordinary one", "[surfaces][split-plot]") {
   // The restricted likelihood falls with d from 0 on where whole plots differ less than runs do.
-  doe::RandomStream random(11, 0);
+  RandomStream random(11, 0);
   Runs runs = factorial_runs(0, 1, random);
   for (int plot = 0; plot < 8; ++plot) {
     runs.y.segment(4 * plot, 4).array() -= runs.y.segment(4 * plot, 4).mean();
@@ -292,7 +292,7 @@ TEST_CASE("Intervals of split plots cover at their level, those of ordinary fits
                    ->high >= truth;
   };
   for (int trial = 0; trial < kTrials; ++trial) {
-    doe::RandomStream random(5, static_cast<std::uint64_t>(trial));
+    RandomStream random(5, static_cast<std::uint64_t>(trial));
     const Runs runs = factorial_runs(2, 1, random);
     const Fit fit = runs.fit(model), ordinary = runs.ordinary_fit(model);
     whole_plot += covers(fit, 1, 2);
@@ -313,7 +313,7 @@ TEST_CASE("Intervals of split plots cover at their level, those of ordinary fits
 }
 
 TEST_CASE("Whole plots without freedom for both errors are refused", "[surfaces][split-plot]") {
-  doe::RandomStream random(3, 0);
+  RandomStream random(3, 0);
   const Runs runs = factorial_runs(1, 1, random);
   const doe::Model linear = doe::Model::named("linear", zab());
   const auto fit = [&](std::vector<int> plots, const doe::Model& model) {

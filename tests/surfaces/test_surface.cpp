@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/optimum/responses_together.h"
@@ -51,7 +51,7 @@ TEST_CASE("A surface's mean errors have its standard errors", "[surfaces][interv
 }
 
 TEST_CASE("Surfaces asked together answer as they do alone", "[surfaces]") {
-  doe::RandomStream random(3, 0);
+  RandomStream random(3, 0);
   const auto uniform = [&](Eigen::Index rows) {
     return Eigen::MatrixXd::NullaryExpr(rows, 2, [&] { return 2 * random.uniform() - 1; }).eval();
   };
@@ -159,7 +159,7 @@ TEST_CASE("Intervals cover at their nominal rate", "[surfaces][interval]") {
   const doe::Model model = doe::Model::named("linear", {continuous("a")});
   Eigen::VectorXd x(6);
   x << -1, -0.6, -0.2, 0.2, 0.6, 1;
-  doe::RandomStream random(11, 0);
+  RandomStream random(11, 0);
   const auto normal = [&] {
     return std::sqrt(-2 * std::log(1 - random.uniform())) *
            std::cos(6.283185307179586 * random.uniform());

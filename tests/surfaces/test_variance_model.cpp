@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/variance_model.h"
 #include "tests/doe/factors.h"
@@ -16,7 +16,7 @@ namespace {
 
 const std::vector<doe::Factor> kOne{continuous("a")};
 
-double normal(doe::RandomStream& random) {
+double normal(RandomStream& random) {
   return std::sqrt(-2 * std::log(1 - random.uniform())) *
          std::cos(6.283185307179586 * random.uniform());
 }
@@ -26,7 +26,7 @@ struct Study {
   Eigen::MatrixXd x{20, 1};
   Eigen::VectorXd y{20};
 
-  Study(doe::RandomStream& random, double slope) {
+  Study(RandomStream& random, double slope) {
     for (int i = 0; i < 20; ++i) {
       x(i, 0) = -1 + i / 4 * 0.5;
       y[i] = 10 + 3 * x(i, 0) + std::exp(0.2 + slope * x(i, 0)) * normal(random);
@@ -103,7 +103,7 @@ TEST_CASE("A constant variance is refused at the nominal rate, with pairs only",
           "[surfaces][variance]") {
   // 300 studies of eight pairs: the count of p <= 0.1 is binomial, four standard deviations of
   // room.
-  doe::RandomStream random(7, 0);
+  RandomStream random(7, 0);
   int refused = 0;
   constexpr int kStudies = 300;
   for (int study = 0; study < kStudies; ++study) {
@@ -121,7 +121,7 @@ TEST_CASE("A constant variance is refused at the nominal rate, with pairs only",
 TEST_CASE("Prediction intervals follow a variance that is not constant", "[surfaces][variance]") {
   // 1,000 simulated studies; sigma is e^1.6 = 5 times higher at one end than at the other.
   const doe::Model line = doe::Model::named("linear", kOne);
-  doe::RandomStream random(23, 0);
+  RandomStream random(23, 0);
   constexpr int kStudies = 1000;
   const double ends[] = {-1, 1};
   int covered[2] = {0, 0}, covered_as_constant[2] = {0, 0};

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <random>
 
+#include "base/random.h"
 #include "reference.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
 
 namespace doetune::workloads {
 namespace {

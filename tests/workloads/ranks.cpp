@@ -1,4 +1,5 @@
 #include "tests/workloads/ranks.h"
+#include "base/file_descriptor.h"
 
 #include <fcntl.h>
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/clock.h"
 #include "tests/workloads/program.h"
 
 namespace doetune::workloads::test {
@@ -41,7 +42,7 @@ inline std::vector<fs::path> entries(const fs::path& directory) {
 
 /// Seconds of the clock that a result's window is told in.
 inline double monotonic_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
 /// The small stream as settings of a request.

@@ -10,8 +10,8 @@
 #include <thread>
 #include <tuple>
 
+#include "base/random.h"
 #include "workloads/data/batch_loader.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "workloads/processes/child_process.h"
 #include "workloads/processes/cpus.h"
 #include "workloads/protocol/protocol.h"
@@ -47,7 +48,7 @@ TEST_CASE("a child does what it is told", "[.]") {
   if (what == "look around") {
     const auto number = [](const char* variable) { return std::atoi(std::getenv(variable)); };
     const bool well = number("OMP_NUM_THREADS") == 3 && number("GOMP_SPINCOUNT") == 1000 &&
-                      usable_cpus({}).size() == 1 && send(number("KEPT"), "here", 4, 0) == 4 &&
+                      assigned_cpus({}).size() == 1 && send(number("KEPT"), "here", 4, 0) == 4 &&
                       fcntl(number("CLOSED"), F_GETFD) == -1;
     _exit(well ? 0 : 1);
   }
@@ -60,7 +61,7 @@ TEST_CASE("a child has its environment, its CPUs and the files that it was given
   start.environment.emplace_back("KEPT", std::to_string(theirs.get()));
   start.environment.emplace_back("CLOSED", std::to_string(ours.get()));
   start.files = {theirs.get()};
-  start.cpus = {usable_cpus({}).front()};
+  start.cpus = {assigned_cpus({}).front()};
   start.threads = 3;
   unsetenv("GOMP_SPINCOUNT");
   ChildProcess child(start);
@@ -82,7 +83,7 @@ TEST_CASE("a child that does not end is killed at the deadline, or with its obje
           "[processes]") {
   ChildProcess late(child_that("sleep"));
   CHECK_FALSE(late.ended());
-  late.end_by(std::chrono::steady_clock::now() + 20ms);
+  late.end_by(Clock::now() + 20ms);
   CHECK(late.ended_by_signal());
   CHECK(kill(late.pid(), 0) == -1);
   pid_t pid = 0;
@@ -121,7 +122,7 @@ TEST_CASE("parts of the CPUs are disjoint and leave none over, where there is on
 }
 
 TEST_CASE("CPUs that the process may not use are left out of those assigned", "[processes]") {
-  const std::vector<int> all = usable_cpus({});
-  CHECK(usable_cpus({all.back(), 1000000}) == std::vector{all.back()});
-  CHECK_THROWS_AS(usable_cpus({1000000}), UsageError);
+  const std::vector<int> all = assigned_cpus({});
+  CHECK(assigned_cpus({all.back(), 1000000}) == std::vector{all.back()});
+  CHECK_THROWS_AS(assigned_cpus({1000000}), UsageError);
 }

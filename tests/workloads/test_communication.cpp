@@ -8,10 +8,10 @@
 #include <numeric>
 #include <thread>
 
+#include "base/random.h"
 #include "tests/workloads/ranks.h"
 #include "workloads/communication/bfloat16.h"
 #include "workloads/communication/nccl/nccl_library.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 using test::run_ranks;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/random.h"
 #include "judged_network.h"
 #include "layer_cases.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
 #include "workloads/video/picture.h"
 
 using namespace doetune::workloads;

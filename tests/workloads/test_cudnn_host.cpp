@@ -7,11 +7,11 @@
 #include <fstream>
 #include <set>
 
+#include "base/random.h"
 #include "workloads/engines/cudnn/cudnn_engine.h"
 #include "workloads/engines/cudnn/indexing.h"
 #include "workloads/engines/cudnn/packed_weights.h"
 #include "workloads/engines/cudnn/plan_cache.h"
-#include "workloads/random.h"
 #include "workloads/video/picture.h"
 
 using namespace doetune::workloads;

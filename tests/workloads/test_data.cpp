@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-#include "workloads/checksum.h"
+#include "base/hash.h"
 #include "workloads/data/augmentation.h"
 #include "workloads/data/cifar100.h"
 #include "workloads/data/generated_images.h"

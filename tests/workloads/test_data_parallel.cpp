@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/random.h"
 #include "tests/workloads/ranks.h"
 #include "tests/workloads/reference_trainable.h"
 #include "workloads/communication/data_parallel.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

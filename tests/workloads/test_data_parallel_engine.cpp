@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "base/random.h"
 #include "tests/workloads/ranks.h"
 #include "tests/workloads/relative_difference.h"
 #include "workloads/communication/data_parallel.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 using test::relative_difference;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "judged_network.h"
 #include "layer_cases.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

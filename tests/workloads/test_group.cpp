@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "tests/workloads/ranks.h"
 
 using namespace doetune::workloads;
@@ -165,7 +167,7 @@ TEST_CASE("a name that means this machine alone is told, with what to set", "[gr
 TEST_CASE("no room for another connection is told, not waited for", "[group]") {
   const FileDescriptor listener = listen_at({"127.0.0.1", 0});
   const Address address = local_address(listener.get());
-  const auto never = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  const auto never = Clock::now() + std::chrono::hours(1);
   const FileDescriptor waiting = connect_to(address, never);
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -209,8 +211,7 @@ TEST_CASE("a port in use is told", "[group]") {
 TEST_CASE("strangers and cut messages at the rendezvous change nothing", "[group]") {
   const auto all = places(2);
   const auto strange = [&](std::string_view bytes) {
-    const FileDescriptor socket =
-        connect_to(all[0].rendezvous, std::chrono::steady_clock::now() + seconds(5));
+    const FileDescriptor socket = connect_to(all[0].rendezvous, Clock::now() + seconds(5));
     send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   };
   strange("");
@@ -229,7 +230,7 @@ TEST_CASE("a server that is not doetune's is told", "[group]") {
   const auto thrown = run_threads(2, [&](int rank) {
     if (rank == 1) Group(place, Json::object(), seconds(5));
     if (rank == 0) {
-      const auto deadline = std::chrono::steady_clock::now() + seconds(5);
+      const auto deadline = Clock::now() + seconds(5);
       const FileDescriptor socket = accept_at(listener.get(), deadline);
       send_text(socket.get(), "SSH-2.0-OpenSSH");
       receive_text(socket.get(), deadline);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/random.h"
 #include "workloads/networks/heat_map.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

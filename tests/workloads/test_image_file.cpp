@@ -4,8 +4,8 @@
 #include <fstream>
 #include <span>
 
+#include "base/random.h"
 #include "tests/temporary_directory.h"
-#include "workloads/random.h"
 #include "workloads/video/drawing.h"
 #include "workloads/video/image_file.h"
 #include "workloads/video/scene.h"
@@ -107,7 +107,7 @@ TEST_CASE("files that are no pictures, and sizes that no picture has, are errors
   CHECK_THROWS_AS(decoder.decode(to_bytes("P6\n100000 100000\n255\n")), VideoError);
   CHECK_THROWS_WITH(read_file(place / "absent.jpg"), Catch::Contains("No such file"));
   write(place / "huge.ppm");
-  std::filesystem::resize_file(place / "huge.ppm", kMostFileBytes + 1);  // sparse
+  std::filesystem::resize_file(place / "huge.ppm", kMaxFileBytes + 1);  // sparse
   CHECK_THROWS_WITH(read_file(place / "huge.ppm"), Catch::Contains("most for a picture"));
 }
 

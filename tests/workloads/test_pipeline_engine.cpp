@@ -36,7 +36,7 @@ std::vector<float> first_statistics(const Network& network) {
   return statistics;
 }
 
-int most_stages(const Network& network) {
+int max_stages(const Network& network) {
   for (int stages = 1;; ++stages) try {
       network_stages(network, stages + 1);
     } catch (const std::invalid_argument&) {
@@ -113,7 +113,7 @@ std::vector<float> by_pipeline(const Network& network, int ranks, std::string_vi
     const auto stage = stage_on_cpu(stages[rank], training_data(network, kBatch, 3).parameters, {},
                                     {.batch = largest_micro_batch(options), .weight_decay = 1e-3F},
                                     pipeline_slots(communicator.rank(), ranks, options));
-    Pipeline pipeline(communicator, *stage, options);
+    PipelineOfStages pipeline(communicator, *stage, options);
     for (int step = 0; step < kSteps; ++step) {
       const auto data = training_data(network, kBatch, 10 + static_cast<std::uint64_t>(step));
       pipeline.step(data.images, data.labels, 0.05F);
@@ -137,7 +137,7 @@ TEST_CASE("the gradients of stages are the network's, wherever it is cut", "[pip
     std::ranges::copy(data.images, whole->input().begin());
     std::ranges::copy(data.labels, whole->labels().begin());
     const double loss = whole->gradients(kImages).loss;
-    for (int count = 1; count <= most_stages(each.network); ++count) {
+    for (int count = 1; count <= max_stages(each.network); ++count) {
       CAPTURE(each.name, count);
       const auto [gradients, its_loss] = by_stages(each.network, count, data, kImages);
       CHECK(its_loss == Approx(loss).epsilon(1e-6));

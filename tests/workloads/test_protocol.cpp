@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "workloads/protocol/nearest_name.h"
+#include "base/nearest_name.h"
 #include "workloads/protocol/protocol.h"
 
 using namespace doetune::workloads;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "reference_training.h"
 #include "training_cases.h"
 #include "workloads/engines/dropout.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

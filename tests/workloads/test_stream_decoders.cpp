@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "base/file_descriptor.h"
 #include "workloads/stream/decoders.h"
 
 using namespace doetune::workloads;

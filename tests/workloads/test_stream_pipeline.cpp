@@ -5,6 +5,7 @@
 #include <deque>
 #include <set>
 
+#include "base/file_descriptor.h"
 #include "workloads/stream/pipeline.h"
 
 using namespace doetune::workloads;
@@ -28,7 +29,7 @@ class WatchfulNetwork final : public CompiledNetwork {
   void submit(int images) override {
     CHECK((1 <= images && images <= batch_));
     CHECK(static_cast<int>(under_way_.size()) < lanes_);
-    most_under_way = std::max(most_under_way, under_way_.size() + 1);
+    max_under_way = std::max(max_under_way, under_way_.size() + 1);
     if (loading_.empty())
       prepared.insert(images);
     else
@@ -52,7 +53,7 @@ class WatchfulNetwork final : public CompiledNetwork {
   std::int64_t device_bytes() const override { return 0; }
 
   std::set<int> prepared;
-  std::size_t most_under_way = 0;
+  std::size_t max_under_way = 0;
 
  private:
   int lanes_, batch_;
@@ -87,6 +88,6 @@ TEST_CASE("each image of a share is analysed once, within the lanes that there a
             CHECK((report.decode_s > 0) == (images > 0));
           }
           const int batches = (images + batch - 1) / batch;
-          CHECK(network.most_under_way == static_cast<std::size_t>(std::min(lanes, batches)));
+          CHECK(network.max_under_way == static_cast<std::size_t>(std::min(lanes, batches)));
         }
 }

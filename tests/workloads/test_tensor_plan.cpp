@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "workloads/engines/tensor_plan.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 
 namespace {
 
 /// The most that is needed at any one step: no arena is smaller.
-std::int64_t least_bytes(const std::vector<MemoryUse>& uses) {
+std::int64_t min_bytes(const std::vector<MemoryUse>& uses) {
   std::int64_t least = 0;
   for (const MemoryUse& at : uses) {
     std::int64_t live = 0;
@@ -59,7 +59,7 @@ TEST_CASE("what is needed at the same time lies apart", "[tensor_plan]") {
     const auto uses = random_uses(seed);
     const MemoryPlan plan = plan_memory(uses, 16);
     CHECK(disjoint(uses, plan));
-    CHECK(plan.bytes >= least_bytes(uses));
+    CHECK(plan.bytes >= min_bytes(uses));
     CHECK(std::ranges::all_of(plan.offsets, [](std::int64_t at) { return at % 16 == 0; }));
     CHECK(std::ranges::all_of(uses, [&](const MemoryUse& use) {
       return plan.offsets[&use - uses.data()] + use.bytes <= plan.bytes;
@@ -78,7 +78,7 @@ TEST_CASE("the arena of every network is near its bound", "[tensor_plan]") {
     const auto uses = uses_of(plan_tensors(make_network(type.name, type.default_height), 8));
     const MemoryPlan plan = plan_memory(uses, 1);
     CHECK(disjoint(uses, plan));
-    CHECK(100 * plan.bytes <= 115 * least_bytes(uses));
+    CHECK(100 * plan.bytes <= 115 * min_bytes(uses));
   }
 }
 

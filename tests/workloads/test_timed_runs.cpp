@@ -20,10 +20,10 @@ struct Counted {
   }
 };
 
-TimingOptions options(double least_s, double slice_s) {
+TimingOptions options(double min_s, double slice_s) {
   TimingOptions options;
   options.slice_s = slice_s;
-  options.rule.least_s = least_s;
+  options.rule.min_s = min_s;
   return options;
 }
 

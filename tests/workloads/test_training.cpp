@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "reference_training.h"
 #include "training_session.h"
 #include "workloads/engines/training.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

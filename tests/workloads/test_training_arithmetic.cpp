@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/random.h"
 #include "reference_tensor.h"
 #include "workloads/engines/cudnn/convolution.h"
 #include "workloads/engines/cudnn/learned_blocks.h"
@@ -13,7 +14,6 @@
 #include "workloads/engines/cudnn/training_kernels.h"
 #include "workloads/engines/dropout.h"
 #include "workloads/engines/onednn/cross_entropy.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 namespace gpu = doetune::workloads::cudnn;
@@ -73,7 +73,7 @@ TEST_CASE("places in a window are counted row by row", "[cuda]") {
       places.insert(place);
     }
   CHECK(places.size() == 9);
-  CHECK(gpu::kMostKeptWindow * gpu::kMostKeptWindow < 255);  // 255 stands for none
+  CHECK(gpu::kMaxKeptWindow * gpu::kMaxKeptWindow < 255);  // 255 stands for none
 }
 
 // -- normalisation --------------------------------------------------------------------------------

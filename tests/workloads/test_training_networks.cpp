@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "training_session.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

@@ -15,6 +15,7 @@
 #include <random>
 #include <thread>
 
+#include "base/file_descriptor.h"
 #include "workloads/video/clip.h"
 #include "workloads/video/picture.h"
 #include "workloads/video/scene.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/random.h"
 #include "tests/temporary_directory.h"
 #include "tests/workloads/made_video.h"
-#include "workloads/random.h"
 #include "workloads/video/video.h"
 #include "workloads/video/video_file.h"
 #include "workloads/video/video_writer.h"

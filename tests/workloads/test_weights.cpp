@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/random.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
 
 using namespace doetune::workloads;
 

@@ -1,6 +1,6 @@
 #include "training_cases.h"
 
-#include "workloads/random.h"
+#include "base/random.h"
 
 namespace doetune::workloads {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/random.h"
 #include "workloads/data/data_set.h"
 #include "workloads/networks/network.h"
-#include "workloads/random.h"
 
 namespace doetune::workloads {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "workloads/ceilings/operation.h"
-#include "workloads/checksum.h"
 
 namespace doetune::workloads {
 namespace {
@@ -18,8 +18,8 @@ constexpr int kSmallestGemm = 256;
 constexpr double kSlice_s = 0.01;    // runs that are timed together
 constexpr double kMeasure_s = 0.15;  // of each size and kernel
 constexpr double kLongRun_s = 0.1;   // larger matrices would take too long
-constexpr std::int64_t kLeastBytes = std::int64_t{64} << 20;
-constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;  // touching more takes seconds
+constexpr std::int64_t kMinBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;  // touching more takes seconds
 
 /// Seconds of the fastest run.
 double best_seconds(Operation& operation) {
@@ -49,7 +49,7 @@ double best_operations_per_s(Device& device, Precision precision) {
 /// Arrays of four times the cache where that is not too much, as STREAM's rules ask. The other two
 /// kernels move as the same numbers of arrays do.
 double best_bytes_per_s(Device& device) {
-  const std::int64_t bytes = std::clamp(4 * device.cache_bytes(), kLeastBytes, kMostBytes);
+  const std::int64_t bytes = std::clamp(4 * device.cache_bytes(), kMinBytes, kMaxBytes);
   double best = 0;
   for (const CopyKind kind : {CopyKind::copy, CopyKind::triad}) {
     const Copy copy{kind, bytes / 64 * 64};

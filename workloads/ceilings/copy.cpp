@@ -1,5 +1,6 @@
 #include "workloads/ceilings/copy.h"
 
+#include "base/clock.h"
 #include "workloads/ceilings/operation.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
@@ -43,7 +44,7 @@ bool within_device(CopyKind kind) {
 }
 
 Result run(const Request& request) {
-  const TimingOptions start = timing_options(request, std::chrono::steady_clock::now());
+  const TimingOptions start = timing_options(request, Clock::now());
   const Copy copy = copy_of(request.inputs);
   const auto device = open_device(request.inputs.text("device"), threads_of(request));
   const auto operation = device->prepare(copy);

@@ -13,6 +13,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <span>
 
+#include "base/clock.h"
 #include "workloads/engines/onednn/onednn_calls.h"
 
 namespace doetune::workloads {
@@ -53,9 +54,9 @@ void fill(const Array& array, float (*value)(std::int64_t), int threads) {
 
 template <class Run>
 double seconds_of(int repetitions, Run run) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   for (int i = 0; i < repetitions; ++i) run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 memory::data_type type_of(Precision precision) {

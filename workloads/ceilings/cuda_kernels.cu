@@ -9,14 +9,14 @@ namespace doetune::workloads::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;  // of a block
-constexpr std::int64_t kMostBlocks = 4096;
+constexpr std::int64_t kMaxBlocks = 4096;
 
 __device__ std::int64_t first() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ std::int64_t stride() { return std::int64_t{gridDim.x} * blockDim.x; }
 
 unsigned blocks(std::int64_t count) {
   return static_cast<unsigned>(
-      std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kMostBlocks));
+      std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kMaxBlocks));
 }
 
 template <bool kTwoInputs>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
@@ -9,7 +10,8 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr double kSlice_s = 0.02;  // long against the clock's steps and what a slice costs itself
+constexpr double kGemmSlice_s =
+    0.02;  // long against the clock's steps and what a slice costs itself
 constexpr double kTera = 1e12;
 
 constexpr int kLargest = 65536;
@@ -44,13 +46,13 @@ Gemm gemm_of(const Inputs& in) {
 }
 
 Result run(const Request& request) {
-  const TimingOptions start = timing_options(request, std::chrono::steady_clock::now());
+  const TimingOptions start = timing_options(request, Clock::now());
   const Gemm gemm = gemm_of(request.inputs);
   const auto ceilings = ceilings_for(request, gemm.precision);
   const auto device = open_device(request.inputs.text("device"), threads_of(request));
   const auto operation = device->prepare(gemm);
   TimingOptions options = start;
-  options.slice_s = kSlice_s;
+  options.slice_s = kGemmSlice_s;
   std::vector<Derived> derived{
       {"rate", [&](double seconds) { return gemm.operations() / seconds / kTera; }},
       {"time", [](double seconds) { return seconds; }}};

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/random.h"
 #include "workloads/ceilings/cpu_device.h"
 #include "workloads/cuda/cuda_library.h"
-#include "workloads/random.h"
 
 namespace doetune::workloads {
 namespace {

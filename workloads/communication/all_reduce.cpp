@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.h"
 #include "workloads/communication/ranked.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::vector<Input> inputs() {
   using enum InputKind;

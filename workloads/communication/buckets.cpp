@@ -1,4 +1,5 @@
 #include "workloads/communication/buckets.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <chrono>
@@ -54,9 +55,9 @@ void GradientSum::ready(std::int64_t offset) {
 double GradientSum::wait() {
   if (started_ != buckets_.size())
     throw std::logic_error("the backward pass has not finished the gradients");
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   communicator_.wait(last_);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace doetune::workloads

@@ -1,4 +1,6 @@
 #include "workloads/communication/group.h"
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +14,6 @@
 namespace doetune::workloads {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr auto kHelloTime = std::chrono::seconds(5);  // of a connection, to say who it is

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "workloads/communication/place.h"
 #include "workloads/protocol/protocol.h"
 

@@ -6,14 +6,14 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/communication/group.h"
 #include "workloads/processes/child_process.h"
 #include "workloads/processes/cpus.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr auto kGrace = std::chrono::seconds(2);  // for the others when one has failed
 

@@ -1,12 +1,11 @@
 #include "workloads/communication/pipeline.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <chrono>
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 template <class T>
 std::span<const T> part(std::span<const T> whole, BatchShare share, int of) {
@@ -24,8 +23,8 @@ int pipeline_slots(int rank, int ranks, const PipelineOptions& options) {
   return std::min(ranks - rank, options.micro_batches);
 }
 
-Pipeline::Pipeline(Communicator& communicator, TrainableStage& stage,
-                   const PipelineOptions& options)
+PipelineOfStages::PipelineOfStages(Communicator& communicator, TrainableStage& stage,
+                                   const PipelineOptions& options)
     : communicator_(communicator),
       stage_(stage),
       options_(options),
@@ -33,8 +32,9 @@ Pipeline::Pipeline(Communicator& communicator, TrainableStage& stage,
       output_gradients_(static_cast<std::size_t>(slots_)),
       gradient_(stage.gradients_block().size()) {}
 
-Pipeline::Step Pipeline::step(std::span<const float> images, std::span<const std::int32_t> labels,
-                              float learning_rate) {
+PipelineOfStages::Step PipelineOfStages::step(std::span<const float> images,
+                                              std::span<const std::int32_t> labels,
+                                              float learning_rate) {
   const int ahead = slots_ - 1;  // micro-batches that go forward before the first goes back
   Step step;
   waited_s_ = 0;
@@ -54,28 +54,29 @@ Pipeline::Step Pipeline::step(std::span<const float> images, std::span<const std
   return step;
 }
 
-BatchShare Pipeline::share(int micro_batch) const {
+BatchShare PipelineOfStages::share(int micro_batch) const {
   return batch_share(options_.batch, micro_batch, options_.micro_batches);
 }
 
-Pipeline::Arriving Pipeline::expect(std::span<const float> buffer, int images, int from) {
+PipelineOfStages::Arriving PipelineOfStages::expect(std::span<const float> buffer, int images,
+                                                    int from) {
   return communicator_.receive(part(buffer, {0, images}, largest_micro_batch(options_)).size(),
                                from, options_.type);
 }
 
-void Pipeline::take(Arriving& arriving, std::span<float> into) {
+void PipelineOfStages::take(Arriving& arriving, std::span<float> into) {
   const auto start = Clock::now();
   const std::vector<float> values = arriving.get();
   waited_s_ += std::chrono::duration<double>(Clock::now() - start).count();
   std::ranges::copy(values, into.begin());
 }
 
-void Pipeline::send(std::span<const float> buffer, int images, int to) {
+void PipelineOfStages::send(std::span<const float> buffer, int images, int to) {
   communicator_.send(part(buffer, {0, images}, largest_micro_batch(options_)), to, options_.type);
 }
 
-void Pipeline::fill(int micro_batch, std::span<const float> images,
-                    std::span<const std::int32_t> labels) {
+void PipelineOfStages::fill(int micro_batch, std::span<const float> images,
+                            std::span<const std::int32_t> labels) {
   const int slot = micro_batch % slots_;
   if (first())
     std::ranges::copy(part(images, share(micro_batch), options_.batch), stage_.input(slot).begin());
@@ -88,7 +89,7 @@ void Pipeline::fill(int micro_batch, std::span<const float> images,
     input_ = expect(stage_.input(slot), share(micro_batch + 1).count, communicator_.rank() - 1);
 }
 
-void Pipeline::forward(int micro_batch) {
+void PipelineOfStages::forward(int micro_batch) {
   const int slot = micro_batch % slots_;
   const auto [first_image, images] = share(micro_batch);
   stage_.forward(slot, images, first_image);
@@ -97,7 +98,7 @@ void Pipeline::forward(int micro_batch) {
   output_gradients_[slot] = expect(stage_.output_gradient(slot), images, communicator_.rank() + 1);
 }
 
-double Pipeline::backward(int micro_batch) {
+double PipelineOfStages::backward(int micro_batch) {
   const int slot = micro_batch % slots_;
   const int images = share(micro_batch).count;
   if (!last()) take(output_gradients_[slot], stage_.output_gradient(slot));

@@ -26,10 +26,11 @@ int pipeline_slots(int rank, int ranks, const PipelineOptions& options);
 /// rounding, in networks without batch normalisation; with it, each micro-batch is normalised by
 /// its own statistics. Sources: Huang et al. (2019), GPipe; Narayanan et al. (2021), Megatron-LM,
 /// section 2.2, with the flush.
-class Pipeline {
+class PipelineOfStages {
  public:
   /// This rank's stage must have pipeline_slots slots for largest_micro_batch images.
-  Pipeline(Communicator& communicator, TrainableStage& stage, const PipelineOptions& options);
+  PipelineOfStages(Communicator& communicator, TrainableStage& stage,
+                   const PipelineOptions& options);
 
   struct Step {
     double loss = 0;      // mean of the batch; on the last rank, elsewhere 0

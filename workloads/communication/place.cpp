@@ -1,4 +1,5 @@
 #include "workloads/communication/place.h"
+#include "base/hash.h"
 
 #include <fmt/format.h>
 
@@ -63,11 +64,7 @@ bool several_machines() {
 }
 
 /// A port below those that the system gives away.
-int port_of(const std::string& job) {
-  std::uint32_t hash = 2166136261U;  // FNV-1a
-  for (const char letter : job) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
-  return 20000 + static_cast<int>(hash % 10000);
-}
+int port_of(const std::string& job) { return 20000 + static_cast<int>(fnv1a_32(job) % 10000); }
 
 Address rendezvous(const Launcher& launcher) {
   const std::string given = variable("DOETUNE_RENDEZVOUS");
@@ -91,11 +88,11 @@ std::optional<Place> place_from_environment() {
   for (const Launcher& launcher : kLaunchers) {
     if (variable(launcher.rank).empty() || variable(launcher.ranks).empty()) continue;
     Place place;
-    place.ranks = number(launcher.ranks, 1, kMostRanks);
+    place.ranks = number(launcher.ranks, 1, kMaxRanks);
     place.rank = number(launcher.rank, 0, place.ranks - 1);
     place.local_rank = variable(launcher.local_rank).empty()
                            ? place.rank
-                           : number(launcher.local_rank, 0, kMostRanks);
+                           : number(launcher.local_rank, 0, kMaxRanks);
     if (place.ranks == 1 && &launcher != kLaunchers) continue;  // one task of a job is no group
     place.rendezvous = rendezvous(launcher);
     place.several_machines = &launcher != kLaunchers && several_machines();

@@ -8,7 +8,7 @@
 namespace doetune::workloads {
 
 /// The most processes that work together.
-inline constexpr int kMostRanks = 4096;
+inline constexpr int kMaxRanks = 4096;
 
 struct Place {
   int rank = 0;                   // 0 ... ranks - 1

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "base/clock.h"
 #include "runner/measurement/batch_means.h"
 #include "workloads/communication/launch.h"
 #include "workloads/processes/cpus.h"
@@ -17,9 +18,7 @@ namespace {
 
 constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 const double kStart_s = now_s();  // of this process
 
@@ -77,7 +76,7 @@ std::vector<Input> ranked_inputs() {
   return {{"ranks", integer, nullptr,
            "processes, one a device; default: those that mpirun or srun started, else one for each "
            "GPU of the run, else 2",
-           "", 1, kMostRanks},
+           "", 1, kMaxRanks},
           {"transport",
            categorical,
            "auto",
@@ -98,7 +97,7 @@ Result run_ranked(const Request& request, bool gpus,
   const Inputs& in = request.inputs;
   const auto here = place();
   if (!here) {
-    launch_ranks(ranks_wanted(request), usable_cpus(request.cpus));
+    launch_ranks(ranks_wanted(request), assigned_cpus(request.cpus));
     return silent();
   }
   if (in.has("ranks") && in.integer("ranks") != here->ranks)

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
+#include "base/random.h"
 #include "workloads/communication/pipeline.h"
 #include "workloads/networks/stages.h"
-#include "workloads/random.h"
 
 namespace doetune::workloads {
 namespace {
@@ -146,11 +146,11 @@ RankTraining model_parallel_training(Communicator& communicator, const Request& 
   std::vector<std::int32_t> labels(static_cast<std::size_t>(pipeline.batch));
   draw_images(request.seed, elements, 0, images);
   draw_labels(request.seed, start.network.output().channels, 0, labels);
-  const auto parallel = std::make_shared<Pipeline>(communicator, *stage, pipeline);
+  const auto parallel = std::make_shared<PipelineOfStages>(communicator, *stage, pipeline);
   const auto rate = static_cast<float>(in.number("learning_rate"));
   const auto step = [stage, parallel, rate, images = std::move(images),
                      labels = std::move(labels)] {
-    const Pipeline::Step done = parallel->step(images, labels, rate);
+    const PipelineOfStages::Step done = parallel->step(images, labels, rate);
     return RankStep{done.loss, done.waited_s};
   };
   return {step,

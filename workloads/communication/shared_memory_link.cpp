@@ -12,13 +12,14 @@
 #include <exception>
 #include <new>
 
+#include "base/file_descriptor.h"
 #include "workloads/communication/ring.h"
 
 namespace doetune::workloads {
 namespace {
 
-constexpr std::uint32_t kCapacity = 1 << 20;  // of an inbox, in bytes
-constexpr std::size_t kPiece = 32 * 1024;     // copied before the other side is told
+constexpr std::uint32_t kCapacity = 1 << 20;     // of an inbox, in bytes
+constexpr std::size_t kCopiedPiece = 32 * 1024;  // copied before the other side is told
 constexpr int kSpins = 200;
 constexpr timespec kNap{0, 20'000'000};  // between looks at the other ranks
 
@@ -96,8 +97,8 @@ class SharedMemoryLink final : public RingLink {
     const std::uint32_t space = kCapacity - (written - box.taken.load(std::memory_order_acquire));
     const std::uint32_t at = written % kCapacity;
     const std::span<std::byte> from = frame.rest();
-    const std::size_t bytes =
-        std::min<std::size_t>({from.size(), std::min(space, kCapacity), kCapacity - at, kPiece});
+    const std::size_t bytes = std::min<std::size_t>(
+        {from.size(), std::min(space, kCapacity), kCapacity - at, kCopiedPiece});
     if (bytes == 0) return false;
     std::memcpy(box.data + at, from.data(), bytes);
     frame.advance(bytes);
@@ -112,8 +113,8 @@ class SharedMemoryLink final : public RingLink {
     const std::uint32_t there = box.written.load(std::memory_order_acquire) - taken;
     const std::uint32_t at = taken % kCapacity;
     const std::span<std::byte> to = frame.rest();
-    const std::size_t bytes =
-        std::min<std::size_t>({to.size(), std::min(there, kCapacity), kCapacity - at, kPiece});
+    const std::size_t bytes = std::min<std::size_t>(
+        {to.size(), std::min(there, kCapacity), kCapacity - at, kCopiedPiece});
     if (bytes == 0) return false;
     std::memcpy(to.data(), box.data + at, bytes);
     frame.advance(bytes);

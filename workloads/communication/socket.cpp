@@ -1,4 +1,6 @@
 #include "workloads/communication/socket.h"
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -21,7 +23,6 @@
 namespace doetune::workloads {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 AddressList resolve(const Address& address, int flags) {

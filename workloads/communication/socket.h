@@ -7,11 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 
 namespace doetune::workloads {
 
-using Deadline = std::chrono::steady_clock::time_point;
+using Deadline = Clock::time_point;
 
 struct Address {
   std::string host;

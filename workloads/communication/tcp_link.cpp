@@ -6,12 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/communication/ring.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr auto kConnectTime = std::chrono::seconds(30);
 constexpr int kNap_ms = 50;  // between looks at the other ranks

@@ -9,17 +9,16 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/clock.h"
+#include "base/files.h"
 #include "runner/measurement/batch_means.h"
 #include "workloads/communication/ranked.h"
 #include "workloads/communication/ranked_training.h"
-#include "workloads/replace_file.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/training/trainer.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kBaselineShare = 0.4;  // of the time limit
 

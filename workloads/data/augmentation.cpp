@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "workloads/random.h"
+#include "base/random.h"
 
 namespace doetune::workloads {
 namespace {

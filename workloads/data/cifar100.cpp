@@ -7,13 +7,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/file_descriptor.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
 namespace {
 
-constexpr std::int64_t kPixels = 32 * 32;
-constexpr std::int64_t kRecord = 2 + 3 * kPixels;
+constexpr std::int64_t kImagePixels = 32 * 32;
+constexpr std::int64_t kRecord = 2 + 3 * kImagePixels;
 
 Mapping map_checked(const std::filesystem::path& file, std::int64_t count) {
   const auto refuse = [&](const char* why) {
@@ -61,8 +62,8 @@ std::span<const std::byte> Cifar100::record(std::int64_t index) const {
 int Cifar100::fill(std::int64_t index, std::span<float> image) const {
   const auto bytes = record(index);
   for (std::size_t c = 0; c < 3; ++c)
-    for (std::size_t p = 0; p < kPixels; ++p)
-      image[3 * p + c] = standardised(static_cast<int>(bytes[2 + c * kPixels + p]));
+    for (std::size_t p = 0; p < kImagePixels; ++p)
+      image[3 * p + c] = standardised(static_cast<int>(bytes[2 + c * kImagePixels + p]));
   return static_cast<int>(bytes[classes_ == 20 ? 0 : 1]);
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
+#include "base/random.h"
 #include "workloads/memory.h"
-#include "workloads/random.h"
 
 namespace doetune::workloads {
 namespace {

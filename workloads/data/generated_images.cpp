@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "workloads/random.h"
+#include "base/random.h"
 
 namespace doetune::workloads {
 namespace {

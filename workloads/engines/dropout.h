@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "workloads/random.h"
+#include "base/random.h"
 
 namespace doetune::workloads {
 

@@ -8,22 +8,25 @@ Convolution valid(int filters, int kernel, int stride = 1) {
 }
 
 /// Keeps the size.
-Convolution same(int filters, int height, int width) {
+Convolution same_size(int filters, int height, int width) {
   return {filters, {height, width}, 1, {height / 2, width / 2}, Activation::relu, true};
 }
 
-constexpr MaxPool kHalve{3, 2};
+constexpr MaxPool kHalveUnpadded{3, 2};
 constexpr AveragePool kSmooth{{3, 3}, 1, 1};
 
 // The modules by the figures of the paper.
 
 void figure5(NetworkBuilder& net, int pool_filters) {
   const int in = net.last();
-  const int one = net.conv(same(64, 1, 1)).last();
-  const int five = net.from(in).conv(same(48, 1, 1)).conv(same(64, 5, 5)).last();
-  const int twice =
-      net.from(in).conv(same(64, 1, 1)).conv(same(96, 3, 3)).conv(same(96, 3, 3)).last();
-  const int pool = net.from(in).average_pool(kSmooth).conv(same(pool_filters, 1, 1)).last();
+  const int one = net.conv(same_size(64, 1, 1)).last();
+  const int five = net.from(in).conv(same_size(48, 1, 1)).conv(same_size(64, 5, 5)).last();
+  const int twice = net.from(in)
+                        .conv(same_size(64, 1, 1))
+                        .conv(same_size(96, 3, 3))
+                        .conv(same_size(96, 3, 3))
+                        .last();
+  const int pool = net.from(in).average_pool(kSmooth).conv(same_size(pool_filters, 1, 1)).last();
   net.route({one, five, twice, pool});
 }
 
@@ -31,41 +34,47 @@ void reduce_to_17(NetworkBuilder& net) {
   const int in = net.last();
   const int three = net.conv(valid(384, 3, 2)).last();
   const int twice =
-      net.from(in).conv(same(64, 1, 1)).conv(same(96, 3, 3)).conv(valid(96, 3, 2)).last();
-  const int pool = net.from(in).max_pool(kHalve).last();
+      net.from(in).conv(same_size(64, 1, 1)).conv(same_size(96, 3, 3)).conv(valid(96, 3, 2)).last();
+  const int pool = net.from(in).max_pool(kHalveUnpadded).last();
   net.route({three, twice, pool});
 }
 
 void figure6(NetworkBuilder& net, int filters) {
   const int in = net.last();
-  const int one = net.conv(same(192, 1, 1)).last();
-  const int seven =
-      net.from(in).conv(same(filters, 1, 1)).conv(same(filters, 1, 7)).conv(same(192, 7, 1)).last();
-  net.from(in).conv(same(filters, 1, 1)).conv(same(filters, 7, 1)).conv(same(filters, 1, 7));
-  const int twice = net.conv(same(filters, 7, 1)).conv(same(192, 1, 7)).last();
-  const int pool = net.from(in).average_pool(kSmooth).conv(same(192, 1, 1)).last();
+  const int one = net.conv(same_size(192, 1, 1)).last();
+  const int seven = net.from(in)
+                        .conv(same_size(filters, 1, 1))
+                        .conv(same_size(filters, 1, 7))
+                        .conv(same_size(192, 7, 1))
+                        .last();
+  net.from(in)
+      .conv(same_size(filters, 1, 1))
+      .conv(same_size(filters, 7, 1))
+      .conv(same_size(filters, 1, 7));
+  const int twice = net.conv(same_size(filters, 7, 1)).conv(same_size(192, 1, 7)).last();
+  const int pool = net.from(in).average_pool(kSmooth).conv(same_size(192, 1, 1)).last();
   net.route({one, seven, twice, pool});
 }
 
 void reduce_to_8(NetworkBuilder& net) {
   const int in = net.last();
-  const int three = net.conv(same(192, 1, 1)).conv(valid(320, 3, 2)).last();
-  net.from(in).conv(same(192, 1, 1)).conv(same(192, 1, 7)).conv(same(192, 7, 1));
+  const int three = net.conv(same_size(192, 1, 1)).conv(valid(320, 3, 2)).last();
+  net.from(in).conv(same_size(192, 1, 1)).conv(same_size(192, 1, 7)).conv(same_size(192, 7, 1));
   const int seven = net.conv(valid(192, 3, 2)).last();
-  const int pool = net.from(in).max_pool(kHalve).last();
+  const int pool = net.from(in).max_pool(kHalveUnpadded).last();
   net.route({three, seven, pool});
 }
 
 void figure7(NetworkBuilder& net) {
   const int in = net.last();
-  const int one = net.conv(same(320, 1, 1)).last();
-  const int split = net.from(in).conv(same(384, 1, 1)).last();
-  const int row = net.conv(same(384, 1, 3)).last();
-  const int column = net.from(split).conv(same(384, 3, 1)).last();
-  const int split_twice = net.from(in).conv(same(448, 1, 1)).conv(same(384, 3, 3)).last();
-  const int row_twice = net.conv(same(384, 1, 3)).last();
-  const int column_twice = net.from(split_twice).conv(same(384, 3, 1)).last();
-  const int pool = net.from(in).average_pool(kSmooth).conv(same(192, 1, 1)).last();
+  const int one = net.conv(same_size(320, 1, 1)).last();
+  const int split = net.from(in).conv(same_size(384, 1, 1)).last();
+  const int row = net.conv(same_size(384, 1, 3)).last();
+  const int column = net.from(split).conv(same_size(384, 3, 1)).last();
+  const int split_twice = net.from(in).conv(same_size(448, 1, 1)).conv(same_size(384, 3, 3)).last();
+  const int row_twice = net.conv(same_size(384, 1, 3)).last();
+  const int column_twice = net.from(split_twice).conv(same_size(384, 3, 1)).last();
+  const int pool = net.from(in).average_pool(kSmooth).conv(same_size(192, 1, 1)).last();
   net.route({one, row, column, row_twice, column_twice, pool});
 }
 
@@ -74,8 +83,8 @@ void figure7(NetworkBuilder& net) {
 // As in torchvision, but for the auxiliary head: 1000 classes of ImageNet.
 Network inception_v3(int input_size) {
   NetworkBuilder net("inception-v3", {3, input_size, input_size});
-  net.conv(valid(32, 3, 2)).conv(valid(32, 3)).conv(same(64, 3, 3)).max_pool(kHalve);
-  net.conv(valid(80, 1)).conv(valid(192, 3)).max_pool(kHalve);
+  net.conv(valid(32, 3, 2)).conv(valid(32, 3)).conv(same_size(64, 3, 3)).max_pool(kHalveUnpadded);
+  net.conv(valid(80, 1)).conv(valid(192, 3)).max_pool(kHalveUnpadded);
   for (const int pool_filters : {32, 64, 64}) figure5(net, pool_filters);
   reduce_to_17(net);
   for (const int filters : {128, 160, 160, 192}) figure6(net, filters);

@@ -46,9 +46,9 @@ class Partition {
   }
 
   /// The ends that send least among those of which no stage has more work than this.
-  std::optional<Ends> within(double most_work) const {
-    std::vector<Way> ways = first_stages(most_work);
-    for (int stage = 1; stage < stages_; ++stage) ways = longer(ways, most_work);
+  std::optional<Ends> within(double max_work) const {
+    std::vector<Way> ways = first_stages(max_work);
+    for (int stage = 1; stage < stages_; ++stage) ways = longer(ways, max_work);
     if (ways.back().sent == kNever) return std::nullopt;
     return ways.back().ends;
   }
@@ -72,20 +72,20 @@ class Partition {
     Ends ends = {};
   };
 
-  static bool fits(double work, double most_work) { return work > 0 && work <= most_work; }
+  static bool fits(double work, double max_work) { return work > 0 && work <= max_work; }
 
-  std::vector<Way> first_stages(double most_work) const {
+  std::vector<Way> first_stages(double max_work) const {
     std::vector<Way> ways(ends_.size());
     for (std::size_t end = 0; end < ends_.size(); ++end)
-      if (fits(work_[end], most_work)) ways[end] = {0, {ends_[end]}};
+      if (fits(work_[end], max_work)) ways[end] = {0, {ends_[end]}};
     return ways;
   }
 
-  std::vector<Way> longer(const std::vector<Way>& before, double most_work) const {
+  std::vector<Way> longer(const std::vector<Way>& before, double max_work) const {
     std::vector<Way> ways(ends_.size());
     for (std::size_t end = 0; end < ends_.size(); ++end)
       for (std::size_t begin = 0; begin < end; ++begin) {
-        if (before[begin].sent == kNever || !fits(work_[end] - work_[begin], most_work)) continue;
+        if (before[begin].sent == kNever || !fits(work_[end] - work_[begin], max_work)) continue;
         const std::int64_t sent =
             before[begin].sent + network_.shape_of(ends_[begin] - 1).elements();
         if (sent >= ways[end].sent) continue;

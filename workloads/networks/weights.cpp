@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "workloads/random.h"
+#include "base/random.h"
 
 namespace doetune::workloads {
 namespace {

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "workloads/memory.h"
-#include "workloads/random.h"
 
 namespace doetune::workloads {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
+namespace {}  // namespace
 
 StageSeconds FeedClock::seconds() const {
   StageSeconds seconds{};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "workloads/data/augmentation.h"
 #include "workloads/data/batch_loader.h"
 #include "workloads/data/data_set.h"
@@ -28,13 +29,11 @@ using StageSeconds = std::array<double, kFeedStages>;
 /// The time that threads spent in each stage, together.
 class FeedClock {
  public:
-  void add(FeedStage stage, std::chrono::steady_clock::duration time) {
-    times_[index_of(stage)] += time.count();
-  }
+  void add(FeedStage stage, Clock::duration time) { times_[index_of(stage)] += time.count(); }
   StageSeconds seconds() const;
 
  private:
-  std::array<std::atomic<std::chrono::steady_clock::rep>, kFeedStages> times_{};
+  std::array<std::atomic<Clock::rep>, kFeedStages> times_{};
 };
 
 struct FeedOptions {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "base/file_descriptor.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {

@@ -5,17 +5,16 @@
 #include <cmath>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "workloads/engines/training.h"
 #include "workloads/memory.h"
 #include "workloads/pipeline/pipeline_result.h"
-#include "workloads/random.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/timed_runs.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kClasses = 100;
 
@@ -146,7 +145,7 @@ PipelineMeasurement measure(Feed& feed, Step& step, const FeedClock& clock,
 std::vector<PipelineMeasurement> measure_all(Feed& feed, Step& step, const FeedClock& clock,
                                              const TimingOptions& options) {
   measurement::StoppingRule warmup;
-  warmup.least_s = options.warmup_s;
+  warmup.min_s = options.warmup_s;
   warmup.deadline_s = options.rule.deadline_s;
   measure(feed, step, clock, warmup);
   std::vector<PipelineMeasurement> all;
@@ -182,7 +181,7 @@ Result run(const Request& request) {
   FeedClock clock;
   Feed feed(*store, options, clock);
   TimingOptions timing = timing_options(request, start);
-  timing.rule.least_count = static_cast<std::size_t>(in.integer("steps"));
+  timing.rule.min_count = static_cast<std::size_t>(in.integer("steps"));
   Result result = pipeline_result(
       measure_all(feed, step, clock, timing),
       {options.batch, options.readers, options.depth, feed.augments_in_step(), request.repeats});

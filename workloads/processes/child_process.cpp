@@ -13,13 +13,13 @@
 #include <system_error>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/processes/cpus.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// How often the kernel has killed a process for want of memory; 0 where it does not say.
 std::int64_t out_of_memory_kills() {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 
 namespace doetune::workloads {
@@ -38,7 +40,7 @@ class ChildProcess {
   /// Waits for its end.
   void wait();
   /// Waits until the deadline for its end, then kills it.
-  void end_by(std::chrono::steady_clock::time_point deadline);
+  void end_by(Clock::time_point deadline);
 
   /// Of a child that has ended: with another exit code than 0, or by a signal.
   bool failed() const { return status_ != 0; }

@@ -4,19 +4,16 @@
 
 #include <algorithm>
 
+#include "base/host.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
 
-std::vector<int> usable_cpus(const std::vector<int>& assigned) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof allowed, &allowed);
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &allowed) &&
-        (assigned.empty() || std::ranges::find(assigned, cpu) != assigned.end()))
-      cpus.push_back(cpu);
+std::vector<int> assigned_cpus(const std::vector<int>& assigned) {
+  std::vector<int> cpus = usable_cpus();
+  std::erase_if(cpus, [&](int cpu) {
+    return !assigned.empty() && std::ranges::find(assigned, cpu) == assigned.end();
+  });
   if (cpus.empty()) throw UsageError("none of the assigned CPUs may be used by this process");
   return cpus;
 }

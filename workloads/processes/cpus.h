@@ -7,7 +7,7 @@ namespace doetune::workloads {
 
 /// Those that this process may use, or of `assigned` those that it may. Throws UsageError where
 /// none is left.
-std::vector<int> usable_cpus(const std::vector<int>& assigned);
+std::vector<int> assigned_cpus(const std::vector<int>& assigned);
 
 /// The CPUs of part `index` of `parts`: its own where there is at least one for each, else all.
 std::vector<int> cpus_of(const std::vector<int>& cpus, int index, int parts);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <new>
 
+#include "base/clock.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
@@ -22,8 +23,8 @@ WorkerPool::WorkerPool(const std::vector<WorkerStart>& starts) {
 }
 
 WorkerPool::~WorkerPool() {
-  for (Worker& worker : workers_) worker.socket.reset();
-  const auto deadline = std::chrono::steady_clock::now() + kGrace;
+  for (Worker& worker : workers_) worker.socket.close();
+  const auto deadline = Clock::now() + kGrace;
   for (Worker& worker : workers_) worker.process.end_by(deadline);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 #include "workloads/processes/child_process.h"
 

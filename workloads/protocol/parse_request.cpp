@@ -4,14 +4,14 @@
 #include <charconv>
 #include <cmath>
 
-#include "workloads/protocol/nearest_name.h"
+#include "base/nearest_name.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
 namespace {
 
-constexpr int kMostRepeats = 1'000'000;
-constexpr double kMostTime_s = 1e9;  ///< 30 years
+constexpr int kMaxRepeats = 1'000'000;
+constexpr double kMaxTime_s = 1e9;  ///< 30 years
 
 const Input& find_input(const Workload& workload, const std::string& name) {
   std::vector<std::string> names;
@@ -77,9 +77,9 @@ Json settings_of(const Workload& workload, const Json& request) {
 
 int repeats_of(const Json& request) {
   const Json repeats = request.value("repeats", Json(1));
-  if (!repeats.is_number_integer() || repeats < 1 || repeats > kMostRepeats)
-    throw UsageError(fmt::format("repeats must be a whole number from 1 to {}, not {}",
-                                 kMostRepeats, repeats.dump()));
+  if (!repeats.is_number_integer() || repeats < 1 || repeats > kMaxRepeats)
+    throw UsageError(fmt::format("repeats must be a whole number from 1 to {}, not {}", kMaxRepeats,
+                                 repeats.dump()));
   return repeats.get<int>();
 }
 
@@ -128,8 +128,8 @@ Request parse_request(const Workload& workload, const Json& request) {
       parsed.time_limit_s = request["time_limit_s"].get<double>();
     parsed.repeats = repeats_of(request);
     parsed.precision = number_up_to(request, "precision", 1);
-    parsed.min_time_s = number_up_to(request, "min_time_s", kMostTime_s);
-    parsed.max_time_s = number_up_to(request, "max_time_s", kMostTime_s);
+    parsed.min_time_s = number_up_to(request, "min_time_s", kMaxTime_s);
+    parsed.max_time_s = number_up_to(request, "max_time_s", kMaxTime_s);
     parsed.responses = request.value("responses", parsed.responses);
     return parsed;
   } catch (const Json::exception& error) {

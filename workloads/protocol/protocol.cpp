@@ -9,7 +9,7 @@
 #include <iostream>
 #include <new>
 
-#include "workloads/replace_file.h"
+#include "base/files.h"
 
 namespace doetune::workloads {
 namespace {

@@ -34,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "workloads/infeasible.h"
 
 namespace doetune::workloads {
@@ -108,7 +109,7 @@ struct Result {
   std::map<std::string, double> responses;
   std::map<std::string, std::vector<double>> repeats = {};  // single values, where more than one
   std::map<std::string, std::vector<double>> series = {};
-  std::optional<std::pair<double, double>> window = {};  // seconds of std::chrono::steady_clock
+  std::optional<std::pair<double, double>> window = {};  // seconds of Clock
   std::optional<bool> steady = {};
   std::map<std::string, double> precision = {};  // relative half-widths of 95 % intervals
   std::string stopped_by = {};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 #include "workloads/protocol/protocol.h"
 #include "workloads/static/static_report.h"

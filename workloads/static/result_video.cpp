@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {

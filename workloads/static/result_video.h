@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 #include "workloads/static/static_report.h"
 #include "workloads/video/video_writer.h"

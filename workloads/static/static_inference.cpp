@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/engines/engine.h"
 #include "workloads/processes/cpus.h"
 #include "workloads/processes/worker_pool.h"
@@ -20,8 +22,6 @@
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::vector<Input> inputs() {
   using enum InputKind;
@@ -142,7 +142,7 @@ Result run(const Request& request) {
   const int devices = device_count(in.text("device"));
   const std::string engine = make_engine(in.text("device"))->description();
   const int executors = devices * in.integer("executors_per_gpu");
-  const auto cpus = usable_cpus(request.cpus);
+  const auto cpus = assigned_cpus(request.cpus);
   const OpenPictureSet open = open_picture_set(picture_set_request(in));
   const FileDescriptor weights = shared_weights(request, network);
   const auto coded = coded_files(network, executors);

@@ -7,13 +7,12 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
 #include "workloads/static/result_video.h"
 #include "workloads/timing/stage_clock.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = StaticJob::Clock;
 
 double seconds_of(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 

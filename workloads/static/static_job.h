@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "runner/measurement/measurement.h"
 #include "workloads/processes/worker_pool.h"
 #include "workloads/static/static_report.h"
@@ -51,8 +52,6 @@ struct JobMeasurement {
 
 class StaticJob {
  public:
-  using Clock = std::chrono::steady_clock;
-
   /// Returns when all executors are ready.
   StaticJob(WorkerPool& pool, JobPlan plan);
 
@@ -84,6 +83,6 @@ class StaticJob {
 /// As many measurements as are asked for and fit into the time: at least one, and of further ones
 /// only those that are whole.
 std::vector<JobMeasurement> measure_repeats(StaticJob& job, measurement::StoppingRule rule,
-                                            int repeats, StaticJob::Clock::time_point deadline);
+                                            int repeats, Clock::time_point deadline);
 
 }  // namespace doetune::workloads

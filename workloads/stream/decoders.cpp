@@ -1,4 +1,5 @@
 #include "workloads/stream/decoders.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,8 +7,6 @@
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();

@@ -9,8 +9,8 @@ namespace {
 
 /// Pictures decoded ahead: two batches, and something to do for every decoder.
 int pictures_ahead(const ExecutorConfig& config) {
-  constexpr int kMost = 64;  // each has some megabytes
-  return std::max(2 * config.decoders, std::min(2 * config.compile.batch, kMost));
+  constexpr int kMax = 64;  // each has some megabytes
+  return std::max(2 * config.decoders, std::min(2 * config.compile.batch, kMax));
 }
 
 std::optional<int> decoding_gpu(const ExecutorConfig& config) {

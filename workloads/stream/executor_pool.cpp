@@ -1,4 +1,6 @@
 #include "workloads/stream/executor_pool.h"
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -10,8 +12,6 @@
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGrace{2};  // for executors to end by themselves
 
@@ -28,7 +28,7 @@ ExecutorPool::ExecutorPool(const PoolLayout& layout,
 }
 
 ExecutorPool::~ExecutorPool() {
-  for (FileDescriptor& socket : sockets_) socket.reset();
+  for (FileDescriptor& socket : sockets_) socket.close();
   const auto deadline = Clock::now() + kGrace;
   for (Process& process : processes_) process.child.end_by(deadline);
 }

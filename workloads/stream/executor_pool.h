@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 #include "workloads/processes/child_process.h"
 #include "workloads/stream/executor_process.h"
@@ -24,7 +26,7 @@ struct PoolLayout {
 /// pool, and with this process however it ends; nothing of them is left in the file system.
 class ExecutorPool {
  public:
-  using TimePoint = std::chrono::steady_clock::time_point;
+  using TimePoint = Clock::time_point;
 
   /// Starts all executors; `config(e)` is what executor e is told. Returns when all are ready.
   /// Throws Infeasible if the device cannot run the settings or the kernel kills an executor for

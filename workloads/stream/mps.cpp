@@ -17,19 +17,20 @@
 #include <system_error>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/file_descriptor.h"
 #include "workloads/processes/child_process.h"
 
 namespace doetune::workloads {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kControl = "nvidia-cuda-mps-control";
-constexpr milliseconds kGrace{3000};      // for an end that is asked for
-constexpr std::size_t kLongestPath = 80;  // the daemon's sockets lie in it, and have 108 bytes
+constexpr milliseconds kDaemonGrace{3000};  // for an end that is asked for
+constexpr std::size_t kLongestPath = 80;    // the daemon's sockets lie in it, and have 108 bytes
 
 Environment daemon_environment(const fs::path& directory) {
   return {{"CUDA_MPS_PIPE_DIRECTORY", directory / "pipe"},
@@ -137,7 +138,7 @@ std::vector<pid_t> pids_in(const std::string& text) {
 /// found too.
 void end_children(bool asked) {
   const std::string mine = fmt::format("/proc/self/task/{}/children", getpid());
-  const auto deadline = Clock::now() + (asked ? kGrace : milliseconds(0));
+  const auto deadline = Clock::now() + (asked ? kDaemonGrace : milliseconds(0));
   while (waitpid(-1, nullptr, WNOHANG) >= 0) {
     if (Clock::now() >= deadline)
       for (const pid_t child : pids_in(text_of(mine))) kill(child, SIGKILL);
@@ -186,7 +187,7 @@ void stand_apart(int socket) {
   }
   bool asked = false;
   try {
-    run_control(directory, {}, "quit", kGrace);
+    run_control(directory, {}, "quit", kDaemonGrace);
     asked = true;
   } catch (const std::exception&) {  // then it is ended without
   }
@@ -204,7 +205,7 @@ MpsDaemon::MpsDaemon(milliseconds patience) : patience_(patience) {
   guard_ = fork();
   if (guard_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start MPS");
   if (guard_ == 0) guard(theirs.get(), patience);
-  theirs.reset();
+  theirs.close();
   std::string message(4096, '\0');
   const ssize_t bytes = recv(guard_socket_.get(), message.data(), message.size(), 0);
   message.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
@@ -212,13 +213,13 @@ MpsDaemon::MpsDaemon(milliseconds patience) : patience_(patience) {
     directory_ = message.substr(1);
     return;
   }
-  guard_socket_.reset();
+  guard_socket_.close();
   waitpid(guard_, nullptr, 0);
   throw std::runtime_error(message.empty() ? "the guard of MPS died" : message.substr(1));
 }
 
 MpsDaemon::~MpsDaemon() {
-  guard_socket_.reset();
+  guard_socket_.close();
   waitpid(guard_, nullptr, 0);
 }
 

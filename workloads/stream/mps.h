@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 
 namespace doetune::workloads {

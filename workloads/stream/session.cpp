@@ -57,7 +57,7 @@ Session::Session(const Request& request, const Placement& placed, const StreamPl
                  const ClipSpec& spec)
     : weights_(shared_weights(request, network_of(request.inputs))),
       clip_(open_clip(spec, cache_directory())) {
-  const auto cpus = usable_cpus(request.cpus);
+  const auto cpus = assigned_cpus(request.cpus);
   config_ = executor_config(request, placed);
   config_.plan = plan;
   config_.weights_fd = weights_.get();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/file_descriptor.h"
 #include "workloads/mapping.h"
 #include "workloads/protocol/protocol.h"
 #include "workloads/stream/executor_pool.h"

@@ -1,4 +1,5 @@
 #include "workloads/stream/stream.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,8 +69,8 @@ MicroBatch Stream::run_batch() {
 }
 
 std::vector<StreamMeasurement> measure_repeats(Stream& stream, measurement::StoppingRule rule,
-                                               int repeats, Stream::Clock::time_point deadline) {
-  const auto now_s = [&] { return stream.since_start_s(Stream::Clock::now()); };
+                                               int repeats, Clock::time_point deadline) {
+  const auto now_s = [&] { return stream.since_start_s(Clock::now()); };
   rule.deadline_s = stream.since_start_s(deadline);
   double began_s = now_s();
   std::vector<StreamMeasurement> all{stream.measure(rule)};

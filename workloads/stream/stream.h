@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "runner/measurement/measurement.h"
 #include "workloads/stream/executor_pool.h"
 #include "workloads/stream/stream_plan.h"
@@ -36,8 +37,6 @@ struct StreamMeasurement {
 
 class Stream {
  public:
-  using Clock = std::chrono::steady_clock;
-
   /// The stream starts now. `realtime`: a micro-batch is ready when its interval has passed, else
   /// when the one before it is done. `queue_limit`, at least 1: when one is done and more than so
   /// many are ready, the oldest of them are dropped, so that none waits for longer than queue_limit
@@ -72,6 +71,6 @@ class Stream {
 /// As many measurements as are asked for and fit into the time: at least one, and of further ones
 /// only those that are whole.
 std::vector<StreamMeasurement> measure_repeats(Stream& stream, measurement::StoppingRule rule,
-                                               int repeats, Stream::Clock::time_point deadline);
+                                               int repeats, Clock::time_point deadline);
 
 }  // namespace doetune::workloads

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/clock.h"
 #include "runner/measurement/quantile.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/stream/session.h"
@@ -20,8 +21,6 @@
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 Clock::duration to_duration(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
@@ -47,30 +46,30 @@ ClipSpec clip_spec(const Request& request) {
 }
 
 /// The least number of cameras that fill a micro-batch with an image.
-int least_channels(const Inputs& in) {
+int min_channels(const Inputs& in) {
   return static_cast<int>(std::ceil(1 / (in.number("decode_rate") * in.number("interval"))));
 }
 
 StreamPlan stream_plan(const Inputs& in, int clip_frames) {
-  const StreamPlan plan{in.is_word("channels") ? least_channels(in) : in.integer("channels"),
+  const StreamPlan plan{in.is_word("channels") ? min_channels(in) : in.integer("channels"),
                         in.number("decode_rate"), in.number("interval"), in.number("source_fps"),
                         clip_frames};
   if (plan.decode_rate > plan.source_fps)
     throw UsageError("decode_rate is above source_fps: a camera does not send that many frames");
-  if (plan.channels < least_channels(in))
+  if (plan.channels < min_channels(in))
     throw UsageError("channels x decode_rate x interval is below one image per micro-batch");
   return plan;
 }
 
-/// Throws where a percentile is asked for that the stream cannot bring together in `most_s`.
-void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double most_s) {
+/// Throws where a percentile is asked for that the stream cannot bring together in `max_s`.
+void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double max_s) {
   for (const double q : rule.quantiles) {
-    const std::size_t needed = measurement::least_count(q);
-    if (static_cast<double>(needed) * plan.interval <= most_s) continue;
+    const std::size_t needed = measurement::min_count(q);
+    if (static_cast<double>(needed) * plan.interval <= max_s) continue;
     throw UsageError(fmt::format(
         "a {:g} % quantile needs {} micro-batches of {:g} s, and there are {:g} s to measure: "
         "shorten interval, set arrival to immediate, or raise run.max_time and run.timeout",
-        100 * q, needed, plan.interval, most_s));
+        100 * q, needed, plan.interval, max_s));
   }
 }
 
@@ -94,8 +93,8 @@ struct Measuring {
   }
   /// What one call takes, at least.
   Clock::duration time(const StreamPlan& plan) const {
-    const double each_s = std::max({rule.least_s, rule.most_s.value_or(0),
-                                    static_cast<double>(rule.least_count) * plan.interval});
+    const double each_s = std::max(
+        {rule.min_s, rule.max_s.value_or(0), static_cast<double>(rule.min_count) * plan.interval});
     return to_duration(warmup_s + repeats * each_s);
   }
 };
@@ -124,7 +123,7 @@ std::optional<double> probe(ExecutorPool& pool, StreamPlan plan, int channels, d
   Stream stream(pool, plan, false);
   stream.warm_up_batches(kWarmUp);
   measurement::StoppingRule rule;
-  rule.least_count = std::max(kBatches, measuring.rule.least_count);
+  rule.min_count = std::max(kBatches, measuring.rule.min_count);
   return mean_load({stream.measure(rule)}, plan);
 }
 
@@ -133,7 +132,7 @@ std::optional<double> probe(ExecutorPool& pool, StreamPlan plan, int channels, d
 Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& measuring,
                          int executors) {
   double expected_load = 1;
-  ChannelSearch search = find_sustained_channels(plan.channels, kMostChannels, [&](int channels) {
+  ChannelSearch search = find_sustained_channels(plan.channels, kMaxChannels, [&](int channels) {
     const auto load = probe(pool, plan, channels, expected_load, measuring);
     expected_load = std::max(0.1, 2 * load.value_or(0));
     return load;
@@ -173,7 +172,7 @@ Result run(const Request& request) {
   StreamPlan plan = stream_plan(in, spec.frames);
   const measurement::StoppingRule& rule = measuring_at.rule;
   if (measuring_at.realtime && rule.adaptive())
-    check_time(rule, plan, std::min(limit_s, rule.most_s.value_or(limit_s)));
+    check_time(rule, plan, std::min(limit_s, rule.max_s.value_or(limit_s)));
   const Precision precision = precision_named(in.text("precision"));
   const auto ceilings = ceilings_for(request, precision);
   Session session(request, placed, plan, spec);

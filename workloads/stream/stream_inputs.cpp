@@ -26,7 +26,7 @@ std::vector<Input> stream_inputs() {
        "cameras; max: as many as it keeps up with, which it finds first",
        "",
        1,
-       kMostChannels,
+       kMaxChannels,
        {},
        1,
        {"max"}},

@@ -7,7 +7,7 @@
 
 namespace doetune::workloads {
 
-inline constexpr int kMostChannels = 100'000;
+inline constexpr int kMaxChannels = 100'000;
 
 std::vector<Input> stream_inputs();
 std::vector<Response> stream_responses();

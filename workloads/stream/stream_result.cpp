@@ -89,7 +89,7 @@ void add_percentiles(const std::vector<StreamMeasurement>& measured, const Batch
                                return m.batches.size();
                              }).batches.size();
   for (const auto& [name, q] : kPercentiles) {
-    const std::size_t needed = measurement::least_count(q);
+    const std::size_t needed = measurement::min_count(q);
     if (fewest < needed) {
       result.notes[name] = fmt::format(
           "a {:g} % quantile needs {} micro-batches, measured were {}: run.max_time or the setting "

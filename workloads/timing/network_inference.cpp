@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/random.h"
 #include "runner/measurement/quantile.h"
 #include "workloads/engines/engine.h"
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
-#include "workloads/random.h"
-#include "workloads/replace_file.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
@@ -54,7 +55,7 @@ void dump(const std::filesystem::path& directory, const Network& network,
 }
 
 void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
-  const std::size_t needed = measurement::least_count(kTail);
+  const std::size_t needed = measurement::min_count(kTail);
   const auto fewest = std::ranges::min(measured, {}, [](const TimedMeasurement& one) {
                         return one.values.size();
                       }).values.size();
@@ -93,9 +94,9 @@ Result measured_result(const Request& request, const TimingOptions& options, con
   if (in.has("dump")) dump(in.text("dump"), network, weights, *compiled, batch);
 
   const auto run = [&](int repetitions) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     for (int i = 0; i < repetitions; ++i) compiled->infer(batch);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   const std::vector<Derived> derived{
       {"throughput", [&](double seconds) { return batch / seconds; }},
@@ -109,7 +110,7 @@ Result measured_result(const Request& request, const TimingOptions& options, con
 }
 
 Result run(const Request& request) {
-  TimingOptions options = timing_options(request, std::chrono::steady_clock::now());
+  TimingOptions options = timing_options(request, Clock::now());
   options.rule.quantiles = quantiles_of(request);
   const Network network = network_of(request.inputs);
   const auto ceilings = ceilings_for(request, precision_named(request.inputs.text("precision")));

@@ -24,9 +24,9 @@ std::optional<Ceilings> ceilings_for(const Request& request, Precision precision
                      in.text("roofline") == "measure" ? Renewal::always : Renewal::if_needed);
 }
 
-void add_roofline(const std::optional<Ceilings>& ceilings, double least_s,
+void add_roofline(const std::optional<Ceilings>& ceilings, double min_s,
                   std::vector<Derived>& responses) {
-  if (ceilings) responses.push_back({kName, [=](double seconds) { return least_s / seconds; }});
+  if (ceilings) responses.push_back({kName, [=](double seconds) { return min_s / seconds; }});
 }
 
 void add_ceiling_notes(const std::optional<Ceilings>& ceilings, Result& result) {

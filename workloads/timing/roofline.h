@@ -19,8 +19,8 @@ Input roofline_input();
 /// measured, and before executors start. Throws NoDevice and CannotRun.
 std::optional<Ceilings> ceilings_for(const Request& request, Precision precision);
 
-/// The response of runs that take `least_s` at the ceilings, if there are any.
-void add_roofline(const std::optional<Ceilings>& ceilings, double least_s,
+/// The response of runs that take `min_s` at the ceilings, if there are any.
+void add_roofline(const std::optional<Ceilings>& ceilings, double min_s,
                   std::vector<Derived>& responses);
 
 /// The ceilings as notes, or why there is no `roofline_fraction`.

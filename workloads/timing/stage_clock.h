@@ -3,19 +3,21 @@
 
 #include <chrono>
 
+#include "base/clock.h"
+
 namespace doetune::workloads {
 
 /// Adds the time between its calls to one stage after another.
 class StageClock {
  public:
   void lap(double& stage_s) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
     stage_s += std::chrono::duration<double>(now - last_).count();
     last_ = now;
   }
 
  private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  Clock::time_point last_ = Clock::now();
 };
 
 }  // namespace doetune::workloads

@@ -1,4 +1,5 @@
 #include "workloads/timing/stopping_rule.h"
+#include "base/clock.h"
 
 #include <algorithm>
 
@@ -9,17 +10,16 @@ constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
 
 }  // namespace
 
-measurement::StoppingRule stopping_rule(const Request& request, int least_count) {
+measurement::StoppingRule stopping_rule(const Request& request, int min_count) {
   measurement::StoppingRule rule;
   rule.precision = request.precision;
-  rule.least_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
-  rule.least_count = static_cast<std::size_t>(least_count);
-  rule.most_s = request.max_time_s;
+  rule.min_s = std::max(request.inputs.number("duration"), request.min_time_s.value_or(0));
+  rule.min_count = static_cast<std::size_t>(min_count);
+  rule.max_s = request.max_time_s;
   return rule;
 }
 
-std::optional<double> deadline_s(const Request& request,
-                                 std::chrono::steady_clock::time_point start) {
+std::optional<double> deadline_s(const Request& request, Clock::time_point start) {
   if (!request.time_limit_s) return std::nullopt;
   return std::chrono::duration<double>(start.time_since_epoch()).count() +
          kReserve * *request.time_limit_s;

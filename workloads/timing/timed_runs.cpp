@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/clock.h"
 #include "workloads/timing/stopping_rule.h"
 
 namespace doetune::workloads {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int kMostRepetitions = 1'000'000;  // in a slice
+constexpr int kMaxRepetitions = 1'000'000;  // in a slice
 
 double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
@@ -19,7 +18,7 @@ double mean(const std::vector<double>& values) {
 }
 
 int repetitions_in(double slice_s, double run_s) {
-  return static_cast<int>(std::clamp(std::ceil(slice_s / run_s), 1.0, double{kMostRepetitions}));
+  return static_cast<int>(std::clamp(std::ceil(slice_s / run_s), 1.0, double{kMaxRepetitions}));
 }
 
 /// Returns the repetitions of a slice. They grow during the warm-up, for the first runs are slower

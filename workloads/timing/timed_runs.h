@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "runner/measurement/measurement.h"
 #include "workloads/protocol/protocol.h"
 #include "workloads/timing/measured.h"
@@ -36,7 +37,7 @@ std::vector<TimedMeasurement> time_runs(const TimedRuns& run, const TimingOption
 
 /// What a request with the inputs `warmup` and `duration` (timing_inputs) asks for. `start` is when
 /// the program began.
-TimingOptions timing_options(const Request& request, std::chrono::steady_clock::time_point start);
+TimingOptions timing_options(const Request& request, Clock::time_point start);
 
 /// A response that follows from the mean seconds of a run.
 struct Derived {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "workloads/checksum.h"
-#include "workloads/replace_file.h"
+#include "base/files.h"
+#include "base/hash.h"
 
 namespace doetune::workloads {
 namespace {

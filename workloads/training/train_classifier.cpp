@@ -8,9 +8,10 @@
 #include <iostream>
 #include <memory>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "workloads/data/cifar100.h"
 #include "workloads/data/generated_images.h"
-#include "workloads/random.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/measured.h"
 #include "workloads/timing/stopping_rule.h"
@@ -19,8 +20,6 @@
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kTrainImages = 50'000;
 constexpr std::int64_t kTestImages = 10'000;

@@ -7,13 +7,12 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "workloads/data/batch_loader.h"
-#include "workloads/random.h"
 
 namespace doetune::workloads {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kReaders = 1;
 constexpr int kDepth = 2;
@@ -115,7 +114,7 @@ void Trainer::grow() {
     candidates.resize(std::min(candidates.size(), kCandidates * missing));
     const ResidentImages pictures(Subset(data_, candidates), plan_.threads);
     const Clock::time_point start = Clock::now();
-    const auto added = least_sure(pictures, candidates, missing);
+    const auto added = min_sure(pictures, candidates, missing);
     state_.chosen.insert(state_.chosen.end(), added.begin(), added.end());
     state_.selection_s += seconds_since(start);
     state_.time_s += seconds_since(start);
@@ -125,9 +124,9 @@ void Trainer::grow() {
   learnt_from_.emplace(Subset(data_, state_.chosen), plan_.threads);
 }
 
-std::vector<std::int64_t> Trainer::least_sure(const DataSet& pictures,
-                                              const std::vector<std::int64_t>& candidates,
-                                              std::size_t count) {
+std::vector<std::int64_t> Trainer::min_sure(const DataSet& pictures,
+                                            const std::vector<std::int64_t>& candidates,
+                                            std::size_t count) {
   std::vector<double> margins;
   const auto classes = static_cast<std::size_t>(data_.classes());
   evaluate(pictures, [&](int images) {

@@ -66,9 +66,9 @@ class Trainer {
  private:
   bool diverged(double loss);
   void grow();
-  std::vector<std::int64_t> least_sure(const DataSet& pictures,
-                                       const std::vector<std::int64_t>& candidates,
-                                       std::size_t count);
+  std::vector<std::int64_t> min_sure(const DataSet& pictures,
+                                     const std::vector<std::int64_t>& candidates,
+                                     std::size_t count);
   double train(int epoch);
   BatchScore evaluate(const DataSet& data, const std::function<void(int images)>& each = {});
 

@@ -9,8 +9,9 @@
 #include <iostream>
 #include <vector>
 
-#include "workloads/checksum.h"
-#include "workloads/replace_file.h"
+#include "base/file_descriptor.h"
+#include "base/files.h"
+#include "base/hash.h"
 #include "workloads/video/scene.h"
 #include "workloads/video/video.h"
 

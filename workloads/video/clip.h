@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "base/file_descriptor.h"
 #include "workloads/cache.h"
 #include "workloads/mapping.h"
 #include "workloads/video/video.h"

@@ -56,7 +56,7 @@ Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* par
   if (parameters != nullptr)
     check(avcodec_parameters_to_context(context.get(), parameters), "cannot set up the decoder");
   context->thread_count = 1;
-  context->max_pixels = kMostPixels;
+  context->max_pixels = kMaxPixels;
   context->err_recognition = error_recognition;
   check(avcodec_open2(context.get(), nullptr, nullptr), "cannot start the decoder");
   return context;

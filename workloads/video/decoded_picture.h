@@ -15,6 +15,6 @@ struct DecodedPicture {
 };
 
 /// No picture or frame may have more pixels, which keeps a broken header from taking the memory.
-inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
+inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 27;
 
 }  // namespace doetune::workloads

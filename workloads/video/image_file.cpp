@@ -65,9 +65,9 @@ std::vector<std::byte> read_file(const fs::path& file) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   const std::streamoff size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
   if (size < 0) throw VideoError(std::string("cannot be read: ") + std::strerror(errno));
-  if (static_cast<std::uintmax_t>(size) > kMostFileBytes)
+  if (static_cast<std::uintmax_t>(size) > kMaxFileBytes)
     throw VideoError(
-        fmt::format("its {} bytes are above {}, the most for a picture", size, kMostFileBytes));
+        fmt::format("its {} bytes are above {}, the most for a picture", size, kMaxFileBytes));
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
   in.seekg(0);
   if (!in.read(reinterpret_cast<char*>(bytes.data()), size)) throw VideoError("cannot be read");

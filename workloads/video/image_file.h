@@ -18,7 +18,7 @@ namespace doetune::workloads {
 std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& directory);
 
 /// No picture file may be larger.
-inline constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 28;
+inline constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{1} << 28;
 
 /// A whole file. Throws VideoError.
 std::vector<std::byte> read_file(const std::filesystem::path& file);

@@ -45,7 +45,7 @@ Owner<T> owned(T* made) {
   return Owner<T>(made);
 }
 
-/// A decoder on the calling thread that refuses pictures larger than kMostPixels. Throws
+/// A decoder on the calling thread that refuses pictures larger than kMaxPixels. Throws
 /// VideoError.
 Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* parameters,
                                    int error_recognition);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/random.h"
+#include "base/random.h"
 
 namespace doetune::workloads {
 namespace {

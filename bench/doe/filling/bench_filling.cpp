@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "doe/filling/filling_search.h"
-#include "doe/filling/latin_distances.h"
-#include "doe/filling/maximin_latin.h"
+#include "doe/space_filling/filling_search.h"
+#include "doe/space_filling/latin_distances.h"
+#include "doe/space_filling/maximin_latin.h"
 
 using namespace doetune;
 

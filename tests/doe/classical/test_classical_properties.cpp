@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "doe/random.h"
+#include "base/random.h"
 #include "tests/doe/classical/requests.h"
 
 using namespace doetune;
@@ -9,7 +9,7 @@ using namespace doetune::tests;
 
 namespace {
 
-doe::Factor random_factor(const std::string& name, int most_levels, doe::RandomStream& random) {
+doe::Factor random_factor(const std::string& name, int max_levels, RandomStream& random) {
   switch (random.below(4)) {
     case 0:
       return continuous(name, -3, static_cast<double>(random.below(50)));
@@ -19,20 +19,20 @@ doe::Factor random_factor(const std::string& name, int most_levels, doe::RandomS
       return powers_of_two(name, random.below(2) == 0 ? std::vector<double>{1, 2, 8}
                                                       : std::vector<double>{1, 2, 4, 8, 16, 32});
     default:
-      return words(name, random.below(2) == 0 || most_levels < 3
+      return words(name, random.below(2) == 0 || max_levels < 3
                              ? std::vector<std::string>{"x", "y"}
                              : std::vector<std::string>{"x", "y", "z"});
   }
 }
 
 /// Numeric factors a, b and c, others at random, and a constraint that some runs break.
-doe::DesignRequest random_request(std::uint64_t seed, int most_levels) {
-  doe::RandomStream random(2026, seed);
+doe::DesignRequest random_request(std::uint64_t seed, int max_levels) {
+  RandomStream random(2026, seed);
   std::vector<doe::Factor> factors{continuous("a", 0, 10), whole("b", 1, 16),
                                    powers_of_two("c", {1, 2, 4, 8, 16})};
   const int more = static_cast<int>(random.below(4));
   for (int f = 0; f < more; ++f) {
-    factors.push_back(random_factor("f" + std::to_string(f), most_levels, random));
+    factors.push_back(random_factor("f" + std::to_string(f), max_levels, random));
   }
   std::vector<std::string> names;
   for (const doe::Factor& factor : factors) names.push_back(factor.name);

@@ -8,10 +8,10 @@ namespace doetune::workloads::nccl {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr std::size_t kMostBlocks = 4096;
+constexpr std::size_t kMaxBlocks = 4096;
 
 int blocks(std::size_t count) {
-  return static_cast<int>(std::min((count + kThreads - 1) / kThreads, kMostBlocks));
+  return static_cast<int>(std::min((count + kThreads - 1) / kThreads, kMaxBlocks));
 }
 
 template <class Work>

@@ -10,7 +10,7 @@ namespace {
 
 using namespace cudnn;
 
-constexpr int kLeastMajor =
+constexpr int kMinMajor =
     8;  // compute capability: what the kernels are compiled for, as bf16 needs
 
 class CudnnEngine final : public Engine {
@@ -25,10 +25,10 @@ class CudnnEngine final : public Engine {
     check(cudaSetDevice(options.gpu), "choosing the GPU");
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, options.gpu), "asking for the GPU's properties");
-    if (properties.major < kLeastMajor)
+    if (properties.major < kMinMajor)
       throw NoDevice(
           fmt::format("{} has compute capability {}.{}, but this build needs {}.0 or more",
-                      properties.name, properties.major, properties.minor, kLeastMajor));
+                      properties.name, properties.major, properties.minor, kMinMajor));
     check(cudaFree(nullptr), "starting CUDA");  // makes the context that others hang on to
     all_ = properties.multiProcessorCount;
     gpu_ = {options.gpu, properties.name,

@@ -23,7 +23,8 @@ bool driver_library_is_there() {
 
 std::string reason_for_none(cudaError_t result) {
   if (!driver_library_is_there())
-    return "there is no GPU that can be used: no NVIDIA driver is here (libcuda.so.1 was not found)";
+    return "there is no GPU that can be used: no NVIDIA driver is here (libcuda.so.1 was not "
+           "found)";
   int driver = 0;
   cudaDriverGetVersion(&driver);
   if (result == cudaErrorInsufficientDriver && driver > 0)
@@ -65,7 +66,7 @@ Function driver_function(const char* name, unsigned int since) {
   return reinterpret_cast<Function>(found);
 }
 
-void check(CUresult result, const char* what) {
+void check_driver(CUresult result, const char* what) {
   if (result != CUDA_SUCCESS)
     throw CannotRun(fmt::format("a part of the multiprocessors: {} failed with driver error {}",
                                 what, static_cast<int>(result)));
@@ -127,15 +128,15 @@ void Multiprocessors::set_apart(int gpu, double share) {
       driver_function<PFN_cuDevResourceGenerateDesc_v12040>("cuDevResourceGenerateDesc", 12040);
   const auto create = driver_function<PFN_cuGreenCtxCreate_v12040>("cuGreenCtxCreate", 12040);
   CUdevResource all{};
-  check(resource_of(gpu, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
+  check_driver(resource_of(gpu, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
   const auto wanted = std::max(1U, static_cast<unsigned int>(std::lround(share * all.sm.smCount)));
   CUdevResource part{};
   unsigned int groups = 1;
-  check(split(&part, &groups, &all, nullptr, 0, wanted), "cuDevSmResourceSplitByCount");
+  check_driver(split(&part, &groups, &all, nullptr, 0, wanted), "cuDevSmResourceSplitByCount");
   CUdevResourceDesc description = nullptr;
-  check(describe(&description, &part, 1), "cuDevResourceGenerateDesc");
+  check_driver(describe(&description, &part, 1), "cuDevResourceGenerateDesc");
   CUgreenCtx context = nullptr;
-  check(create(&context, description, gpu, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
+  check_driver(create(&context, description, gpu, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
   green_context_ = context;
   count_ = static_cast<int>(part.sm.smCount);
 }
@@ -158,8 +159,8 @@ cudaStream_t Multiprocessors::new_stream() const {
   const auto create =
       driver_function<PFN_cuGreenCtxStreamCreate_v12050>("cuGreenCtxStreamCreate", 12050);
   CUstream stream = nullptr;
-  check(create(&stream, static_cast<CUgreenCtx>(green_context_), CU_STREAM_NON_BLOCKING, 0),
-        "cuGreenCtxStreamCreate");
+  check_driver(create(&stream, static_cast<CUgreenCtx>(green_context_), CU_STREAM_NON_BLOCKING, 0),
+               "cuGreenCtxStreamCreate");
   return stream;
 }
 

@@ -74,10 +74,10 @@ __device__ inline float activated(float value, float slope) {
 // -- launching ------------------------------------------------------------------------------------
 
 /// So that the last block's threads still count within 32 bits.
-constexpr std::int64_t kMost = (std::int64_t{1} << 32) - kThreads;
+constexpr std::int64_t kMax = (std::int64_t{1} << 32) - kThreads;
 
 inline std::uint32_t in_range(std::int64_t count) {
-  if (count > kMost)
+  if (count > kMax)
     throw CannotRun("a tensor of " + std::to_string(count) +
                     " elements is too large for the GPU engine; take a smaller batch");
   return static_cast<std::uint32_t>(count);

@@ -284,8 +284,8 @@ void find_boxes(const Launch& launch, const BoxGrid& grid, const float* output,
 void fill_with_numbers(const Launch& launch, void* data, std::int64_t count) {
   typed(launch.precision, [&](auto zero) {
     using T = decltype(zero);
-    for (std::int64_t at = 0; at < count; at += kMost)
-      start(launch, fill_kernel<T>, in_range(std::min(kMost, count - at)),
+    for (std::int64_t at = 0; at < count; at += kMax)
+      start(launch, fill_kernel<T>, in_range(std::min(kMax, count - at)),
             static_cast<T*>(data) + at);
   });
 }

@@ -12,7 +12,7 @@ namespace {
 // every `lines`-th row of a block is one thread's, so that what belongs to a channel stays in its
 // registers.
 
-constexpr int kMostColumns = 32;
+constexpr int kMaxColumns = 32;
 constexpr int kRowsEach = 4;  // at least, where there are enough
 constexpr int kBlocks = 528;  // at most: four on each multiprocessor of an H100
 
@@ -32,7 +32,7 @@ struct Tiling {
 Tiling tiling_of(const Launch& launch, const View& tensor) {
   Tiling tiling{};
   tiling.groups = tensor.channels * bytes_of(launch.precision) / 16;
-  tiling.columns = std::min(tiling.groups, kMostColumns);
+  tiling.columns = std::min(tiling.groups, kMaxColumns);
   tiling.lines = kThreads / tiling.columns;
   tiling.rows = pixels(launch, tensor);
   const std::int64_t wanted =

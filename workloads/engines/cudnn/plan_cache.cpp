@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "workloads/replace_file.h"
+#include "base/files.h"
 
 namespace doetune::workloads::cudnn {
 namespace {

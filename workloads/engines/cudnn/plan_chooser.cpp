@@ -34,7 +34,7 @@ class Bench {
         bias_(filled(std::int64_t{problem.output.channels} * bytes_of(problem.precision))),
         residual_(filled(tensor_bytes(problem, problem.output, problem.residual_pitch))),
         output_(filled(tensor_bytes(problem, problem.output, problem.output_pitch))),
-        workspace_(kMostWorkspaceBytes, "timing convolutions") {}
+        workspace_(kMaxWorkspaceBytes, "timing convolutions") {}
 
   double seconds(const ChosenPlan& chosen) {
     run(chosen);  // loads what it needs
@@ -153,7 +153,7 @@ std::shared_ptr<const ChosenPlan> PlanChooser::make(const ConvolutionCase& probl
     const ConvolutionCase part = choice.fusion == Fusion::bias ? split(problem) : problem;
     auto made = std::make_shared<const ChosenPlan>(
         ChosenPlan{choice.fusion, Plan(part, choice.configuration, target_)});
-    return made->plan.workspace_bytes() <= kMostWorkspaceBytes ? made : nullptr;
+    return made->plan.workspace_bytes() <= kMaxWorkspaceBytes ? made : nullptr;
   } catch (const Error&) {
     return nullptr;
   }

@@ -12,7 +12,7 @@
 namespace doetune::workloads::cudnn {
 
 /// Plans with more workspace are not considered: executors share the memory.
-inline constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{256} << 20;
+inline constexpr std::int64_t kMaxWorkspaceBytes = std::int64_t{256} << 20;
 
 /// A plan and how much of its case it does: with Fusion::bias, a kernel of our own adds and
 /// activates after it.

@@ -52,7 +52,7 @@ enum class Write { set, add };
 void max_pool_keeping(const Launch& launch, const MaxPool& pool, const View& from, const View& to,
                       std::uint8_t* places);
 /// Windows of at most this height and width, for one byte.
-inline constexpr int kMostKeptWindow = 15;
+inline constexpr int kMaxKeptWindow = 15;
 void max_pool_back(const Launch& launch, const MaxPool& pool, const View& gradient,
                    const std::uint8_t* places, Write write, const View& to);
 void average_pool_back(const Launch& launch, const AveragePool& pool, const View& gradient,

@@ -15,7 +15,7 @@ using onednn::Block;
 using onednn::translated;
 
 /// At least so many bytes: what every layer makes is kept for its backward pass.
-std::int64_t least_bytes(const Network& network, const TrainingOptions& options) {
+std::int64_t min_bytes(const Network& network, const TrainingOptions& options) {
   std::int64_t numbers = 0;
   for (const Layer& layer : network.layers) numbers += layer.output.elements();
   return numbers * options.batch * bytes_of(options.precision);
@@ -100,7 +100,7 @@ std::unique_ptr<TrainableNetwork> make_onednn_trainable(const Network& network,
     throw CannotRun(network.name + " is no classifier: only classifiers are trained");
   onednn::check_precision(options.precision);
   return translated([&]() -> std::unique_ptr<TrainableNetwork> {
-    onednn::require_memory(least_bytes(network, options));
+    onednn::require_memory(min_bytes(network, options));
     return std::make_unique<OnednnTrainable>(network, parameters, statistics, options);
   });
 }

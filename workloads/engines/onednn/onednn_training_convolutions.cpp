@@ -14,7 +14,7 @@ using Type = memory::data_type;
 // A Winograd transform needs fewer multiplications, but pays only where channels fill its matrix
 // products. Measured on a Zen 5 core, batch 32, 3 x 3 in fp32: 0.6 to 0.75 times the speed of the
 // direct convolution at 16 channels, 1.4 at 32, 1.7 at 64 (8 x 8 pixels), 2 to 4 above.
-constexpr int kWinogradChannels = 32;
+constexpr int kTrainingWinogradChannels = 32;
 
 // Weights, for all threads, over activations, from which on threads work inside oneDNN. Measured on
 // ResNet-18, batch 32, two threads: in fp32 every layer shared out takes 1.25 times the CPU time of
@@ -23,7 +23,7 @@ constexpr std::int64_t kBf16Share = 16;
 
 /// `convolution_auto` is Winograd where oneDNN has one.
 dnnl::algorithm algorithm_for(const Convolution& conv, const Shape& in) {
-  return std::min(in.channels, conv.filters) >= kWinogradChannels
+  return std::min(in.channels, conv.filters) >= kTrainingWinogradChannels
              ? dnnl::algorithm::convolution_auto
              : dnnl::algorithm::convolution_direct;
 }

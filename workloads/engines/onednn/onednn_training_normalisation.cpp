@@ -13,8 +13,8 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Type = memory::data_type;
 
-constexpr int kMostLanes = 16;
-using Sums = std::array<double, kMostLanes>;
+constexpr int kMaxLanes = 16;
+using Sums = std::array<double, kMaxLanes>;
 
 /// A batch's numbers as strips: each image's channels in groups of `lanes`.
 struct Strips {

@@ -1,0 +1,346 @@
+#include "analysis/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/blocks.h"
+#include "analysis/fit_response.h"
+#include "base/parallel.h"
+#include "study/journal.h"
+#include "study/results.h"
+#include "surfaces/models/law.h"
+
+namespace doetune::analysis {
+namespace {
+
+using surfaces::Goal;
+using surfaces::GoalType;
+
+/// Settings that are all looked at where a surface takes microseconds a point.
+constexpr std::size_t kMaxOfSlowSurfaces = 20'000, kMaxDrawnOfSlowSurfaces = 500;
+constexpr int kDraws = 4000;  // of the optimum: its percentiles to about half a percent
+
+ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) {
+  const study::StudyDirectory& directory = *analysis.directory;
+  const std::vector<doe::Factor>& factors = directory.study.factors;
+  const auto k = static_cast<Eigen::Index>(factors.size());
+  std::vector<const study::PlannedRun*> rows;
+  std::vector<double> values;
+  for (const study::PlannedRun& run : directory.plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (run.judges() || record == analysis.records.end()) continue;
+    if (record->second.status != study::RunStatus::kCompleted) continue;
+    const auto value = record->second.responses.find(response.name);
+    if (value == record->second.responses.end()) continue;
+    rows.push_back(&run);
+    values.push_back(value->second);
+  }
+  const auto n = static_cast<Eigen::Index>(rows.size());
+  Blocks blocks = blocks_of(response.fit.block, rows, analysis.records);
+  ResponseRuns runs{{},   Eigen::MatrixXd(n, k),     Eigen::MatrixXd(n, k),
+                    {},   std::move(blocks.numbers), {},
+                    true, std::move(blocks.names)};
+  runs.y = Eigen::Map<const Eigen::VectorXd>(values.data(), n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const study::PlannedRun& run = *rows[static_cast<std::size_t>(i)];
+    runs.runs.push_back(run.run);
+    runs.coded.row(i) = doe::coded_point(factors, run.settings).transpose();
+    runs.settings.row(i) = Eigen::Map<const Eigen::RowVectorXd>(run.settings.data(), k);
+    const auto& repeats = analysis.records.at(run.run).repeats;
+    const auto own = repeats.find(response.name);
+    runs.repeats.push_back(own == repeats.end() ? study::Repeats{} : own->second);
+    if (run.whole_plot > 0) runs.whole_plots.push_back(run.whole_plot);
+    // Runs made elsewhere have no start, and their numbers no order in time.
+    runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();
+  }
+  if (runs.whole_plots.size() != runs.runs.size()) runs.whole_plots.clear();
+  return runs;
+}
+
+/// Where settings can run, from runs of both kinds.
+std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
+  const study::StudyDirectory& directory = *analysis.directory;
+  std::vector<Eigen::VectorXd> points;
+  std::vector<bool> completed;
+  for (const study::PlannedRun& run : directory.plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (run.judges() || record == analysis.records.end()) continue;
+    const study::RunStatus status = record->second.status;
+    if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
+    points.push_back(doe::coded_point(directory.study.factors, run.settings));
+    completed.push_back(status == study::RunStatus::kCompleted);
+  }
+  const auto able = std::count(completed.begin(), completed.end(), true);
+  if (able == 0 || able == static_cast<long>(completed.size())) return std::nullopt;
+  Eigen::MatrixXd coded(points.size(), directory.study.factors.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    coded.row(static_cast<Eigen::Index>(i)) = points[i].transpose();
+  }
+  return surfaces::fit_feasibility(directory.study.factors, coded, completed);
+}
+
+/// The study's goal; a ramp's open ends are infinite until the surface is known.
+std::optional<Goal> goal_of(const study::Response& response) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Goal goal;
+  switch (response.goal) {
+    case study::GoalKind::kNone:
+      return std::nullopt;
+    case study::GoalKind::kMaximize:
+      goal.type = GoalType::kMaximize;
+      break;
+    case study::GoalKind::kMinimize:
+      goal.type = GoalType::kMinimize;
+      break;
+    case study::GoalKind::kTarget:
+      goal.type = GoalType::kTarget;
+      break;
+    case study::GoalKind::kWithin:
+      goal.type = GoalType::kWithin;
+      break;
+    case study::GoalKind::kAtMost:
+      goal.type = GoalType::kAtMost;
+      break;
+    case study::GoalKind::kAtLeast:
+      goal.type = GoalType::kAtLeast;
+      break;
+  }
+  goal.low = response.low.value_or(-kInfinity);
+  goal.high = response.high.value_or(kInfinity);
+  goal.target = response.target.value_or(0);
+  goal.weight = response.weight;
+  goal.importance = response.importance;
+  return goal;
+}
+
+/// Ramps end at the lowest and highest prediction in the region unless the study says otherwise;
+/// a ramp to a target is as wide on either side as the target is far from the worse end.
+void close_ramp(Goal& goal, surfaces::Interval predicted) {
+  const double range = predicted.high - predicted.low;
+  goal.scale = range > 0 ? range : std::max(1.0, std::abs(predicted.high));
+  if (goal.is_limit()) return;
+  // Where nothing changes the response every setting is halfway.
+  double low = range > 0 ? predicted.low : predicted.low - goal.scale;
+  double high = range > 0 ? predicted.high : predicted.high + goal.scale;
+  if (goal.type == GoalType::kTarget) {
+    const double reach = std::max({goal.target - low, high - goal.target, goal.scale});
+    low = goal.target - reach;
+    high = goal.target + reach;
+  }
+  if (std::isinf(goal.low)) goal.low = std::min(low, goal.high - goal.scale);
+  if (std::isinf(goal.high)) goal.high = std::max(high, goal.low + goal.scale);
+}
+
+/// Settings that were tried and cannot run.
+std::vector<std::vector<double>> infeasible_settings(const Analysis& analysis) {
+  std::vector<std::vector<double>> settings;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record != analysis.records.end() &&
+        record->second.status == study::RunStatus::kInfeasible) {
+      settings.push_back(run.settings);
+    }
+  }
+  return settings;
+}
+
+surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOptions& options) {
+  const study::Study& study = analysis.directory->study;
+  surfaces::OptimumRequest request{study.factors, study.region, {}, options.hold};
+  if (std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                  [](const ResponseAnalysis& response) { return response.other != nullptr; })) {
+    request.max_enumerated = kMaxOfSlowSurfaces;
+    request.max_drawn = kMaxDrawnOfSlowSurfaces;
+  }
+  for (const std::vector<double>& settings : infeasible_settings(analysis)) {
+    request.region = request.region.without(settings);
+  }
+  if (analysis.feasibility) {
+    request.feasibility = [&feasibility = *analysis.feasibility](const Eigen::VectorXd& coded) {
+      return feasibility.probability(coded);
+    };
+  }
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) continue;
+    std::optional<Goal> goal = goal_of(response.response);
+    const auto given = options.goals.find(response.response.name);
+    if (given != options.goals.end()) {
+      goal = given->second;
+      goal->weight = response.response.weight;
+      goal->importance = response.response.importance;
+    }
+    request.responses.push_back({response.response.name, response.surface(), goal, response.runs});
+  }
+  return request;
+}
+
+/// Why no optimum can be sought; empty if one can.
+bool has_goal(const surfaces::OptimumRequest& request) {
+  return std::any_of(request.responses.begin(), request.responses.end(),
+                     [](const auto& response) { return response.goal.has_value(); });
+}
+
+std::string missing_for_optimum(const Analysis& analysis, const surfaces::OptimumRequest& request,
+                                const AnalysisOptions& options) {
+  const auto infeasible = infeasible_settings(analysis).size();
+  if (analysis.completed() == 0 && infeasible > 0) {
+    return fmt::format(
+        "all {} runs that were made were infeasible: nothing is known of settings "
+        "that can run; plan over smaller ranges",
+        infeasible);
+  }
+  for (const ResponseAnalysis& response : analysis.responses) {
+    const bool wanted = response.response.goal != study::GoalKind::kNone ||
+                        options.goals.count(response.response.name) > 0;
+    if (wanted && response.surface() == nullptr) {
+      return response.response.name + " has a goal but no surface: " + response.problem;
+    }
+  }
+  return has_goal(request) ? "" : "no response has a goal";
+}
+
+bool varies(const surfaces::Interval& range) {
+  constexpr double kRounding = 1e-9;  // of fits to values that are all alike
+  return range.high - range.low > kRounding * std::max(std::abs(range.low), std::abs(range.high));
+}
+
+/// Limits alone have no best settings that runs could place, all that meet them are as good; nor
+/// has a ramp of a response that no factor changes.
+bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
+                        const std::vector<surfaces::Interval>& ranges) {
+  for (std::size_t r = 0; r < request.responses.size(); ++r) {
+    const std::optional<Goal>& goal = request.responses[r].goal;
+    if (goal && !goal->is_limit() && varies(ranges[r]) &&
+        optimum.best.outlooks[r].confidence_interval) {
+      return true;
+    }
+  }
+  return false;
+}
+
+OptimumDetails details_of(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
+                          const std::vector<surfaces::Interval>& ranges) {
+  OptimumDetails details;
+  details.indifferent = true;
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    if (request.responses[r].goal && varies(ranges[r])) details.indifferent = false;
+  }
+  if (optimum.baseline) {
+    details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
+  }
+  for (const surfaces::Candidate& alternative : optimum.alternatives) {
+    details.alternative_gains.push_back(
+        surfaces::gains(request, alternative.settings, optimum.best.settings));
+  }
+  if (has_uncertain_ramp(request, optimum, ranges)) {
+    details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
+    details.equivalents = surfaces::equivalents(request, optimum.best);
+    details.pareto = surfaces::pareto_front(request);
+  }
+  details.robustness = surfaces::robustness(request, optimum.best.settings);
+  if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
+  return details;
+}
+
+bool depends_on(const ResponseAnalysis& response, std::size_t f) {
+  if (const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get())) {
+    const int factor = static_cast<int>(f);
+    return law->factor == factor || law->by == factor;
+  }
+  if (response.other) return true;
+  const std::vector<doe::Term>& terms = response.fit->model.terms();
+  return std::any_of(terms.begin(), terms.end(),
+                     [&](const doe::Term& term) { return term.powers[f] > 0; });
+}
+
+/// The end of a range of a factor that no sought response depends on is no reason to widen it.
+void drop_idle_bounds(const Analysis& analysis, surfaces::Optimum& optimum) {
+  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
+  std::erase_if(optimum.at_bound, [&](const std::string& name) {
+    const auto f = static_cast<std::size_t>(
+        std::find_if(factors.begin(), factors.end(),
+                     [&](const doe::Factor& factor) { return factor.name == name; }) -
+        factors.begin());
+    return std::none_of(analysis.responses.begin(), analysis.responses.end(),
+                        [&](const ResponseAnalysis& response) {
+                          return response.surface() != nullptr &&
+                                 analysis.goals.count(response.response.name) > 0 &&
+                                 depends_on(response, f);
+                        });
+  });
+}
+
+/// Fills in the ends of the ramps, and notes every goal as it is used.
+void close_ramps(surfaces::OptimumRequest& request, const std::vector<surfaces::Interval>& ranges,
+                 Analysis& analysis) {
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    if (!request.responses[r].goal) continue;
+    close_ramp(*request.responses[r].goal, ranges[r]);
+    analysis.goals[request.responses[r].name] = *request.responses[r].goal;
+  }
+}
+
+/// Goals stand even where one response without a surface leaves no optimum.
+void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
+  surfaces::OptimumRequest request = request_of(analysis, options);
+  analysis.optimum_problem = missing_for_optimum(analysis, request, options);
+  if (!has_goal(request)) return;
+  try {
+    const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
+    close_ramps(request, ranges, analysis);
+    if (!analysis.optimum_problem.empty()) return;
+    analysis.optimum = surfaces::find_optimum(request);
+    drop_idle_bounds(analysis, *analysis.optimum);
+    analysis.details = details_of(request, *analysis.optimum, ranges);
+    if (analysis.details->indifferent) analysis.optimum->at_bound.clear();
+  } catch (const std::invalid_argument& error) {
+    if (analysis.optimum_problem.empty()) analysis.optimum_problem = error.what();
+  }
+}
+
+}  // namespace
+
+int Analysis::completed() const {
+  return static_cast<int>(std::count_if(records.begin(), records.end(), [](const auto& entry) {
+    return entry.second.status == study::RunStatus::kCompleted;
+  }));
+}
+
+Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+  Analysis analysis;
+  analysis.directory = &directory;
+  const study::JournalContent journal = study::read_journal(directory.journal());
+  analysis.records = study::final_records(journal.records);
+  analysis.warnings = journal.warnings;
+  for (auto& [run, record] : analysis.records) {
+    const auto planned = std::find_if(directory.plan.runs.begin(), directory.plan.runs.end(),
+                                      [number = run](const auto& r) { return r.run == number; });
+    if (planned == directory.plan.runs.end()) continue;
+    study::add_derived_responses(directory.study, *planned, record);
+  }
+  std::vector<ResponseRuns> runs(directory.study.responses.size());
+  parallel_for(static_cast<int>(runs.size()), 0, [&](int r) {
+    const auto response = static_cast<std::size_t>(r);
+    runs[response] = runs_of(analysis, directory.study.responses[response]);
+  });
+  analysis.responses = fit_responses(directory.study, runs, options);
+  if (const auto infeasible = infeasible_settings(analysis).size();
+      analysis.completed() == 0 && infeasible > 0) {
+    for (ResponseAnalysis& response : analysis.responses) {
+      response.problem = fmt::format(
+          "all {} runs that were made were infeasible: plan over smaller ranges", infeasible);
+    }
+  }
+  return analysis;
+}
+
+Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+  Analysis analysis = fit_runs(directory, options);
+  analysis.feasibility = feasibility_of(analysis);
+  seek_optimum(analysis, options);
+  return analysis;
+}
+
+}  // namespace doetune::analysis

@@ -1,0 +1,106 @@
+#include "analysis/caveats.h"
+
+#include <fmt/format.h>
+
+#include "analysis/fitted_runs.h"
+#include "analysis/format.h"
+#include "analysis/run_quality.h"
+#include "analysis/trust.h"
+
+namespace doetune::analysis {
+namespace {
+
+void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  const FittedRuns runs(analysis);
+  if (runs.missing > 0) {
+    caveats.push_back(fmt::format("{} of {} planned runs {} not been made{}.", runs.missing,
+                                  runs.planned, runs.missing == 1 ? "has" : "have",
+                                  any_fit(analysis) ? ": the answer can still change" : ""));
+  }
+  if (runs.incomplete > 0) {
+    caveats.push_back(fmt::format("{} did not complete and {} left out of the fits; see Runs.",
+                                  count_of(runs.incomplete, "run"),
+                                  runs.incomplete == 1 ? "is" : "are"));
+  }
+}
+
+/// What disturbed so many runs that measuring some of them again would meet it again.
+void add_flag_caveat(const Analysis& analysis, std::vector<std::string>& caveats) {
+  for (const RunsAlike& flag : runs_by_flag(analysis.records)) {
+    if (!is_of_many(flag, analysis.records)) continue;
+    caveats.push_back(fmt::format("{} of {} runs are flagged: {}. Put that right and measure anew.",
+                                  flag.runs.size(), analysis.completed(), flag.what));
+    return;
+  }
+}
+
+/// "The surfaces of a (x) and b (y) miss ..."; nothing where none is named.
+void add_about_surfaces(const std::vector<std::string>& named, std::string_view of_one,
+                        std::string_view of_several, std::vector<std::string>& caveats) {
+  if (named.empty()) return;
+  caveats.push_back(fmt::format("The {} of {} {}.", named.size() == 1 ? "surface" : "surfaces",
+                                listed(named), named.size() == 1 ? of_one : of_several));
+}
+
+/// Surfaces that are to be taken with care, those alike together.
+void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  if (!any_fit(analysis) && FittedRuns(analysis).missing > 0) return;  // they are still to come
+  std::vector<std::string> poor, lacking, rough, others;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    const std::string& name = response.response.name;
+    if (!response.fit) {
+      caveats.push_back(fmt::format("{} has no fit: {}.", name, response.problem));
+      continue;
+    }
+    const Trust judged = trust(response);
+    if (judged.level == Trust::Level::kGood) continue;
+    if (!judged.predicted_r2) {
+      others.push_back(name + ": " + judged.sentence);
+      continue;
+    }
+    const std::string r2 = fmt::format("{} (predicted R² {})", name, r2_text(*judged.predicted_r2));
+    if (judged.level == Trust::Level::kPoor) poor.push_back(r2);
+    if (judged.predicts_roughly()) rough.push_back(r2);
+    if (judged.lack_of_fit_p) {
+      lacking.push_back(fmt::format("{} ({})", name, p_words(*judged.lack_of_fit_p)));
+    }
+  }
+  add_about_surfaces(poor, "predicts new runs poorly", "predict new runs poorly", caveats);
+  add_about_surfaces(lacking, "misses more than replicated runs scatter: lack of fit",
+                     "miss more than replicated runs scatter: lack of fit", caveats);
+  add_about_surfaces(rough, "predicts new runs roughly", "predict new runs roughly", caveats);
+  caveats.insert(caveats.end(), others.begin(), others.end());
+}
+
+void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  if (!analysis.optimum || !analysis.optimum->feasible) return;
+  if (analysis.optimum->at_bound.empty()) return;
+  constexpr std::size_t kMaxNames = 8;
+  std::vector<std::string> names = analysis.optimum->at_bound;
+  if (names.size() > kMaxNames + 1) {
+    const std::size_t more = names.size() - kMaxNames;
+    names.resize(kMaxNames);
+    names.push_back(fmt::format("{} more factors", more));
+  }
+  caveats.push_back(fmt::format(
+      "The best {} of {} {}: still better settings may lie outside.",
+      names.size() == 1 ? "setting" : "settings", listed(names),
+      names.size() == 1 ? "lies at the end of its range" : "lie at the ends of their ranges"));
+}
+
+}  // namespace
+
+std::vector<std::string> caveats(const Analysis& analysis,
+                                 const std::optional<Confirmation>& confirmation) {
+  std::vector<std::string> all;
+  add_run_caveats(analysis, all);
+  add_flag_caveat(analysis, all);
+  for (std::string& caveat : confirmation_caveats(analysis, confirmation)) {
+    all.push_back(std::move(caveat));
+  }
+  add_fit_caveats(analysis, all);
+  add_optimum_caveats(analysis, all);
+  return all;
+}
+
+}  // namespace doetune::analysis

@@ -1,0 +1,224 @@
+// A confirmation in words.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "analysis/confirmation.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
+
+namespace doetune::analysis {
+namespace {
+
+constexpr double kManifold = 3;      // ratios from here are told as such, not in percent
+constexpr std::size_t kMaxTold = 3;  // responses in a headline
+constexpr double kOneDigit = 10;     // of the resolution, where number_to keeps two
+
+std::string signed_to(double x, double resolution) {
+  return (x < 0 ? "" : "+") + number_to(x, resolution);
+}
+
+/// "+38 % (95 % +31 to +45 %)", all in percent.
+std::string percent_text(double ratio, const std::optional<surfaces::Interval>& interval) {
+  const auto change = [](double r) { return 100 * (r - 1); };
+  if (!interval) return signed_to(change(ratio), kOneDigit) + " %";
+  const double digit = kOneDigit * (change(interval->high) - change(interval->low)) / 2;
+  return fmt::format("{} % (95 % {} to {} %)", signed_to(change(ratio), digit),
+                     signed_to(change(interval->low), digit),
+                     signed_to(change(interval->high), digit));
+}
+
+std::string measured_text(const ConfirmedResponse& response) {
+  return with_unit(mean_text(response.measured, response.goal), response.unit);
+}
+
+bool is_plain(const surfaces::Prediction& mean) {
+  return mean.transform == surfaces::Transform::kNone;
+}
+
+/// "throughput 218 images/s", "latency 0.8 s (geometric mean; at most 1 s)".
+std::string outcome(const ConfirmedResponse& response) {
+  std::vector<std::string> remarks;
+  if (!is_plain(response.measured)) remarks.push_back(mean_words(response.measured.transform));
+  if (response.goal->is_limit()) remarks.push_back(goal_text(*response.goal, response.unit));
+  const std::string text = response.name + " " + measured_text(response);
+  return remarks.empty() ? text : fmt::format("{} ({})", text, fmt::join(remarks, "; "));
+}
+
+/// Ramps first: they are what is sought.
+std::string outcomes(const Confirmation& confirmation) {
+  std::vector<std::string> texts;
+  for (const bool limits : {false, true}) {
+    for (const ConfirmedResponse& response : confirmation.responses) {
+      if (response.goal && response.goal->is_limit() == limits) texts.push_back(outcome(response));
+    }
+  }
+  if (texts.size() > kMaxTold + 1) {
+    const std::size_t more = texts.size() - kMaxTold;
+    texts.resize(kMaxTold);
+    texts.push_back(fmt::format("{} other responses as well", more));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// "throughput +0.3 % (95 % -1 to +2 %)" of every ramp that was compared.
+std::string gains_told(const Confirmation& confirmation) {
+  std::string text;
+  for (const ConfirmedResponse& response : confirmation.responses) {
+    if (!response.goal || response.goal->is_limit() || !response.gain) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", response.name,
+                        gain_text(*response.gain, response.unit));
+  }
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+/// "12 % below the prediction", or the difference where there is no ratio.
+std::string deviation(const ConfirmedResponse& response) {
+  const double measured = response.measured.response(), predicted = response.predicted.response();
+  const char* side = measured < predicted ? "below" : "above";
+  if (predicted > 0 && measured >= 0) {
+    const double percents = 100 * std::abs(measured / predicted - 1);
+    return fmt::format("{} % {} the prediction", difference_to(percents, percents), side);
+  }
+  return fmt::format("{} {} the prediction",
+                     with_unit(short_number(std::abs(measured - predicted)), response.unit), side);
+}
+
+/// What speaks against the prediction, a text a response.
+std::string disagreements(const Confirmation& confirmation) {
+  std::string text;
+  for (const ConfirmedResponse& response : confirmation.responses) {
+    if (!response.goal) continue;
+    std::string measured = measured_text(response);
+    if (!is_plain(response.measured)) {
+      measured += " (" + mean_words(response.measured.transform) + ")";
+    }
+    if (!response.agrees.value_or(true)) {
+      text += fmt::format("{}{} was {}, where {} was expected ({})", text.empty() ? "" : "; ",
+                          response.name, measured,
+                          with_unit(interval_text(*response.joint_range), response.unit),
+                          deviation(response));
+    } else if (response.limit == LimitHeld::kNo) {
+      text += fmt::format("{}{} was {} and misses its limit ({})", text.empty() ? "" : "; ",
+                          response.name, measured, goal_text(*response.goal, response.unit));
+    }
+  }
+  return text;
+}
+
+/// Surely, by the measured means, and there is one.
+bool limits_held(const Confirmation& confirmation) {
+  bool any = false;
+  for (const ConfirmedResponse& response : confirmation.responses) {
+    if (!response.limit) continue;
+    if (*response.limit != LimitHeld::kYes) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// Settings that were confirmed instead, or tried in vain.
+void add_other_settings(const Analysis& analysis, std::vector<std::string>& caveats) {
+  auto others =
+      study::other_confirmations(analysis.directory->plan, analysis.optimum->best.settings);
+  const auto not_made = [&](int run) { return !analysis.records.contains(run); };
+  for (study::OtherConfirmation& other : others) std::erase_if(other.runs, not_made);
+  std::erase_if(others, [](const auto& other) { return other.runs.empty(); });
+  if (others.empty()) return;
+  const study::OtherConfirmation& last = others.back();
+  const bool could_run = std::none_of(last.runs.begin(), last.runs.end(), [&](int run) {
+    return analysis.records.at(run).status == study::RunStatus::kInfeasible;
+  });
+  caveats.push_back(fmt::format(
+      "Other settings {}: {} ({}); these are the best now, and await runs of their own.",
+      could_run ? "were run for confirmation" : "were the best and could not run",
+      settings_text(factors_of(analysis), last.settings), runs_text(last.runs)));
+}
+
+}  // namespace
+
+std::string mean_text(const surfaces::Prediction& mean, const std::optional<surfaces::Goal>& goal) {
+  return number_beside(mean.response(), half_width(mean.confidence_interval()), goal);
+}
+
+std::string gain_text(const surfaces::Gain& gain, const std::string& unit) {
+  if (gain.ratio && *gain.ratio < kManifold) return percent_text(*gain.ratio, gain.ratio_interval);
+  if (gain.ratio) {
+    std::string text = fmt::format("{} times", short_number(*gain.ratio));
+    if (!gain.ratio_interval) return text;
+    return fmt::format("{} times (95 % {})",
+                       number_to(*gain.ratio, half_width(gain.ratio_interval)),
+                       interval_text(*gain.ratio_interval));
+  }
+  if (!gain.interval) return with_unit(signed_to(gain.difference, 0), unit);
+  const double half = half_width(gain.interval);
+  return fmt::format("{} (95 % {} to {})", with_unit(signed_to(gain.difference, half), unit),
+                     signed_to(gain.interval->low, half), signed_to(gain.interval->high, half));
+}
+
+std::string confirmation_headline(const Confirmation& confirmation) {
+  const std::string runs = count_of(confirmation.completed, "run");
+  const char* agree = confirmation.completed == 1 ? "agrees" : "agree";
+  switch (confirmation.judgement) {
+    case Confirmation::Judgement::kOpen:
+      return "";
+    case Confirmation::Judgement::kConfirmed:
+      return fmt::format("{} at these settings {} with the prediction: {}.", runs, agree,
+                         outcomes(confirmation));
+    case Confirmation::Judgement::kNoGain:
+      return confirmation.is_baseline
+                 ? fmt::format(
+                       "Today's settings are already the best, and {} {} with the "
+                       "prediction: {}.",
+                       runs, agree, outcomes(confirmation))
+                 : fmt::format(
+                       "{} at these settings {} with the prediction: {}. But no gain "
+                       "over today's settings could be shown{}.",
+                       runs, agree, outcomes(confirmation), gains_told(confirmation));
+    case Confirmation::Judgement::kNotConfirmed:
+      break;
+  }
+  return fmt::format(
+      "The mean of {} at these settings does not bear out the prediction: {}.{}{}", runs,
+      disagreements(confirmation), limits_held(confirmation) ? " All limits hold." : "",
+      confirmation.system_changed()
+          ? " Today's settings do not give what is predicted of them either, so the system has "
+            "changed since the plan was run."
+          : "");
+}
+
+std::vector<std::string> confirmation_caveats(const Analysis& analysis,
+                                              const std::optional<Confirmation>& confirmation) {
+  std::vector<std::string> caveats;
+  if (!analysis.optimum) return caveats;
+  if (!confirmation) {
+    add_other_settings(analysis, caveats);
+    return caveats;
+  }
+  const auto planned = static_cast<int>(confirmation->planned.all().size());
+  if (confirmation->missing > 0) {
+    caveats.push_back(fmt::format("{} of {} for confirmation {} not been made.",
+                                  confirmation->missing, count_of(planned, "run"),
+                                  confirmation->missing == 1 ? "has" : "have"));
+  } else if (confirmation->judgement == Confirmation::Judgement::kOpen) {
+    caveats.push_back(
+        confirmation->completed == 0
+            ? "No run for confirmation completed; see Runs."
+            : "The runs for confirmation cannot judge the prediction: a response with a goal has "
+              "no error estimate, or was not measured.");
+  }
+  if (confirmation->failed > 0) {
+    caveats.push_back(fmt::format("{} of {} for confirmation did not complete.",
+                                  confirmation->failed, count_of(planned, "run")));
+  }
+  for (const ConfirmedResponse& response : confirmation->responses) {
+    if (response.limit != LimitHeld::kOpen) continue;
+    caveats.push_back(fmt::format(
+        "{} keeps to its limit in the mean of {}, but not surely: more runs would tell.",
+        response.name, count_of(response.runs, "run")));
+  }
+  return caveats;
+}
+
+}  // namespace doetune::analysis

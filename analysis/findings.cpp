@@ -1,0 +1,286 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "analysis/format.h"
+#include "analysis/trust.h"
+
+namespace doetune::analysis {
+namespace {
+
+using Weight = Finding::Weight;
+
+constexpr double kPredictionGap = 0.2;
+constexpr double kMinPrecision = 4;
+constexpr double kEntangled = 10;
+constexpr int kMinAddedRuns = 4;
+
+/// The numbers of the runs that `is` picks, by row of the fit.
+template <typename Picks>
+std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {
+  std::vector<int> runs;
+  for (std::size_t i = 0; i < response.diagnostics.runs.size(); ++i) {
+    if (is(response.diagnostics.runs[i])) runs.push_back(response.runs[i]);
+  }
+  return runs;
+}
+
+std::string added_runs(int runs) {
+  return fmt::format("`doetune augment --runs {}`", std::max(kMinAddedRuns, runs));
+}
+
+/// A richer model that the runs determine and whose terms are significant, by the sequence.
+std::optional<std::string> richer_model(const ResponseAnalysis& response) {
+  if (!response.sequential || response.selection) return std::nullopt;
+  const surfaces::SequentialSummary& summary = *response.sequential;
+  const auto suggested =
+      std::find_if(summary.steps.begin(), summary.steps.end(),
+                   [&](const auto& step) { return step.model == summary.suggested; });
+  const doe::Model model = doe::Model::named(
+      suggested->model == "mean" ? "linear" : suggested->model, response.fit->model.factors());
+  if (model.column_count() <= response.fit->model.column_count()) return std::nullopt;
+  return suggested->model;
+}
+
+/// The transform that Box and Cox's profile asks for, where the fit has none yet.
+std::optional<std::string> better_transform(const ResponseAnalysis& response) {
+  if (!response.box_cox || response.fit->transform != surfaces::Transform::kNone) {
+    return std::nullopt;
+  }
+  if (response.box_cox->suggestion == surfaces::Transform::kNone) return std::nullopt;
+  return surfaces::transform_name(response.box_cox->suggestion);
+}
+
+/// What to do about terms that do not capture the shape, the best first.
+std::string remedy_of_lack(const ResponseAnalysis& response) {
+  if (const auto model = richer_model(response)) {
+    return fmt::format("`doetune fit --model {}` fits these runs better", *model);
+  }
+  std::string remedy;
+  if (const auto transform = better_transform(response)) {
+    remedy = fmt::format("try `--transform {}` first; else ", *transform);
+  }
+  return remedy + added_runs(response.fit->model.column_count() / 2) +
+         " adds runs for a richer model, and `--surface auto` compares surfaces of other kinds";
+}
+
+void judge_freedom(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const surfaces::Fit& fit = *response.fit;
+  if (fit.df_residual == 0) {
+    found.push_back({Weight::kGrave,
+                     fmt::format("The model has as many terms as there are runs ({}), so no error "
+                                 "can be estimated and no prediction has an interval",
+                                 fit.n),
+                     added_runs(kMinAddedRuns) + " adds runs to judge it by, or fit fewer terms "
+                                                 "(`doetune fit --model linear`)"});
+    return;
+  }
+  const std::vector<int> alone =
+      picked(response, [](const auto& run) { return run.leverage > 1 - 1e-10; });
+  if (alone.empty()) return;
+  found.push_back({Weight::kCare,
+                   fmt::format("Only {} {} some of the coefficients, so predictions there cannot "
+                               "be checked (PRESS is undefined)",
+                               runs_text(alone), alone.size() == 1 ? "determines" : "determine"),
+                   added_runs(static_cast<int>(alone.size())) + " adds runs that share the load"});
+}
+
+void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const surfaces::Fit& fit = *response.fit;
+  if (fit.lack_of_fit && fit.lack_of_fit->p < kSignificant) {
+    found.push_back(
+        {Weight::kGrave,
+         fmt::format("The surface misses more than replicated runs scatter (lack of fit, {}): its "
+                     "terms do not capture the shape",
+                     p_words(fit.lack_of_fit->p)),
+         remedy_of_lack(response), true});
+  }
+  if (fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction) {
+    found.push_back(
+        {Weight::kGrave,
+         fmt::format("New runs are predicted poorly (predicted R² {})", r2_text(*fit.predicted_r2)),
+         "look for a factor that is not controlled, replicate runs, or fit fewer terms", true});
+  } else if (fit.predicted_r2 && *fit.adjusted_r2 - *fit.predicted_r2 > kPredictionGap) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("Predicted R² ({}) lies more than 0.2 below adjusted R² ({}): the model "
+                     "follows single runs",
+                     r2_text(*fit.predicted_r2), r2_text(*fit.adjusted_r2)),
+         "look at influential runs below, or fit fewer terms"});
+  }
+  if (fit.adequate_precision && *fit.adequate_precision < kMinPrecision) {
+    found.push_back({Weight::kGrave,
+                     fmt::format("The response changes little against its noise (adequate "
+                                 "precision {}, 4 is wanted)",
+                                 short_number(*fit.adequate_precision)),
+                     "widen the ranges of the factors, or replicate runs"});
+  }
+  if (!fit.lack_of_fit && fit.lack_of_fit_problem == "no replicated runs") {
+    found.push_back({Weight::kNote, "No run is replicated, so lack of fit cannot be tested",
+                     "replicate the best settings or the centre; confirmation runs count"});
+  }
+}
+
+void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const std::vector<int> outliers = picked(response, [](const auto& run) { return run.outlier; });
+  if (!outliers.empty()) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("{} {} farther from the surface than chance explains", runs_text(outliers),
+                     outliers.size() == 1 ? "lies" : "lie"),
+         fmt::format("look at the log and conditions of the attempt, and measure it once "
+                     "more (`doetune run --rerun {}`); where both values agree, the "
+                     "surface is too simple there",
+                     run_list(outliers))});
+    found.back().sentence = capitalised(found.back().sentence);
+  }
+  const std::vector<int> influential =
+      picked(response, [](const auto& run) { return run.influential && !run.outlier; });
+  if (!influential.empty()) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("{} {} the surface strongly (Cook's distance)", runs_text(influential),
+                     influential.size() == 1 ? "moves" : "move"),
+         fmt::format("measure {} once more before relying on it (`doetune run --rerun {}`)",
+                     influential.size() == 1 ? "it" : "each", run_list(influential))});
+    found.back().sentence = capitalised(found.back().sentence);
+  }
+}
+
+/// Against a scatter that changes with the response; the fit may be of a transformed one already.
+std::string transform_advice(const ResponseAnalysis& response) {
+  const surfaces::Transform& transform = response.fit->transform;
+  if (transform == surfaces::Transform::kNone) {
+    return fmt::format("fit a transformed response: `--transform {}`",
+                       better_transform(response).value_or("log"));
+  }
+  return transform.kind == surfaces::Transform::Kind::kPower
+             ? "`fit: {variance: modelled}` in the study file lets the scatter follow the settings"
+             : "fit another transform: `--transform box-cox` finds its power";
+}
+
+/// Runs that a robust loss does not count in full.
+void judge_counts(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const Eigen::VectorXd& counts = response.fit->counts;
+  std::vector<int> runs;
+  for (Eigen::Index i = 0; i < counts.size(); ++i) {
+    if (counts[i] < 0.5) runs.push_back(response.runs[static_cast<std::size_t>(i)]);
+  }
+  if (runs.empty()) return;
+  found.push_back({Weight::kCare,
+                   fmt::format("The robust fit counts {} less than half", runs_text(runs)),
+                   "look at the log and conditions of these attempts"});
+}
+
+void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const FitDiagnostics& diagnostics = response.diagnostics;
+  if (diagnostics.drift && diagnostics.drift->p < kSignificant) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("Residuals {} in run order ({}): something drifted while the runs "
+                     "were made",
+                     diagnostics.drift->slope > 0 ? "rise" : "fall", p_words(diagnostics.drift->p)),
+         "look at clocks, temperature and other load; plan with blocks"});
+  }
+  if (diagnostics.spread && diagnostics.spread->p < kSignificant) {
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("The scatter {}{} with the response ({}), so intervals are too wide in one "
+                     "place and too narrow in another",
+                     diagnostics.spread->grows ? "grows" : "falls",
+                     scale_words(response.fit->transform), p_words(diagnostics.spread->p)),
+         transform_advice(response)});
+  } else if (const auto transform = better_transform(response)) {
+    found.push_back({Weight::kNote,
+                     fmt::format("Box and Cox's profile asks for a transform (power {:.2g}, 95 % "
+                                 "{:.2g} to {:.2g}; 1 is none)",
+                                 response.box_cox->lambda, response.box_cox->interval.low,
+                                 response.box_cox->interval.high),
+                     fmt::format("compare the fit with `--transform {}`", *transform)});
+  }
+  if (response.constancy && response.constancy->p < kSignificant && !response.fit->variance) {
+    found.push_back({Weight::kCare,
+                     fmt::format("Replicated runs scatter more at some settings than at others "
+                                 "({})",
+                                 p_words(response.constancy->p)),
+                     "`fit: {variance: modelled}` in the study file lets the scatter follow the "
+                     "settings"});
+  }
+  if (response.repeats_used == false) {
+    found.push_back(
+        {Weight::kNote,
+         "Repeats inside runs scatter more at some settings than at others in a way "
+         "that the runs do not: the variance is not learnt from them",
+         "replicate runs at settings where repeats scatter much and where they do not"});
+  }
+  if (diagnostics.normality && diagnostics.normality->p < kSignificant) {
+    found.push_back({Weight::kNote,
+                     fmt::format("Residuals are not normal ({}): probabilities and intervals of "
+                                 "single runs are rough",
+                                 p_words(diagnostics.normality->p)),
+                     "look for outliers, or transform the response"});
+  }
+}
+
+void judge_terms(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  std::vector<std::string> entangled;
+  for (const surfaces::Coefficient& coefficient : response.fit->coefficients) {
+    if (coefficient.vif && *coefficient.vif > kEntangled) entangled.push_back(coefficient.term);
+  }
+  if (entangled.empty()) return;
+  found.push_back({Weight::kCare,
+                   fmt::format("The runs hardly tell {} from other terms (VIF above 10)",
+                               fmt::join(entangled, ", ")),
+                   added_runs(static_cast<int>(entangled.size())) + " adds the runs that do"});
+}
+
+/// A model that would do better where lack of fit does not tell.
+void judge_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const bool lacking = response.fit->lack_of_fit && response.fit->lack_of_fit->p < kSignificant;
+  const std::optional<std::string> model = richer_model(response);
+  if (lacking || !model) return;
+  found.push_back(
+      {Weight::kCare, fmt::format("The terms that the {} model adds are significant", *model),
+       fmt::format("`doetune fit --model {}`, or write it into the study file", *model)});
+}
+
+void add_notes_of_law(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
+  if (law == nullptr) return;
+  if (law->r2 < kPoorPrediction) {
+    found.push_back({Weight::kGrave,
+                     fmt::format("The law {} does not describe these runs (R² {:.2f}{})",
+                                 law->law.name, law->r2, scale_words(law->transform)),
+                     "`--surface auto` compares other kinds"});
+  }
+  for (const std::string& note : law->notes) {
+    found.push_back({Weight::kNote, note, "the runs do not say more about it"});
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> findings(const ResponseAnalysis& response) {
+  std::vector<Finding> found;
+  if (response.other) {
+    add_notes_of_law(response, found);
+    return found;
+  }
+  if (!response.fit) return found;
+  judge_freedom(response, found);
+  judge_prediction(response, found);
+  judge_runs(response, found);
+  judge_counts(response, found);
+  judge_assumptions(response, found);
+  judge_terms(response, found);
+  judge_model(response, found);
+  for (const std::string& note : response.fit->notes) {
+    found.push_back({Weight::kGrave, capitalised(note), "check what the runs measure"});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Finding& a, const Finding& b) { return a.weight > b.weight; });
+  return found;
+}
+
+}  // namespace doetune::analysis

@@ -1,0 +1,341 @@
+#include "analysis/fit_response.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "analysis/blocks.h"
+#include "base/parallel.h"
+#include "surfaces/models/gaussian_process.h"
+#include "surfaces/selection/sequential_models.h"
+
+namespace doetune::analysis {
+namespace {
+
+using surfaces::FitOptions;
+
+/// The response's own settings, but for those asked for instead.
+study::FitSettings settings_of(const study::Response& response, const AnalysisOptions& options) {
+  study::FitSettings fit = response.fit;
+  const auto take = [](std::string& value, const std::string& instead) {
+    if (!instead.empty()) value = instead;
+  };
+  take(fit.surface, options.fit.surface);
+  take(fit.factor, options.fit.factor);
+  take(fit.by, options.fit.by);
+  take(fit.selection, options.fit.selection);
+  take(fit.loss, options.fit.loss);
+  take(fit.variance, options.fit.variance);
+  return fit;
+}
+
+surfaces::Loss loss_named(const std::string& name) {
+  if (name == "huber") return surfaces::Loss::kHuber;
+  return name == "tukey" ? surfaces::Loss::kTukey : surfaces::Loss::kSquares;
+}
+
+surfaces::SelectionMethod method_named(const std::string& name) {
+  if (name == "backward") return surfaces::SelectionMethod::kBackward;
+  return name == "forward" ? surfaces::SelectionMethod::kForward
+                           : surfaces::SelectionMethod::kBestSubset;
+}
+
+/// As far as the runs and the response's settings tell.
+FitOptions options_of(const ResponseRuns& runs, const study::FitSettings& settings) {
+  FitOptions options;
+  options.blocks = runs.blocks;
+  options.whole_plots = runs.whole_plots;
+  options.loss = loss_named(settings.loss);
+  options.settings = runs.settings;
+  return options;
+}
+
+/// A fit in the making: what is known of the response so far.
+class ResponseFit {
+ public:
+  ResponseFit(const study::Study& study, const study::Response& response, const ResponseRuns& runs,
+              const AnalysisOptions& options)
+      : study_(study),
+        runs_(runs),
+        settings_(settings_of(response, options)),
+        model_(options.model ? doe::Model::named(*options.model, study.factors) : study.model),
+        options_(options_of(runs, settings_)),
+        result_{response, {}, "", runs.runs} {
+    transform_ = options.transform.value_or(response.transform);
+  }
+
+  /// The first step: the polynomial.
+  void fit() {
+    if (runs_.runs.empty()) {
+      result_.problem = "no completed run has measured it";
+      return;
+    }
+    try {
+      choose_transform();
+      model_variance();
+      fit_polynomial();
+    } catch (const surfaces::FitError& error) {
+      result_.problem = error.what();
+    }
+  }
+
+  /// The second step: all that is said of it, and what stands in for it. `models` are of these
+  /// runs, or null where there are none to share.
+  ResponseAnalysis judged(const surfaces::SequentialModels* models) {
+    models_ = models;
+    if (runs_.runs.empty()) return std::move(result_);
+    try {
+      if (result_.fit) judge();
+    } catch (const surfaces::FitError& error) {
+      result_.problem = error.what();
+    }
+    try {
+      choose_surface();
+    } catch (const std::exception& error) {
+      if (!result_.problem.empty()) result_.problem += "; ";
+      result_.problem += settings_.surface + ": " + error.what();
+    }
+    name_blocks();
+    return std::move(result_);
+  }
+
+  /// Whether sequences of models of both take the same from the runs.
+  bool shares_models(const ResponseFit& other) const {
+    const auto may = [](const ResponseFit& fit) {
+      return !fit.runs_.runs.empty() && fit.settings_.variance != "modelled";
+    };
+    return may(*this) && may(other) && runs_.runs == other.runs_.runs &&
+           runs_.blocks == other.runs_.blocks && runs_.whole_plots == other.runs_.whole_plots &&
+           settings_.loss == other.settings_.loss;
+  }
+
+  /// Empty where these runs do not go with the options: the fit says why. May be called beside
+  /// fit().
+  std::optional<surfaces::SequentialModels> models() const {
+    try {
+      return surfaces::SequentialModels(study_.factors, runs_.coded, options_of(runs_, settings_));
+    } catch (const surfaces::FitError&) {
+      return std::nullopt;
+    }
+  }
+
+ private:
+  /// Fits know blocks by number; what a reader sees tells what they are.
+  void name_blocks() {
+    result_.block_names = runs_.block_names;
+    result_.problem = with_block_names(std::move(result_.problem), runs_.block_names);
+    if (!result_.fit) return;
+    for (surfaces::Coefficient& effect : result_.fit->block_effects) {
+      effect.term = with_block_names(std::move(effect.term), runs_.block_names);
+    }
+  }
+
+  void choose_transform() {
+    if (runs_.y.size() > 0 && runs_.y.minCoeff() > 0) {
+      try {
+        result_.box_cox = surfaces::box_cox(model_, runs_.coded, runs_.y, options_);
+      } catch (const std::exception&) {
+        // The fit itself will say what is wrong with these runs.
+      }
+    }
+    if (transform_ != surfaces::kBoxCoxName) {
+      options_.transform = surfaces::transform_from_name(transform_);
+      return;
+    }
+    if (!result_.box_cox) {
+      throw surfaces::FitError(
+          "transform box-cox needs responses above 0 that the model does not "
+          "fit exactly");
+    }
+    options_.transform = result_.box_cox->suggestion;
+  }
+
+  void model_variance() {
+    const auto groups = surfaces::replicate_variances(runs_.coded, transformed(), runs_.blocks);
+    result_.constancy = surfaces::test_constancy(study_.factors, groups);
+    if (settings_.variance != "modelled") return;
+    const auto repeats = repeat_variances();
+    if (repeats.empty()) {
+      options_.variance = surfaces::fit_variance_model(study_.factors, groups);
+    } else {
+      learn_from_repeats(groups, repeats);
+    }
+  }
+
+  /// Of one repeat, on the scale of the fit by the delta method.
+  std::vector<surfaces::GroupVariance> repeat_variances() const {
+    std::vector<surfaces::GroupVariance> groups;
+    for (std::size_t i = 0; i < runs_.repeats.size(); ++i) {
+      const study::Repeats& repeats = runs_.repeats[i];
+      if (repeats.count < 2) continue;
+      const auto row = static_cast<Eigen::Index>(i);
+      const double slope = surfaces::transform_slope(options_.transform, runs_.y[row]);
+      groups.push_back(
+          {runs_.coded.row(row).transpose(), slope * slope * repeats.variance, repeats.count - 1});
+    }
+    const bool vary = std::any_of(groups.begin(), groups.end(),
+                                  [](const auto& group) { return group.variance > 0; });
+    return vary ? groups : std::vector<surfaces::GroupVariance>{};
+  }
+
+  /// That runs vary where repeats vary is a guess, so the runs decide: their AICc, whose level of
+  /// the variance is estimated from the residuals either way, must be lower with the repeats.
+  void learn_from_repeats(const std::vector<surfaces::GroupVariance>& groups,
+                          const std::vector<surfaces::GroupVariance>& repeats) {
+    FitOptions with = options_;
+    with.variance = surfaces::fit_variance_model(study_.factors, groups, repeats);
+    const bool replicated = std::any_of(groups.begin(), groups.end(),
+                                        [](const auto& group) { return group.variance > 0; });
+    if (replicated) options_.variance = surfaces::fit_variance_model(study_.factors, groups);
+    const auto before = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, options_).aicc;
+    const auto after = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, with).aicc;
+    result_.repeats_used = before && after && *after < *before;
+    if (*result_.repeats_used) options_ = std::move(with);
+  }
+
+  void fit_polynomial() {
+    if (settings_.selection == "none") {
+      result_.fit = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, options_);
+      return;
+    }
+    result_.selection =
+        surfaces::select_model(model_, runs_.coded, runs_.y,
+                               {.method = method_named(settings_.selection), .fit = options_});
+    result_.fit = result_.selection->fit;
+  }
+
+  void judge() {
+    const surfaces::Fit& fit = *result_.fit;
+    FitDiagnostics& diagnostics = result_.diagnostics;
+    diagnostics = {surfaces::run_influences(fit),
+                   {},
+                   surfaces::normality_test(fit),
+                   surfaces::spread_test(fit),
+                   surfaces::shape_certainty(fit)};
+    if (runs_.made_here) {
+      const Eigen::VectorXi order = Eigen::Map<const Eigen::VectorXi>(runs_.runs.data(), fit.n);
+      diagnostics.drift = surfaces::drift_test(fit, order.cast<double>());
+    }
+    result_.sequential =
+        models_ ? models_->summary(runs_.y, options_.transform)
+                : surfaces::sequential_summary(study_.factors, runs_.coded, runs_.y, options_);
+  }
+
+  void choose_surface() {
+    if (settings_.surface == "polynomial") return;
+    result_.kind = settings_.surface;
+    if (settings_.surface == "gaussian-process") {
+      result_.other = std::make_shared<surfaces::GaussianProcess>(
+          surfaces::fit_gaussian_process(doe::Model::parse({"1"}, study_.factors), runs_.coded,
+                                         runs_.y, {.transform = options_.transform}));
+    } else if (settings_.surface == "auto") {
+      compare();
+    } else {
+      const std::string factor = law_factor();
+      result_.other = std::make_shared<surfaces::LawFit>(
+          surfaces::fit_law(surfaces::law_named(settings_.surface), study_.factors, factor,
+                            runs_.coded, runs_.y, settings_.by, options_.transform));
+    }
+  }
+
+  std::string law_factor() const {
+    if (!settings_.factor.empty()) return settings_.factor;
+    std::vector<std::string> numeric;
+    for (const doe::Factor& factor : study_.factors) {
+      if (!factor.is_categorical()) numeric.push_back(factor.name);
+    }
+    if (numeric.size() == 1) return numeric.front();
+    throw surfaces::FitError(
+        fmt::format("a law is in one numeric factor: name it with --law-factor ({})",
+                    fmt::join(numeric, ", ")));
+  }
+
+  /// The simplest surface that predicts as well as any. A polynomial becomes the fit.
+  void compare() {
+    result_.choice =
+        surfaces::choose_surface(study_.factors, runs_.coded, runs_.y, {.fit = options_});
+    const surfaces::SurfaceCandidate& best = result_.choice->best();
+    const auto* polynomial = dynamic_cast<const surfaces::Fit*>(best.surface.get());
+    if (polynomial == nullptr) {
+      result_.kind = "gaussian-process";
+      result_.other = best.surface;
+      return;
+    }
+    result_.kind = "polynomial";
+    result_.fit = *polynomial;
+    result_.problem.clear();
+    judge();
+  }
+
+  /// The responses on the scale of the fit.
+  Eigen::VectorXd transformed() const {
+    return runs_.y.unaryExpr([this](double y) {
+      try {
+        return surfaces::transformed(options_.transform, y);
+      } catch (const std::domain_error& error) {
+        throw surfaces::FitError(error.what());
+      }
+    });
+  }
+
+  const study::Study& study_;
+  const ResponseRuns& runs_;
+  study::FitSettings settings_;
+  doe::Model model_;
+  FitOptions options_;
+  std::string transform_;
+  const surfaces::SequentialModels* models_ = nullptr;
+  ResponseAnalysis result_;
+};
+
+/// Responses that can share a sequence of models, by place.
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<ResponseFit>& fits) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t r = 0; r < fits.size(); ++r) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return fits[group.front()].shares_models(fits[r]);
+    });
+    (same == groups.end() ? groups.emplace_back() : *same).push_back(r);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.size() == 1; });
+  return groups;
+}
+
+}  // namespace
+
+ResponseAnalysis fit_response(const study::Study& study, const study::Response& response,
+                              const ResponseRuns& runs, const AnalysisOptions& options) {
+  ResponseFit fit(study, response, runs, options);
+  fit.fit();
+  return fit.judged(nullptr);
+}
+
+std::vector<ResponseAnalysis> fit_responses(const study::Study& study,
+                                            const std::vector<ResponseRuns>& runs,
+                                            const AnalysisOptions& options) {
+  std::vector<ResponseFit> fits;
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    fits.emplace_back(study, study.responses[r], runs[r], options);
+  }
+  const std::vector<std::vector<std::size_t>> groups = groups_of(fits);
+  std::vector<std::optional<surfaces::SequentialModels>> models(groups.size());
+  const auto shared = static_cast<int>(groups.size()), count = static_cast<int>(fits.size());
+  parallel_for(shared + count, 0, [&](int job) {
+    const auto j = static_cast<std::size_t>(job);
+    if (job >= shared) return fits[j - groups.size()].fit();
+    models[j] = fits[groups[j].front()].models();
+  });
+  std::vector<const surfaces::SequentialModels*> of_response(fits.size(), nullptr);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::size_t r : groups[g]) of_response[r] = models[g] ? &*models[g] : nullptr;
+  }
+  std::vector<ResponseAnalysis> results(fits.size());
+  parallel_for(count, 0, [&](int response) {
+    const auto r = static_cast<std::size_t>(response);
+    results[r] = fits[r].judged(of_response[r]);
+  });
+  return results;
+}
+
+}  // namespace doetune::analysis

@@ -1,0 +1,33 @@
+#include "analysis/fitted_runs.h"
+
+#include <algorithm>
+
+namespace doetune::analysis {
+
+FittedRuns::FittedRuns(const Analysis& analysis) {
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    if (run.judges()) continue;
+    const auto record = analysis.records.find(run.run);
+    ++planned;
+    if (record == analysis.records.end()) {
+      ++missing;
+    } else if (record->second.status != study::RunStatus::kCompleted) {
+      ++incomplete;
+    }
+  }
+}
+
+bool any_fit(const Analysis& analysis) {
+  return std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                     [](const ResponseAnalysis& response) { return response.fit.has_value(); });
+}
+
+bool has_goal(const Analysis& analysis) {
+  return !analysis.goals.empty() ||
+         std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                     [](const ResponseAnalysis& response) {
+                       return response.response.goal != study::GoalKind::kNone;
+                     });
+}
+
+}  // namespace doetune::analysis

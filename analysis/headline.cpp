@@ -1,0 +1,146 @@
+#include "analysis/headline.h"
+
+#include <fmt/format.h>
+
+#include "analysis/fitted_runs.h"
+#include "analysis/format.h"
+#include "analysis/run_quality.h"
+#include "analysis/slice.h"
+#include "analysis/today.h"
+
+namespace doetune::analysis {
+namespace {
+
+std::vector<std::string> missed_goals(const Analysis& analysis) {
+  std::vector<std::string> names;
+  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
+    if (!outlook.goal_met) names.push_back(outlook.name);
+  }
+  return names;
+}
+
+/// "the best throughput (218 images/s)", "the best compromise of a and b"; empty without ramps.
+std::string best_of_ramps(const Analysis& analysis) {
+  std::vector<std::string> names;
+  std::string value;
+  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
+    const auto goal = analysis.goals.find(outlook.name);
+    if (goal == analysis.goals.end() || goal->second.is_limit()) continue;
+    names.push_back(outlook.name);
+    value = with_unit(number_to(outlook.mean, half_width(outlook.confidence_interval)),
+                      unit_of(analysis, outlook.name));
+  }
+  if (names.empty()) return "";
+  if (names.size() == 1) return fmt::format("the best {} ({})", names.front(), value);
+  return "the best compromise of " + listed(names);
+}
+
+std::vector<std::string> sought_responses(const Analysis& analysis) {
+  std::vector<std::string> names;
+  for (const auto& [name, goal] : analysis.goals) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> limited_responses(const Analysis& analysis) {
+  std::vector<std::string> names;
+  for (const auto& [name, goal] : analysis.goals) {
+    if (goal.is_limit()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string limits_text(const std::vector<std::string>& limited) {
+  if (limited.size() == 1) return "the goal of " + limited.front();
+  return limited.size() == 2 ? "both goals" : fmt::format("all {} goals", limited.size());
+}
+
+/// "the limit on a", "the limits on a and b", "all 8 limits".
+std::string limits_named(const std::vector<std::string>& limited) {
+  constexpr std::size_t kMaxNamed = 3;
+  if (limited.size() > kMaxNamed) return fmt::format("all {} limits", limited.size());
+  return fmt::format("the {} on {}", limited.size() == 1 ? "limit" : "limits", listed(limited));
+}
+
+std::string optimum_headline(const Analysis& analysis) {
+  const surfaces::Optimum& optimum = *analysis.optimum;
+  if (!optimum.feasible) {
+    return fmt::format(
+        "No usable settings are predicted to meet every goal; the settings below come nearest and "
+        "miss {}.",
+        listed(missed_goals(analysis)));
+  }
+  const std::vector<std::string> out_of_reach = ends_out_of_reach(analysis);
+  if (!out_of_reach.empty()) {
+    return fmt::format(
+        "No usable settings are predicted to reach {}{}; the settings below come nearest.",
+        listed(out_of_reach), analysis.goals.size() > 1 ? " together with the other goals" : "");
+  }
+  if (analysis.details && analysis.details->indifferent) {
+    return fmt::format("No factor changes {} in these runs: no settings are better than others.",
+                       listed(sought_responses(analysis)));
+  }
+  const std::vector<std::string> limited = limited_responses(analysis);
+  const std::string best = best_of_ramps(analysis);
+  const std::string subject =
+      is_at_today(analysis) ? "Today's settings are already those that are" : "These settings are";
+  if (limited.empty()) return fmt::format("{} predicted to give {}.", subject, best);
+  std::string text =
+      best.empty()
+          ? fmt::format("{} predicted to meet {} on average", subject, limits_text(limited))
+          : fmt::format("{} predicted to give {} among those that keep to {}", subject, best,
+                        limits_named(limited));
+  if (optimum.best.all_goals_met_probability) {
+    text += fmt::format("; a single run {} with a probability of {}",
+                        limited.size() == 1 ? "meets it" : "meets them",
+                        in_words(chance_text(*optimum.best.all_goals_met_probability)));
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+/// "the low end of throughput (9000 images/s)": the end that every ramp at 0 falls short of.
+std::vector<std::string> ends_out_of_reach(const Analysis& analysis) {
+  std::vector<std::string> ends;
+  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
+    const auto found = analysis.goals.find(outlook.name);
+    if (found == analysis.goals.end() || found->second.is_limit() || outlook.goal_met) continue;
+    const surfaces::Goal& goal = found->second;
+    const bool below = goal.type == surfaces::GoalType::kMaximize ||
+                       (goal.type == surfaces::GoalType::kTarget && outlook.mean <= goal.low);
+    ends.push_back(fmt::format(
+        "the {} end of {} ({})", below ? "low" : "high", outlook.name,
+        with_unit(short_number(below ? goal.low : goal.high), unit_of(analysis, outlook.name))));
+  }
+  return ends;
+}
+
+std::string predicted_headline(const Analysis& analysis) {
+  const int done = analysis.completed();
+  if (!any_fit(analysis)) {
+    if (done > 0) {
+      return fmt::format("{} completed; that is not enough to fit the model.",
+                         count_of(done, "run"));
+    }
+    if (analysis.records.empty()) {
+      return "No run has completed yet, so there is nothing to predict from.";
+    }
+    return fmt::format("None of {} that {} tried has completed. {}.",
+                       count_of(static_cast<int>(analysis.records.size()), "run"),
+                       analysis.records.size() == 1 ? "was" : "were",
+                       capitalised(runs_by_end(analysis.records).front().what));
+  }
+  if (!has_goal(analysis)) {
+    return "The surfaces are fitted, but the study sets no goal, so no settings are best. Explore "
+           "the surfaces below, or give a response a goal.";
+  }
+  if (!analysis.optimum) {
+    return "There is no optimum: " +
+           (analysis.optimum_problem.empty() ? std::string("a response with a goal has no fit")
+                                             : analysis.optimum_problem) +
+           ".";
+  }
+  return optimum_headline(analysis);
+}
+
+}  // namespace doetune::analysis

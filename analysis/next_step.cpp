@@ -1,0 +1,133 @@
+#include "analysis/next_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/fitted_runs.h"
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "analysis/today.h"
+
+namespace doetune::analysis {
+namespace {
+
+/// Runs that would help where the surfaces were wrong.
+int runs_to_augment(const Analysis& analysis) {
+  constexpr int kMin = 4;
+  return std::max(kMin, 2 * static_cast<int>(factors_of(analysis).size()));
+}
+
+/// A command about this study.
+std::string command(const Analysis& analysis, std::string_view name) {
+  return fmt::format("doetune {} {}", name, analysis.directory->path.string());
+}
+
+/// Where nothing that was tried has completed, trying the rest or once more would end alike.
+NextStep next_of_partial(const Analysis& analysis) {
+  const study::Study& study = analysis.directory->study;
+  const FittedRuns runs(analysis);
+  const bool in_vain = analysis.completed() == 0 && !analysis.records.empty();
+  if (in_vain && !(study.command.empty() && study.workload.empty())) {
+    return {command(analysis, "check"), "makes one run and shows what it prints"};
+  }
+  if (runs.missing > 0) return {command(analysis, "run"), "makes the runs that are missing"};
+  if (runs.incomplete > 0) return {command(analysis, "status"), "shows why runs did not complete"};
+  std::vector<std::string> without;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) without.push_back(response.response.name);
+  }
+  return {"", fmt::format("measure {} so that a surface can be fitted, or take {} out of the study",
+                          listed(without), without.size() == 1 ? "it" : "them")};
+}
+
+/// x to four digits, away from what can be reached: a limit there is met.
+double rounded_limit(double x, bool up) {
+  if (x == 0) return 0;
+  const double step = std::pow(10, std::floor(std::log10(std::abs(x))) - 3);
+  return (up ? std::ceil(x / step) : std::floor(x / step)) * step;
+}
+
+/// "latency=at_most:9.22": a limit that could be met, all others being kept; words where none is
+/// known.
+std::string reachable_goal(const Analysis& analysis) {
+  constexpr const char* kWords = "RESPONSE=at_most:LIMIT";
+  if (!analysis.details) return kWords;
+  for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
+    const surfaces::Goal& missed = analysis.goals.at(relaxation.name);
+    const bool at_most = std::isfinite(missed.high), at_least = std::isfinite(missed.low);
+    if (!relaxation.feasible || at_most == at_least) continue;
+    return fmt::format("{}={}:{:.4g}", relaxation.name, at_most ? "at_most" : "at_least",
+                       rounded_limit(relaxation.reachable, at_most));
+  }
+  return kWords;
+}
+
+NextStep next_of_infeasible(const Analysis& analysis) {
+  return {fmt::format("{} --goal \"{}\"", command(analysis, "optimize"), reachable_goal(analysis)),
+          "tries other limits on the same surfaces, without new runs"};
+}
+
+NextStep next_of_unconfirmed(const Analysis& analysis,
+                             const std::optional<Confirmation>& confirmation) {
+  if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, from which the surfaces learn their error"};
+  }
+  if (is_at_today(analysis)) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, from which the surfaces learn whether other settings are better"};
+  }
+  const study::Study& study = analysis.directory->study;
+  if (study.command.empty() && study.workload.empty()) {
+    return {"", "run these settings again and compare with the range of the next run"};
+  }
+  return {command(analysis, "confirm"), "runs these settings again and judges the prediction"};
+}
+
+/// More runs where the mean of a response keeps to its limit, but not surely.
+NextStep next_of_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
+  for (const ConfirmedResponse& response : confirmation.responses) {
+    if (response.limit != LimitHeld::kOpen) continue;
+    return {fmt::format("{} --runs {}", command(analysis, "confirm"), 2 * response.runs),
+            fmt::format("tells more surely whether {} keeps to its limit; or use these settings",
+                        response.name)};
+  }
+  return {"", "use these settings"};
+}
+
+NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
+  if (confirmation.system_changed()) {
+    return {command(analysis, "status"),
+            "shows flags, drift and conditions; plan anew once the system is steady"};
+  }
+  return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+          "adds runs, with which the surfaces are fitted anew; or try another --surface"};
+}
+
+}  // namespace
+
+NextStep next_step(const Analysis& analysis, Status status,
+                   const std::optional<Confirmation>& confirmation) {
+  switch (status) {
+    case Status::kPartial:
+      return next_of_partial(analysis);
+    case Status::kNoGoals:
+      return {command(analysis, "optimize") + " --goal \"RESPONSE=maximize\"",
+              "finds the best settings once it is known what is wanted"};
+    case Status::kInfeasible:
+      return next_of_infeasible(analysis);
+    case Status::kUnconfirmed:
+      return next_of_unconfirmed(analysis, confirmation);
+    case Status::kNotConfirmed:
+      return next_of_not_confirmed(analysis, *confirmation);
+    case Status::kNoGain:
+      return {"", "keep today's settings, or plan anew over wider ranges or other factors"};
+    case Status::kConfirmed:
+      return next_of_confirmed(analysis, *confirmation);
+  }
+  return {};
+}
+
+}  // namespace doetune::analysis

@@ -1,0 +1,63 @@
+#include "analysis/settings_forms.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "study/argument_template.h"
+
+namespace doetune::analysis {
+namespace {
+
+/// A setting as a YAML scalar; words are quoted, for YAML would read `no` or `1e3` as other things.
+std::string yaml_scalar(const doe::Factor& factor, double natural) {
+  if (!factor.is_categorical()) return factor.format(natural);
+  std::string quoted = "\"";
+  for (const char c : factor.format(natural)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string settings_as_yaml(const std::vector<doe::Factor>& factors,
+                             const std::vector<double>& settings) {
+  std::string text;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    text += fmt::format("{}: {}\n", factors[f].name, yaml_scalar(factors[f], settings[f]));
+  }
+  return text;
+}
+
+std::string settings_as_command(const study::Study& study, const std::vector<double>& settings) {
+  if (study.command.empty() && study.workload.empty()) return "";
+  std::map<std::string, std::string> values;
+  for (const study::Setting& setting : study.settings) values[setting.name] = setting.text;
+  for (std::size_t f = 0; f < study.factors.size(); ++f) {
+    values[study.factors[f].name] = study.factors[f].format(settings[f]);
+  }
+  std::vector<std::string> words = study.command;
+  if (words.empty()) {
+    words = {"doetune", "workload", study.workload};
+    for (const auto& [name, value] : values)
+      words.insert(words.end(), {"--" + name, "{" + name + "}"});
+  }
+  std::string line;
+  const std::vector<std::string> factors = study.factor_names();
+  const std::set<std::string> names(factors.begin(), factors.end());
+  bool has_factor = false;
+  for (const std::string& word : words) {
+    const std::string filled = study::fill_template(word, [&](const std::string& name) {
+      has_factor = has_factor || names.count(name) > 0;
+      const auto found = values.find(name);
+      return found == values.end() ? "{" + name + "}" : found->second;
+    });
+    line += (line.empty() ? "" : " ") + study::shell_quoted(filled);
+  }
+  return has_factor ? line : "";
+}
+
+}  // namespace doetune::analysis

@@ -1,0 +1,45 @@
+#include "analysis/today.h"
+
+#include <algorithm>
+
+#include "analysis/run_quality.h"
+#include "analysis/slice.h"
+#include "analysis/trust.h"
+#include "doe/design.h"
+#include "surfaces/optimum/confirmation.h"
+
+namespace doetune::analysis {
+
+bool is_at_today(const Analysis& analysis) {
+  const auto today = surfaces::baseline_of(factors_of(analysis));
+  return today && analysis.optimum && analysis.optimum->best.settings == *today;
+}
+
+bool can_gain(const Analysis& analysis) {
+  const bool indifferent = analysis.details && analysis.details->indifferent;
+  const bool unknown = std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                                   [&](const ResponseAnalysis& response) {
+                                     return goal_of(analysis, response.response.name) != nullptr &&
+                                            trust(response).level == Trust::Level::kPoor;
+                                   });
+  return !indifferent && (unknown || !is_at_today(analysis));
+}
+
+std::optional<MeasuredToday> measured_today(const Analysis& analysis,
+                                            const ResponseAnalysis& response) {
+  const auto today = surfaces::baseline_of(factors_of(analysis));
+  if (!today || response.surface() == nullptr) return std::nullopt;
+  std::vector<int> runs;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    if (!run.judges() && run.settings == *today) runs.push_back(run.run);
+  }
+  const std::vector<double> values =
+      measured_values(analysis.records, runs, response.response.name);
+  if (values.empty()) return std::nullopt;
+  const auto predicted =
+      response.surface()->predict(doe::coded_point(factors_of(analysis), *today));
+  return MeasuredToday{surfaces::measured_mean(predicted.transform, values),
+                       static_cast<int>(values.size())};
+}
+
+}  // namespace doetune::analysis

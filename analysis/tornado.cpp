@@ -1,0 +1,54 @@
+#include "analysis/tornado.h"
+
+#include "analysis/format.h"
+#include "analysis/slice.h"
+#include "doe/design.h"
+
+namespace doetune::analysis {
+namespace {
+
+surfaces::Prediction predicted_at(const Analysis& analysis, const ResponseAnalysis& response,
+                                  const std::vector<double>& settings) {
+  return response.surface()->predict(doe::coded_point(factors_of(analysis), settings));
+}
+
+std::optional<SwingEnd> end_at(const Analysis& analysis, const ResponseAnalysis& response,
+                               std::size_t f, std::optional<double> setting) {
+  if (!setting) return std::nullopt;
+  std::vector<double> settings = analysis.optimum->best.settings;
+  settings[f] = *setting;
+  if (!analysis.directory->study.region.allows(settings)) return std::nullopt;
+  const surfaces::Prediction prediction = predicted_at(analysis, response, settings);
+  return SwingEnd{*setting, prediction.response(), half_width(prediction.confidence_interval())};
+}
+
+Tornado tornado_of(const Analysis& analysis, const ResponseAnalysis& response) {
+  const surfaces::Prediction centre =
+      predicted_at(analysis, response, analysis.optimum->best.settings);
+  Tornado tornado{&response, centre.response(), half_width(centre.confidence_interval()), {}};
+  for (const surfaces::FactorMoves& moves : analysis.details->robustness.moves) {
+    const FactorSwing swing{moves.factor, end_at(analysis, response, moves.factor, moves.down),
+                            end_at(analysis, response, moves.factor, moves.up)};
+    if (swing.down || swing.up) tornado.swings.push_back(swing);
+  }
+  std::stable_sort(tornado.swings.begin(), tornado.swings.end(),
+                   [&](const FactorSwing& a, const FactorSwing& b) {
+                     return a.reach(tornado.centre) > b.reach(tornado.centre);
+                   });
+  return tornado;
+}
+
+}  // namespace
+
+std::vector<Tornado> tornados(const Analysis& analysis) {
+  std::vector<Tornado> found;
+  if (!analysis.optimum || !analysis.details) return found;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) continue;
+    Tornado tornado = tornado_of(analysis, response);
+    if (!tornado.swings.empty()) found.push_back(std::move(tornado));
+  }
+  return found;
+}
+
+}  // namespace doetune::analysis

@@ -1,0 +1,115 @@
+#include "analysis/trust.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/format.h"
+#include "surfaces/models/gaussian_process.h"
+
+namespace doetune::analysis {
+namespace {
+
+constexpr double kGoodPrediction = 0.8;
+
+std::string lack_of_fit_words(const surfaces::Fit& fit) {
+  if (!fit.lack_of_fit) {
+    return fit.lack_of_fit_problem.empty()
+               ? "lack of fit cannot be tested"
+               : fmt::format("lack of fit cannot be tested ({})", fit.lack_of_fit_problem);
+  }
+  const double p = fit.lack_of_fit->p;
+  const std::string value = p_words(p);
+  return p < kSignificant ? fmt::format(
+                                "lack of fit is significant ({}): the surface misses more "
+                                "than replicated runs scatter",
+                                value)
+                          : fmt::format("no sign of lack of fit ({})", value);
+}
+
+}  // namespace
+
+bool Trust::predicts_roughly() const {
+  return predicted_r2 && *predicted_r2 < kGoodPrediction && *predicted_r2 >= kPoorPrediction;
+}
+
+std::string_view trust_name(Trust::Level level) {
+  switch (level) {
+    case Trust::Level::kGood:
+      return "reliable";
+    case Trust::Level::kCare:
+      return "take care";
+    case Trust::Level::kPoor:
+      return "do not rely on it";
+    case Trust::Level::kUnknown:
+      return "cannot be judged";
+  }
+  return {};
+}
+
+namespace {
+
+Trust::Level level_of(double predicted_r2) {
+  if (predicted_r2 < kPoorPrediction) return Trust::Level::kPoor;
+  return predicted_r2 < kGoodPrediction ? Trust::Level::kCare : Trust::Level::kGood;
+}
+
+Trust trust_in_process(const surfaces::GaussianProcess& process) {
+  if (!process.predicted_r2) return {Trust::Level::kUnknown, "all responses are equal."};
+  return {level_of(*process.predicted_r2),
+          fmt::format("a Gaussian process that predicts each run from all others with R² {}; {} "
+                      "of the runs lie in their 95 % interval.",
+                      r2_text(*process.predicted_r2), percent(process.loo_coverage()))};
+}
+
+Trust trust_in_law(const surfaces::LawFit& law) {
+  return {level_of(law.r2),
+          fmt::format("the law {} explains the runs with R² {}{}: {}.", law.law.name,
+                      r2_text(law.r2), scale_words(law.transform), law.law.equation)};
+}
+
+}  // namespace
+
+Trust trust(const ResponseAnalysis& response) {
+  const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(response.other.get());
+  if (process != nullptr) return trust_in_process(*process);
+  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
+  return law != nullptr ? trust_in_law(*law) : trust(*response.fit);
+}
+
+Trust trust(const surfaces::Fit& fit) {
+  if (!fit.notes.empty()) return {Trust::Level::kUnknown, fit.notes.front() + "."};
+  if (fit.split_plot) {
+    return {Trust::Level::kUnknown,
+            fmt::format("the factors explain {} of the variance; with whole plots, how well new "
+                        "runs are predicted is not tested.",
+                        in_words(percent(fit.r2)))};
+  }
+  if (fit.loss != surfaces::Loss::kSquares) {
+    return {Trust::Level::kUnknown,
+            fmt::format("the surface explains {} of the variance; under a robust loss, how well "
+                        "new runs are predicted is not tested.",
+                        in_words(percent(fit.r2)))};
+  }
+  if (!fit.predicted_r2) {
+    return {
+        Trust::Level::kUnknown,
+        fit.df_residual == 0
+            ? "the model has as many terms as there are runs, so nothing is left to judge it by."
+            : "a run determines the fit at its own point alone, so predictions cannot be judged."};
+  }
+  const double r2 = *fit.predicted_r2;
+  const bool lacking = fit.lack_of_fit && fit.lack_of_fit->p < kSignificant;
+  Trust result;
+  result.level = level_of(r2);
+  if (lacking && result.level == Trust::Level::kGood) result.level = Trust::Level::kCare;
+  const char* opening = r2 < kPoorPrediction   ? "predicts new runs poorly"
+                        : r2 < kGoodPrediction ? "predicts new runs roughly"
+                                               : "predicts new runs well";
+  result.sentence =
+      fmt::format("{} (predicted R² {}); {}.", opening, r2_text(r2), lack_of_fit_words(fit));
+  result.predicted_r2 = r2;
+  if (lacking) result.lack_of_fit_p = fit.lack_of_fit->p;
+  return result;
+}
+
+}  // namespace doetune::analysis

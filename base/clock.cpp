@@ -1,0 +1,21 @@
+#include "base/clock.h"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace doetune {
+
+int milliseconds(double seconds) {
+  return static_cast<int>(std::clamp(std::ceil(seconds * 1000), 0.0, 1e9));
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(now)), ms.count() % 1000);
+}
+
+}  // namespace doetune

@@ -1,0 +1,152 @@
+// Space-filling designs: the points of a design of so many runs as far apart, as uniform, or as
+// well spread in every projection as a search finds.
+//
+// Johnson, Moore & Ylvisaker (1990), maximin; Hickernell (1998), centred L2; Joseph, Gul & Ba
+// (2015, 2020), MaxPro, for factors of any kind.
+//
+// Where every point is allowed the design is a Latin hypercube (McKay, Beckman & Conover 1979):
+// maximin with its levels from end to end of the range, (i - 1) / (n - 1), as the best settings of
+// a system often lie at the ends; centred L2 with its levels at the middle of n cells, where that
+// discrepancy is least; MaxPro from there, every setting then moved to its best place, which takes
+// the outer ones to the ends too. Few settings and categorical levels are balanced. With
+// constraints or existing runs points are placed freely, wherever they are allowed. The default is
+// maximin for continuous factors without constraints or existing runs, otherwise MaxPro: it keeps
+// projections good where no Latin hypercube does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "doe/space_filling/filling_search.h"
+#include "doe/space_filling/maximin_latin.h"
+#include "doe/space_filling/request.h"
+#include "doe/space_filling/settings.h"
+
+namespace doetune::doe {
+namespace {
+
+constexpr int kMaxRuns = 2000;   // existing ones too: the search keeps a number for every pair
+constexpr int kPoolPerRun = 20;  // allowed points from which a search in a region starts
+
+bool all_continuous(const std::vector<Column>& columns) {
+  return std::all_of(columns.begin(), columns.end(),
+                     [](const Column& column) { return column.kind == ColumnKind::kContinuous; });
+}
+
+bool is_latin(const DesignRequest& request) {
+  return request.region.is_box() && request.existing.rows() == 0;
+}
+
+Filling chosen_filling(const DesignRequest& request, const std::vector<Column>& columns) {
+  const std::string& name = request.options.criterion;
+  if (name == "maximin") return Filling::kMaximin;
+  if (name == "centered-l2") return Filling::kCenteredL2;
+  if (name == "maxpro") return Filling::kMaxPro;
+  if (!name.empty()) {
+    throw DesignError(
+        fmt::format("space-filling has no criterion '{}'; maximin, centered-l2 or maxpro", name));
+  }
+  return is_latin(request) && all_continuous(columns) ? Filling::kMaximin : Filling::kMaxPro;
+}
+
+FillingTask task_of(const DesignRequest& request, int runs) {
+  FillingTask task;
+  const auto k = static_cast<int>(request.factors.size());
+  const auto existing = static_cast<int>(request.existing.rows());
+  if (existing > 0) task.fixed = unit_cube(request.factors, request.existing).x;
+  task.columns = unit_columns(request.factors, runs + existing);
+  task.filling = chosen_filling(request, task.columns);
+  const Spread spread = task.filling == Filling::kMaximin ? Spread::kEnds : Spread::kCells;
+  task.settings.resize(runs, k);
+  for (int c = 0; c < k; ++c) {
+    const Factor& factor = request.factors[c];
+    task.settings.col(c) = balanced_settings(factor, runs, spread);
+    // On a log scale the low whole numbers are too far apart for as many levels as runs.
+    const std::set<double> distinct(task.settings.col(c).begin(), task.settings.col(c).end());
+    const bool repeats = static_cast<int>(distinct.size()) < runs;
+    Column& column = task.columns[c];
+    if (column.kind == ColumnKind::kContinuous && repeats) {
+      column = {ColumnKind::kDiscrete, static_cast<int>(setting_count(factor))};
+    }
+    if (column.kind == ColumnKind::kContinuous && task.filling == Filling::kMaxPro) {
+      task.polished.push_back(c);
+    }
+  }
+  task.free = !is_latin(request);
+  task.usable = [&factors = request.factors](int c, double u, bool nearest) {
+    return nearest ? unit_setting(factors[c], coded_setting(factors[c], u))
+                   : usable_setting(factors[c], u);
+  };
+  return task;
+}
+
+/// Keeps the search to the region, and notes how small it is.
+void restrict_task(const DesignRequest& request, FillingTask& task,
+                   std::vector<std::string>& notes) {
+  const RegionSample sample =
+      sample_region(request, kPoolPerRun * static_cast<int>(task.settings.rows()));
+  notes.push_back(fmt::format("{:.2g} percent of {} random settings are allowed",
+                              100.0 * sample.allowed / sample.tried, sample.tried));
+  task.pool = sample.points;
+  // Expressions keep the numbers they are evaluated at: one thread at a time.
+  task.allows = [&request, lock = std::make_shared<std::mutex>()](const Eigen::VectorXd& point) {
+    const std::lock_guard guard(*lock);
+    return allows_point(request, point);
+  };
+}
+
+void note_repeats(Design& design) {
+  std::set<std::vector<double>> distinct;
+  std::size_t placed = 0;
+  for (const DesignPoint& point : design.points) {
+    if (point.type != PointType::kSpaceFilling) continue;
+    ++placed;
+    distinct.insert({point.coded.begin(), point.coded.end()});
+  }
+  if (distinct.size() == placed) return;
+  design.notes.push_back(
+      fmt::format("{} of {} points repeat others: there are too few different settings",
+                  placed - distinct.size(), placed));
+}
+
+Filled maximin_filled(const FillingTask& task, const SearchEffort& effort) {
+  const auto k = static_cast<int>(task.settings.cols());
+  MaximinLatin found = maximin_latin(static_cast<int>(task.settings.rows()), k, effort);
+  Filled filled{Eigen::MatrixXd(task.settings.rows(), k), std::move(found.search)};
+  for (int c = 0; c < k; ++c) {
+    for (int i = 0; i < task.settings.rows(); ++i) {
+      filled.points(i, c) = task.settings(found.levels(i, c), c);
+    }
+  }
+  return filled;
+}
+
+}  // namespace
+
+Design space_filling_design(const DesignRequest& request) {
+  const int runs = points_to_place(request, "space-filling");
+  if (runs + request.existing.rows() > kMaxRuns) {
+    throw DesignError(
+        fmt::format("space-filling takes at most {} runs; sobol takes any number", kMaxRuns));
+  }
+  std::vector<std::string> notes;
+  FillingTask task = task_of(request, runs);
+  if (!request.region.is_box()) restrict_task(request, task, notes);
+  SearchEffort effort{request.options.starts, request.options.time_limit_s, request.seed,
+                      request.threads};
+  // All Latin hypercubes of one factor are the same.
+  if (is_latin(request) && request.factors.size() == 1) effort.starts = 1;
+  const bool whole_numbers =
+      is_latin(request) && task.filling == Filling::kMaximin && all_continuous(task.columns);
+  const Filled filled =
+      whole_numbers && runs > 1 ? maximin_filled(task, effort) : fill_space(task, effort);
+  Design design = filling_design(request, filled.points);
+  design.notes = std::move(notes);
+  if (runs > 1) design.search = filled.search;
+  note_repeats(design);
+  return design;
+}
+
+}  // namespace doetune::doe

@@ -1,0 +1,79 @@
+#include "runner/attempts/attempt_maker.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "runner/attempts/workload.h"
+#include "runner/processes/program.h"
+
+namespace doetune::runner {
+AttemptMaker::AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks)
+    : directory_(directory),
+      study_(directory.study),
+      ranks_(study_.run.ranks.empty() ? ranks : study_.run.ranks) {
+  if (study_.command.empty()) workload_ = find_workload(study_.workload);
+}
+
+std::filesystem::path AttemptMaker::path(int run, int number) const {
+  std::error_code error;
+  const auto path = std::filesystem::absolute(directory_.attempt(run, number), error);
+  if (error) {
+    throw study::DirectoryError(
+        fmt::format("{}: the current directory, from which it is reached, is gone ({})",
+                    directory_.path.string(), error.message()));
+  }
+  return path;
+}
+
+Attempt AttemptMaker::make(const study::PlannedRun& run, int number, const Slot& slot) {
+  Attempt attempt;
+  attempt.name = fmt::format("{}.{}.{}", study_.name, run.run, number);
+  attempt.directory = path(run.run, number);
+  attempt.working_directory = directory_.working_directory;
+  if (study_.command.empty()) {
+    attempt.arguments = {workload_.string()};
+    attempt.program = workload_;
+  } else {
+    attempt.arguments = fill_command(study_, run, number, attempt.directory);
+    attempt.program = program(attempt.arguments.front());
+  }
+  attempt.environment = attempt_environment(study_, attempt.directory, slot);
+  attempt.host = slot.host;
+  attempt.gpus = slot.gpus;
+  attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
+  attempt.cpus = slot.cpus;
+  attempt.time_limit_s = study_.run.timeout_s;
+  attempt.stop_grace_s = study_.run.stop_grace_s;
+  attempt.hang_after_s = study_.run.hang_after_s;
+  attempt.memory_limit_bytes = study_.run.memory_limit_bytes;
+  attempt.telemetry_hz = study_.run.telemetry_hz;
+  if (study_.run.processes) {
+    attempt.processes = count_in(*study_.run.processes, study_, run);
+    start_in_ranks(attempt);
+  }
+  return attempt;
+}
+
+/// `mpirun -n 4 PROGRAM ...` instead of `PROGRAM ...`. More ranks than processors are the user's
+/// wish: Open MPI is told by its environment, since other MPIs know no such option.
+void AttemptMaker::start_in_ranks(Attempt& attempt) {
+  std::vector<std::string> arguments{ranks_, "-n", fmt::format("{}", attempt.processes)};
+  arguments.push_back(attempt.program.string());
+  arguments.insert(arguments.end(), attempt.arguments.begin() + 1, attempt.arguments.end());
+  attempt.arguments = std::move(arguments);
+  attempt.program = program(ranks_);
+  attempt.environment.try_emplace("OMPI_MCA_rmaps_base_oversubscribe", "1");
+}
+
+const std::filesystem::path& AttemptMaker::program(const std::string& name) {
+  auto found = programs_.find(name);
+  if (found == programs_.end()) {
+    const auto file =
+        find_program(name, directory_.working_directory, search_path(study_.run.environment));
+    found = programs_.emplace(name, file).first;
+  }
+  return found->second;
+}
+
+}  // namespace doetune::runner

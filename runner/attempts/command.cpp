@@ -1,0 +1,77 @@
+#include "runner/attempts/command.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/clock.h"
+#include "base/file_descriptor.h"
+#include "runner/attempts/process.h"
+
+namespace doetune::runner {
+namespace {
+
+constexpr std::size_t kMaxBytes = 1 << 20;
+
+/// Reads what is there; closes the pipe at its end. More than the limit is read and dropped.
+void read_some(FileDescriptor& pipe, std::string& text) {
+  std::array<char, 1 << 14> buffer;
+  const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) pipe.close();
+  const std::size_t room = kMaxBytes - text.size();
+  if (got > 0) text.append(buffer.data(), std::min(static_cast<std::size_t>(got), room));
+}
+
+/// Reads until the program has ended and its pipes are empty, or the deadline: then false. Pipes
+/// that others hold open after its end are not waited for.
+bool read_until_end(Process& process, double deadline_s, CommandResult& result) {
+  for (bool ended = false;;) {
+    std::array<pollfd, 3> events{pollfd{ended ? -1 : process.handle.get(), POLLIN, 0},
+                                 pollfd{process.output.get(), POLLIN, 0},
+                                 pollfd{process.errors.get(), POLLIN, 0}};
+    const double left_s = deadline_s - monotonic_s();
+    if (left_s <= 0) return false;
+    const int timeout_ms = ended ? 0 : static_cast<int>(std::min(left_s, 1e6) * 1000) + 1;
+    const int ready = ::poll(events.data(), events.size(), timeout_ms);
+    if (ready == 0 && ended) return true;
+    if (process.output.is_open() && events[1].revents != 0)
+      read_some(process.output, result.output);
+    if (process.errors.is_open() && events[2].revents != 0)
+      read_some(process.errors, result.errors);
+    ended = ended || events[0].revents != 0;
+    if (ended && !process.output.is_open() && !process.errors.is_open()) return true;
+  }
+}
+
+}  // namespace
+
+CommandResult run_command(const Command& command) {
+  Attempt attempt;
+  attempt.program = command.program;
+  attempt.arguments = command.arguments;
+  attempt.environment = command.environment;
+  attempt.working_directory = command.working_directory;
+  StartResult started = start_process(attempt);
+  CommandResult result;
+  if (!started.process) {
+    result.problem = started.error;
+    return result;
+  }
+  Process& process = *started.process;
+  const bool ended = read_until_end(process, monotonic_s() + command.time_limit_s, result);
+  ::kill(-process.pid, SIGKILL);
+  int status = 0;
+  ::waitpid(process.pid, &status, 0);
+  if (!ended) {
+    result.problem = fmt::format("did not end in {} s", command.time_limit_s);
+  } else if (WIFEXITED(status)) {
+    result.exit_code = WEXITSTATUS(status);
+  }
+  return result;
+}
+
+}  // namespace doetune::runner

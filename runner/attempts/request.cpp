@@ -1,0 +1,160 @@
+#include "runner/attempts/request.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/nearest_name.h"
+#include "base/random.h"
+#include "runner/processes/bounded_file.h"
+#include "runner/processes/process_table.h"
+#include "runner/processes/run_error.h"
+#include "runner/processes/untrusted_json.h"
+#include "study/argument_template.h"
+
+namespace doetune::runner {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kRunSeeds = 0x72756e73;  // "runs": a stream family of its own
+
+Json json_number(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (value == std::floor(value) && std::abs(value) < kExact)
+    return static_cast<std::int64_t>(value);
+  return value;
+}
+
+Json or_null(const std::optional<double>& value) { return value ? json_number(*value) : Json(); }
+
+Json factor_value(const doe::Factor& factor, double setting) {
+  return factor.is_categorical() ? Json(factor.format(setting)) : json_number(setting);
+}
+
+Json setting_value(const study::Setting& setting) {
+  return setting.number ? json_number(*setting.number) : Json(setting.text);
+}
+
+std::map<std::string, std::string> placeholders(const study::Study& study,
+                                                const study::PlannedRun& run, int attempt,
+                                                const std::filesystem::path& directory) {
+  std::map<std::string, std::string> values{
+      {"run", fmt::format("{}", run.run)},
+      {"attempt", fmt::format("{}", attempt)},
+      {"seed", fmt::format("{}", run_seed(study.seed, run.run))},
+      {"request", (directory / "request.json").string()},
+      {"result", (directory / "result.json").string()}};
+  for (const study::Setting& setting : study.settings) values[setting.name] = setting.text;
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    values[study.factors[i].name] = study.factors[i].format(run.settings[i]);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::uint64_t run_seed(std::uint64_t study_seed, int run) {
+  return RandomStream(study_seed, (kRunSeeds << 32) + static_cast<std::uint64_t>(run)).next() >> 11;
+}
+
+std::string request_text(const study::StudyDirectory& directory, const study::PlannedRun& run,
+                         int attempt, const Slot& slot) {
+  const study::Study& study = directory.study;
+  Json factors = Json::object();
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    factors[study.factors[i].name] = factor_value(study.factors[i], run.settings[i]);
+  }
+  Json settings = Json::object();
+  for (const study::Setting& setting : study.settings) {
+    settings[setting.name] = setting_value(setting);
+  }
+  Json request{{"study", study.name},
+               {"plan", directory.plan_hash},
+               {"run", run.run},
+               {"attempt", attempt},
+               {"replicate", run.replicate},
+               {"seed", run_seed(study.seed, run.run)}};
+  request["factors"] = factors;
+  request["settings"] = settings;
+  request["gpus"] = slot.gpus;
+  request["cpus"] = slot.cpus;
+  request["time_limit_s"] = json_number(study.run.timeout_s);
+  request["warmup_s"] = or_null(study.run.warmup_s);
+  request["repeats"] = study.run.repeats;
+  request["precision"] = or_null(study.run.precision);
+  request["min_time_s"] = or_null(study.run.min_time_s);
+  request["max_time_s"] = or_null(study.run.max_time_s);
+  request["responses"] = Json::array();
+  for (const study::Response& response : study.responses) {
+    if (response.formula.empty()) request["responses"].push_back(response.name);
+  }
+  return request.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<std::string> requested_plan(const std::filesystem::path& attempt_directory) {
+  const auto text = read_bounded(attempt_directory / "request.json", kMaxJsonBytes);
+  if (!text) return std::nullopt;
+  const auto request = parse_untrusted(*text);
+  if (!request) return std::nullopt;
+  const auto plan = request->find("plan");
+  if (plan == request->end() || !plan->is_string()) return std::nullopt;
+  return plan->get<std::string>();
+}
+
+std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
+                                      int attempt, const std::filesystem::path& directory) {
+  const auto values = placeholders(study, run, attempt, directory);
+  std::string key;
+  const auto value = [&](const std::string& name) {
+    const auto found = values.find(name);
+    if (found != values.end()) return found->second;
+    std::vector<std::string> names;
+    for (const auto& entry : values) names.push_back(entry.first);
+    throw RunError(fmt::format("command: '{{{}}}' is no factor or setting{} (a literal brace is "
+                               "written {{{{)",
+                               name, did_you_mean_or_list(name, names)),
+                   key);
+  };
+  std::vector<std::string> arguments;
+  try {
+    for (const std::string& argument : study.command) {
+      key = fmt::format("command.{}", arguments.size());
+      arguments.push_back(study::fill_template(argument, value));
+    }
+  } catch (const std::invalid_argument& error) {
+    throw RunError(fmt::format("command: {}", error.what()), key);
+  }
+  return arguments;
+}
+
+int count_in(const study::Count& count, const study::Study& study, const study::PlannedRun& run) {
+  if (count.factor.empty()) return count.fixed;
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    if (study.factors[i].name != count.factor) continue;
+    const double value = run.settings[i];
+    if (value == std::floor(value) && value >= 0 && value <= 1e6) return static_cast<int>(value);
+    throw RunError(fmt::format("run {}: factor '{}' stands for a number of GPUs or processes, "
+                               "a whole number from 0, and is {}",
+                               run.run, count.factor, study.factors[i].format(value)),
+                   "factors." + count.factor);
+  }
+  throw RunError(fmt::format("'{}' is no factor", count.factor), "run");
+}
+
+std::map<std::string, std::string> attempt_environment(const study::Study& study,
+                                                       const std::filesystem::path& directory,
+                                                       const Slot& slot) {
+  std::map<std::string, std::string> environment = study.run.environment;
+  environment["DOETUNE_REQUEST"] = (directory / "request.json").string();
+  environment[kResultVariable] = (directory / "result.json").string();
+  const study::Count& gpus = study.run.gpus_per_run;
+  if (!slot.scheduled && (gpus.fixed > 0 || !gpus.factor.empty())) {
+    environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slot.gpus, ","));
+  }
+  return environment;
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,113 @@
+#include "runner/attempts/slots.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "runner/processes/run_error.h"
+
+namespace doetune::runner {
+
+SlotPool::SlotPool(std::vector<Place> places) {
+  for (Place& place : places) {
+    if (place.jobs < 1) {
+      throw RunError(fmt::format("{} jobs: there must be one at least", place.jobs));
+    }
+    const int wanted = place.cpus_per_run.value_or(0) * place.jobs;
+    if (!place.cpus.empty() && wanted > static_cast<int>(place.cpus.size())) {
+      throw RunError(
+          fmt::format("run.jobs {} times run.cpus_per_run {} are {} processors; there are {}",
+                      place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
+          "run.cpus_per_run");
+    }
+    for (const std::string& gpu : place.gpus) {
+      if (gpu.empty()) throw RunError("a GPU without a name is given");
+      if (std::count(place.gpus.begin(), place.gpus.end(), gpu) > 1) {
+        throw RunError(fmt::format("GPU {} is given twice", gpu));
+      }
+    }
+    State state{std::move(place), {}, {}, false};
+    state.seats.assign(static_cast<std::size_t>(state.place.jobs), false);
+    for (const std::string& gpu : state.place.gpus) state.use[gpu] = 0;
+    states_.push_back(std::move(state));
+  }
+  if (states_.empty()) throw RunError("there is no place to run anything");
+}
+
+void SlotPool::check(int gpus) const {
+  std::size_t most = 0;
+  for (const State& state : states_) {
+    if (!state.place.assigns_gpus) return;
+    most = std::max(most, state.place.gpus.size());
+  }
+  if (static_cast<int>(most) < gpus) {
+    throw RunError(fmt::format("a run needs {} GPUs; there are {}", gpus, most),
+                   "run.gpus_per_run");
+  }
+}
+
+std::optional<Slot> SlotPool::take(int gpus) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const State& state = states_[i];
+    const auto seat = free_seat(state);
+    if (!seat) continue;
+    std::vector<std::string> chosen;
+    for (const std::string& gpu : state.place.gpus) {
+      if (static_cast<int>(chosen.size()) == gpus) break;
+      if (state.use.at(gpu) < state.place.runs_per_gpu) chosen.push_back(gpu);
+    }
+    if (state.place.assigns_gpus && static_cast<int>(chosen.size()) < gpus) continue;
+    return seat_at(i, *seat, std::move(chosen));
+  }
+  return std::nullopt;
+}
+
+std::optional<Slot> SlotPool::take_again(const std::string& host,
+                                         const std::vector<std::string>& gpus) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].place.host != host) continue;
+    if (const auto seat = free_seat(states_[i])) return seat_at(i, *seat, gpus);
+  }
+  return std::nullopt;
+}
+
+void SlotPool::give_back(const Slot& slot) {
+  State& state = states_.at(slot.place);
+  state.seats.at(static_cast<std::size_t>(slot.seat)) = false;
+  for (const std::string& gpu : slot.gpus) --state.use[gpu];
+}
+
+void SlotPool::close(const std::string& host) {
+  for (State& state : states_) state.closed = state.closed || state.place.host == host;
+}
+
+int SlotPool::jobs() const {
+  return std::accumulate(states_.begin(), states_.end(), 0,
+                         [](int sum, const State& state) { return sum + state.place.jobs; });
+}
+
+std::optional<int> SlotPool::free_seat(const State& state) const {
+  if (state.closed) return std::nullopt;
+  const auto seat = std::find(state.seats.begin(), state.seats.end(), false);
+  if (seat == state.seats.end()) return std::nullopt;
+  return static_cast<int>(seat - state.seats.begin());
+}
+
+Slot SlotPool::seat_at(std::size_t place, int seat, std::vector<std::string> gpus) {
+  State& state = states_[place];
+  state.seats[static_cast<std::size_t>(seat)] = true;
+  for (const std::string& gpu : gpus) ++state.use[gpu];
+  return {state.place.host,         std::move(gpus), cpus_of(state.place, seat), place, seat,
+          !state.place.assigns_gpus};
+}
+
+std::vector<int> SlotPool::cpus_of(const Place& place, int seat) const {
+  const int each = place.cpus_per_run.value_or(static_cast<int>(place.cpus.size()) / place.jobs);
+  if (each == 0 || place.cpus.empty()) return place.cpus;
+  const auto first = place.cpus.begin() + seat * each;
+  return {first, first + each};
+}
+
+}  // namespace doetune::runner

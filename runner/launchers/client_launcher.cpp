@@ -1,0 +1,141 @@
+#include "runner/launchers/client_launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/clock.h"
+#include "runner/attempts/attempt_file.h"
+#include "study/files.h"
+
+namespace doetune::runner {
+namespace {
+
+constexpr double kHeartbeat_s = 2;  ///< and how soon a `cancel` file is seen
+constexpr double kLook_s = 1;
+
+}  // namespace
+
+bool ClientLauncher::prepare(Attempt& attempt) {
+  attempt.heartbeat_s = std::min(attempt.heartbeat_s, kHeartbeat_s);
+  try {
+    write_attempt(attempt);
+    return true;
+  } catch (const study::DirectoryError& error) {
+    AttemptEnd failed;
+    failed.cause = EndCause::kNotStarted;
+    failed.detail = error.what();
+    hints_.push_back({attempt.name, "", failed});
+    return false;
+  }
+}
+
+void ClientLauncher::submit(const Attempt& given) {
+  Attempt attempt = given;
+  if (going_.count(attempt.name) == 0 && prepare(attempt)) begin(attempt);
+}
+
+void ClientLauncher::begin(const Attempt& attempt) {
+  const std::string name = attempt.name;
+  const auto [entry, added] = going_.emplace(
+      name, Going{attempt.host, {attempt.directory, attempt.heartbeat_s, monotonic_s()}});
+  if (!added) return;
+  entry->second.client =
+      commands_.start(client(attempt), std::numeric_limits<double>::infinity(),
+                      [this, name](const ClientAnswer& answer) { client_ended(name, answer); });
+}
+
+bool ClientLauncher::resume(const Attempt& attempt) {
+  const AttemptWatch watch(attempt.directory, attempt.heartbeat_s, monotonic_s());
+  if (watch.fenced()) return false;
+  if (!watch.claimed() && watch.fence()) return false;  // its client died with that doetune
+  going_.emplace(attempt.name, Going{attempt.host, watch});
+  return true;
+}
+
+std::optional<std::vector<Hint>> ClientLauncher::wait(double timeout_s, int wake) {
+  double until_s = monotonic_s() + timeout_s;
+  if (!going_.empty()) until_s = std::min(until_s, look_due_s_);
+  commands_.wait(hints_.empty() ? until_s : 0, wake);
+  if (monotonic_s() >= look_due_s_) look();
+  return std::exchange(hints_, {});
+}
+
+void ClientLauncher::cancel(const std::string& attempt) {
+  const auto found = going_.find(attempt);
+  if (found == going_.end() || found->second.cancelled) return;
+  found->second.cancelled = true;
+  if (!found->second.watch.fence()) return;  // it has begun, and was told
+  AttemptEnd cancelled;
+  cancelled.cause = EndCause::kCancelled;
+  end(attempt, cancelled);
+  erase(attempt);
+}
+
+void ClientLauncher::client_ended(const std::string& attempt, const ClientAnswer& answer) {
+  const auto found = going_.find(attempt);
+  if (found == going_.end()) return;
+  Going& going = found->second;
+  going.client.reset();
+  going.words = answer.words();
+  if (tell_if_ended(attempt) || going.watch.claimed() || !going.watch.fence()) return;
+  end(attempt, not_begun(going.host, answer));
+  erase(attempt);
+}
+
+/// True where `exit` is there.
+bool ClientLauncher::tell_if_ended(const std::string& attempt) {
+  const Going& going = going_.at(attempt);
+  if (!going.watch.ended()) return false;
+  had_begun(going.host);
+  AttemptEnd told = *read_end(going.watch.directory());
+  if (was_stopped(told) && !going.cancelled) {
+    told.cause = EndCause::kLost;
+    told.detail = fmt::format("stopped on {}, not by doetune", told.host);
+    end(attempt, told);
+  } else {
+    hints_.push_back({attempt, ""});
+  }
+  erase(attempt);
+  return true;
+}
+
+/// Looks after the attempts whose clients say nothing: ends that nobody told of, hearts that
+/// stopped.
+void ClientLauncher::look() {
+  std::vector<std::string> names;
+  for (const auto& [name, going] : going_) names.push_back(name);
+  for (const std::string& name : names) {
+    Going& going = going_.at(name);
+    if (tell_if_ended(name) || going.watch.beating(monotonic_s())) continue;
+    going.watch.ask_to_stop();
+    AttemptEnd lost;
+    lost.cause = going.cancelled ? EndCause::kCancelled : EndCause::kLost;
+    lost.host = going.host;
+    lost.detail =
+        fmt::format("its heartbeat has stopped{}{}", going.words.empty() ? "" : "; ", going.words);
+    end(name, lost);
+    erase(name);
+  }
+  look_due_s_ = monotonic_s() + kLook_s;
+}
+
+void ClientLauncher::end(const std::string& attempt, AttemptEnd end) {
+  hints_.push_back({attempt, "", std::move(end)});
+}
+
+void ClientLauncher::stop_clients() {
+  for (const auto& [name, going] : going_) {
+    if (going.client) commands_.stop(*going.client);
+  }
+}
+
+void ClientLauncher::erase(const std::string& attempt) {
+  const auto found = going_.find(attempt);
+  if (found->second.client) commands_.stop(*found->second.client);
+  going_.erase(found);
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,72 @@
+#include "runner/launchers/launcher.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/host.h"
+#include "base/nearest_name.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/launchers/pilot_launcher.h"
+#include "runner/launchers/slurm_launcher.h"
+#include "runner/launchers/ssh_launcher.h"
+#include "runner/launchers/usable_gpus.h"
+#include "runner/processes/run_error.h"
+
+namespace doetune::runner {
+namespace {
+
+std::unique_ptr<Launcher> make_local(const LauncherRequest&) {
+  return std::make_unique<LocalLauncher>();
+}
+
+template <class Type>
+std::unique_ptr<Launcher> make(const LauncherRequest& request) {
+  return std::make_unique<Type>(request);
+}
+
+constexpr std::array kLauncherTypes{
+    LauncherType{"local", "processes on this machine", make_local},
+    LauncherType{"slurm", "each run a job of its own in Slurm's queue", make<SlurmLauncher>},
+    LauncherType{"slurm-pilot", "all runs in one allocation of Slurm's", make<PilotLauncher>},
+    LauncherType{"ssh", "hosts reached by ssh", make<SshLauncher>},
+};
+
+}  // namespace
+
+std::vector<Place> Launcher::places(const study::RunSettings& run,
+                                    const PlaceOptions& options) const {
+  Place place;
+  place.jobs = options.jobs.value_or(run.jobs.value_or(1));
+  place.gpus = options.gpus;
+  const bool wants_gpus = run.gpus_per_run.fixed > 0 || !run.gpus_per_run.factor.empty();
+  if (place.gpus.empty() && wants_gpus) {
+    UsableGpus usable = usable_gpus();
+    if (usable.ids.empty()) {
+      throw RunError(fmt::format("runs ask for GPUs, and none can be seen: {}; `doetune doctor` "
+                                 "tells more, --gpus names them",
+                                 usable.problem),
+                     "run.gpus_per_run");
+    }
+    place.gpus = std::move(usable.ids);
+  }
+  place.runs_per_gpu = run.runs_per_gpu;
+  place.cpus = usable_cpus();
+  place.cpus_per_run = run.cpus_per_run;
+  return {place};
+}
+
+std::span<const LauncherType> launcher_types() { return kLauncherTypes; }
+
+std::unique_ptr<Launcher> make_launcher(std::string_view name, const LauncherRequest& request) {
+  std::vector<std::string> names;
+  for (const LauncherType& type : kLauncherTypes) {
+    if (type.name == name) return type.make(request);
+    names.emplace_back(type.name);
+  }
+  throw RunError(
+      fmt::format("there is no launcher '{}'{}", name, did_you_mean_or_list(name, names)),
+      "run.launcher");
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,248 @@
+#include "runner/launchers/pilot_launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/clock.h"
+#include "runner/launchers/remote_program.h"
+#include "runner/launchers/slurm_job.h"
+#include "runner/processes/run_error.h"
+#include "study/argument_template.h"
+#include "study/files.h"
+
+namespace doetune::runner {
+namespace {
+
+constexpr int kMaxFruitless = 3;
+constexpr double kKeepAlive_s = 10;
+constexpr int kIdleLooks = 24;  ///< of the pilot, kIdleLook_s apart, before it ends by itself
+constexpr int kIdleLook_s = 5;
+constexpr double kUsualWait_s = 5;
+constexpr double kWhileQueued_s = 1;  ///< between looks at the queue until the nodes are there
+constexpr double kMinPilot_s = 3600;
+constexpr int kAttemptsInPilot = 10;  ///< one after the other, where the study sets no limit
+
+/// Holds the nodes while the file's time goes on changing, whatever the clocks say.
+std::string holding_script(const std::filesystem::path& alive) {
+  return fmt::format(
+      "seen=; idle=0\n"
+      "while [ $idle -lt {} ]; do\n"
+      "  now=$(stat -c %y {} 2>/dev/null)\n"
+      "  if [ \"$now\" = \"$seen\" ]; then idle=$((idle + 1)); else idle=0; seen=$now; fi\n"
+      "  sleep {}\n"
+      "done\n",
+      kIdleLooks, study::shell_quoted(alive.string()), kIdleLook_s);
+}
+
+/// Ranks inside a step stay on its node: Open MPI's mpirun would ask Slurm for a step on all nodes
+/// of the allocation, and srun for processors that this step has, and both would wait for ever.
+void add_step_settings(Attempt& attempt) {
+  attempt.environment.try_emplace("OMPI_MCA_plm", "^slurm");
+  attempt.environment.try_emplace("OMPI_MCA_ras", "^slurm");
+  attempt.environment.try_emplace("SLURM_OVERLAP", "1");
+}
+
+}  // namespace
+
+PilotLauncher::PilotLauncher(LauncherRequest request)
+    : ClientLauncher(std::move(request)),
+      alive_(request_.directory / "pilot.alive"),
+      name_(slurm_job_name(request_.study + ".pilot", request_.directory)),
+      queue_(commands_, request_.run.slurm.poll_s, request_.note, [this] { heard(); }) {}
+
+PilotLauncher::~PilotLauncher() {
+  std::error_code ignored;
+  std::filesystem::remove(alive_, ignored);
+  if (pilot_ == Pilot::kUnknown || pilot_ == Pilot::kNone) return;
+  bool done = false;
+  commands_.start({"scancel", "--name=" + name_}, kSlurmAnswer_s,
+                  [&](const ClientAnswer&) { done = true; });
+  while (!done) commands_.wait(monotonic_s() + kSlurmAnswer_s, -1);
+}
+
+std::vector<Place> PilotLauncher::places(const study::RunSettings& run,
+                                         const PlaceOptions& options) const {
+  check_slurm("slurm-pilot", run, options);
+  Place place;
+  place.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
+  place.assigns_gpus = false;
+  return {place};
+}
+
+std::vector<std::string> PilotLauncher::sbatch() const {
+  const study::RunSettings& run = request_.run;
+  const study::SlurmSettings& slurm = run.slurm;
+  const double attempt_s = run.timeout_s + run.stop_grace_s + kSlurmRoom_s;
+  const double limit_s =
+      slurm.time_limit_s.value_or(std::max(kMinPilot_s, kAttemptsInPilot * attempt_s));
+  const int jobs_on_node = (jobs_ + slurm.nodes - 1) / slurm.nodes;
+  const int cpus = run.cpus_per_run.value_or(1) * ranks_;
+  std::vector<std::string> arguments = sbatch_head(
+      name_, run, limit_s, fmt::format("--ntasks-per-node={}", jobs_on_node), gpus_ * jobs_on_node);
+  arguments.push_back(fmt::format("--cpus-per-task={}", cpus));
+  if (run.memory_limit_bytes) {
+    const double mebibytes = static_cast<double>(*run.memory_limit_bytes) / (1 << 20);
+    arguments.push_back(fmt::format("--mem-per-cpu={:.0f}M", std::ceil(mebibytes / cpus)));
+  }
+  arguments.insert(arguments.end(), slurm.options.begin(), slurm.options.end());
+  arguments.insert(arguments.end(), {"--wrap", holding_script(alive_)});
+  return arguments;
+}
+
+std::vector<std::string> PilotLauncher::client(const Attempt& attempt) const {
+  const study::RunSettings& run = request_.run;
+  const int cpus = run.cpus_per_run.value_or(1) * std::max(attempt.processes, 1);
+  std::vector<std::string> arguments{"srun",
+                                     "--jobid=" + id_,
+                                     "--exact",
+                                     "--nodes=1",
+                                     "--ntasks=1",
+                                     "--mpi=none",
+                                     "--chdir=/",
+                                     "--job-name=" + attempt.name,
+                                     fmt::format("--cpus-per-task={}", cpus)};
+  if (attempt.gpus_wanted > 0) {
+    arguments.push_back(fmt::format("--gres=gpu:{}", attempt.gpus_wanted));
+  } else if (run.slurm.gres.empty()) {
+    arguments.push_back("--gres=none");
+  }
+  arguments.push_back(attempt_program(run.slurm.program, "run.slurm.program").string());
+  arguments.push_back(attempt.directory.string());
+  return arguments;
+}
+
+AttemptEnd PilotLauncher::not_begun(const std::string&, const ClientAnswer& answer) {
+  AttemptEnd end;
+  end.detail = fmt::format("srun in Slurm's job {}: {}", id_, answer.words());
+  if (pilot_ == Pilot::kRunning) {
+    pilot_ = Pilot::kQueued;  // until Slurm says that it is there
+    submitted_s_ = monotonic_s();
+    queue_.ask_within(0);
+  }
+  return end;
+}
+
+void PilotLauncher::submit(const Attempt& given) {
+  Attempt attempt = given;
+  if (attempt.processes > 0) add_step_settings(attempt);
+  if (!prepare(attempt)) return;
+  gpus_ = std::max(gpus_, attempt.gpus_wanted);
+  ranks_ = std::max(ranks_, attempt.processes);
+  waiting_.push_back(std::move(attempt));
+  jobs_ = std::max(jobs_, static_cast<int>(waiting_.size()));
+  begin_waiting();
+}
+
+void PilotLauncher::begin_waiting() {
+  while (pilot_ == Pilot::kRunning && !waiting_.empty()) {
+    begin(waiting_.front());
+    waiting_.pop_front();
+  }
+}
+
+std::optional<std::vector<Hint>> PilotLauncher::wait(double timeout_s, int wake) {
+  const double now_s = monotonic_s();
+  keep_alive(now_s);
+  if (!waiting_.empty() && pilot_ == Pilot::kNone) ask_for_nodes();
+  queue_.ask_if_due(now_s);
+  const double until_s = std::min({now_s + timeout_s, queue_.due_s(), now_s + kKeepAlive_s});
+  return ClientLauncher::wait(std::max(0.0, until_s - now_s), wake);
+}
+
+void PilotLauncher::cancel(const std::string& attempt) {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Attempt& entry) { return entry.name == attempt; });
+  if (found == waiting_.end()) return ClientLauncher::cancel(attempt);
+  waiting_.erase(found);
+  AttemptEnd cancelled;
+  cancelled.cause = EndCause::kCancelled;
+  end(attempt, cancelled);
+}
+
+/// For the pilot: this doetune lives.
+void PilotLauncher::keep_alive(double now_s) {
+  if (now_s < kept_alive_s_ + kKeepAlive_s) return;
+  kept_alive_s_ = now_s;
+  study::write_file_atomically(alive_, fmt::format("{}\n", utc_now()));
+}
+
+void PilotLauncher::ask_for_nodes() {
+  if (queue_.silent()) return;
+  pilot_ = Pilot::kSubmitting;
+  commands_.start(sbatch(), kSlurmAnswer_s,
+                  [this](const ClientAnswer& answer) { submitted(answer); });
+}
+
+void PilotLauncher::submitted(const ClientAnswer& answer) {
+  submitted_s_ = monotonic_s();
+  missing_ = 0;
+  pilot_ = Pilot::kQueued;
+  queue_.ask_within(0);
+  if (answer.answered && answer.status != 0 &&
+      answer.errors.find("Unable to contact") == std::string::npos) {
+    pilot_ = Pilot::kNone;
+    give_up(answer.words());
+  }
+}
+
+/// Slurm has said what jobs there are.
+void PilotLauncher::heard() {
+  const SlurmJob* job = queue_.find(name_);
+  const bool there = job != nullptr && !is_final(*job) && job->state != "COMPLETING";
+  if (pilot_ == Pilot::kSubmitting || queue_.asked_s() < submitted_s_) return;
+  if (!there) {
+    if (pilot_ == Pilot::kUnknown) {
+      pilot_ = Pilot::kNone;
+    } else if (pilot_ != Pilot::kNone && (job != nullptr || ++missing_ > 1)) {
+      pilot_ended(job != nullptr ? job->state + ", " + job->reason : "it is not in the queue");
+    }
+    return;
+  }
+  missing_ = 0;
+  id_ = job->id;
+  pilot_ = job->state == "RUNNING" ? Pilot::kRunning : Pilot::kQueued;
+  if (never_starts(*job)) {
+    commands_.start({"scancel", "--name=" + name_}, kSlurmAnswer_s, [](const auto&) {});
+    pilot_ = Pilot::kNone;
+    return give_up(fmt::format("Slurm would never start job {}: {}", job->id, job->reason));
+  }
+  if (pilot_ == Pilot::kQueued) {
+    queue_.ask_within(kWhileQueued_s);
+    tell_why_it_waits(*job);
+  }
+  begin_waiting();
+}
+
+/// Each reason once; a wait of a few seconds is Slurm's usual one.
+void PilotLauncher::tell_why_it_waits(const SlurmJob& job) {
+  if (monotonic_s() < submitted_s_ + kUsualWait_s || job.reason == told_reason_) return;
+  told_reason_ = job.reason;
+  if (!request_.note) return;
+  request_.note(fmt::format("Slurm's job {} for the nodes waits: {}", job.id, job.reason));
+}
+
+void PilotLauncher::pilot_ended(const std::string& why) {
+  pilot_ = Pilot::kNone;
+  stop_clients();  // an srun may wait for ever for a step in it
+  if (++fruitless_ >= kMaxFruitless) {
+    give_up(fmt::format("{} allocations in a row ended before a run did; the last: {}",
+                        kMaxFruitless, why));
+  } else if (request_.note) {
+    request_.note(fmt::format("Slurm's job {} with the nodes has ended ({})", id_, why));
+  }
+}
+
+/// Ends the attempts that wait for nodes which do not come.
+void PilotLauncher::give_up(const std::string& why) {
+  for (const Attempt& attempt : std::exchange(waiting_, {})) {
+    AttemptEnd not_started;
+    not_started.cause = EndCause::kNotStarted;
+    not_started.detail = why;
+    end(attempt.name, not_started);
+  }
+}
+
+}  // namespace doetune::runner

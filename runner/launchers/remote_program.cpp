@@ -1,0 +1,22 @@
+#include "runner/launchers/remote_program.h"
+
+#include <fmt/format.h>
+
+#include "runner/processes/program.h"
+#include "runner/processes/run_error.h"
+
+namespace doetune::runner {
+
+std::filesystem::path attempt_program(const std::string& given, const std::string& key) {
+  if (!given.empty()) return given;
+  std::error_code ignored;
+  const auto file =
+      std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "doetune-attempt";
+  if (is_executable(file)) return file;
+  throw RunError(fmt::format("{}, which starts runs on other machines, is not there; build it, or "
+                             "say in {} where it is",
+                             file.string(), key),
+                 key);
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,78 @@
+// Each attempt as a job of its own in Slurm's queue.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runner/attempts/attempt_watch.h"
+#include "runner/launchers/client_command.h"
+#include "runner/launchers/launcher.h"
+#include "runner/launchers/slurm_queue.h"
+
+namespace doetune::runner {
+
+/// The attempt directory decides; Slurm's word is a hint about when to look and why there is no
+/// `exit`. A job is known by its name, which no other job ever has; its number, which Slurm may
+/// give again, is kept in DIR/job for people. Nothing here waits for Slurm: while its controller is
+/// silent, nothing is submitted and nothing is given up.
+///
+/// An attempt is lost when Slurm says that its job is over, or twice does not list it, and no
+/// heartbeat comes; it is then fenced, so that a job which starts late does nothing. What may still
+/// be in the queue is cancelled. A node on which two attempts were lost is excluded from then on.
+class SlurmLauncher : public Launcher {
+ public:
+  explicit SlurmLauncher(LauncherRequest request);
+  ~SlurmLauncher() override;  ///< jobs go on; the next doetune takes them up
+
+  std::vector<Place> places(const study::RunSettings& run,
+                            const PlaceOptions& options) const override;
+  std::string_view ranks() const override { return "srun"; }
+  void submit(const Attempt& attempt) override;
+  bool resume(const Attempt& attempt) override;
+  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  void cancel(const std::string& attempt) override;
+
+ private:
+  struct Job {
+    std::string attempt;
+    AttemptWatch watch;
+    std::vector<std::string> submission = {};    ///< sbatch and its arguments
+    std::optional<double> submitted_s = {};      ///< empty until sbatch has ended
+    std::optional<double> missing_since_s = {};  ///< first answer without it
+    std::optional<double> over_since_s = {};     ///< first answer that it is over, or should be
+    std::optional<AttemptEnd> told = {};         ///< `exit` says stopped; by whom, Slurm knows
+    SlurmJob seen = {};                          ///< as last listed
+    bool cancelled = false;                      ///< by cancel()
+  };
+
+  void submit_more();
+  void submitted(const std::string& name, const ClientAnswer& answer);
+  void look();
+  void consider_all();
+  void clear_queue();
+  std::optional<AttemptEnd> consider(const std::string& name, Job& job);
+  std::optional<AttemptEnd> consider_listed(const std::string& name, Job& job);
+  std::optional<AttemptEnd> consider_missing(Job& job);
+  void finish(const std::string& name, const AttemptEnd& end, bool exit_is_there);
+  void remove_from_queue(const std::string& name);
+  void count_failure(const AttemptEnd& end, const SlurmJob& job);
+
+  LauncherRequest request_;
+  ClientCommands commands_;
+  SlurmQueue queue_;
+  std::map<std::string, Job> jobs_;    ///< by job name
+  std::deque<std::string> to_submit_;  ///< job names
+  int submitting_ = 0;
+  std::set<std::string> unwanted_;       ///< job names, cancelled until Slurm says they are over
+  std::map<std::string, int> failures_;  ///< attempts lost on each node
+  std::set<std::string> excluded_;       ///< nodes
+  std::vector<Hint> hints_;
+  double look_due_s_ = 0;
+};
+
+}  // namespace doetune::runner

@@ -1,0 +1,36 @@
+// Attempts on other hosts by the OpenSSH client.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runner/launchers/client_launcher.h"
+
+namespace doetune::runner {
+
+/// The study directory, doetune-attempt and the programs must be at the same paths on each host. A
+/// host that could not be reached twice in a row gets no further runs; if none is left, wait()
+/// throws RunError.
+class SshLauncher : public ClientLauncher {
+ public:
+  explicit SshLauncher(LauncherRequest request) : ClientLauncher(std::move(request)) {}
+
+  std::vector<Place> places(const study::RunSettings& run,
+                            const PlaceOptions& options) const override;
+  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  std::set<std::string> closed_hosts() const override { return closed_; }
+
+ protected:
+  std::vector<std::string> client(const Attempt& attempt) const override;
+  AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) override;
+  void had_begun(const std::string& host) override { failures_[host] = 0; }
+
+ private:
+  std::map<std::string, int> failures_;  ///< in a row, by host
+  std::set<std::string> closed_;
+  std::string last_words_;
+};
+
+}  // namespace doetune::runner

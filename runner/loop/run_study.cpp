@@ -1,0 +1,382 @@
+#include "runner/loop/run_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "runner/attempts/attempt_file.h"
+#include "runner/attempts/attempt_maker.h"
+#include "runner/attempts/outcome.h"
+#include "runner/attempts/request.h"
+#include "runner/attempts/slots.h"
+#include "runner/conditions/store.h"
+#include "runner/loop/drift.h"
+#include "runner/loop/hooks.h"
+#include "study/journal.h"
+#include "study/results.h"
+
+namespace doetune::runner {
+namespace {
+
+using study::PlannedRun;
+using study::RunRecord;
+using study::RunStatus;
+using study::StudyDirectory;
+
+constexpr double kResultsEvery_s = 1;
+constexpr double kResultsShare = 0.05;  ///< at most this part of the time goes into results.csv
+
+Selection selection_of(const StudyDirectory& directory, const RunOptions& options) {
+  const study::RunSettings& run = directory.study.run;
+  return {options.only, options.again, run.retries, run.on_failure == study::OnFailure::kStop};
+}
+
+SlotPool pool_of(const StudyDirectory& directory, const RunOptions& options,
+                 const Launcher& launcher) {
+  return SlotPool(launcher.places(directory.study.run, {options.jobs, options.gpus}));
+}
+
+/// One call of run_study.
+class StudyRun {
+ public:
+  StudyRun(const StudyDirectory& directory, const RunOptions& options, Launcher& launcher,
+           ProgressSink& sink, Interrupts& interrupts, const std::function<double()>& now_s)
+      : directory_(directory),
+        launcher_(launcher),
+        sink_(sink),
+        interrupts_(interrupts),
+        now_s_(now_s),
+        lock_(directory.path),
+        journal_(directory.journal(), directory.study.name, directory.plan_hash),
+        maker_(directory, launcher.ranks()),
+        hooks_(directory),
+        conditions_(directory.path),
+        pool_(pool_of(directory, options, launcher)),
+        progress_(pool_.jobs(), directory.study.run.expected_s, now_s()) {
+    for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
+    final_ = study::final_records(journal_.content().records);
+    check_commands(selection_of(directory, options));
+    load_history();
+    schedule_.emplace(directory.plan, final_, selection_of(directory, options));
+    take_up_under_way();
+    progress_.set_waiting(schedule_->waiting());
+    progress_.set_counts(count_runs(directory.plan, final_));
+  }
+
+  RunSummary run() {
+    write_results();
+    if (schedule_->waiting() > 0) {
+      note_conditions(directory_.path, directory_.working_directory,
+                      directory_.study.run.environment);
+    }
+    while (!under_way_.empty() || (schedule_->waiting() > 0 && !stopping())) {
+      start_runs();
+      wait();
+    }
+    write_results();
+    tell(hooks_.after_all(progress_.counts()));
+    const bool left = schedule_->waiting() + cancelled_ > 0;
+    return {progress_.counts(), ended_, (interrupts_seen_ > 0 || stop_file_seen_) && left,
+            gave_up_};
+  }
+
+ private:
+  struct UnderWay {
+    std::size_t index;  ///< in the plan
+    int number;
+    std::optional<Slot> slot;  ///< none where an earlier call had more jobs
+    std::filesystem::path directory;
+  };
+
+  /// Whether no further run is to begin.
+  bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || gave_up_; }
+
+  void tell(const std::string& text) {
+    if (!text.empty()) sink_.note(text);
+  }
+
+  /// Whatever cannot work is found before anything is run.
+  void check_commands(const Selection& selection) {
+    Schedule schedule(directory_.plan, final_, selection);
+    while (const auto index = schedule.next(now_s_())) {
+      pool_.check(maker_.make(directory_.plan.runs[*index], 1, {}).gpus_wanted);
+    }
+  }
+
+  /// What earlier calls did: records, and attempt directories without a record.
+  void load_history() {
+    for (const RunRecord& record : journal_.content().records) {
+      last_attempt_[record.run] = std::max(last_attempt_[record.run], record.attempt);
+    }
+    auto directories = attempt_directories(directory_.path / "runs");
+    for (std::size_t i = 0; i < directory_.plan.runs.size(); ++i) {
+      const int run = directory_.plan.runs[i].run;
+      auto& numbers = directories[run];
+      std::sort(numbers.begin(), numbers.end());
+      for (const int number : numbers) {
+        if (number <= last_attempt_[run]) continue;
+        last_attempt_[run] = number;  // whosesoever it is: its directory is taken
+        if (!is_decided(run) && is_of_this_plan(run, number)) adopt(i, number);
+      }
+    }
+  }
+
+  /// Attempts come one after another, so one before the last recorded is of no interest, even if
+  /// its own line of the journal was damaged; nor is any of a run with its final result.
+  bool is_decided(int run) const {
+    const auto record = final_.find(run);
+    return record != final_.end() && (record->second.status == RunStatus::kCompleted ||
+                                      record->second.status == RunStatus::kInfeasible);
+  }
+
+  /// `plan --force` leaves the attempts of the old plan, whose run 7 was another one.
+  bool is_of_this_plan(int run, int number) const {
+    return requested_plan(maker_.path(run, number)) == directory_.plan_hash;
+  }
+
+  /// An attempt of an earlier call that the journal does not know: it ended, goes on, or was lost.
+  void adopt(std::size_t index, int number) {
+    const PlannedRun& run = directory_.plan.runs[index];
+    const auto path = maker_.path(run.run, number);
+    if (!read_end(path)) {
+      const Attempt attempt = as_started(maker_.make(run, number, {}));
+      if (launcher_.resume(attempt)) {
+        going_on_.push_back({index, number, pool_.take_again(attempt.host, attempt.gpus), path});
+        return;
+      }
+    }
+    append(record_of(index, number, path, {"", "doetune was stopped while it ran"}));
+  }
+
+  /// The attempt as its own file tells of it, where it has one: which host, which GPUs.
+  static Attempt as_started(Attempt attempt) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(attempt.directory / "attempt.json", ignored)) return attempt;
+    try {
+      return read_attempt(attempt.directory);
+    } catch (const study::DirectoryError&) {
+      return attempt;
+    }
+  }
+
+  void take_up_under_way() {
+    for (UnderWay& found : going_on_) {
+      schedule_->take(found.index);
+      const PlannedRun& run = directory_.plan.runs[found.index];
+      const std::string name = maker_.make(run, found.number, found.slot.value_or(Slot())).name;
+      progress_.started(run.run, now_s_());
+      under_way_.emplace(name, std::move(found));
+    }
+  }
+
+  void look_for_stop_file() {
+    const auto file = directory_.path / "stop";
+    std::error_code ignored;
+    if (stop_file_seen_ || !std::filesystem::exists(file, ignored)) return;
+    stop_file_seen_ = true;
+    sink_.note(fmt::format("stopping: {} is there; remove it to go on", file.string()));
+  }
+
+  void start_runs() {
+    for (const std::string& host : launcher_.closed_hosts()) pool_.close(host);
+    while (!stopping() && schedule_->waiting() > 0) {
+      look_for_stop_file();
+      if (stop_file_seen_) return;
+      const auto index = schedule_->peek(now_s_());
+      if (!index) return;
+      auto slot = pool_.take(gpus_of(*index));
+      if (!slot) return;
+      schedule_->take(*index);
+      start(*index, std::move(*slot));
+    }
+  }
+
+  int gpus_of(std::size_t index) const {
+    const study::Study& study = directory_.study;
+    return count_in(study.run.gpus_per_run, study, directory_.plan.runs[index]);
+  }
+
+  void start(std::size_t index, Slot slot) {
+    const PlannedRun& run = directory_.plan.runs[index];
+    const int number = ++last_attempt_[run.run];
+    const Attempt attempt = maker_.make(run, number, slot);
+    std::error_code error;
+    std::filesystem::create_directories(attempt.directory, error);
+    if (error) {
+      throw study::DirectoryError(
+          fmt::format("{}: cannot be made: {}", attempt.directory.string(), error.message()));
+    }
+    study::write_file_atomically(attempt.request(), request_text(directory_, run, number, slot));
+    launcher_.submit(attempt);
+    under_way_.emplace(attempt.name, UnderWay{index, number, std::move(slot), attempt.directory});
+    progress_.started(run.run, now_s_());
+    progress_.set_waiting(schedule_->waiting());
+    sink_.started(progress_, run, number);
+  }
+
+  void wait() {
+    const double tick_s = sink_.tick(progress_, now_s_());
+    const double results_s =
+        results_stale_ ? results_due_s_ - now_s_() : std::numeric_limits<double>::infinity();
+    const double due_s = schedule_->due_s() - now_s_();  // of a run that waits for its backoff
+    const double retry_s = due_s > 0 ? due_s : std::numeric_limits<double>::infinity();
+    const auto hints = launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s})),
+                                      interrupts_.descriptor());
+    heed_interrupts();
+    for (const Hint& hint : hints.value_or(std::vector<Hint>())) end(hint);
+    if (results_stale_ && now_s_() >= results_due_s_) write_results();
+  }
+
+  void heed_interrupts() {
+    const int count = interrupts_.count();
+    if (count == interrupts_seen_) return;
+    if (interrupts_seen_ == 0 && count == 1) {
+      sink_.note(fmt::format("stopping: {} under way will finish; Ctrl-C again stops {} now",
+                             under_way_.size() == 1 ? "the run" : "the runs",
+                             under_way_.size() == 1 ? "it" : "them"));
+    } else if (interrupts_seen_ < 2) {
+      for (const auto& [name, attempt] : under_way_) launcher_.cancel(name);
+    }
+    interrupts_seen_ = count;
+  }
+
+  void end(const Hint& hint) {
+    const auto found = under_way_.find(hint.attempt);
+    if (found == under_way_.end()) return;
+    UnderWay ended = std::move(found->second);
+    under_way_.erase(found);
+    const PlannedRun& run = directory_.plan.runs[ended.index];
+    const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint);
+    const auto before = final_.find(run.run);
+    const auto status_before =
+        before == final_.end() ? std::nullopt : std::optional(before->second.status);
+    append(record);
+    ++ended_;
+    cancelled_ += record.status == RunStatus::kCancelled ? 1 : 0;
+    const bool again = schedule_->ended(ended.index, record.status, now_s_());
+    if (ended.slot) pool_.give_back(*ended.slot);
+    progress_.ended(record, status_before);
+    if (again) progress_.retried();
+    progress_.set_waiting(schedule_->waiting());
+    sink_.ended(progress_, run, record, ended.directory, again);
+    tell_of_drift(run);
+    tell(hooks_.after_run(record, ended.directory));
+    if (!again) heed_failure(record);
+  }
+
+  /// Each response that drifts is told once, with the first centre run that makes it clear.
+  void tell_of_drift(const PlannedRun& run) {
+    if (run.type != doe::PointType::kCenter) return;
+    for (const Drift& drift : drifts(directory_.study, directory_.plan, final_)) {
+      if (drift.is_clear && drifting_.insert(drift.response).second) tell(drift_text(drift));
+    }
+  }
+
+  void heed_failure(const RunRecord& record) {
+    const bool failed = record.status == RunStatus::kFailed ||
+                        record.status == RunStatus::kTimedOut || record.status == RunStatus::kLost;
+    if (!failed || gave_up_ || directory_.study.run.on_failure != study::OnFailure::kStop) return;
+    gave_up_ = true;
+    sink_.note(fmt::format("stopping: run {} {}, and the study asks to stop at a failure",
+                           record.run, study::run_status_name(record.status)));
+  }
+
+  /// The record of an attempt that is over, by its directory and what the launcher says.
+  RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
+                      const Hint& hint) {
+    AttemptEnd lost;
+    lost.detail = hint.remark;
+    lost.host = node_name();
+    const AttemptEnd end = hint.end ? *hint.end : read_end(path).value_or(lost);
+    RunRecord record =
+        judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
+    record.conditions = conditions_.id_of(record.host);
+    return record;
+  }
+
+  void append(const RunRecord& record) {
+    journal_.append(record);
+    final_[record.run] = record;
+    results_stale_ = true;
+  }
+
+  void write_results() {
+    const double began_s = now_s_();
+    study::write_file_atomically(directory_.results_csv(), study::results_csv(directory_, final_));
+    const double ended_s = now_s_();
+    results_due_s_ = ended_s + std::max(kResultsEvery_s, (ended_s - began_s) / kResultsShare);
+    results_stale_ = false;
+  }
+
+  const StudyDirectory& directory_;
+  Launcher& launcher_;
+  ProgressSink& sink_;
+  Interrupts& interrupts_;
+  std::function<double()> now_s_;
+  study::DirectoryLock lock_;
+  study::Journal journal_;
+  AttemptMaker maker_;
+  Hooks hooks_;
+  ConditionsStore conditions_;
+  SlotPool pool_;
+  Progress progress_;
+  std::map<int, RunRecord> final_;
+  std::map<int, int> last_attempt_;  ///< highest number used, by run
+  std::optional<Schedule> schedule_;
+  std::vector<UnderWay> going_on_;             ///< left by an earlier call
+  std::map<std::string, UnderWay> under_way_;  ///< by attempt name
+  int interrupts_seen_ = 0;
+  std::set<std::string> drifting_;  ///< responses that were said to drift
+  bool stop_file_seen_ = false;
+  bool gave_up_ = false;
+  int ended_ = 0;
+  std::size_t cancelled_ = 0;
+  bool results_stale_ = false;
+  double results_due_s_ = 0;
+};
+
+}  // namespace
+
+RunSummary run_study(const StudyDirectory& directory, const RunOptions& options, Launcher& launcher,
+                     ProgressSink& progress, Interrupts& interrupts,
+                     const std::function<double()>& now_s) {
+  check_patterns(directory.study);
+  return StudyRun(directory, options, launcher, progress, interrupts, now_s).run();
+}
+
+void check_attempts(const StudyDirectory& directory, const Launcher& launcher) {
+  const Hooks hooks(directory);
+  AttemptMaker maker(directory, launcher.ranks());
+  for (const PlannedRun& run : directory.plan.runs) maker.make(run, 1, {});
+}
+
+std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
+                                             const RunOptions& options, const Launcher& launcher) {
+  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  Schedule schedule(directory.plan, records, selection_of(directory, options));
+  SlotPool pool = pool_of(directory, options, launcher);
+  AttemptMaker maker(directory, launcher.ranks());
+  std::deque<Slot> taken;  // as if the first to start were the first to end
+  std::vector<PlannedAttempt> attempts;
+  while (const auto index = schedule.next(0)) {
+    const PlannedRun& run = directory.plan.runs[*index];
+    const int gpus = count_in(directory.study.run.gpus_per_run, directory.study, run);
+    pool.check(gpus);
+    auto slot = pool.take(gpus);
+    for (; !slot; slot = pool.take(gpus)) {
+      pool.give_back(taken.front());
+      taken.pop_front();
+    }
+    const auto record = records.find(run.run);
+    const int number = record == records.end() ? 1 : record->second.attempt + 1;
+    attempts.push_back({run.run, *slot, maker.make(run, number, *slot)});
+    taken.push_back(std::move(*slot));
+  }
+  return attempts;
+}
+
+}  // namespace doetune::runner

@@ -1,0 +1,271 @@
+#include <array>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "analysis/confirmation.h"
+#include "analysis/design_quality.h"
+#include "analysis/verdict.h"
+#include "reports/json/analysis_json.h"
+#include "reports/page/html.h"
+#include "study/import.h"
+#include "study/journal.h"
+#include "surfaces/optimum/confirmation.h"
+#include "tests/analysis/example_studies.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using Catch::Contains;
+using Judgement = analysis::Confirmation::Judgement;
+
+namespace {
+
+/// y = 100 - 20 a^2 - 10 (b - 0.5)^2 and cost = 10 + 4 a + 2 b.
+double y_at(double a, double b) { return 100 - 20 * a * a - 10 * (b - 0.5) * (b - 0.5); }
+double cost_at(double a, double b) { return 10 + 4 * a + 2 * b; }
+
+constexpr const char* kText = R"(study: known
+seed: 4
+command: [./bench, --a, "{a}", --b, "{b}"]
+factors:
+  a: {low: -1, high: 1, baseline: -1}
+  b: {low: -1, high: 1, baseline: -1}
+responses:
+  y: {unit: points, goal: maximize}
+  cost: {unit: s, goal: at_most, high: 14}
+)";
+
+/// A study whose runs are made, and that is then confirmed by what the test says was measured.
+struct Case {
+  tests::TemporaryDirectory folder;
+  study::StudyDirectory directory;
+  analysis::Analysis analysis;
+
+  explicit Case(const std::string& text = kText) {
+    const auto data = folder.path() / "runs.csv";
+    std::ofstream csv(data);
+    csv << "a,b,y,cost\n";
+    for (const double a : {-1.0, 0.0, 1.0}) {
+      for (const double b : {-1.0, 0.0, 1.0}) {
+        for (int replicate = 0; replicate < 2; ++replicate) {
+          const double ripple = replicate == 0 ? 1 : -1;  // so that the fit is true
+          csv << a << ',' << b << ',' << y_at(a, b) + 0.4 * ripple << ','
+              << cost_at(a, b) + 0.1 * ripple << '\n';
+        }
+      }
+    }
+    csv.close();
+    directory = study::import_runs(study::parse_study(text, folder.path() / "known.yaml"), data,
+                                   folder.path() / "known", true);
+    analysis = analysis::analyse(directory);
+  }
+
+  void plan(int runs) {
+    study::extend_directory(directory,
+                            study::confirmation_plan(directory.plan, directory.study,
+                                                     analysis::judged_settings(analysis), runs));
+  }
+
+  /// Records the judging runs: the true response with a ripple, times a factor.
+  void measure(double times_y = 1, double times_today = 1, double times_cost = 1,
+               study::RunStatus status = study::RunStatus::kCompleted) {
+    {
+      constexpr std::array kRipple{0.0, 1.0, -1.0, 0.5, -0.5};  // none in the mean of five
+      std::map<doe::PointType, int> made;
+      const study::DirectoryLock lock(directory.path);
+      study::Journal journal(directory.journal(), directory.study.name, directory.plan_hash);
+      for (const study::PlannedRun& run : directory.plan.runs) {
+        if (!run.judges() || analysis.records.contains(run.run)) continue;
+        const double times = run.type == doe::PointType::kBaseline ? times_today : times_y;
+        const double ripple = kRipple[static_cast<std::size_t>(made[run.type]++) % kRipple.size()];
+        const double a = run.settings[0], b = run.settings[1];
+        study::RunRecord record;
+        record.run = run.run;
+        record.status = status;
+        if (status == study::RunStatus::kCompleted) {
+          record.responses = {{"y", times * y_at(a, b) + 0.4 * ripple},
+                              {"cost", times_cost * cost_at(a, b) + 0.1 * ripple}};
+        }
+        journal.append(record);
+      }
+    }
+    analysis = analysis::analyse(directory);
+  }
+
+  analysis::Confirmation confirmation() const { return *analysis::confirmation_of(analysis); }
+  analysis::Verdict verdict() const { return analysis::verdict(analysis); }
+};
+
+std::string with(std::string text, const std::string& old, const std::string& replacement) {
+  const std::size_t at = text.find(old);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, old.size(), replacement);
+}
+
+}  // namespace
+
+TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmation]") {
+  Case study;
+  CHECK_FALSE(analysis::confirmation_of(study.analysis));
+  CHECK(study.verdict().status == analysis::Status::kUnconfirmed);
+  CHECK(study.verdict().next_command == "doetune confirm " + study.directory.path.string());
+  const std::vector<double> optimum = study.analysis.optimum->best.settings;
+  const double predicted = study.analysis.optimum->best.outlooks[0].mean;
+  study.plan(5);
+  CHECK(study.confirmation().missing == 10);
+  // Runs that judge are no part of the design: it was made whole, and each leverage has its run.
+  const analysis::DesignQuality quality = analysis::design_quality(study.analysis);
+  CHECK_FALSE(quality.made);
+  CHECK(quality.runs.size() == quality.shown().leverages.size());
+  CHECK(study.verdict().status == analysis::Status::kUnconfirmed);  // not partial: surfaces stand
+  study.measure();
+  // What judges a prediction is not fitted: neither the optimum nor the prediction moves.
+  CHECK(study.analysis.optimum->best.settings == optimum);
+  CHECK(study.analysis.optimum->best.outlooks[0].mean == predicted);
+  CHECK(study.analysis.responses[0].fit->n == 18);
+  const analysis::Confirmation confirmation = study.confirmation();
+  CHECK(confirmation.judgement == Judgement::kConfirmed);
+  REQUIRE(confirmation.responses.size() == 2);
+  const analysis::ConfirmedResponse& y = confirmation.responses[0];
+  CHECK(y.runs == 5);
+  CHECK(y.baseline_runs == 5);
+  CHECK(y.agrees == true);
+  CHECK(y.is_better == true);
+  CHECK(y.gain->interval->low > 0);
+  CHECK(confirmation.responses[1].limit == analysis::LimitHeld::kYes);
+  // Two responses are judged together: each at 97.5 %.
+  const auto range = surfaces::mean_range(y.predicted, 5, 0.975);
+  CHECK(y.joint_range->low == range->low);
+  CHECK(y.joint_range->high == range->high);
+  const analysis::Verdict verdict = study.verdict();
+  CHECK(verdict.status == analysis::Status::kConfirmed);
+  CHECK_THAT(verdict.headline, Contains("5 runs at these settings agree with the prediction") &&
+                                   Contains("points; cost"));
+}
+
+TEST_CASE("Runs that disagree are told with their distance", "[reports][confirmation]") {
+  Case study;
+  study.plan(5);
+  study.measure(0.8);
+  CHECK(study.confirmation().judgement == Judgement::kNotConfirmed);
+  CHECK_FALSE(study.confirmation().system_changed());
+  const analysis::Verdict verdict = study.verdict();
+  CHECK(verdict.status == analysis::Status::kNotConfirmed);
+  CHECK_THAT(verdict.headline, Contains("y was ") && Contains("expected (20 % below") &&
+                                   Contains("All limits hold."));
+  CHECK_THAT(verdict.next_command, Contains("doetune augment") && Contains("--runs 4"));
+}
+
+TEST_CASE("Where today's settings differ from their prediction, the system has changed",
+          "[reports][confirmation]") {
+  Case study;
+  study.plan(5);
+  study.measure(0.8, 0.8);
+  CHECK(study.confirmation().system_changed());
+  CHECK_THAT(study.verdict().headline, Contains("the system has changed"));
+  CHECK_THAT(study.verdict().next_command, Contains("doetune status"));
+}
+
+TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][confirmation]") {
+  // The limit is what stops the optimum, so that a cost little above its prediction misses it.
+  Case study(with(kText, "at_most, high: 14", "at_most, high: 10.5"));
+  study.plan(5);
+  study.measure(1, 1, 1.003);
+  const analysis::ConfirmedResponse cost = study.confirmation().responses[1];
+  REQUIRE(cost.agrees == true);
+  REQUIRE(cost.limit == analysis::LimitHeld::kNo);
+  CHECK(study.verdict().status == analysis::Status::kNotConfirmed);
+  CHECK_THAT(study.verdict().headline, Contains("misses its limit (at most 10.5 s)"));
+}
+
+TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
+  Case study;
+  study.plan(5);
+  study.measure(1, y_at(0, 0.5) / y_at(-1, -1));  // today's settings give as much
+  CHECK(study.confirmation().judgement == Judgement::kNoGain);
+  CHECK_THAT(study.verdict().headline,
+             Contains("no gain over today's settings could be shown (y ") && Contains("95 %"));
+
+  Case best(with(with(kText, "a: {low: -1, high: 1, baseline: -1}",
+                      "a: {low: -1, high: 1, step: 0.5, baseline: 0}"),
+                 "b: {low: -1, high: 1, baseline: -1}",
+                 "b: {low: -1, high: 1, step: 0.5, baseline: 0.5}"));
+  best.plan(3);
+  best.measure();
+  CHECK(best.confirmation().planned.baseline.empty());
+  CHECK(best.verdict().status == analysis::Status::kNoGain);
+  CHECK_THAT(best.verdict().headline, Contains("Today's settings are already the best"));
+}
+
+TEST_CASE("A goal that moves the optimum leaves it unconfirmed", "[reports][confirmation]") {
+  Case study;
+  study.plan(5);
+  study.measure();
+  study.directory.study.responses[1].high = 9;
+  study.analysis = analysis::analyse(study.directory);
+  CHECK_FALSE(analysis::confirmation_of(study.analysis));
+  const analysis::Verdict verdict = study.verdict();
+  CHECK(verdict.status == analysis::Status::kUnconfirmed);
+  CHECK_THAT(verdict.caveats.front(), Contains("Other settings were run for confirmation: a = "));
+}
+
+TEST_CASE("One run judges, but not the gain; runs that fail judge nothing",
+          "[reports][confirmation]") {
+  Case one;
+  one.plan(1);
+  one.measure();
+  CHECK(one.confirmation().judgement == Judgement::kConfirmed);
+  CHECK_FALSE(one.confirmation().responses[0].is_better);
+
+  Case failed;
+  failed.plan(3);
+  failed.measure(1, 1, 1, study::RunStatus::kFailed);
+  CHECK(failed.confirmation().judgement == Judgement::kOpen);
+  CHECK(failed.confirmation().failed == 6);
+  CHECK_THAT(failed.verdict().caveats.front(), Contains("No run for confirmation completed"));
+}
+
+TEST_CASE("Settings that cannot run are no optimum any more", "[reports][confirmation]") {
+  Case study;
+  const std::vector<double> before = study.analysis.optimum->best.settings;
+  study.plan(2);
+  study.measure(1, 1, 1, study::RunStatus::kInfeasible);
+  CHECK(study.analysis.optimum->best.settings != before);
+  CHECK_THAT(study.verdict().caveats.front(), Contains("were the best and could not run"));
+}
+
+TEST_CASE("Gains read as people say them", "[reports][confirmation]") {
+  using analysis::gain_text;
+  using surfaces::Interval;
+  CHECK(gain_text({"y", 5, Interval{4, 6}, 1.382, Interval{1.311, 1.449}}, "s") ==
+        "+38 % (95 % +31 to +45 %)");
+  CHECK(gain_text({"y", 5, Interval{4, 6}, 0.803, Interval{0.801, 0.805}}, "s") ==
+        "-19.7 % (95 % -19.9 to -19.5 %)");
+  CHECK(gain_text({"y", 5, Interval{4, 6}, 4.21, Interval{3.93, 4.52}}, "s") ==
+        "4.21 times (95 % 3.93 to 4.52)");
+  CHECK(gain_text({"y", -5, Interval{-6.1, -3.9}, {}, {}}, "s") == "-5.0 s (95 % -6.1 to -3.9)");
+  CHECK(gain_text({"y", 5, {}, 1.5, {}}, "s") == "+50 %");
+  CHECK(gain_text({"y", 0.5, {}, {}, {}}, "") == "+0.5");
+}
+
+TEST_CASE("The report and optimum.json hold what confirmed the optimum", "[reports][html]") {
+  Case study;
+  study.plan(5);
+  study.measure();
+  const std::string html = reports::report_html(study.analysis);
+  CHECK_THAT(html, Contains(">CONFIRMED<") &&
+                       Contains("Against today&#39;s settings, measured: ") &&
+                       Contains("data-label=\"Confirmed mean\"") &&
+                       Contains("<span>./bench</span> <span>--a</span> ") &&
+                       Contains("aria-label=\"settings as YAML\"") && Contains("✓ held"));
+  const auto json = nlohmann::json::parse(reports::optimum_json(study.analysis)).at("confirmation");
+  CHECK(json.at("judgement") == "confirmed");
+  CHECK(json.at("runs").size() == 5);
+  const auto& y = json.at("responses").at("y");
+  CHECK(y.at("agrees") == true);
+  CHECK(y.at("limit_held") == nullptr);
+  CHECK(y.at("baseline").at("runs") == 5);
+  CHECK(y.at("gain").at("ratio_interval")[0].get<double>() > 1);
+  CHECK(json.at("responses").at("cost").at("limit_held") == "yes");
+}

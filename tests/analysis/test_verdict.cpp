@@ -1,0 +1,262 @@
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "analysis/analysis.h"
+#include "analysis/today.h"
+#include "analysis/trust.h"
+#include "analysis/verdict.h"
+#include "study/import.h"
+#include "tests/analysis/example_studies.h"
+#include "tests/temporary_directory.h"
+
+using namespace doetune;
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+struct Case {
+  tests::TemporaryDirectory folder;
+  study::StudyDirectory directory;
+  analysis::Analysis analysis;
+
+  explicit Case(const std::string& study_text = tests::fccd_study_text())
+      : directory(tests::make_fccd_study(folder.path(), study_text)),
+        analysis(analysis::analyse(directory)) {}
+};
+
+/// Nine runs over two factors that all measured the same cells of y and z.
+struct Imported {
+  tests::TemporaryDirectory folder;
+  study::StudyDirectory directory;
+  analysis::Analysis analysis;
+
+  Imported(const std::string& responses, const std::string& cells)
+      : directory(import(folder.path(), responses, cells)),
+        analysis(analysis::analyse(directory)) {}
+
+  static study::StudyDirectory import(const std::filesystem::path& folder,
+                                      const std::string& responses, const std::string& cells) {
+    const std::filesystem::path table = folder / "runs.csv";
+    std::ofstream csv(table);
+    csv << "a,b,y,z\n";
+    for (const int a : {0, 1, 2}) {
+      for (const int b : {0, 1, 2}) csv << a << ',' << b << ',' << cells << '\n';
+    }
+    csv.close();
+    const std::string text =
+        "factors: {a: {low: 0, high: 2}, b: {low: 0, high: 2}}\nresponses:\n  " + responses + "\n";
+    return study::import_runs(study::parse_study(text, folder / "s.yaml"), table, folder / "s",
+                              true);
+  }
+};
+
+std::string with(std::string text, const std::string& old, const std::string& replacement) {
+  const std::size_t at = text.find(old);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, old.size(), replacement);
+}
+
+}  // namespace
+
+TEST_CASE("Settings that meet all goals await their confirmation", "[reports][verdict]") {
+  const Case published;
+  const analysis::Verdict verdict = analysis::verdict(published.analysis);
+  CHECK(verdict.status == analysis::Status::kUnconfirmed);
+  CHECK_THAT(verdict.headline, Contains("meet both goals"));
+  CHECK(verdict.next_command == "doetune confirm " + published.directory.path.string());
+  CHECK(verdict.caveats.size() <= 3);
+}
+
+TEST_CASE("Goals that no settings meet are named", "[reports][verdict]") {
+  const Case impossible(
+      with(tests::fccd_study_text(), "low: 1800, high: 2500", "low: 9000, high: 9500"));
+  const analysis::Verdict verdict = analysis::verdict(impossible.analysis);
+  CHECK(verdict.status == analysis::Status::kInfeasible);
+  CHECK_THAT(verdict.headline, Contains("miss") && Contains("throughput"));
+}
+
+TEST_CASE("Where a limit cannot be met, the next command has one that can", "[reports][verdict]") {
+  const std::string text = with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
+                                "goal: at_least, low: 9000");
+  const Case impossible(text);
+  const std::string next = analysis::verdict(impossible.analysis).next_command;
+  const std::size_t at = next.find("throughput=at_least:");
+  REQUIRE(at != std::string::npos);
+  const double limit = std::stod(next.substr(at + 20));
+  CHECK(limit < 9000);
+  const Case possible(with(text, "low: 9000", fmt::format("low: {}", limit)));
+  CHECK(possible.analysis.optimum->feasible);
+}
+
+TEST_CASE("Where every run failed, the page says how", "[reports][verdict]") {
+  Case failed;
+  for (auto& [run, record] : failed.analysis.records) {
+    record.status = study::RunStatus::kFailed;
+    record.reason = "ended with code 3";
+    record.responses.clear();
+  }
+  for (analysis::ResponseAnalysis& response : failed.analysis.responses) response.fit.reset();
+  CHECK(analysis::verdict(failed.analysis).headline ==
+        "None of 20 runs that were tried has completed. Failed: ended with code 3.");
+}
+
+TEST_CASE("Ramps that no settings reach are named, not called the answer", "[reports][verdict]") {
+  const Case worthless(with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
+                            "goal: maximize, low: 9000, high: 9500"));
+  const analysis::Verdict verdict = analysis::verdict(worthless.analysis);
+  CHECK(verdict.status == analysis::Status::kInfeasible);
+  CHECK_THAT(verdict.headline,
+             Contains("reach the low end of throughput (9") && Contains("come nearest"));
+}
+
+TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
+          "[reports][verdict]") {
+  const std::string text =
+      with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize");
+  const Case first(text);
+  const std::vector<double>& best = first.analysis.optimum->best.settings;
+  std::string at_best = with(text, "type: integer, baseline: 1}",
+                             fmt::format("type: integer, baseline: {}}}", best[0]));
+  at_best = with(at_best, "high: 15, type: integer, baseline: 1}",
+                 fmt::format("high: 15, type: integer, baseline: {}}}", best[1]));
+  at_best =
+      with(at_best, "unit: Hz, baseline: 1}", fmt::format("unit: Hz, baseline: {}}}", best[2]));
+  Case again(at_best);
+  REQUIRE(again.analysis.optimum->best.settings == best);
+  const analysis::Verdict verdict = analysis::verdict(again.analysis);
+  CHECK(verdict.status == analysis::Status::kNoGain);
+  CHECK_THAT(verdict.headline, StartsWith("Today's settings are already those that are predicted"));
+  CHECK(verdict.next_command.empty());
+  CHECK_THAT(verdict.next_reason, Contains("keep today's settings"));
+  // Surfaces that predict poorly rule nothing out.
+  again.analysis.responses[0].fit->predicted_r2 = -1.5;
+  CHECK(analysis::verdict(again.analysis).status == analysis::Status::kUnconfirmed);
+  CHECK_THAT(analysis::verdict(again.analysis).next_command, StartsWith("doetune augment"));
+}
+
+TEST_CASE("Where no factor changes anything, no settings are called best", "[reports][verdict]") {
+  const Imported alike("y: {goal: maximize}\n  z: {goal: at_most, high: 5}", "1,2");
+  const analysis::Verdict verdict = analysis::verdict(alike.analysis);
+  CHECK(verdict.status == analysis::Status::kNoGain);
+  CHECK_THAT(verdict.headline, Contains("No factor changes y and z"));
+  for (const std::string& caveat : verdict.caveats) CHECK_THAT(caveat, !Contains("range"));
+}
+
+TEST_CASE("A response that was never measured takes no other's goal away", "[reports][verdict]") {
+  const Imported half("y: {goal: maximize}\n  z: {goal: at_most, high: 5}", ",2");
+  REQUIRE(half.analysis.goals.contains("z"));
+  CHECK(half.analysis.goals.at("z").high == 5);
+  const analysis::Verdict verdict = analysis::verdict(half.analysis);
+  CHECK(verdict.status == analysis::Status::kPartial);
+  CHECK_THAT(verdict.headline, Contains("y has a goal but no surface"));
+  CHECK(verdict.next_command.empty());
+  CHECK_THAT(verdict.next_reason, StartsWith("measure y"));
+}
+
+TEST_CASE("What the plan measured at today's settings is known", "[reports][verdict]") {
+  const Case published;  // its run at 1, 1 and 1 Hz: 1062 images/s in 1.00 s
+  const auto today = analysis::measured_today(published.analysis, published.analysis.responses[0]);
+  REQUIRE(today);
+  CHECK(today->runs == 1);
+  CHECK(today->mean.response() == 1062);
+}
+
+TEST_CASE("A study without goals has surfaces but no best settings", "[reports][verdict]") {
+  std::string text = with(tests::fccd_study_text(), ", goal: within, low: 1800, high: 2500", "");
+  text = with(text, ", goal: within, low: 0.5, high: 1.0", "");
+  CHECK(analysis::verdict(Case(text).analysis).status == analysis::Status::kNoGoals);
+}
+
+TEST_CASE("Missing runs make the answer partial", "[reports][verdict]") {
+  Case partial;
+  partial.analysis.records.erase(20);
+  const analysis::Verdict verdict = analysis::verdict(partial.analysis);
+  CHECK(verdict.status == analysis::Status::kPartial);
+  CHECK(verdict.next_command == "doetune run " + partial.directory.path.string());
+  CHECK_THAT(verdict.caveats.front(), Contains("1 of 20 planned runs has not been made"));
+}
+
+TEST_CASE("Where every run failed, one of them is to be looked at", "[reports][verdict]") {
+  Case failed;
+  for (auto& [run, record] : failed.analysis.records) {
+    record.status = study::RunStatus::kFailed;
+    record.responses.clear();
+  }
+  for (analysis::ResponseAnalysis& response : failed.analysis.responses) response.fit.reset();
+  CHECK(analysis::verdict(failed.analysis).next_command ==
+        "doetune check " + failed.directory.path.string());
+  failed.analysis.records.erase(20);  // the rest would end alike
+  CHECK(analysis::verdict(failed.analysis).next_command ==
+        "doetune check " + failed.directory.path.string());
+}
+
+TEST_CASE("Before the first run one caveat is enough", "[reports][verdict]") {
+  Case empty;
+  empty.analysis.records.clear();
+  empty.analysis.optimum.reset();
+  for (analysis::ResponseAnalysis& response : empty.analysis.responses) response.fit.reset();
+  CHECK(analysis::verdict(empty.analysis).caveats ==
+        std::vector<std::string>{"20 of 20 planned runs have not been made."});
+}
+
+TEST_CASE("Surfaces with the same fault share a caveat", "[reports][verdict]") {
+  // Lack of fit of the published study is significant for both responses (p = 0.012 and 0.00028).
+  const Case published;
+  const analysis::Verdict verdict = analysis::verdict(published.analysis);
+  int about_lack = 0;
+  for (const std::string& caveat : verdict.caveats) {
+    if (caveat.find("lack of fit") == std::string::npos) continue;
+    ++about_lack;
+    CHECK_THAT(caveat, Contains("The surfaces of throughput (p = 0.012) and processing_time (p = "
+                                "0.00028) miss more than replicated runs scatter"));
+  }
+  CHECK(about_lack == 1);
+}
+
+TEST_CASE("A headline has no more digits than are known", "[reports][verdict]") {
+  const Case fastest(
+      with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize"));
+  const std::string headline = analysis::verdict(fastest.analysis).headline;
+  CHECK_THAT(headline, Contains(" images/s)") && Contains("keep to the limit on processing_time"));
+  CHECK(headline.find('.') == headline.size() - 1);
+}
+
+TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[reports][verdict]") {
+  surfaces::Fit fit;
+  fit.df_residual = 10;
+  CHECK(analysis::trust(fit).level == analysis::Trust::Level::kUnknown);
+  fit.predicted_r2 = 0.9;
+  fit.lack_of_fit_problem = "replicated runs agree exactly";
+  CHECK(analysis::trust(fit).level == analysis::Trust::Level::kGood);
+  CHECK_THAT(analysis::trust(fit).sentence, Contains("(replicated runs agree exactly)"));
+  fit.lack_of_fit = surfaces::LackOfFit{5, 5, 12.0, 0.01};
+  CHECK(analysis::trust(fit).level == analysis::Trust::Level::kCare);
+  fit.predicted_r2 = 0.3;
+  CHECK(analysis::trust(fit).level == analysis::Trust::Level::kPoor);
+}
+
+TEST_CASE("What speaks against a fit is said with its remedy", "[reports][verdict]") {
+  // The published study: lack of fit is significant for both responses (p = 0.012 and 0.00028).
+  const Case published;
+  const auto found = analysis::findings(published.analysis.responses[0]);
+  REQUIRE_FALSE(found.empty());
+  CHECK(found.front().weight == analysis::Finding::Weight::kGrave);
+  CHECK_THAT(found.front().sentence, Contains("lack of fit, p = 0.012"));
+  CHECK_THAT(found.front().remedy, Contains("doetune augment --runs"));
+
+  analysis::ResponseAnalysis response = published.analysis.responses[0];
+  response.diagnostics.drift = surfaces::DriftTest{-0.5, 0.1, -5, 0.0002};
+  response.diagnostics.runs[3].outlier = true;
+  response.diagnostics.runs[3].influential = false;
+  std::string all;
+  for (const auto& finding : analysis::findings(response)) all += finding.sentence + "\n";
+  CHECK_THAT(all, Contains("Residuals fall in run order (p = 0.0002)"));
+  CHECK_THAT(all, Contains(fmt::format("Run {} lies farther", response.runs[3])));
+  response.fit->df_residual = 0;
+  CHECK_THAT(analysis::findings(response).front().sentence, Contains("as many terms"));
+  response.fit.reset();
+  CHECK(analysis::findings(response).empty());
+}

@@ -1,0 +1,28 @@
+#include <sys/utsname.h>
+#include <catch2/catch.hpp>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/host.h"
+
+using namespace doetune;
+
+TEST_CASE("The host is named as uname names it", "[host]") {
+  utsname names{};
+  REQUIRE(uname(&names) == 0);
+  CHECK(host_name() == names.nodename);
+}
+
+TEST_CASE("Processors are listed by ranges", "[host]") {
+  CHECK(cpu_list({0, 1, 2, 3, 6}) == "0-3,6");
+  CHECK(cpu_list({4}) == "4");
+  CHECK(cpu_list({}).empty());
+  CHECK_FALSE(usable_cpus().empty());
+}
+
+TEST_CASE("Times of day are UTC in ISO 8601 with milliseconds", "[clock]") {
+  const std::string now = utc_now();
+  REQUIRE(now.size() == std::string("2026-11-21T07:38:18.123Z").size());
+  CHECK(now[10] == 'T');
+  CHECK(now.back() == 'Z');
+}
