@@ -51,20 +51,24 @@ string(CONCAT CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libboost-dev, libceres-dev, libeigen3-dev, libfmt-dev, libmuparser-dev, libnlopt-dev, "
   "libnlopt-cxx-dev, libre2-dev, libyaml-cpp-dev, nlohmann-json3-dev, pkg-config, zlib1g-dev")
 
-# What Debian wants of every package: whose it is, and what changed.
+# What Debian wants of every package: whose it is, and what changed. The package's changelog names
+# CHANGELOG.md, which comes with it.
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(changelog ${PROJECT_BINARY_DIR}/changelog)
 file(WRITE ${changelog} "doetune (${PROJECT_VERSION}) unstable; urgency=medium
 
-  * Version ${PROJECT_VERSION}; the repository has the changes.
+  * Version ${PROJECT_VERSION}; CHANGELOG.md has the changes.
 
  -- ${CPACK_PACKAGE_CONTACT}  ${now}
 ")
 file(ARCHIVE_CREATE OUTPUT ${changelog}.gz PATHS ${changelog} FORMAT raw COMPRESSION GZip
      COMPRESSION_LEVEL 9)
 foreach(component package IN ZIP_LISTS DOETUNE_PACKAGE_COMPONENTS DOETUNE_PACKAGES)
-  install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright ${changelog}.gz
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/copyright ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${changelog}.gz
           DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${package} COMPONENT ${component})
 endforeach()
+# Debian has the licence's text itself; the tarball also goes where there is no Debian.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/doetune COMPONENT bundled EXCLUDE_FROM_ALL)
 
 include(CPack)

@@ -18,6 +18,7 @@ SITE = TREE / "docs/site"
 # What pages are made of, or link to.
 PAGES = {".md", ".svg", ".csv", ".json", ".yaml", ".sh", ".py", ".R", ".txt"}
 FOLDERS = ("docs", "examples", "bench", "workloads")
+FILES = ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE")
 # Put under a page that lists its folder's pages, so that the sidebar has them too.
 PAGES_BELOW = "\n```{toctree}\n:hidden:\n:glob:\n\n*/**\n```\n"
 
@@ -39,6 +40,8 @@ def stage(source):
                 (source / inside).write_text(with_captions(file.read_text()))
             else:
                 shutil.copyfile(file, source / inside)
+    for file in FILES:
+        shutil.copyfile(TREE / file, source / file)
     contents = (SITE / "contents.md").read_text()
     (source / "index.md").write_text(with_captions((TREE / "README.md").read_text()) + contents)
     for folder in ("examples", "bench"):

@@ -1,6 +1,6 @@
 # Sphinx on the staged pages (build.py). Nothing in the site is fetched when it is read.
 project = "doetune"
-author = "the doetune maintainers"
+author = "The doetune authors"
 root_doc = "index"
 extensions = ["myst_parser", "sphinx_copybutton"]
 myst_heading_anchors = 4

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every command line in README.md and docs/ does what its page says.
+"""Every command line in README.md, CONTRIBUTING.md and docs/ does what its page says.
 
 usage: test_commands.py FOLDER_OF_PROGRAMS SOURCE_TREE [PAGE...]
 
@@ -129,7 +129,7 @@ class EveryBlock(unittest.TestCase):
                                         f"{path}: a command outside of a console block")
 
 
-PAGES = [TREE / "README.md", *sorted((TREE / "docs").rglob("*.md"))]
+PAGES = [TREE / "README.md", TREE / "CONTRIBUTING.md", *sorted((TREE / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if TREE / "docs/site" not in page.parents]
 
 if __name__ == "__main__":

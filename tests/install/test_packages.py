@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The packages: each has what it promises, and asks for nothing that a machine without a GPU lacks.
 
-usage: test_packages.py BUILD_DIRECTORY CPACK
+usage: test_packages.py BUILD_DIRECTORY CPACK SOURCE_TREE
 """
 import pathlib
 import re
@@ -12,7 +12,8 @@ import tarfile
 import tempfile
 import unittest
 
-BUILD, CPACK = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+BUILD, TREE = (pathlib.Path(argument).resolve() for argument in (sys.argv[1], sys.argv[3]))
+CPACK = sys.argv[2]
 # What every machine has: the C library and the loader.
 OF_THE_MACHINE = re.compile(r"^(/lib64/)?(ld-linux|linux-vdso|lib(c|m|dl|rt|util|pthread|resolv)\.so)")
 
@@ -53,6 +54,28 @@ class Packages(unittest.TestCase):
             depends = output("dpkg-deb", "-f", deb, "Depends")
             self.assertRegex(depends, r"\blibc6\b|\blibeigen3-dev\b")
             self.assertNotRegex(depends, r"(?i)cuda|cudnn|cublas|nccl|nvidia", package)
+
+    def test_each_package_has_the_programs_version_its_changes_and_its_licence(self):
+        version = output(BUILD / "bin/doetune", "--version").split()[1]
+        self.assertIn(f"\n## {version} - ", (TREE / "CHANGELOG.md").read_text())
+        for package, deb in self.debs.items():
+            self.assertEqual(output("dpkg-deb", "-f", deb, "Version").strip(), version, package)
+            unpacked = self.folder / "unpacked" / package
+            unpacked.mkdir(parents=True)
+            output("dpkg-deb", "-x", deb, unpacked)
+            documents = unpacked / "usr/share/doc" / package
+            self.assertEqual((documents / "CHANGELOG.md").read_text(),
+                             (TREE / "CHANGELOG.md").read_text())
+            # Debian policy 12.5: the text of a common licence is referred to, not packaged.
+            self.assertIn("/usr/share/common-licenses/Apache-2.0",
+                          (documents / "copyright").read_text())
+            self.assertFalse((documents / "LICENSE").exists(), package)
+
+    def test_the_tarball_has_the_text_of_the_licence(self):
+        with tarfile.open(next(self.folder.glob("*.tar.gz"))) as archive:
+            root = archive.getnames()[0].split("/")[0]
+            licence = archive.extractfile(f"{root}/share/doc/doetune/LICENSE").read()
+        self.assertEqual(licence, (TREE / "LICENSE").read_bytes())
 
     def test_the_tarball_needs_the_c_library_alone(self):
         with tarfile.open(next(self.folder.glob("*.tar.gz"))) as archive:
