@@ -28,14 +28,18 @@ function(doetune_compile_together target sources)
   endforeach()
 endfunction()
 
-# doetune_room(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [ROOMS doe ...] [LIBRARIES ext ...]):
-# sources that are compiled alone have names of their own that others have too.
+# doetune_room(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [ROOMS doe ...] [LIBRARIES ext ...] [COLD]):
+# sources that are compiled alone have names of their own that others have too; a cold module waits
+# for files and programs, so that releases optimise it less.
 function(doetune_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;ALONE;ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD" "" "SOURCES;ALONE;ROOMS;LIBRARIES" ${ARGN})
   add_library(doetune_${name} STATIC ${ROOM_SOURCES} ${ROOM_ALONE})
   add_library(doetune::${name} ALIAS doetune_${name})
   doetune_compile_settings(doetune_${name})
   doetune_compile_together(doetune_${name} "${ROOM_SOURCES}")
+  if(ROOM_COLD)
+    target_compile_options(doetune_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   list(TRANSFORM ROOM_ROOMS PREPEND doetune::)
   target_link_libraries(doetune_${name} PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES})
 endfunction()
