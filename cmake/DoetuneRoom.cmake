@@ -50,6 +50,8 @@ function(doetune_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;PROPERTIES" ${ARGN})
   add_executable(test_${name} ${TEST_SOURCES})
   doetune_compile_settings(test_${name})
+  doetune_compile_together(test_${name} "${TEST_SOURCES}")
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(test_${name} PRIVATE doetune_test_main ${TEST_LIBRARIES})
   catch_discover_tests(test_${name} TEST_PREFIX "${name}: "
     PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION "skipped: " ${TEST_PROPERTIES})

@@ -1,25 +1,42 @@
 #!/bin/sh
 # Installs what is missing, builds doetune and passes its tests. The last line counts them.
-#   tests/run.sh [PRESET [ROOM]]      release (default), debug, asan or tsan; one room or all
+#   tests/run.sh [PRESET [MODULE...]]   release (default), debug, asan or tsan; some modules or all
 set -eu
 preset=${1:-release}
-room=${2:-}
+[ "$#" = 0 ] || shift
 cd "$(dirname -- "$0")/.."
 
 sh cmake/install-packages.sh build test
 cmake --preset "$preset" -DDOETUNE_WITH_TESTS=ON >/dev/null
-cmake --build --preset "$preset" ${room:+--target "tests/$room/all"}
+
+# Clusters are started once, for the release build: they take minutes, most of it Slurm's own.
+without="^$"
+[ "$preset" = release ] || without="on a real cluster"
 status=0
 log=build/$preset/tests.log
-# Clusters are started once, for the release build: they take minutes, most of it Slurm's own.
-without=""
-[ "$preset" = release ] || without="on a real cluster"
-ctest --test-dir "build/$preset${room:+/tests/$room}" --output-on-failure \
-  ${without:+-E "$without"} >"$log" 2>&1 || status=$?
-cat "$log"
+: >"$log"
+# run_tests DIRECTORY: those below it, two at a time; each prints its line as it ends.
+run_tests() {
+  ctest --test-dir "$1" --parallel 2 --output-on-failure --no-tests=error -E "$without" >"$log.part" 2>&1 ||
+    status=$?
+  cat "$log.part"
+  cat "$log.part" >>"$log"
+  rm "$log.part"
+}
 
-total=$(sed -n 's/.* tests failed out of \([0-9]*\)$/\1/p' "$log")
-failed=$(sed -n 's/.* tests passed, \([0-9]*\) tests failed out of .*/\1/p' "$log")
+if [ "$#" = 0 ]; then
+  cmake --build --preset "$preset"
+  run_tests "build/$preset"
+fi
+for module in "$@"; do
+  cmake --build --preset "$preset" --target "tests/$module/all"
+  run_tests "build/$preset/tests/$module"
+done
+
+# sum_of PATTERN: the numbers that it finds, a line each, added up.
+sum_of() { sed -n "s/$1/\1/p" "$log" | awk '{sum += $1} END {print sum + 0}'; }
+total=$(sum_of '.* tests failed out of \([0-9]*\)$')
+failed=$(sum_of '.* tests passed, \([0-9]*\) tests failed out of .*')
 skipped=$(grep -c '\*\*\*Skipped' "$log" || true)
-echo "$((${total:-0} - ${failed:-0} - skipped)) passed, ${failed:-0} failed, $skipped skipped"
+echo "$((total - failed - skipped)) passed, $failed failed, $skipped skipped"
 exit "$status"

@@ -15,11 +15,11 @@ using Catch::Contains;
 
 namespace {
 
-struct Case {
+struct BlockCase {
   tests::TemporaryDirectory folder;
   study::StudyDirectory directory;
 
-  explicit Case(const std::string& fit)
+  explicit BlockCase(const std::string& fit)
       : directory(tests::make_fccd_study(folder.path(), tests::fccd_study_text() + fit)) {}
 
   /// Records every run again with changes to its record.
@@ -50,7 +50,7 @@ const surfaces::Fit& fit_of(const analysis::Analysis& analysis) {
 
 TEST_CASE("A shift of a host is its block effect and leaves the coefficients alone",
           "[reports][blocks]") {
-  Case unshifted("fit: {block: host}\n"), shifted("fit: {block: host}\n");
+  BlockCase unshifted("fit: {block: host}\n"), shifted("fit: {block: host}\n");
   unshifted.change([](study::RunRecord& record) {
     two_hosts(record);
     if (record.host == "n2") record.responses["throughput"] -= 100;
@@ -72,7 +72,7 @@ TEST_CASE("A shift of a host is its block effect and leaves the coefficients alo
 }
 
 TEST_CASE("One host is no block, nor is a plan's single one", "[reports][blocks]") {
-  Case by_host("fit: {block: host}\n"), by_plan("");
+  BlockCase by_host("fit: {block: host}\n"), by_plan("");
   by_host.change([](study::RunRecord& record) { record.host = "n1"; });
   const analysis::Analysis host = analysis::fit_runs(by_host.directory);
   const analysis::Analysis plan = analysis::fit_runs(by_plan.directory);
@@ -83,7 +83,7 @@ TEST_CASE("One host is no block, nor is a plan's single one", "[reports][blocks]
 
 TEST_CASE("A block that cannot be told from a term is an error that names it",
           "[reports][blocks]") {
-  Case study("fit: {block: day}\n");
+  BlockCase study("fit: {block: day}\n");
   std::map<int, double> setting;
   for (const study::PlannedRun& run : study.directory.plan.runs) setting[run.run] = run.settings[0];
   study.change([&](study::RunRecord& record) {

@@ -38,7 +38,7 @@ void write_conditions(const std::filesystem::path& study, const std::string& id,
       << R"("environment": {"set": {}, "inherited": {"PWD": ")" << id << "\"}}" << more << "}";
 }
 
-struct Case {
+struct QualityCase {
   tests::TemporaryDirectory folder;
   study::StudyDirectory directory = tests::make_fccd_study(folder.path());
   analysis::Analysis analysis = analysis::analyse(directory);
@@ -92,7 +92,7 @@ TEST_CASE("Runs that did not complete are told by how they ended", "[reports][qu
 
 TEST_CASE("A wild run and a disturbed one stand out; a flag of most runs does not",
           "[reports][quality]") {
-  Case study;
+  QualityCase study;
   for (analysis::ResponseAnalysis& response : study.analysis.responses) {
     for (surfaces::RunInfluence& run : response.diagnostics.runs) run.outlier = false;
   }
@@ -156,7 +156,7 @@ TEST_CASE("Damaged, missing and misplaced conditions are no conditions", "[repor
 
 TEST_CASE("The page tells what limited the runs, where they ran and what is in doubt",
           "[reports][quality]") {
-  Case study;
+  QualityCase study;
   write_conditions(study.directory.path, "aa", "535.1");
   write_conditions(study.directory.path, "bb", "550.2");
   for (auto& [run, record] : study.analysis.records) {

@@ -17,12 +17,12 @@ using Catch::StartsWith;
 
 namespace {
 
-struct Case {
+struct VerdictCase {
   tests::TemporaryDirectory folder;
   study::StudyDirectory directory;
   analysis::Analysis analysis;
 
-  explicit Case(const std::string& study_text = tests::fccd_study_text())
+  explicit VerdictCase(const std::string& study_text = tests::fccd_study_text())
       : directory(tests::make_fccd_study(folder.path(), study_text)),
         analysis(analysis::analyse(directory)) {}
 };
@@ -53,7 +53,7 @@ struct Imported {
   }
 };
 
-std::string with(std::string text, const std::string& old, const std::string& replacement) {
+std::string replaced(std::string text, const std::string& old, const std::string& replacement) {
   const std::size_t at = text.find(old);
   REQUIRE(at != std::string::npos);
   return text.replace(at, old.size(), replacement);
@@ -62,7 +62,7 @@ std::string with(std::string text, const std::string& old, const std::string& re
 }  // namespace
 
 TEST_CASE("Settings that meet all goals await their confirmation", "[reports][verdict]") {
-  const Case published;
+  const VerdictCase published;
   const analysis::Verdict verdict = analysis::verdict(published.analysis);
   CHECK(verdict.status == analysis::Status::kUnconfirmed);
   CHECK_THAT(verdict.headline, Contains("meet both goals"));
@@ -71,40 +71,40 @@ TEST_CASE("Settings that meet all goals await their confirmation", "[reports][ve
 }
 
 TEST_CASE("Goals that no settings meet are named", "[reports][verdict]") {
-  const Case impossible(
-      with(tests::fccd_study_text(), "low: 1800, high: 2500", "low: 9000, high: 9500"));
+  const VerdictCase impossible(
+      replaced(tests::fccd_study_text(), "low: 1800, high: 2500", "low: 9000, high: 9500"));
   const analysis::Verdict verdict = analysis::verdict(impossible.analysis);
   CHECK(verdict.status == analysis::Status::kInfeasible);
   CHECK_THAT(verdict.headline, Contains("miss") && Contains("throughput"));
 }
 
 TEST_CASE("Where a limit cannot be met, the next command has one that can", "[reports][verdict]") {
-  const std::string text = with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
+  const std::string text = replaced(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
                                 "goal: at_least, low: 9000");
-  const Case impossible(text);
+  const VerdictCase impossible(text);
   const std::string next = analysis::verdict(impossible.analysis).next_command;
   const std::size_t at = next.find("throughput=at_least:");
   REQUIRE(at != std::string::npos);
   const double limit = std::stod(next.substr(at + 20));
   CHECK(limit < 9000);
-  const Case possible(with(text, "low: 9000", fmt::format("low: {}", limit)));
+  const VerdictCase possible(replaced(text, "low: 9000", fmt::format("low: {}", limit)));
   CHECK(possible.analysis.optimum->feasible);
 }
 
 TEST_CASE("Where every run failed, the page says how", "[reports][verdict]") {
-  Case failed;
+  VerdictCase failed;
   for (auto& [run, record] : failed.analysis.records) {
     record.status = study::RunStatus::kFailed;
-    record.reason = "ended with code 3";
+    record.reason = "ended replaced code 3";
     record.responses.clear();
   }
   for (analysis::ResponseAnalysis& response : failed.analysis.responses) response.fit.reset();
   CHECK(analysis::verdict(failed.analysis).headline ==
-        "None of 20 runs that were tried has completed. Failed: ended with code 3.");
+        "None of 20 runs that were tried has completed. Failed: ended replaced code 3.");
 }
 
 TEST_CASE("Ramps that no settings reach are named, not called the answer", "[reports][verdict]") {
-  const Case worthless(with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
+  const VerdictCase worthless(replaced(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
                             "goal: maximize, low: 9000, high: 9500"));
   const analysis::Verdict verdict = analysis::verdict(worthless.analysis);
   CHECK(verdict.status == analysis::Status::kInfeasible);
@@ -115,16 +115,16 @@ TEST_CASE("Ramps that no settings reach are named, not called the answer", "[rep
 TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
           "[reports][verdict]") {
   const std::string text =
-      with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize");
-  const Case first(text);
+      replaced(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize");
+  const VerdictCase first(text);
   const std::vector<double>& best = first.analysis.optimum->best.settings;
-  std::string at_best = with(text, "type: integer, baseline: 1}",
+  std::string at_best = replaced(text, "type: integer, baseline: 1}",
                              fmt::format("type: integer, baseline: {}}}", best[0]));
-  at_best = with(at_best, "high: 15, type: integer, baseline: 1}",
+  at_best = replaced(at_best, "high: 15, type: integer, baseline: 1}",
                  fmt::format("high: 15, type: integer, baseline: {}}}", best[1]));
   at_best =
-      with(at_best, "unit: Hz, baseline: 1}", fmt::format("unit: Hz, baseline: {}}}", best[2]));
-  Case again(at_best);
+      replaced(at_best, "unit: Hz, baseline: 1}", fmt::format("unit: Hz, baseline: {}}}", best[2]));
+  VerdictCase again(at_best);
   REQUIRE(again.analysis.optimum->best.settings == best);
   const analysis::Verdict verdict = analysis::verdict(again.analysis);
   CHECK(verdict.status == analysis::Status::kNoGain);
@@ -157,7 +157,7 @@ TEST_CASE("A response that was never measured takes no other's goal away", "[rep
 }
 
 TEST_CASE("What the plan measured at today's settings is known", "[reports][verdict]") {
-  const Case published;  // its run at 1, 1 and 1 Hz: 1062 images/s in 1.00 s
+  const VerdictCase published;  // its run at 1, 1 and 1 Hz: 1062 images/s in 1.00 s
   const auto today = analysis::measured_today(published.analysis, published.analysis.responses[0]);
   REQUIRE(today);
   CHECK(today->runs == 1);
@@ -165,13 +165,13 @@ TEST_CASE("What the plan measured at today's settings is known", "[reports][verd
 }
 
 TEST_CASE("A study without goals has surfaces but no best settings", "[reports][verdict]") {
-  std::string text = with(tests::fccd_study_text(), ", goal: within, low: 1800, high: 2500", "");
-  text = with(text, ", goal: within, low: 0.5, high: 1.0", "");
-  CHECK(analysis::verdict(Case(text).analysis).status == analysis::Status::kNoGoals);
+  std::string text = replaced(tests::fccd_study_text(), ", goal: within, low: 1800, high: 2500", "");
+  text = replaced(text, ", goal: within, low: 0.5, high: 1.0", "");
+  CHECK(analysis::verdict(VerdictCase(text).analysis).status == analysis::Status::kNoGoals);
 }
 
 TEST_CASE("Missing runs make the answer partial", "[reports][verdict]") {
-  Case partial;
+  VerdictCase partial;
   partial.analysis.records.erase(20);
   const analysis::Verdict verdict = analysis::verdict(partial.analysis);
   CHECK(verdict.status == analysis::Status::kPartial);
@@ -180,7 +180,7 @@ TEST_CASE("Missing runs make the answer partial", "[reports][verdict]") {
 }
 
 TEST_CASE("Where every run failed, one of them is to be looked at", "[reports][verdict]") {
-  Case failed;
+  VerdictCase failed;
   for (auto& [run, record] : failed.analysis.records) {
     record.status = study::RunStatus::kFailed;
     record.responses.clear();
@@ -194,7 +194,7 @@ TEST_CASE("Where every run failed, one of them is to be looked at", "[reports][v
 }
 
 TEST_CASE("Before the first run one caveat is enough", "[reports][verdict]") {
-  Case empty;
+  VerdictCase empty;
   empty.analysis.records.clear();
   empty.analysis.optimum.reset();
   for (analysis::ResponseAnalysis& response : empty.analysis.responses) response.fit.reset();
@@ -202,9 +202,9 @@ TEST_CASE("Before the first run one caveat is enough", "[reports][verdict]") {
         std::vector<std::string>{"20 of 20 planned runs have not been made."});
 }
 
-TEST_CASE("Surfaces with the same fault share a caveat", "[reports][verdict]") {
+TEST_CASE("Surfaces replaced the same fault share a caveat", "[reports][verdict]") {
   // Lack of fit of the published study is significant for both responses (p = 0.012 and 0.00028).
-  const Case published;
+  const VerdictCase published;
   const analysis::Verdict verdict = analysis::verdict(published.analysis);
   int about_lack = 0;
   for (const std::string& caveat : verdict.caveats) {
@@ -217,8 +217,8 @@ TEST_CASE("Surfaces with the same fault share a caveat", "[reports][verdict]") {
 }
 
 TEST_CASE("A headline has no more digits than are known", "[reports][verdict]") {
-  const Case fastest(
-      with(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize"));
+  const VerdictCase fastest(
+      replaced(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize"));
   const std::string headline = analysis::verdict(fastest.analysis).headline;
   CHECK_THAT(headline, Contains(" images/s)") && Contains("keep to the limit on processing_time"));
   CHECK(headline.find('.') == headline.size() - 1);
@@ -238,9 +238,9 @@ TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[repor
   CHECK(analysis::trust(fit).level == analysis::Trust::Level::kPoor);
 }
 
-TEST_CASE("What speaks against a fit is said with its remedy", "[reports][verdict]") {
+TEST_CASE("What speaks against a fit is said replaced its remedy", "[reports][verdict]") {
   // The published study: lack of fit is significant for both responses (p = 0.012 and 0.00028).
-  const Case published;
+  const VerdictCase published;
   const auto found = analysis::findings(published.analysis.responses[0]);
   REQUIRE_FALSE(found.empty());
   CHECK(found.front().weight == analysis::Finding::Weight::kGrave);

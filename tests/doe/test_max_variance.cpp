@@ -16,7 +16,7 @@ using namespace doetune::tests;
 
 namespace {
 
-Eigen::MatrixXd inverse_information(const doe::Model& model, const Eigen::MatrixXd& coded) {
+Eigen::MatrixXd inverse_information_of(const doe::Model& model, const Eigen::MatrixXd& coded) {
   const Eigen::MatrixXd x = model.matrix(coded);
   return (x.transpose() * x).inverse();
 }
@@ -115,7 +115,7 @@ TEST_CASE("The largest variance of the 3^2 factorial is 29/36, at the corners", 
   // By hand: at a corner 5/9 + 1/6 + 1/6 + 1/4 + ... = 29/36 for the quadratic model.
   const doe::Model model = doe::Model::named("quadratic", unit_factors(2));
   const doe::MaxVariance found =
-      doe::max_variance(model, {}, inverse_information(model, three_level_factorial(2)));
+      doe::max_variance(model, {}, inverse_information_of(model, three_level_factorial(2)));
   CHECK(found.value == Approx(29.0 / 36).epsilon(1e-9));
   CHECK(found.at.cwiseAbs() == Eigen::Vector2d(1, 1));
   CHECK(found.proven);
@@ -126,7 +126,7 @@ TEST_CASE("A parabola through its three D-optimal points has largest variance 1"
   // Kiefer & Wolfowitz (1960): a saturated D-optimal design is G-optimal, max d = p / n = 1.
   const doe::Model model = doe::Model::named("quadratic", unit_factors(1));
   const doe::MaxVariance found =
-      doe::max_variance(model, {}, inverse_information(model, three_level_factorial(1)));
+      doe::max_variance(model, {}, inverse_information_of(model, three_level_factorial(1)));
   CHECK(found.value == Approx(1).epsilon(1e-9));
   CHECK(found.proven);
 }
@@ -136,7 +136,7 @@ TEST_CASE("Continuous D-optimal cubics have max d = p", "[doe][variance]") {
   const doe::Model model = doe::Model::named("cubic", unit_factors(1));
   Eigen::MatrixXd points(4, 1);
   points << -1, -std::sqrt(0.2), std::sqrt(0.2), 1;
-  const doe::MaxVariance found = doe::max_variance(model, {}, inverse_information(model, points));
+  const doe::MaxVariance found = doe::max_variance(model, {}, inverse_information_of(model, points));
   CHECK(found.value == Approx(1).epsilon(1e-9));
   CHECK(found.proven);
 }
@@ -172,7 +172,7 @@ TEST_CASE("A variance with many equal maxima is proven too", "[doe][variance]") 
   // By symmetry every corner of the 3^k factorial is a maximum; each adds the same products.
   for (const int k : {3, 4, 5}) {
     const doe::Model model = doe::Model::named("quadratic", unit_factors(k));
-    const Eigen::MatrixXd inverse = inverse_information(model, three_level_factorial(k));
+    const Eigen::MatrixXd inverse = inverse_information_of(model, three_level_factorial(k));
     const doe::MaxVariance found = doe::max_variance(model, {}, inverse);
     CHECK(found.proven);
     CHECK(found.value == Approx(variance(model, inverse, Eigen::VectorXd::Ones(k))));
@@ -217,7 +217,7 @@ TEST_CASE("Constraints leave a bracket, proven where the maximum is allowed", "[
 
 TEST_CASE("Without time the bracket still holds the maximum", "[doe][variance]") {
   const doe::Model model = doe::Model::named("quadratic", unit_factors(4));
-  const Eigen::MatrixXd inverse = inverse_information(model, three_level_factorial(4));
+  const Eigen::MatrixXd inverse = inverse_information_of(model, three_level_factorial(4));
   const doe::MaxVariance proven = doe::max_variance(model, {}, inverse);
   const doe::MaxVariance hurried = doe::max_variance(model, {}, inverse, 1e-6, 0);
   CHECK(hurried.upper_bound >= proven.value);

@@ -12,7 +12,7 @@ using namespace doetune::tests;
 
 namespace {
 
-doe::Region constrained(const std::vector<doe::Factor>& factors, const std::string& text) {
+doe::Region constrained_region(const std::vector<doe::Factor>& factors, const std::string& text) {
   std::vector<std::string> names;
   for (const doe::Factor& factor : factors) names.push_back(factor.name);
   return doe::Region(factors, {std::make_shared<const doe::Expression>(text, names)}, {});
@@ -68,7 +68,7 @@ TEST_CASE("Factors with settings count each setting once", "[doe][moments]") {
     }
   }
   CHECK(doe::moment_matrix(model, {}).isApprox(expected, 1e-13));
-  const doe::Region never_excluding = constrained(factors, "n > 0");
+  const doe::Region never_excluding = constrained_region(factors, "n > 0");
   CHECK(doe::moment_matrix(model, never_excluding).isApprox(expected, 1e-13));
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("Moments over a triangle are close to their integrals", "[doe][moments
   // E x^2 y = int int x^2 y / 2 = -1/15.
   const std::vector<doe::Factor> factors{continuous("x"), continuous("y")};
   const doe::Model model = doe::Model::named("quadratic", factors);  // 1 x y x*y x^2 y^2
-  const Eigen::MatrixXd m = doe::moment_matrix(model, constrained(factors, "x + y <= 0"));
+  const Eigen::MatrixXd m = doe::moment_matrix(model, constrained_region(factors, "x + y <= 0"));
   CHECK(m(0, 0) == Approx(1));
   CHECK(m(0, 1) == Approx(-1.0 / 3).margin(1e-3));
   CHECK(m(0, 3) == Approx(0).margin(1e-3));
@@ -91,7 +91,7 @@ TEST_CASE("A sample of up to six factors gives entries within 0.002", "[doe][mom
     std::vector<doe::Factor> factors;
     for (int f = 0; f < k; ++f) factors.push_back(continuous(std::string(1, char('a' + f))));
     const doe::Model model = doe::Model::named("quadratic", factors);
-    const Eigen::MatrixXd sampled = doe::moment_matrix(model, constrained(factors, "a < 2"));
+    const Eigen::MatrixXd sampled = doe::moment_matrix(model, constrained_region(factors, "a < 2"));
     CHECK((sampled - doe::moment_matrix(model, {})).cwiseAbs().maxCoeff() < 0.002);
   }
 }
@@ -111,6 +111,6 @@ TEST_CASE("The average prediction variance is the trace against the moments", "[
 TEST_CASE("A region without points says so", "[doe][moments]") {
   const std::vector<doe::Factor> factors{whole("n", 1, 3)};
   CHECK_THROWS_WITH(
-      doe::moment_matrix(doe::Model::named("linear", factors), constrained(factors, "n > 9")),
+      doe::moment_matrix(doe::Model::named("linear", factors), constrained_region(factors, "n > 9")),
       Catch::Contains("no point"));
 }

@@ -14,7 +14,7 @@ using Flags = std::vector<std::string>;
 
 namespace {
 
-study::Study study_of(const std::vector<std::string>& names) {
+study::Study study_with(const std::vector<std::string>& names) {
   study::Study study;
   for (const std::string& name : names) {
     study.responses.emplace_back();
@@ -24,7 +24,7 @@ study::Study study_of(const std::vector<std::string>& names) {
 }
 
 runner::Measured read(const Json& object) {
-  return runner::read_measured(study_of({"y", "z"}), object);
+  return runner::read_measured(study_with({"y", "z"}), object);
 }
 
 std::vector<double> noise(std::size_t count) {
@@ -141,7 +141,7 @@ TEST_CASE("A response that could not be given is missed in the program's own wor
   const runner::AttemptOutput output{
       R"({"responses": {"y": 1}, "stopped_by": "max_time", "notes": {"z": "it needs 662"}})", "",
       "", ""};
-  const auto read = runner::read_responses(study_of({"y", "z"}), output);
+  const auto read = runner::read_responses(study_with({"y", "z"}), output);
   CHECK(read.problems == Flags{"result.json has no 'z': it needs 662"});
   CHECK(read.notes.at("stopped_by") == "max_time");
 }

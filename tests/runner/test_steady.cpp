@@ -15,21 +15,21 @@ using tests::rate;
 
 namespace {
 
-using Values = std::vector<double>;
+using SteadyValues = std::vector<double>;
 using Shape = std::function<double(double)>;  ///< of the time from 0 to 1
 
-constexpr int kRepetitions = 400;
+constexpr int kSteadyRepetitions = 400;
 
 /// Independent noise of 10 % about 1, and a shape.
-Values shaped(std::size_t count, RandomStream& random, const Shape& shape, double spread = 0.1) {
-  Values values = autoregression(count, 0, spread, random);
+SteadyValues shaped(std::size_t count, RandomStream& random, const Shape& shape, double spread = 0.1) {
+  SteadyValues values = autoregression(count, 0, spread, random);
   for (std::size_t i = 0; i < count; ++i)
     values[i] += shape(static_cast<double>(i) / static_cast<double>(count));
   return values;
 }
 
 double steady_rate(std::size_t count, const Shape& shape) {
-  return rate(kRepetitions,
+  return rate(kSteadyRepetitions,
               [&](auto& random) { return judge(shaped(count, random, shape))->steady; });
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("Independent noise is steady from the beginning, 3 % false alarms at m
           "[measurement][steady]") {
   const std::size_t count = GENERATE(20, 60, 127, 128, 300, 1000);
   CAPTURE(count);
-  CHECK(rate(kRepetitions, [&](auto& random) {
+  CHECK(rate(kSteadyRepetitions, [&](auto& random) {
           const auto judged = judge(autoregression(count, 0, 0.1, random));
           return judged->steady && judged->begin == 0;
         }) > 0.97);
@@ -50,16 +50,16 @@ TEST_CASE("Noise with long tails is steady, and so is a series with a value far 
   const std::size_t count = GENERATE(30, 120, 1000);
   CAPTURE(count);
   const auto with_outlier = [&](double at) {
-    return rate(kRepetitions, [&](auto& random) {
-      Values values = autoregression(count, 0, 0.1, random);
+    return rate(kSteadyRepetitions, [&](auto& random) {
+      SteadyValues values = autoregression(count, 0, 0.1, random);
       values[static_cast<std::size_t>(at * static_cast<double>(count))] = 100;
       const auto judged = judge(values);
       return judged->steady && judged->begin == 0;
     });
   };
   for (const double at : {0.1, 0.5, 0.999}) CHECK(with_outlier(at) > 0.96);
-  CHECK(rate(kRepetitions, [&](auto& random) {  // no mean: the ratio of two normal numbers
-          Values values;
+  CHECK(rate(kSteadyRepetitions, [&](auto& random) {  // no mean: the ratio of two normal numbers
+          SteadyValues values;
           for (std::size_t i = 0; i < count; ++i)
             values.push_back(1 +
                              std::abs(tests::random_normal(random) / tests::random_normal(random)));
@@ -70,7 +70,7 @@ TEST_CASE("Noise with long tails is steady, and so is a series with a value far 
 TEST_CASE("Values that hang together are told from a drift once there are enough of them",
           "[measurement][steady]") {
   const auto steady = [](double correlation, std::size_t count) {
-    return rate(kRepetitions, [&](auto& random) {
+    return rate(kSteadyRepetitions, [&](auto& random) {
       return judge(autoregression(count, correlation, 0.1, random))->steady;
     });
   };
@@ -102,7 +102,7 @@ TEST_CASE("A step in the second half is found, also near the end", "[measurement
 
 TEST_CASE("The steady part begins where a warm-up ends", "[measurement][steady]") {
   const auto found = [](std::size_t count, const Shape& shape, double from, double to) {
-    return rate(kRepetitions, [&](auto& random) {
+    return rate(kSteadyRepetitions, [&](auto& random) {
       const auto judged = judge(shaped(count, random, shape));
       const double begin = static_cast<double>(judged->begin) / static_cast<double>(count);
       return judged->steady && begin >= from && begin <= to;
@@ -124,7 +124,7 @@ TEST_CASE(
   const std::size_t warmup = GENERATE(1, 3, 6, 14);
   CAPTURE(count, warmup);
   RandomStream random(5, count + warmup);
-  Values values = autoregression(count, 0, 0.05, random);
+  SteadyValues values = autoregression(count, 0, 0.05, random);
   for (std::size_t i = 0; i < warmup; ++i) values[i] += 1;
   const auto judged = judge(values);
   CHECK(judged->steady);
@@ -140,8 +140,8 @@ TEST_CASE("A pattern is steady where the series holds three of its periods or mo
   for (const double periods : {3.0, 6.0, 20.0}) CHECK(steady_rate(120, swings(periods)) > 0.95);
   CHECK(steady_rate(120, swings(0.5)) < 0.05);
   CHECK(steady_rate(300, swings(1)) < 0.05);
-  CHECK(rate(kRepetitions, [](auto& random) {  // every eighth value takes a third longer
-          Values values = autoregression(200, 0, 0.02, random);
+  CHECK(rate(kSteadyRepetitions, [](auto& random) {  // every eighth value takes a third longer
+          SteadyValues values = autoregression(200, 0, 0.02, random);
           for (std::size_t i = 0; i < values.size(); i += 8) values[i] += 0.3;
           return judge(values)->steady && judge(values)->begin == 0;
         }) > 0.97);
@@ -168,10 +168,10 @@ TEST_CASE("A change below the tolerance is none, and one above it is told with i
 }
 
 TEST_CASE("What has no noise is judged as well", "[measurement][steady]") {
-  CHECK(judge(Values(100, 3.0))->steady);
-  CHECK(judge(Values(100, 0.0))->steady);
-  CHECK(judge(Values(100, 3.0))->change == 0);
-  Values step(100, 1.0);
+  CHECK(judge(SteadyValues(100, 3.0))->steady);
+  CHECK(judge(SteadyValues(100, 0.0))->steady);
+  CHECK(judge(SteadyValues(100, 3.0))->change == 0);
+  SteadyValues step(100, 1.0);
   std::fill(step.begin() + 70, step.end(), 2.0);
   CHECK_FALSE(judge(step)->steady);
   std::fill(step.begin() + 10, step.end(), 2.0);
@@ -180,13 +180,13 @@ TEST_CASE("What has no noise is judged as well", "[measurement][steady]") {
 }
 
 TEST_CASE("Fewer than 20 values are not judged", "[measurement][steady]") {
-  CHECK_FALSE(judge(Values(19, 1.0)));
-  CHECK(judge(Values(20, 1.0)));
+  CHECK_FALSE(judge(SteadyValues(19, 1.0)));
+  CHECK(judge(SteadyValues(20, 1.0)));
 }
 
 TEST_CASE("Online and at once are the same, however long the series", "[measurement][steady]") {
   RandomStream random(3, 1);
-  const Values values = shaped(5000, random, [](double t) { return t < 0.3 ? 0.5 : 0; });
+  const SteadyValues values = shaped(5000, random, [](double t) { return t < 0.3 ? 0.5 : 0; });
   SteadyDetector online;
   for (std::size_t i = 0; i < values.size(); ++i) {
     online.add(values[i]);

@@ -25,7 +25,7 @@ using tests::Child;
 namespace {
 
 template <class Condition>
-void until(const Condition& condition) {
+void wait_until(const Condition& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("An attempt's work is in its file", "[telemetry][recorder]") {
   {
     TelemetryRecorder recorder(50);
     recorder.add({"a", busy.pid(), {}, {}, temporary / "telemetry.csv"});
-    until([&] { return recorder.activity("a") > 1.2; });
+    wait_until([&] { return recorder.activity("a") > 1.2; });
     recorder.remove("a");
     CHECK(recorder.activity("a") == 0);
   }
@@ -152,7 +152,7 @@ TEST_CASE("Work of others on the same processors is told from the attempt's own"
   TelemetryRecorder recorder(20);
   recorder.add({"idle", idle.pid(), {}, cpus, temporary / "idle.csv"});
   recorder.add({"busy", other.pid(), {}, cpus, temporary / "busy.csv"});
-  until([&] { return recorder.activity("busy") > 2.5; });
+  wait_until([&] { return recorder.activity("busy") > 2.5; });
   recorder.remove("idle");
   recorder.remove("busy");
   const auto others = [&](const char* name) {
@@ -182,7 +182,7 @@ TEST_CASE("GPUs are recorded as the driver tells", "[telemetry][recorder]") {
   {
     TelemetryRecorder recorder(50);
     recorder.add({"a", child.pid(), {"GPU-1111-aaaa", "1", "7"}, {}, temporary / "t.csv"});
-    until([&] { return recorder.activity("a") > 0.3; });
+    wait_until([&] { return recorder.activity("a") > 0.3; });
     recorder.remove("a");
   }
   const auto samples = recorded(temporary / "t.csv").samples;
@@ -208,7 +208,7 @@ TEST_CASE("A driver that hangs holds nobody up", "[telemetry][recorder]") {
   {
     TelemetryRecorder recorder(50);
     recorder.add({"a", child.pid(), {"0"}, {}, temporary / "t.csv"});
-    until([&] { return recorder.activity("a") > 0.1; });  // the processors' part is known
+    wait_until([&] { return recorder.activity("a") > 0.1; });  // the processors' part is known
     recorder.remove("a");
   }
   CHECK(recorded(temporary / "t.csv").samples.empty());
@@ -223,7 +223,7 @@ TEST_CASE("What cannot be written is lost, and nothing else", "[telemetry][recor
   recorder.add({"full", child.pid(), {}, {}, "/dev/full"});
   recorder.add({"nowhere", other.pid(), {}, {}, temporary / "no/such/directory.csv"});
   const auto before = recorder.activity("full");
-  until([&] { return recorder.activity("full") > before + 0.1; });
+  wait_until([&] { return recorder.activity("full") > before + 0.1; });
   recorder.remove("full");
   recorder.remove("nowhere");
   recorder.remove("never added");
@@ -235,7 +235,7 @@ TEST_CASE("Without recording there is no file, and activity all the same",
   Child child([] { burn(1e9); });
   TelemetryRecorder recorder(0);
   recorder.add({"a", child.pid(), {}, {}, temporary / "t.csv"});
-  until([&] { return recorder.activity("a") > 0.1; });
+  wait_until([&] { return recorder.activity("a") > 0.1; });
   recorder.remove("a");
   CHECK_FALSE(std::filesystem::exists(temporary / "t.csv"));
 }

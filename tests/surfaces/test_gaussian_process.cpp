@@ -25,11 +25,11 @@ Eigen::MatrixXd uniform_points(int n, int k, RandomStream& random) {
 }
 
 /// Twelve runs of two factors, five of them at two points.
-struct Runs {
+struct MeasuredRuns {
   Eigen::MatrixXd coded{12, 2};
   Eigen::VectorXd y{12};
 
-  Runs() {
+  MeasuredRuns() {
     coded << -1, -1, 1, -1, -1, 1, 1, 1, 0, 0, 0, 0, 0, 0, -0.5, 0.25, 0.25, -0.75, 0.75, 0.5, 0.75,
         0.5, -0.25, 0.75;
     y << 3.1, 4.7, 2.2, 6.9, 5.0, 5.2, 4.9, 3.6, 4.4, 6.6, 6.3, 3.9;
@@ -103,7 +103,7 @@ TEST_CASE("Likelihood and predictions equal scikit-learn's", "[surfaces][gp]") {
   // ConstantKernel(1e7) + WhiteKernel(0.05 s2), optimizer=None, alpha=0): the large constant is
   // a flat prior of the mean. Log likelihood: log_marginal_likelihood + ln(2 pi 1e7) / 2. Standard
   // errors: predict(return_std=True) less the white noise. s2 = y'Py / 11 by numpy.
-  const Runs runs;
+  const MeasuredRuns runs;
   const GaussianProcess fit = with_given_parameters(runs.coded, runs.y);
   CHECK(fit.points.rows() == 9);
   CHECK(fit.process_sigma == Approx(1.2439839761170928).epsilon(1e-12));
@@ -393,7 +393,7 @@ TEST_CASE("Few runs of mere noise give a plain surface and finite intervals", "[
 }
 
 TEST_CASE("A transformed Gaussian process predicts in the response's unit", "[surfaces][gp]") {
-  const Runs runs;
+  const MeasuredRuns runs;
   const GaussianProcess fit = fit_gaussian_process(
       constant_mean(unit_factors(2)), runs.coded, runs.y.array().exp().matrix(),
       {.transform = surfaces::Transform::kLog,

@@ -9,6 +9,7 @@
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/normal_box.h"
 #include "tests/doe/factors.h"
+#include "tests/surfaces/random_normal.h"
 
 using namespace doetune;
 using namespace doetune::tests;
@@ -18,11 +19,6 @@ using surfaces::GoalType;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-double normal(RandomStream& random) {
-  return std::sqrt(-2 * std::log(1 - random.uniform())) *
-         std::cos(2 * std::numbers::pi * random.uniform());
-}
 
 /// Two responses of the same runs whose errors have the given correlation.
 struct TwoResponses {
@@ -34,7 +30,7 @@ struct TwoResponses {
     Eigen::VectorXd a(n), b(n);
     for (int i = 0; i < n; ++i) {
       coded.row(i) << 2 * random.uniform() - 1, 2 * random.uniform() - 1;
-      const double e = normal(random), u = normal(random);
+      const double e = random_normal(random), u = random_normal(random);
       a[i] = 10 + coded(i, 0) + e;
       b[i] = 5 - coded(i, 1) + correlation * e + std::sqrt(1 - correlation * correlation) * u;
     }
@@ -169,7 +165,7 @@ TEST_CASE("In simulated studies all limits are met as often as was said", "[surf
     const surfaces::JointErrors joint(
         two.responses({GoalType::kAtLeast, 9.8}, {GoalType::kAtMost, 0, 5.2}));
     said += *joint.all_limits_met(at);
-    const double e = normal(random), u = normal(random);
+    const double e = random_normal(random), u = random_normal(random);
     met += 10.3 + e >= 9.8 && 4.7 + 0.7 * e + std::sqrt(0.51) * u <= 5.2;
   }
   CHECK(std::abs(said - met) / kStudies < 4 * std::sqrt(0.25 / kStudies));

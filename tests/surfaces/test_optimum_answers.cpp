@@ -15,6 +15,7 @@
 #include "surfaces/optimum/robustness.h"
 #include "surfaces/optimum/uncertainty.h"
 #include "tests/surfaces/published_fccd.h"
+#include "tests/surfaces/random_normal.h"
 
 using namespace doetune;
 using namespace doetune::tests;
@@ -24,11 +25,6 @@ using surfaces::Transform;
 using Settings = std::vector<double>;
 
 namespace {
-
-double normal(RandomStream& random) {
-  return std::sqrt(-2 * std::log(1 - random.uniform())) *
-         std::cos(2 * std::numbers::pi * random.uniform());
-}
 
 /// 3 x 3 points of two factors, each twice.
 Eigen::MatrixXd nine_points_twice() {
@@ -44,7 +40,7 @@ surfaces::Fit measured_hill(double sigma, std::uint64_t seed, Transform transfor
   Eigen::VectorXd y(18);
   for (int i = 0; i < 18; ++i) {
     y[i] = 20 - 3 * std::pow(coded(i, 0) - 0.3, 2) - 2 * std::pow(coded(i, 1) + 0.2, 2) +
-           sigma * normal(random);
+           sigma * random_normal(random);
   }
   return surfaces::fit_least_squares(doe::Model::named("quadratic", unit_factors(2)), coded, y,
                                      {.transform = transform});
@@ -55,7 +51,7 @@ surfaces::Fit measured_cost(std::uint64_t seed) {
   RandomStream random(seed, 1);
   const Eigen::MatrixXd coded = nine_points_twice();
   Eigen::VectorXd y(18);
-  for (int i = 0; i < 18; ++i) y[i] = 10 + 5 * coded(i, 0) + coded(i, 1) + 0.1 * normal(random);
+  for (int i = 0; i < 18; ++i) y[i] = 10 + 5 * coded(i, 0) + coded(i, 1) + 0.1 * random_normal(random);
   return surfaces::fit_least_squares(doe::Model::named("linear", unit_factors(2)), coded, y);
 }
 
@@ -99,7 +95,7 @@ TEST_CASE("Intervals of differences and ratios cover at their nominal rate",
       const Eigen::MatrixXd coded = nine_points_twice();
       Eigen::VectorXd y(18);
       for (int i = 0; i < 18; ++i) {
-        const double z = 2 + 0.4 * coded(i, 0) - 0.1 * coded(i, 1) + 0.2 * normal(random);
+        const double z = 2 + 0.4 * coded(i, 0) - 0.1 * coded(i, 1) + 0.2 * random_normal(random);
         y[i] = surfaces::back_transformed(transform, z);
       }
       const surfaces::Fit fit = surfaces::fit_least_squares(
@@ -196,7 +192,7 @@ TEST_CASE("Goals that contradict each other say what each limit costs", "[surfac
   RandomStream random(5, 2);
   const Eigen::MatrixXd coded = nine_points_twice();
   Eigen::VectorXd y(18);
-  for (int i = 0; i < 18; ++i) y[i] = 5 * coded(i, 0) + 0.01 * normal(random);
+  for (int i = 0; i < 18; ++i) y[i] = 5 * coded(i, 0) + 0.01 * random_normal(random);
   const surfaces::Fit rate =
       surfaces::fit_least_squares(doe::Model::named("linear", unit_factors(2)), coded, y);
   auto request = request_for({{"cost", &cost, Goal{GoalType::kAtMost, 0, 4.5}},

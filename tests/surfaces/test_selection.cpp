@@ -21,7 +21,7 @@ using surfaces::SelectionOptions;
 
 namespace {
 
-double normal(RandomStream& random) {
+double normal_noise(RandomStream& random) {
   return boost::math::quantile(boost::math::normal(), random.uniform() + 1e-17);
 }
 
@@ -109,7 +109,7 @@ NoisyData noisy_data(int n, const std::vector<doe::Factor>& factors, std::uint64
       data.coded(i, static_cast<Eigen::Index>(f)) =
           levels > 0 ? static_cast<double>(random.below(levels)) : 2 * random.uniform() - 1;
     }
-    data.y[i] = 3 + data.coded(i, 0) - 2 * data.coded(i, 0) * data.coded(i, 1) + normal(random);
+    data.y[i] = 3 + data.coded(i, 0) - 2 * data.coded(i, 0) * data.coded(i, 1) + normal_noise(random);
   }
   return data;
 }
@@ -257,7 +257,7 @@ TEST_CASE("Terms that made the responses are found", "[surfaces][selection]") {
       for (int i = 0; i < 60; ++i) {
         const auto row = data.coded.row(i);
         data.y[i] = 10 + 3 * row[0] - 2 * row[1] + 2 * row[3] + 3 * row[0] * row[1] -
-                    3 * row[3] * row[3] + 0.5 * normal(random);
+                    3 * row[3] * row[3] + 0.5 * normal_noise(random);
       }
       const std::vector<std::string> terms =
           select_model(largest, data.coded, data.y, {.method = method}).fit.model.term_names();
@@ -279,7 +279,7 @@ TEST_CASE("P-values after selection are optimistic", "[surfaces][selection]") {
   for (std::uint64_t trial = 0; trial < 100; ++trial) {
     NoisyData data = noisy_data(30, factors, 1000 + trial);
     RandomStream random(29, trial);
-    for (double& value : data.y) value = normal(random);
+    for (double& value : data.y) value = normal_noise(random);
     const auto count = [](const surfaces::Fit& fit, int& all, int& small) {
       for (std::size_t c = 1; c < fit.coefficients.size(); ++c) {
         ++all;

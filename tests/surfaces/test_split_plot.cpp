@@ -18,7 +18,7 @@ using surfaces::fit_least_squares;
 namespace {
 
 /// R's figures: lme4 finds the variances to some six digits only.
-Approx as_r(double value) { return Approx(value).epsilon(2e-5); }
+Approx as_lme(double value) { return Approx(value).epsilon(2e-5); }
 
 struct Runs {
   Eigen::MatrixXd coded;
@@ -72,18 +72,18 @@ void check_coefficient(const Fit& fit, const std::string& term, double estimate,
                        double df) {
   INFO(term);
   const surfaces::Coefficient& row = coefficient(fit, term);
-  CHECK(row.estimate == as_r(estimate));
-  CHECK(*row.std_error == as_r(std_error));
-  CHECK(*row.df == as_r(df));
+  CHECK(row.estimate == as_lme(estimate));
+  CHECK(*row.std_error == as_lme(std_error));
+  CHECK(*row.df == as_lme(df));
 }
 
 void check_test(const Fit& fit, const std::string& source, double f, int df, double df_error,
                 double p) {
   INFO(source);
   const surfaces::PartTest& test = part_test(fit, source);
-  CHECK(test.f == as_r(f));
+  CHECK(test.f == as_lme(f));
   CHECK(test.df == df);
-  CHECK(test.df_error == as_r(df_error));
+  CHECK(test.df_error == as_lme(df_error));
   CHECK(*test.p == Approx(p).epsilon(1e-4));
 }
 
@@ -114,7 +114,7 @@ Runs surface_runs() {
   return runs;
 }
 
-double normal(RandomStream& random) {
+double normal_error(RandomStream& random) {
   return boost::math::quantile(boost::math::normal(), random.uniform() + 1e-17);
 }
 
@@ -124,12 +124,12 @@ Runs factorial_runs(double whole_plot_error, double run_error, RandomStream& ran
   runs.coded.resize(32, 3);
   runs.y.resize(32);
   for (int plot = 0; plot < 8; ++plot) {
-    const double shared = whole_plot_error * normal(random);
+    const double shared = whole_plot_error * normal_error(random);
     for (int i = 0; i < 4; ++i) {
       const int run = 4 * plot + i;
       runs.coded.row(run) << (plot % 2 == 0 ? -1 : 1), i % 2 * 2 - 1, i / 2 * 2 - 1;
       runs.y[run] =
-          10 + 2 * runs.coded(run, 0) - runs.coded(run, 1) + shared + run_error * normal(random);
+          10 + 2 * runs.coded(run, 0) - runs.coded(run, 1) + shared + run_error * normal_error(random);
       runs.options.whole_plots.push_back(plot);
     }
   }
@@ -187,40 +187,40 @@ TEST_CASE("Unbalanced split plots give what lme4 and pbkrtest give", "[surfaces]
     const Runs runs = oats(true, {1, 6, 7, 30, 50, 51, 52, 72});
     const Fit fit =
         runs.fit(doe::Model::parse({"1", "v", "x", "v*x", "x^2"}, {variety(), continuous("x")}));
-    CHECK(fit.split_plot->whole_plot_variance == as_r(131.3350821));
-    CHECK(fit.split_plot->run_variance == as_r(163.2706179));
-    CHECK(fit.split_plot->whole_plot_std_error == as_r(81.97806087));
-    CHECK(fit.split_plot->run_std_error == as_r(35.58360727));
+    CHECK(fit.split_plot->whole_plot_variance == as_lme(131.3350821));
+    CHECK(fit.split_plot->run_variance == as_lme(163.2706179));
+    CHECK(fit.split_plot->whole_plot_std_error == as_lme(81.97806087));
+    CHECK(fit.split_plot->run_std_error == as_lme(35.58360727));
     CHECK(*fit.aicc == Approx(553.4403766).epsilon(1e-8));
     check_coefficient(fit, "1", 105.7335776063, 3.85491779, 19.19302526);
     CHECK(coefficient(fit, "v[golden]").estimate == Approx(-0.0445988715).margin(2e-5));
-    CHECK(*coefficient(fit, "v[golden]").df == as_r(9.83992477));
+    CHECK(*coefficient(fit, "v[golden]").df == as_lme(9.83992477));
     check_coefficient(fit, "v[marvellous]", 6.7146640175, 4.45828142, 9.53309935);
     check_coefficient(fit, "x", 21.8619550814, 2.16775409, 43.33858762);
     check_coefficient(fit, "x^2", -4.3613806989, 3.69550621, 43.55104758);
     check_coefficient(fit, "v[marvellous]*x", -2.0665008574, 3.04149539, 43.01062926);
     REQUIRE(fit.block_effects.size() == 5);
-    CHECK(fit.block_effects[0].estimate == as_r(3.9394116709));
-    CHECK(*fit.block_effects[0].std_error == as_r(6.95611581));
-    CHECK(*fit.block_effects[0].df == as_r(9.12780118));
+    CHECK(fit.block_effects[0].estimate == as_lme(3.9394116709));
+    CHECK(*fit.block_effects[0].std_error == as_lme(6.95611581));
+    CHECK(*fit.block_effects[0].df == as_lme(9.12780118));
     check_test(fit, "blocks", 5.222179996, 5, 9.605041206, 0.01398136388);
     check_test(fit, "first order", 34.3612906, 3, 16.07395489, 3.195435761e-07);
     check_test(fit, "two-way interactions", 0.2173713856, 2, 43.3291637, 0.80550318);
     check_test(fit, "pure quadratic", 1.392836442, 1, 43.55104758, 0.2443328555);
     check_test(fit, "model", 17.27035921, 6, 31.85241103, 8.931232639e-09);
     const surfaces::Prediction prediction = fit.predict(Eigen::Vector2d(1, 0.5));
-    CHECK(prediction.mean == as_r(121.2556236));
-    CHECK(prediction.standard_error == as_r(5.840776371));
-    CHECK(prediction.df == as_r(12.55079516));
+    CHECK(prediction.mean == as_lme(121.2556236));
+    CHECK(prediction.standard_error == as_lme(5.840776371));
+    CHECK(prediction.df == as_lme(12.55079516));
   }
   SECTION("a response surface in whole plots of two to five runs") {
     // R: m <- lmer(y ~ z + a + b + z:a + z:b + a:b + I(z^2) + I(a^2) + I(b^2) + (1 | plot)), and as
     // above.
     const Fit fit = surface_runs().fit(doe::Model::named("quadratic", zab()));
-    CHECK(fit.split_plot->whole_plot_variance == as_r(1.739318798));
-    CHECK(fit.split_plot->run_variance == as_r(0.908606917));
-    CHECK(fit.split_plot->whole_plot_std_error == as_r(1.03513208));
-    CHECK(fit.split_plot->run_std_error == as_r(0.2621653794));
+    CHECK(fit.split_plot->whole_plot_variance == as_lme(1.739318798));
+    CHECK(fit.split_plot->run_variance == as_lme(0.908606917));
+    CHECK(fit.split_plot->whole_plot_std_error == as_lme(1.03513208));
+    CHECK(fit.split_plot->run_std_error == as_lme(0.2621653794));
     CHECK(*fit.aicc == Approx(161.5057744).epsilon(1e-8));
     check_coefficient(fit, "1", 51.7922772204, 0.759351034, 9.72876018);
     check_coefficient(fit, "z", 3.7098725156, 0.560443553, 8.70505872);
@@ -235,9 +235,9 @@ TEST_CASE("Unbalanced split plots give what lme4 and pbkrtest give", "[surfaces]
     check_test(fit, "pure quadratic", 37.91504021, 3, 19.7045148, 2.23445217e-08);
     check_test(fit, "model", 73.51485963, 9, 23.73302431, 3.746425536e-15);
     const surfaces::Prediction prediction = fit.predict(Eigen::Vector3d(0.5, -1, 0.5));
-    CHECK(prediction.mean == as_r(40.22970123));
-    CHECK(prediction.standard_error == as_r(0.8666577817));
-    CHECK(prediction.df == as_r(22.89436558));
+    CHECK(prediction.mean == as_lme(40.22970123));
+    CHECK(prediction.standard_error == as_lme(0.8666577817));
+    CHECK(prediction.df == as_lme(22.89436558));
     REQUIRE(fit.stationary_point);
   }
 }
@@ -299,7 +299,7 @@ TEST_CASE("Intervals of split plots cover at their level, those of ordinary fits
     run += covers(fit, 2, -1);
     ordinary_whole_plot += covers(ordinary, 1, 2);
     ordinary_run += covers(ordinary, 2, -1);
-    const double y = 10 + 2 - 1 + 2 * normal(random) + normal(random);
+    const double y = 10 + 2 - 1 + 2 * normal_error(random) + normal_error(random);
     const surfaces::Interval interval =
         *fit.predict(Eigen::Vector3d(1, 1, 0)).prediction_interval();
     next += interval.low <= y && y <= interval.high;

@@ -52,7 +52,7 @@ double digits(double value, double certified) {
   return std::min(15.0, -std::log10(std::abs(value - certified) / std::abs(certified)));
 }
 
-const surfaces::AnovaRow& anova_row(const Fit& fit, const std::string& source) {
+const surfaces::AnovaRow& certified_row(const Fit& fit, const std::string& source) {
   return *std::find_if(fit.anova.begin(), fit.anova.end(),
                        [&](const surfaces::AnovaRow& row) { return row.source == source; });
 }
@@ -76,10 +76,10 @@ TEST_CASE("Every StRD linear regression agrees with its certified digits", "[sur
       }
     }
     CHECK(digits(fit.r2, data.r2) >= 13);
-    const surfaces::AnovaRow& model = anova_row(fit, "model");
-    const surfaces::AnovaRow& residual = anova_row(fit, "residual");
+    const surfaces::AnovaRow& model = certified_row(fit, "model");
+    const surfaces::AnovaRow& residual = certified_row(fit, "residual");
     CHECK(digits(model.sum_of_squares, data.model_sum_of_squares) >= 13);
-    CHECK(model.df + residual.df == anova_row(fit, "total").df);
+    CHECK(model.df + residual.df == certified_row(fit, "total").df);
     if (data.f == 0) {
       CHECK(*fit.sigma == 0);
       continue;

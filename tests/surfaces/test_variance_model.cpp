@@ -5,6 +5,7 @@
 #include "surfaces/fit.h"
 #include "surfaces/variance_model.h"
 #include "tests/doe/factors.h"
+#include "tests/surfaces/random_normal.h"
 
 using namespace doetune;
 using namespace doetune::tests;
@@ -16,11 +17,6 @@ namespace {
 
 const std::vector<doe::Factor> kOne{continuous("a")};
 
-double normal(RandomStream& random) {
-  return std::sqrt(-2 * std::log(1 - random.uniform())) *
-         std::cos(6.283185307179586 * random.uniform());
-}
-
 /// Four runs at each of five settings of a; ln sigma = 0.2 + slope a.
 struct Study {
   Eigen::MatrixXd x{20, 1};
@@ -29,7 +25,7 @@ struct Study {
   Study(RandomStream& random, double slope) {
     for (int i = 0; i < 20; ++i) {
       x(i, 0) = -1 + i / 4 * 0.5;
-      y[i] = 10 + 3 * x(i, 0) + std::exp(0.2 + slope * x(i, 0)) * normal(random);
+      y[i] = 10 + 3 * x(i, 0) + std::exp(0.2 + slope * x(i, 0)) * random_normal(random);
     }
   }
 };
@@ -109,7 +105,7 @@ TEST_CASE("A constant variance is refused at the nominal rate, with pairs only",
   for (int study = 0; study < kStudies; ++study) {
     std::vector<GroupVariance> groups;
     for (int g = 0; g < 8; ++g) {
-      const double difference = normal(random) - normal(random);
+      const double difference = random_normal(random) - random_normal(random);
       groups.push_back(
           {Eigen::VectorXd::Constant(1, -1 + g / 3.5), difference * difference / 2, 1});
     }
@@ -137,7 +133,7 @@ TEST_CASE("Prediction intervals follow a variance that is not constant", "[surfa
     }
     for (int end = 0; end < 2; ++end) {
       const Eigen::VectorXd at = Eigen::VectorXd::Constant(1, ends[end]);
-      const double run = 10 + 3 * ends[end] + std::exp(0.2 + 0.8 * ends[end]) * normal(random);
+      const double run = 10 + 3 * ends[end] + std::exp(0.2 + 0.8 * ends[end]) * random_normal(random);
       const auto next = *fit.predict(at).prediction_interval(0.9);
       const auto as_constant = *constant.predict(at).prediction_interval(0.9);
       covered[end] += run >= next.low && run <= next.high;

@@ -25,7 +25,7 @@ struct Data {
   }
 };
 
-const surfaces::AnovaRow& anova_row(const Fit& fit, const std::string& source) {
+const surfaces::AnovaRow& weighted_row(const Fit& fit, const std::string& source) {
   return *std::find_if(fit.anova.begin(), fit.anova.end(),
                        [&](const surfaces::AnovaRow& row) { return row.source == source; });
 }
@@ -58,10 +58,10 @@ TEST_CASE("A weighted fit is that of R's lm with weights", "[surfaces][weights]"
   CHECK(fit.leverage[9] == digits(0.1235109832964646));
   CHECK(fit.studentised_residuals[0] == digits(1.9799995293443244));
   CHECK(fit.studentised_residuals[4] == digits(-2.1884809451749909));
-  CHECK(anova_row(fit, "first order").sum_of_squares == digits(10.102863897332 + 11.096932123036));
-  CHECK(anova_row(fit, "two-way interactions").sum_of_squares == digits(2.201096599358));
-  CHECK(*anova_row(fit, "two-way interactions").f == digits(15.24569).epsilon(1e-6));
-  CHECK(anova_row(fit, "residual").sum_of_squares == digits(0.866250237417));
+  CHECK(weighted_row(fit, "first order").sum_of_squares == digits(10.102863897332 + 11.096932123036));
+  CHECK(weighted_row(fit, "two-way interactions").sum_of_squares == digits(2.201096599358));
+  CHECK(*weighted_row(fit, "two-way interactions").f == digits(15.24569).epsilon(1e-6));
+  CHECK(weighted_row(fit, "residual").sum_of_squares == digits(0.866250237417));
 
   const surfaces::Prediction at = fit.predict(Eigen::Vector2d(0.3, -0.2));
   CHECK(at.mean == digits(5.61697790631418));
@@ -79,14 +79,14 @@ TEST_CASE("Blocks and lack of fit heed weights", "[surfaces][weights]") {
   CHECK(blocked.block_effects[0].estimate == digits(0.101474520132487));
   CHECK(*blocked.block_effects[0].std_error == digits(0.192511567227121));
   CHECK(*blocked.coefficients[2].std_error == digits(0.339643333116713));
-  CHECK(anova_row(blocked, "blocks").sum_of_squares == digits(2.366));
-  CHECK(anova_row(blocked, "first order").sum_of_squares == digits(18.969550056153));
+  CHECK(weighted_row(blocked, "blocks").sum_of_squares == digits(2.366));
+  CHECK(weighted_row(blocked, "first order").sum_of_squares == digits(18.969550056153));
   CHECK(*blocked.sigma == digits(0.698998426439533));
 
   const Fit fit = fit_least_squares(plane, data.x, data.y, {.weights = data.w});
   REQUIRE(fit.lack_of_fit);
-  CHECK(anova_row(fit, "pure error").sum_of_squares == digits(0.032));
-  CHECK(anova_row(fit, "lack of fit").sum_of_squares == digits(3.035346836775));
+  CHECK(weighted_row(fit, "pure error").sum_of_squares == digits(0.032));
+  CHECK(weighted_row(fit, "lack of fit").sum_of_squares == digits(3.035346836775));
   CHECK(fit.lack_of_fit->f == Approx(15.8091).epsilon(1e-6));
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("A model without the term 1 is about zero", "[surfaces][fit]") {
   const double rss = (y - b * x.col(0)).squaredNorm();
   CHECK(fit.beta[0] == Approx(b).epsilon(1e-14));
   CHECK(fit.r2 == Approx(1 - rss / y.squaredNorm()).epsilon(1e-13));
-  CHECK(anova_row(fit, "total").df == 4);
-  CHECK(anova_row(fit, "total").sum_of_squares == Approx(y.squaredNorm()).epsilon(1e-13));
+  CHECK(weighted_row(fit, "total").df == 4);
+  CHECK(weighted_row(fit, "total").sum_of_squares == Approx(y.squaredNorm()).epsilon(1e-13));
   CHECK(*fit.coefficients[0].vif == Approx(1));
 }

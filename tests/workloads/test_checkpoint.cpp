@@ -22,11 +22,11 @@ const TwoGaussians kData(1.0, 0, 1000);
 const TwoGaussians kHeldOut(1.0, 1000, 200);
 const Json kSettings{{"network", "linear"}, {"learning_rate", 0.05}};
 
-struct Workplace {
+struct CheckpointPlace {
   fs::path path = fs::temp_directory_path() / ("doetune-checkpoint-" + std::to_string(getpid()));
   fs::path file = checkpoint_file(path, kSettings);
-  Workplace() { fs::create_directories(path); }
-  ~Workplace() { fs::remove_all(path); }
+  CheckpointPlace() { fs::create_directories(path); }
+  ~CheckpointPlace() { fs::remove_all(path); }
 };
 
 TrainingPlan plan() {
@@ -68,7 +68,7 @@ void write(const fs::path& file, const std::string& bytes) {
 
 /// In a new process for each epoch, and in one.
 void check_resumption(float dropout) {
-  const Workplace place;
+  const CheckpointPlace place;
   ReferenceTrainable whole = fresh(dropout);
   Trainer uninterrupted(whole, kData, kHeldOut, plan());
   while (!uninterrupted.finished()) uninterrupted.run_epoch();
@@ -106,7 +106,7 @@ TEST_CASE("a training that went on is the training that never stopped", "[traini
 TEST_CASE("with dropout, too: it draws on where it was", "[training]") { check_resumption(0.5F); }
 
 TEST_CASE("a checkpoint that finds no room is told of, and the one before it stays", "[training]") {
-  const Workplace place;
+  const CheckpointPlace place;
   ReferenceTrainable trainable = fresh();
   Trainer trainer(trainable, kData, kHeldOut, plan());
   trainer.run_epoch();
@@ -128,7 +128,7 @@ TEST_CASE("a checkpoint that finds no room is told of, and the one before it sta
 }
 
 TEST_CASE("what a writer left that was killed goes with the next checkpoint", "[training]") {
-  const Workplace place;
+  const CheckpointPlace place;
   const fs::path left = place.file.string() + ".999999999.partial";  // of no process: above 2^22
   write(left, "half of a checkpoint");
   ReferenceTrainable trainable = fresh();
@@ -138,7 +138,7 @@ TEST_CASE("what a writer left that was killed goes with the next checkpoint", "[
 }
 
 TEST_CASE("a checkpoint that is not whole is refused, by its name", "[training]") {
-  const Workplace place;
+  const CheckpointPlace place;
   ReferenceTrainable trainable = fresh();
   Trainer trainer(trainable, kData, kHeldOut, plan());
   trainer.run_epoch();
@@ -162,7 +162,7 @@ TEST_CASE("a checkpoint that is not whole is refused, by its name", "[training]"
 }
 
 TEST_CASE("other settings have another checkpoint, and a foreign one is refused", "[training]") {
-  const Workplace place;
+  const CheckpointPlace place;
   Json other = kSettings;
   other["learning_rate"] = 0.06;
   CHECK(checkpoint_file(place.path, other) != place.file);

@@ -10,7 +10,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-bool no_gpu() {
+bool no_training_gpu() {
   try {
     return device_count("cuda") == 0;
   } catch (const NoDevice& reason) {
@@ -36,7 +36,7 @@ std::vector<float> copied(std::span<const float> values) { return {values.begin(
 }  // namespace
 
 TEST_CASE("gradients that stay on the GPU are learned from like those that do not", "[cuda]") {
-  if (no_gpu()) return;
+  if (no_training_gpu()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
   TrainingOptions options{.batch = 8, .precision = Precision::bf16};
   const auto host = training(network, options);
@@ -56,7 +56,7 @@ TEST_CASE("gradients that stay on the GPU are learned from like those that do no
 }
 
 TEST_CASE("a step in parts on the GPU computes what a step in one piece does", "[cuda]") {
-  if (no_gpu()) return;
+  if (no_training_gpu()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
   const auto whole = training(network, {.batch = 8});
   const auto parts = training(network, {.batch = 8});
@@ -67,7 +67,7 @@ TEST_CASE("a step in parts on the GPU computes what a step in one piece does", "
 }
 
 TEST_CASE("judging between gradients and update changes neither on the GPU", "[cuda]") {
-  if (no_gpu()) return;
+  if (no_training_gpu()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
   const auto judged = training(network, {.batch = 8});
   const auto plain = training(network, {.batch = 8});
@@ -81,7 +81,7 @@ TEST_CASE("judging between gradients and update changes neither on the GPU", "[c
 }
 
 TEST_CASE("what was fetched from the GPU before a step is not written back after it", "[cuda]") {
-  if (no_gpu()) return;
+  if (no_training_gpu()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
   const auto fetched = training(network, {.batch = 8});
   const auto plain = training(network, {.batch = 8});
@@ -96,7 +96,7 @@ TEST_CASE("what was fetched from the GPU before a step is not written back after
 }
 
 TEST_CASE("too little GPU memory for a training is told in bytes", "[cuda]") {
-  if (no_gpu()) return;
+  if (no_training_gpu()) return;
   try {
     training(make_network("resnet-152", 224), {.batch = 1500});
     FAIL("it fits");

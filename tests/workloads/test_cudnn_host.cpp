@@ -19,14 +19,14 @@ using namespace doetune::workloads::cudnn;
 
 namespace {
 
-struct Folder {
+struct HostFolder {
   std::filesystem::path path;
-  Folder() {
+  HostFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "doetune-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     path = name;
   }
-  ~Folder() { std::filesystem::remove_all(path); }
+  ~HostFolder() { std::filesystem::remove_all(path); }
 };
 
 std::uint16_t bits16(const std::vector<std::byte>& bytes) {
@@ -49,7 +49,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
 
 const Choice kChoice{Fusion::bias, {41, {{2, 5}, {13, -1}}}};
 
-PlanCache cache_in(const Folder& folder) { return {folder.path, "NVIDIA H200", 91900}; }
+PlanCache cache_in(const HostFolder& folder) { return {folder.path, "NVIDIA H200", 91900}; }
 
 }  // namespace
 
@@ -213,7 +213,7 @@ TEST_CASE("filters are turned channels last, and padded with zeros", "[cuda]") {
 // -- the cache of plans ---------------------------------------------------------------------------
 
 TEST_CASE("choices outlive the program", "[cuda]") {
-  const Folder folder;
+  const HostFolder folder;
   PlanCache first = cache_in(folder);
   CHECK_FALSE(first.find("a"));
   first.add("a", kChoice);
@@ -225,7 +225,7 @@ TEST_CASE("choices outlive the program", "[cuda]") {
 }
 
 TEST_CASE("programs that share the cache keep each other's choices", "[cuda]") {
-  const Folder folder;
+  const HostFolder folder;
   PlanCache first = cache_in(folder);
   PlanCache second = cache_in(folder);
   first.add("a", kChoice);
@@ -237,7 +237,7 @@ TEST_CASE("programs that share the cache keep each other's choices", "[cuda]") {
 }
 
 TEST_CASE("a damaged cache is ignored, and made anew", "[cuda]") {
-  const Folder folder;
+  const HostFolder folder;
   PlanCache good = cache_in(folder);
   good.add("a", kChoice);
   good.save();

@@ -41,10 +41,10 @@ std::uint64_t fingerprint(const DataSet& data, int images) {
   return fnv1a(levels);
 }
 
-struct Workplace {
+struct DataPlace {
   fs::path path = fs::temp_directory_path() / ("doetune-data-" + std::to_string(getpid()));
-  Workplace() { fs::create_directories(path); }
-  ~Workplace() { fs::remove_all(path); }
+  DataPlace() { fs::create_directories(path); }
+  ~DataPlace() { fs::remove_all(path); }
 };
 
 constexpr std::int64_t kRecord = 3074;
@@ -192,7 +192,7 @@ TEST_CASE("an order is a permutation, begins alike for all lengths of a sample",
 }
 
 TEST_CASE("CIFAR-100 is read as its publication lays it out", "[data]") {
-  const Workplace place;
+  const DataPlace place;
   write_cifar(place.path / "test.bin", 10000);
   const Cifar100 super(place.path, Cifar100::Part::test, 20);
   const Cifar100 fine(place.path, Cifar100::Part::test, 100);
@@ -209,7 +209,7 @@ TEST_CASE("CIFAR-100 is read as its publication lays it out", "[data]") {
 }
 
 TEST_CASE("files that are not CIFAR-100 are refused with what was expected", "[data]") {
-  const Workplace place;
+  const DataPlace place;
   const auto open = [&] { return Cifar100(place.path, Cifar100::Part::test, 20); };
   CHECK_THROWS_WITH(open(), Contains("cannot read") && Contains("test.bin: No such file"));
   for (const auto& make : {+[](const char* path) { return mkdir(path, 0755); },

@@ -13,8 +13,8 @@ using test::relative_difference;
 
 namespace {
 
-constexpr int kBatch = 6;
-constexpr int kSteps = 4;
+constexpr int kEngineBatch = 6;
+constexpr int kEngineSteps = 4;
 
 /// Without batch normalisation, whose statistics would be those of each rank's images.
 const Network& network() {
@@ -25,7 +25,7 @@ const Network& network() {
 void fill(TrainableNetwork& trainable, int step, BatchShare share) {
   const auto elements = static_cast<std::size_t>(network().input.elements());
   for (int i = 0; i < share.count; ++i) {
-    const auto image = static_cast<std::size_t>(step * kBatch + share.first + i);
+    const auto image = static_cast<std::size_t>(step * kEngineBatch + share.first + i);
     for (std::size_t e = 0; e < elements; ++e)
       trainable.input()[static_cast<std::size_t>(i) * elements + e] =
           4 * random_unit(5, image * elements + e) - 2;
@@ -40,11 +40,11 @@ std::vector<std::vector<float>> train(int ranks, Precision precision = Precision
     std::vector<float> start(static_cast<std::size_t>(parameters(network())));
     initial_parameters(network(), 3, start);
     const auto trainable =
-        make_engine("cpu")->train(network(), start, {}, {.batch = kBatch, .precision = precision});
+        make_engine("cpu")->train(network(), start, {}, {.batch = kEngineBatch, .precision = precision});
     DataParallel parallel(communicator, *trainable, {.bucket = 5000});
-    for (int step = 0; step < kSteps; ++step) {
-      fill(*trainable, step, batch_share(kBatch, communicator.rank(), ranks));
-      parallel.step(kBatch, 0.05F);
+    for (int step = 0; step < kEngineSteps; ++step) {
+      fill(*trainable, step, batch_share(kEngineBatch, communicator.rank(), ranks));
+      parallel.step(kEngineBatch, 0.05F);
     }
     results[communicator.rank()].assign(trainable->parameters().begin(),
                                         trainable->parameters().end());
@@ -70,11 +70,11 @@ TEST_CASE("buckets on the CPU engine begin before its backward pass ends", "[dat
   const auto trainable = [&] {
     std::vector<float> start(static_cast<std::size_t>(parameters(network())));
     initial_parameters(network(), 3, start);
-    return make_engine("cpu")->train(network(), start, {}, {.batch = kBatch});
+    return make_engine("cpu")->train(network(), start, {}, {.batch = kEngineBatch});
   }();
-  fill(*trainable, 0, {0, kBatch});
+  fill(*trainable, 0, {0, kEngineBatch});
   std::vector<std::int64_t> offsets;
-  trainable->gradients(kBatch, [&](std::int64_t offset) { offsets.push_back(offset); });
+  trainable->gradients(kEngineBatch, [&](std::int64_t offset) { offsets.push_back(offset); });
   REQUIRE(offsets.size() > 1);
   CHECK(std::ranges::is_sorted(offsets, std::greater()));
   CHECK(offsets.front() < parameters(network()));

@@ -71,8 +71,8 @@ std::pair<std::vector<float>, double> by_stages(const Network& network, int coun
   return {gradients, loss};
 }
 
-constexpr int kBatch = 7;  // no multiple of the micro-batches
-constexpr int kSteps = 3;
+constexpr int kPipelineBatch = 7;  // no multiple of the micro-batches
+constexpr int kPipelineSteps = 3;
 
 /// Without batch normalisation, whose statistics would be those of each micro-batch; with dropout,
 /// which must not depend on who draws it.
@@ -91,14 +91,14 @@ Network plain_network() {
 }
 
 std::vector<float> alone(const Network& network) {
-  TrainingData data = training_data(network, kBatch, 3);
+  TrainingData data = training_data(network, kPipelineBatch, 3);
   const auto trainable = make_engine("cpu")->train(network, data.parameters, {},
-                                                   {.batch = kBatch, .weight_decay = 1e-3F});
-  for (int step = 0; step < kSteps; ++step) {
-    data = training_data(network, kBatch, 10 + static_cast<std::uint64_t>(step));
+                                                   {.batch = kPipelineBatch, .weight_decay = 1e-3F});
+  for (int step = 0; step < kPipelineSteps; ++step) {
+    data = training_data(network, kPipelineBatch, 10 + static_cast<std::uint64_t>(step));
     std::ranges::copy(data.images, trainable->input().begin());
     std::ranges::copy(data.labels, trainable->labels().begin());
-    trainable->gradients(kBatch);
+    trainable->gradients(kPipelineBatch);
     trainable->update(0.05F);
   }
   return {trainable->parameters().begin(), trainable->parameters().end()};
@@ -110,12 +110,12 @@ std::vector<float> by_pipeline(const Network& network, int ranks, std::string_vi
   std::vector<std::vector<float>> learned(static_cast<std::size_t>(ranks));
   const auto thrown = test::run_ranks(ranks, transport, [&](Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
-    const auto stage = stage_on_cpu(stages[rank], training_data(network, kBatch, 3).parameters, {},
+    const auto stage = stage_on_cpu(stages[rank], training_data(network, kPipelineBatch, 3).parameters, {},
                                     {.batch = largest_micro_batch(options), .weight_decay = 1e-3F},
                                     pipeline_slots(communicator.rank(), ranks, options));
     PipelineOfStages pipeline(communicator, *stage, options);
-    for (int step = 0; step < kSteps; ++step) {
-      const auto data = training_data(network, kBatch, 10 + static_cast<std::uint64_t>(step));
+    for (int step = 0; step < kPipelineSteps; ++step) {
+      const auto data = training_data(network, kPipelineBatch, 10 + static_cast<std::uint64_t>(step));
       pipeline.step(data.images, data.labels, 0.05F);
     }
     learned[rank].assign(stage->parameters().begin(), stage->parameters().end());
@@ -152,9 +152,9 @@ TEST_CASE("a pipeline of ranks learns what one process learns from the whole bat
   for (const int ranks : {1, 2, 4})
     for (const int micro_batches : {1, 3, 7}) {
       CAPTURE(ranks, micro_batches);
-      const auto learned = by_pipeline(network, ranks, "shm", {kBatch, micro_batches});
+      const auto learned = by_pipeline(network, ranks, "shm", {kPipelineBatch, micro_batches});
       CHECK(relative_difference(learned, expected) < 1e-6);  // fp32 rounds by 6e-8
-      const auto over_tcp = by_pipeline(network, ranks, "tcp", {kBatch, micro_batches});
+      const auto over_tcp = by_pipeline(network, ranks, "tcp", {kPipelineBatch, micro_batches});
       CHECK(std::memcmp(over_tcp.data(), learned.data(), learned.size() * sizeof(float)) == 0);
     }
 }
@@ -162,7 +162,7 @@ TEST_CASE("a pipeline of ranks learns what one process learns from the whole bat
 TEST_CASE("bf16 between stages changes what is learnt by no more than its rounding", "[pipeline]") {
   const Network network = plain_network();
   const auto expected = alone(network);
-  const auto learned = by_pipeline(network, 2, "shm", {kBatch, 3, CommunicationType::bf16});
+  const auto learned = by_pipeline(network, 2, "shm", {kPipelineBatch, 3, CommunicationType::bf16});
   const double difference = relative_difference(learned, expected);
   CHECK(difference > 1e-7);
   CHECK(difference < 0.01);  // numbers are rounded by 2^-9; the weights move by a part of theirs

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 
 /// A second or so.
-const Arguments kSmall{"--network",       "small-cnn", "--epochs",    "2",  "--data_size", "120",
+const Arguments kSmallTraining{"--network",       "small-cnn", "--epochs",    "2",  "--data_size", "120",
                        "--batch_size",    "20",        "--test_size", "40", "--device",    "cpu",
                        "--learning_rate", "0.01",      "--threads",   "1"};
 
@@ -30,7 +30,7 @@ struct Answer {
 Answer ask(const Arguments& arguments, rlim_t memory_limit = RLIM_INFINITY,
            const Variables& environment = {}) {
   const Workplace place;
-  Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(kSmall, arguments), environment, "",
+  Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(kSmallTraining, arguments), environment, "",
                   memory_limit);
   const int code = program.exit_code();
   const std::string out = place.read("out");
@@ -171,7 +171,7 @@ TEST_CASE("settings that the machine cannot run end with 77", "[train]") {
 
 TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
   const Workplace place;
-  const Arguments keeping = with(kSmall, {"--epochs", "1000", "--checkpoint", place.path / "kept"});
+  const Arguments keeping = with(kSmallTraining, {"--epochs", "1000", "--checkpoint", place.path / "kept"});
   {
     Program program(DOETUNE_TRAIN_CLASSIFIER, place, keeping);
     wait_for_checkpoints(program, place.path / "kept", 1);
@@ -186,7 +186,7 @@ TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
 TEST_CASE("a training that was killed goes on and ends as if nothing had happened", "[train]") {
   const Workplace place;
   const fs::path kept = place.path / "kept";
-  const Arguments longer = with(kSmall, {"--epochs", "40"});
+  const Arguments longer = with(kSmallTraining, {"--epochs", "40"});
   const Answer whole = ask({"--epochs", "40"});
   REQUIRE(whole.code == 0);
   {

@@ -12,9 +12,9 @@ using namespace doetune::workloads::cudnn;
 
 namespace {
 
-using Cases = std::map<std::string, ConvolutionCase>;
+using PassCases = std::map<std::string, ConvolutionCase>;
 
-void add_cases(const Network& network, Precision precision, int images, Cases& cases) {
+void add_cases(const Network& network, Precision precision, int images, PassCases& cases) {
   const TensorPlan plan = plan_tensors(network, channel_multiple(precision));
   for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer) {
     if (!std::holds_alternative<Convolution>(network.layers[layer].op)) continue;
@@ -38,7 +38,7 @@ std::vector<Network> classifiers() {
 }
 
 /// The convolutions for which cuDNN has no engine that is there without being compiled first.
-std::string without_compiled_engine(const Cases& cases) {
+std::string without_compiled_engine(const PassCases& cases) {
   const Descriptor h200 = device_properties(kH200);
   std::string missing;
   for (const auto& [key, each] : cases) {
@@ -49,7 +49,7 @@ std::string without_compiled_engine(const Cases& cases) {
 }
 
 void every_training_step_has_its_engines(Precision precision) {
-  Cases cases;
+  PassCases cases;
   for (const Network& network : classifiers()) add_cases(network, precision, 32, cases);
   CHECK(cases.size() > 300);
   for (const TrainingCase& each : training_cases()) add_cases(each.network, precision, 6, cases);

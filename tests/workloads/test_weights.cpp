@@ -16,7 +16,7 @@ using namespace doetune::workloads;
 namespace {
 
 /// Two convolutions: 2 filters of 3 x 1 x 1 with batch normalisation, then 6 of 2 x 1 x 1 without.
-Network two_layers() {
+Network two_weighted_layers() {
   NetworkBuilder net("two-layers", {3, 4, 4});
   net.conv(2, 1).linear_conv(6, 1);
   return net.build(DetectionHead{{{1.0F, 1.0F}}, 1});
@@ -45,12 +45,12 @@ std::filesystem::path darknet_file(int minor, int floats) {
   return path;
 }
 
-constexpr int kFloats = 2 * 4 + 2 * 3 + 6 + 6 * 2;  // of two_layers in a Darknet file
+constexpr int kFloats = 2 * 4 + 2 * 3 + 6 + 6 * 2;  // of two_weighted_layers in a Darknet file
 
 }  // namespace
 
 TEST_CASE("a Darknet file's numbers arrive folded in the right places", "[weights]") {
-  const Network net = two_layers();
+  const Network net = two_weighted_layers();
   std::vector<float> block(weight_count(net));
   for (const int minor : {1, 2}) {  // 16- and 20-byte header
     load_darknet_weights(net, darknet_file(minor, kFloats), block);
@@ -70,7 +70,7 @@ TEST_CASE("a Darknet file's numbers arrive folded in the right places", "[weight
 }
 
 TEST_CASE("a Darknet file of any other length is refused with both sizes", "[weights]") {
-  const Network net = two_layers();
+  const Network net = two_weighted_layers();
   std::vector<float> block(weight_count(net));
   for (int floats = 0; floats < kFloats; ++floats)
     CHECK_THROWS_AS(load_darknet_weights(net, darknet_file(2, floats), block), WeightsError);
@@ -89,7 +89,7 @@ TEST_CASE("a Darknet file of any other length is refused with both sizes", "[wei
 }
 
 TEST_CASE("a Darknet file with a number that is not finite is refused", "[weights]") {
-  const Network net = two_layers();
+  const Network net = two_weighted_layers();
   std::vector<float> block(weight_count(net));
   const auto path = darknet_file(2, kFloats);
   for (const float value : {std::numeric_limits<float>::quiet_NaN(), HUGE_VALF}) {
