@@ -2,7 +2,7 @@
 #   bin/                        doetune, doetune-attempt
 #   libexec/doetune/            workloads/, and the libraries they open where a GPU is asked for
 #   share/                      manual pages, completions for shells
-#   include/doetune/, lib/      the rooms as libraries, for find_package(doetune)
+#   include/doetune/, lib/      the modules as libraries, for find_package(doetune)
 #   lib/doetune/                in the tarball alone: Debian's libraries that the programs use
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME programs)
 
@@ -17,17 +17,17 @@ function(doetune_install_program target destination)
           RUNTIME DESTINATION ${destination})
 endfunction()
 
-# doetune_install_rooms(<room>...): headers, static libraries and the package that finds them.
-function(doetune_install_rooms)
+# doetune_install_modules(<module>...): headers, static libraries and the package that finds them.
+function(doetune_install_modules)
   set(headers ${CMAKE_INSTALL_INCLUDEDIR}/doetune)
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/doetune)
-  foreach(room ${ARGN})
-    set_target_properties(doetune_${room} PROPERTIES EXPORT_NAME ${room})
-    install(TARGETS doetune_${room} EXPORT doetune
+  foreach(module ${ARGN})
+    set_target_properties(doetune_${module} PROPERTIES EXPORT_NAME ${module})
+    install(TARGETS doetune_${module} EXPORT doetune
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
             INCLUDES DESTINATION ${headers})
-    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${room})
-      install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${headers} COMPONENT development
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${module})
+      install(DIRECTORY ${PROJECT_SOURCE_DIR}/${module} DESTINATION ${headers} COMPONENT development
               FILES_MATCHING PATTERN "*.h" PATTERN programs EXCLUDE PATTERN assets EXCLUDE)
     endif()
   endforeach()

@@ -1,5 +1,5 @@
 # find_package(doetune): doetune::doe, surfaces, study, runner, reports as static libraries.
-# Includes are written from the rooms: #include "surfaces/fit.h".
+# Includes are written from the modules: #include "surfaces/fit.h".
 include(CMakeFindDependencyMacro)
 find_dependency(Boost 1.74)
 find_dependency(Ceres)

@@ -80,7 +80,7 @@ TEST_CASE("Goals that no settings meet are named", "[reports][verdict]") {
 
 TEST_CASE("Where a limit cannot be met, the next command has one that can", "[reports][verdict]") {
   const std::string text = replaced(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
-                                "goal: at_least, low: 9000");
+                                    "goal: at_least, low: 9000");
   const VerdictCase impossible(text);
   const std::string next = analysis::verdict(impossible.analysis).next_command;
   const std::size_t at = next.find("throughput=at_least:");
@@ -104,8 +104,9 @@ TEST_CASE("Where every run failed, the page says how", "[reports][verdict]") {
 }
 
 TEST_CASE("Ramps that no settings reach are named, not called the answer", "[reports][verdict]") {
-  const VerdictCase worthless(replaced(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500",
-                            "goal: maximize, low: 9000, high: 9500"));
+  const VerdictCase worthless(replaced(tests::fccd_study_text(),
+                                       "goal: within, low: 1800, high: 2500",
+                                       "goal: maximize, low: 9000, high: 9500"));
   const analysis::Verdict verdict = analysis::verdict(worthless.analysis);
   CHECK(verdict.status == analysis::Status::kInfeasible);
   CHECK_THAT(verdict.headline,
@@ -119,9 +120,9 @@ TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
   const VerdictCase first(text);
   const std::vector<double>& best = first.analysis.optimum->best.settings;
   std::string at_best = replaced(text, "type: integer, baseline: 1}",
-                             fmt::format("type: integer, baseline: {}}}", best[0]));
+                                 fmt::format("type: integer, baseline: {}}}", best[0]));
   at_best = replaced(at_best, "high: 15, type: integer, baseline: 1}",
-                 fmt::format("high: 15, type: integer, baseline: {}}}", best[1]));
+                     fmt::format("high: 15, type: integer, baseline: {}}}", best[1]));
   at_best =
       replaced(at_best, "unit: Hz, baseline: 1}", fmt::format("unit: Hz, baseline: {}}}", best[2]));
   VerdictCase again(at_best);
@@ -165,7 +166,8 @@ TEST_CASE("What the plan measured at today's settings is known", "[reports][verd
 }
 
 TEST_CASE("A study without goals has surfaces but no best settings", "[reports][verdict]") {
-  std::string text = replaced(tests::fccd_study_text(), ", goal: within, low: 1800, high: 2500", "");
+  std::string text =
+      replaced(tests::fccd_study_text(), ", goal: within, low: 1800, high: 2500", "");
   text = replaced(text, ", goal: within, low: 0.5, high: 1.0", "");
   CHECK(analysis::verdict(VerdictCase(text).analysis).status == analysis::Status::kNoGoals);
 }

@@ -136,7 +136,8 @@ TEST_CASE("Continuous D-optimal cubics have max d = p", "[doe][variance]") {
   const doe::Model model = doe::Model::named("cubic", unit_factors(1));
   Eigen::MatrixXd points(4, 1);
   points << -1, -std::sqrt(0.2), std::sqrt(0.2), 1;
-  const doe::MaxVariance found = doe::max_variance(model, {}, inverse_information_of(model, points));
+  const doe::MaxVariance found =
+      doe::max_variance(model, {}, inverse_information_of(model, points));
   CHECK(found.value == Approx(1).epsilon(1e-9));
   CHECK(found.proven);
 }

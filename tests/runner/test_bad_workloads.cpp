@@ -204,7 +204,7 @@ TEST_CASE("A workload that spoils its attempt directory has failed, and the othe
   // The runner may put a file there while rm is at it; what cannot be removed is tried again.
   const auto spoil =
       GENERATE(as<std::string>(), "until rm -rf \"$d\"; do :; done", "mkdir \"$d/exit\"",
-               "mkdir \"$d/exit.partial\"", "until rm -rf \"$d\"; do :; done; touch \"$d\"");
+               "mkdir \"$d/exit.$PPID.partial\"", "until rm -rf \"$d\"; do :; done; touch \"$d\"");
   CAPTURE(spoil);
   const tests::TemporaryDirectory temporary;
   const auto directory = tests::shell_study(

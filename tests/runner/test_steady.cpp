@@ -21,7 +21,8 @@ using Shape = std::function<double(double)>;  ///< of the time from 0 to 1
 constexpr int kSteadyRepetitions = 400;
 
 /// Independent noise of 10 % about 1, and a shape.
-SteadyValues shaped(std::size_t count, RandomStream& random, const Shape& shape, double spread = 0.1) {
+SteadyValues shaped(std::size_t count, RandomStream& random, const Shape& shape,
+                    double spread = 0.1) {
   SteadyValues values = autoregression(count, 0, spread, random);
   for (std::size_t i = 0; i < count; ++i)
     values[i] += shape(static_cast<double>(i) / static_cast<double>(count));

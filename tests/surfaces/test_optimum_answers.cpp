@@ -51,7 +51,8 @@ surfaces::Fit measured_cost(std::uint64_t seed) {
   RandomStream random(seed, 1);
   const Eigen::MatrixXd coded = nine_points_twice();
   Eigen::VectorXd y(18);
-  for (int i = 0; i < 18; ++i) y[i] = 10 + 5 * coded(i, 0) + coded(i, 1) + 0.1 * random_normal(random);
+  for (int i = 0; i < 18; ++i)
+    y[i] = 10 + 5 * coded(i, 0) + coded(i, 1) + 0.1 * random_normal(random);
   return surfaces::fit_least_squares(doe::Model::named("linear", unit_factors(2)), coded, y);
 }
 

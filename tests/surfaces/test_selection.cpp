@@ -109,7 +109,8 @@ NoisyData noisy_data(int n, const std::vector<doe::Factor>& factors, std::uint64
       data.coded(i, static_cast<Eigen::Index>(f)) =
           levels > 0 ? static_cast<double>(random.below(levels)) : 2 * random.uniform() - 1;
     }
-    data.y[i] = 3 + data.coded(i, 0) - 2 * data.coded(i, 0) * data.coded(i, 1) + normal_noise(random);
+    data.y[i] =
+        3 + data.coded(i, 0) - 2 * data.coded(i, 0) * data.coded(i, 1) + normal_noise(random);
   }
   return data;
 }

@@ -128,8 +128,8 @@ Runs factorial_runs(double whole_plot_error, double run_error, RandomStream& ran
     for (int i = 0; i < 4; ++i) {
       const int run = 4 * plot + i;
       runs.coded.row(run) << (plot % 2 == 0 ? -1 : 1), i % 2 * 2 - 1, i / 2 * 2 - 1;
-      runs.y[run] =
-          10 + 2 * runs.coded(run, 0) - runs.coded(run, 1) + shared + run_error * normal_error(random);
+      runs.y[run] = 10 + 2 * runs.coded(run, 0) - runs.coded(run, 1) + shared +
+                    run_error * normal_error(random);
       runs.options.whole_plots.push_back(plot);
     }
   }

@@ -133,7 +133,8 @@ TEST_CASE("Prediction intervals follow a variance that is not constant", "[surfa
     }
     for (int end = 0; end < 2; ++end) {
       const Eigen::VectorXd at = Eigen::VectorXd::Constant(1, ends[end]);
-      const double run = 10 + 3 * ends[end] + std::exp(0.2 + 0.8 * ends[end]) * random_normal(random);
+      const double run =
+          10 + 3 * ends[end] + std::exp(0.2 + 0.8 * ends[end]) * random_normal(random);
       const auto next = *fit.predict(at).prediction_interval(0.9);
       const auto as_constant = *constant.predict(at).prediction_interval(0.9);
       covered[end] += run >= next.low && run <= next.high;

@@ -58,7 +58,8 @@ TEST_CASE("A weighted fit is that of R's lm with weights", "[surfaces][weights]"
   CHECK(fit.leverage[9] == digits(0.1235109832964646));
   CHECK(fit.studentised_residuals[0] == digits(1.9799995293443244));
   CHECK(fit.studentised_residuals[4] == digits(-2.1884809451749909));
-  CHECK(weighted_row(fit, "first order").sum_of_squares == digits(10.102863897332 + 11.096932123036));
+  CHECK(weighted_row(fit, "first order").sum_of_squares ==
+        digits(10.102863897332 + 11.096932123036));
   CHECK(weighted_row(fit, "two-way interactions").sum_of_squares == digits(2.201096599358));
   CHECK(*weighted_row(fit, "two-way interactions").f == digits(15.24569).epsilon(1e-6));
   CHECK(weighted_row(fit, "residual").sum_of_squares == digits(0.866250237417));

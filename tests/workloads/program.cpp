@@ -9,11 +9,17 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <sstream>
 #include <thread>
 
 namespace doetune::workloads::test {
 namespace fs = std::filesystem;
+
+bool has_bf16() {
+  const auto wanted = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
+}
 
 Workplace::Workplace() {
   static int count = 0;

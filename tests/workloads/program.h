@@ -52,6 +52,10 @@ class Program {
 /// True once no such process is left, or it is a zombie that waits for the system to collect it.
 bool gone(pid_t pid);
 
+/// Whether oneDNN computes in bf16 here: its documentation, "Data Types", asks for AVX-512 with BW,
+/// DQ and VL.
+bool has_bf16();
+
 Arguments with(Arguments arguments, const Arguments& more);
 
 /// The environment of a run that is asked and answered through request.json and result.json.

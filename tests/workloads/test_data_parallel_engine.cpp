@@ -39,8 +39,8 @@ std::vector<std::vector<float>> train(int ranks, Precision precision = Precision
   const auto thrown = test::run_ranks(ranks, "shm", [&](Communicator& communicator) {
     std::vector<float> start(static_cast<std::size_t>(parameters(network())));
     initial_parameters(network(), 3, start);
-    const auto trainable =
-        make_engine("cpu")->train(network(), start, {}, {.batch = kEngineBatch, .precision = precision});
+    const auto trainable = make_engine("cpu")->train(
+        network(), start, {}, {.batch = kEngineBatch, .precision = precision});
     DataParallel parallel(communicator, *trainable, {.bucket = 5000});
     for (int step = 0; step < kEngineSteps; ++step) {
       fill(*trainable, step, batch_share(kEngineBatch, communicator.rank(), ranks));

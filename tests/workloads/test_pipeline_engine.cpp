@@ -92,8 +92,8 @@ Network plain_network() {
 
 std::vector<float> alone(const Network& network) {
   TrainingData data = training_data(network, kPipelineBatch, 3);
-  const auto trainable = make_engine("cpu")->train(network, data.parameters, {},
-                                                   {.batch = kPipelineBatch, .weight_decay = 1e-3F});
+  const auto trainable = make_engine("cpu")->train(
+      network, data.parameters, {}, {.batch = kPipelineBatch, .weight_decay = 1e-3F});
   for (int step = 0; step < kPipelineSteps; ++step) {
     data = training_data(network, kPipelineBatch, 10 + static_cast<std::uint64_t>(step));
     std::ranges::copy(data.images, trainable->input().begin());
@@ -110,12 +110,14 @@ std::vector<float> by_pipeline(const Network& network, int ranks, std::string_vi
   std::vector<std::vector<float>> learned(static_cast<std::size_t>(ranks));
   const auto thrown = test::run_ranks(ranks, transport, [&](Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
-    const auto stage = stage_on_cpu(stages[rank], training_data(network, kPipelineBatch, 3).parameters, {},
-                                    {.batch = largest_micro_batch(options), .weight_decay = 1e-3F},
-                                    pipeline_slots(communicator.rank(), ranks, options));
+    const auto stage =
+        stage_on_cpu(stages[rank], training_data(network, kPipelineBatch, 3).parameters, {},
+                     {.batch = largest_micro_batch(options), .weight_decay = 1e-3F},
+                     pipeline_slots(communicator.rank(), ranks, options));
     PipelineOfStages pipeline(communicator, *stage, options);
     for (int step = 0; step < kPipelineSteps; ++step) {
-      const auto data = training_data(network, kPipelineBatch, 10 + static_cast<std::uint64_t>(step));
+      const auto data =
+          training_data(network, kPipelineBatch, 10 + static_cast<std::uint64_t>(step));
       pipeline.step(data.images, data.labels, 0.05F);
     }
     learned[rank].assign(stage->parameters().begin(), stage->parameters().end());

@@ -7,10 +7,10 @@ using namespace doetune::workloads::test;
 
 TEST_CASE("throughput is images over processing time, whatever the settings", "[program]") {
   const Workplace place;
-  for (const Arguments& settings :
-       {Arguments{},
-        {"--executors_per_gpu", "3", "--batch_size", "1"},
-        {"--executors_per_gpu", "2", "--precision", "bf16", "--arrival", "immediate"}}) {
+  for (const Arguments& settings : {Arguments{},
+                                    {"--executors_per_gpu", "3", "--batch_size", "1"},
+                                    {"--executors_per_gpu", "2", "--precision",
+                                     has_bf16() ? "bf16" : "fp32", "--arrival", "immediate"}}) {
     const Json json = answer(place, with(kSmall, settings));
     const auto times = json["series"]["processing_time"].get<std::vector<double>>();
     const double sum = std::accumulate(times.begin(), times.end(), 0.0);

@@ -28,20 +28,20 @@ function(doetune_compile_together target sources)
   endforeach()
 endfunction()
 
-# doetune_room(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [ROOMS doe ...] [LIBRARIES ext ...] [COLD]):
+# doetune_module(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [MODULES doe ...] [LIBRARIES ext ...] [COLD]):
 # sources that are compiled alone have names of their own that others have too; a cold module waits
 # for files and programs, so that releases optimise it less.
-function(doetune_room name)
-  cmake_parse_arguments(ROOM "COLD" "" "SOURCES;ALONE;ROOMS;LIBRARIES" ${ARGN})
-  add_library(doetune_${name} STATIC ${ROOM_SOURCES} ${ROOM_ALONE})
+function(doetune_module name)
+  cmake_parse_arguments(MODULE "COLD" "" "SOURCES;ALONE;MODULES;LIBRARIES" ${ARGN})
+  add_library(doetune_${name} STATIC ${MODULE_SOURCES} ${MODULE_ALONE})
   add_library(doetune::${name} ALIAS doetune_${name})
   doetune_compile_settings(doetune_${name})
-  doetune_compile_together(doetune_${name} "${ROOM_SOURCES}")
-  if(ROOM_COLD)
+  doetune_compile_together(doetune_${name} "${MODULE_SOURCES}")
+  if(MODULE_COLD)
     target_compile_options(doetune_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
-  list(TRANSFORM ROOM_ROOMS PREPEND doetune::)
-  target_link_libraries(doetune_${name} PUBLIC ${ROOM_ROOMS} ${ROOM_LIBRARIES})
+  list(TRANSFORM MODULE_MODULES PREPEND doetune::)
+  target_link_libraries(doetune_${name} PUBLIC ${MODULE_MODULES} ${MODULE_LIBRARIES})
 endfunction()
 
 # doetune_test(<name> SOURCES a.cpp ... LIBRARIES ... [PROPERTIES ...]): one Catch2 program, one ctest
