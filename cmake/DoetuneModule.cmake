@@ -15,16 +15,15 @@ function(doetune_compile_settings target)
   endif()
 endfunction()
 
-# Sources of one folder are compiled together, a few at a time, where CMAKE_UNITY_BUILD is on: what
-# they include is then compiled once for all of them.
+# Neighbours in the list of sources are compiled together where CMAKE_UNITY_BUILD is on: what they
+# include is then compiled once for all of them.
 function(doetune_compile_together target sources)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  set(count 0)
   foreach(source IN LISTS sources)
-    get_filename_component(folder "${source}" DIRECTORY)
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
-    math(EXPR count_${folder} "0${count_${folder}} + 1")
-    math(EXPR batch "(${count_${folder}} - 1) / ${DOETUNE_BATCH}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${folder}_${batch}")
+    math(EXPR batch "${count} / ${DOETUNE_BATCH}")
+    math(EXPR count "${count} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP batch_${batch})
   endforeach()
 endfunction()
 

@@ -7,7 +7,7 @@ namespace doetune::surfaces {
 namespace {
 
 /// A limit missed by less is met: predictions carry rounding.
-constexpr double kRounding = 1e-9;
+constexpr double kLimitRounding = 1e-9;
 
 /// 0 at or below `from`, 1 at or above `to`, straight between, raised to the weight.
 double ramp(double y, double from, double to, double weight) {
@@ -39,7 +39,7 @@ bool Goal::is_met(double y) const { return is_limit() ? violation(y) == 0 : desi
 double Goal::violation(double y) const {
   if (!is_limit()) return 0;
   const double outside = std::max(met_low() - y, y - met_high()) / scale;
-  return outside > kRounding ? outside : 0;
+  return outside > kLimitRounding ? outside : 0;
 }
 
 double Goal::desirability(double y) const {

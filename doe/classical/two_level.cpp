@@ -7,7 +7,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr double kMaxRuns = 1e6;
+constexpr double kMaxTwoLevelRuns = 1e6;
 
 int level_count(const Factor& factor) {
   if (factor.is_categorical()) return static_cast<int>(factor.level_names.size());
@@ -85,10 +85,10 @@ void append_center_runs_to_blocks(const DesignRequest& request, int runs, int bl
     throw DesignError("categorical factors alone have no centre to run: leave center_runs out");
   }
   const double added = runs * category_combinations(request.factors);
-  if (added > kMaxRuns) {
+  if (added > kMaxTwoLevelRuns) {
     throw DesignError(fmt::format(
         "{} centre runs at each combination of categorical levels are {:.0f}, more than {:.0f}",
-        runs, added, kMaxRuns));
+        runs, added, kMaxTwoLevelRuns));
   }
   const std::size_t first = design.points.size();
   append_center_runs(request, runs, design);

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxCoefficients = 4'000'000;
 constexpr int kStartPoints = 1 << 13;
 constexpr int kVarianceClimbs = 16;
 constexpr double kLastStep = 1e-9;
-constexpr double kRounding = 1e-13;
+constexpr double kMaxVarianceRounding = 1e-13;
 
 using Exponents = std::vector<int>;
 
@@ -175,7 +175,7 @@ class AllowedSearch {
   bool improve(double step, Eigen::VectorXd& x, double& value) const {
     for (const Eigen::VectorXd& next : neighbours(x, step)) {
       const double at_next = variance(next);
-      if (at_next <= value + kRounding * std::abs(value) ||
+      if (at_next <= value + kMaxVarianceRounding * std::abs(value) ||
           !region_.allows(natural_settings(model_.factors(), next)))
         continue;
       x = next;

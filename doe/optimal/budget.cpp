@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxRuns = 100'000;
 constexpr int kSpareWholePlots = 2;
-constexpr double kRounding = 1e-9;  ///< of a quotient of costs
+constexpr double kCostRounding = 1e-9;  ///< of a quotient of costs
 
 /// Rounded up, so that a budget of what is printed suffices.
 std::string duration_text(double seconds) {
@@ -36,7 +36,7 @@ std::string text_of(const Allocation& allocation) {
 int affordable_runs(const DesignOptions& options, int whole_plots) {
   const double left =
       *options.budget_s / options.replicates - whole_plots * options.change_cost_s.value_or(0);
-  const double runs = std::floor(left / *options.run_cost_s + kRounding);
+  const double runs = std::floor(left / *options.run_cost_s + kCostRounding);
   if (runs > kMaxRuns) {
     throw DesignError(
         fmt::format("budget: it pays for {:.0f} runs, a search takes {} at most", runs, kMaxRuns));

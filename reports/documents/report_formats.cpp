@@ -5,7 +5,7 @@
 namespace doetune::reports {
 namespace {
 
-constexpr std::array kFormats{
+constexpr std::array kReportFormats{
     ReportFormat{"html", "report.html", html_of},
     ReportFormat{"md", "report.md", markdown_of},
     ReportFormat{"json", "report.json", json_of},
@@ -13,6 +13,6 @@ constexpr std::array kFormats{
 
 }  // namespace
 
-std::span<const ReportFormat> report_formats() { return kFormats; }
+std::span<const ReportFormat> report_formats() { return kReportFormats; }
 
 }  // namespace doetune::reports

@@ -7,6 +7,7 @@
 
 #include "analysis/design_quality.h"
 #include "analysis/format.h"
+#include "reports/figures/figures.h"
 #include "analysis/slice.h"
 #include "study/csv.h"
 

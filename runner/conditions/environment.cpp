@@ -9,7 +9,7 @@
 namespace doetune::runner {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1000;
+constexpr std::size_t kMaxVariableBytes = 1000;
 
 constexpr std::array<std::string_view, 20> kSecretWords{
     "TOKEN",     "SECRET",    "PASS",    "PWD",    "KEY", "CREDENTIAL", "AUTH", "COOKIE",
@@ -65,8 +65,8 @@ std::map<std::string, std::string> without_secrets(std::map<std::string, std::st
   for (auto& [name, value] : variables) {
     if (may_be_secret(name, value)) {
       value = kHidden;
-    } else if (value.size() > kMaxBytes) {
-      value = value.substr(0, kMaxBytes) + "...";
+    } else if (value.size() > kMaxVariableBytes) {
+      value = value.substr(0, kMaxVariableBytes) + "...";
     }
   }
   return variables;

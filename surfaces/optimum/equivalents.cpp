@@ -13,7 +13,7 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr std::size_t kMaxCandidates = 200'000;
+constexpr std::size_t kMaxEquivalentCandidates = 200'000;
 constexpr std::size_t kMaxEquivalents = 5;
 
 /// How much worse a goal finds z at a point than at the best, on the scale of the fit.
@@ -106,8 +106,8 @@ std::vector<Equivalent> equivalents(const OptimumRequest& request, const Candida
   const Comparison comparison(request, best);
   if (!comparison.is_possible()) return {};
   const SettingsSearch search(request.factors, request.region, request.hold,
-                              std::min(kMaxCandidates, request.max_enumerated),
-                              std::min(kMaxCandidates, request.max_enumerated));
+                              std::min(kMaxEquivalentCandidates, request.max_enumerated),
+                              std::min(kMaxEquivalentCandidates, request.max_enumerated));
   std::vector<Block> found(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
     const std::vector<Eigen::Index> rows = comparison.same(block.coded);

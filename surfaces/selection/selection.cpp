@@ -19,7 +19,7 @@ namespace {
 constexpr double kNear = 2;
 constexpr std::size_t kMaxNear = 100;
 constexpr long kMaxWholePlotModels = 20'000;
-constexpr std::uint64_t kSeed = 1;  // the same model is found every time
+constexpr std::uint64_t kSelectionSeed = 1;  // the same model is found every time
 constexpr std::uint64_t kRandomStarts = 10;
 constexpr int kShakes = 4;
 constexpr const char* kWarning =
@@ -240,7 +240,7 @@ class Selector {
     };
     if (scores_->aicc(Subset(terms_.count(), true))) consider(backward_path().back());
     for (std::uint64_t start = 0; quick && start < kRandomStarts; ++start) {
-      RandomStream random(kSeed, start);
+      RandomStream random(kSelectionSeed, start);
       if (const auto stage = search_.shaken(best, random)) consider(*stage);
     }
     return best;

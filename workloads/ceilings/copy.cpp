@@ -9,11 +9,11 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr double kSlice_s = 0.02;  // long against the clock's steps and what a slice costs itself
+constexpr double kCopySlice_s = 0.02;  // long against the clock's steps and what a slice costs itself
 constexpr double kGiga = 1e9;
 constexpr int kLine = 64;  // bytes
 
-std::vector<Input> inputs() {
+std::vector<Input> copy_inputs() {
   using enum CopyKind;
   std::vector<std::string> kinds;
   for (const CopyKind kind : {copy, scale, add, triad, host_to_device, device_to_host})
@@ -25,7 +25,7 @@ std::vector<Input> inputs() {
   });
 }
 
-std::vector<Response> responses() {
+std::vector<Response> copy_responses() {
   return {
       {"bandwidth", "GB/s", "arrays read and written, each once, over time (as STREAM counts)"},
       {"time", "s", "mean time of a run over the arrays"},
@@ -43,7 +43,7 @@ bool within_device(CopyKind kind) {
   return kind != CopyKind::host_to_device && kind != CopyKind::device_to_host;
 }
 
-Result run(const Request& request) {
+Result run_copy(const Request& request) {
   const TimingOptions start = timing_options(request, Clock::now());
   const Copy copy = copy_of(request.inputs);
   const auto device = open_device(request.inputs.text("device"), threads_of(request));
@@ -51,7 +51,7 @@ Result run(const Request& request) {
   const auto ceilings =
       within_device(copy.kind) ? ceilings_for(request, Precision::fp32) : std::optional<Ceilings>();
   TimingOptions options = start;
-  options.slice_s = kSlice_s;
+  options.slice_s = kCopySlice_s;
   std::vector<Derived> derived{
       {"bandwidth", [&](double seconds) { return copy.bytes_moved() / seconds / kGiga; }},
       {"time", [](double seconds) { return seconds; }}};
@@ -73,9 +73,9 @@ const Workload& copy_workload() {
       "copy",
       "arrays copied, scaled and added over and over: what a device's memory moves at best",
       "copy --kind triad --size 256 --threads 2",
-      inputs(),
-      responses(),
-      run};
+      copy_inputs(),
+      copy_responses(),
+      run_copy};
   return workload;
 }
 

@@ -16,7 +16,7 @@ constexpr double kTera = 1e12;
 
 constexpr int kLargest = 65536;
 
-std::vector<Input> inputs() {
+std::vector<Input> gemm_inputs() {
   const auto edge = [](const char* name, const char* description) {
     return Input{name, InputKind::integer, nullptr, description, "", 1, kLargest};
   };
@@ -30,7 +30,7 @@ std::vector<Input> inputs() {
   });
 }
 
-std::vector<Response> responses() {
+std::vector<Response> gemm_responses() {
   return {
       {"rate", "TFLOP/s", "operations over time; a multiply-accumulate is two"},
       {"time", "s", "mean time of a product"},
@@ -45,7 +45,7 @@ Gemm gemm_of(const Inputs& in) {
           in.text("transpose_b") == "yes"};
 }
 
-Result run(const Request& request) {
+Result run_gemm(const Request& request) {
   const TimingOptions start = timing_options(request, Clock::now());
   const Gemm gemm = gemm_of(request.inputs);
   const auto ceilings = ceilings_for(request, gemm.precision);
@@ -78,9 +78,9 @@ const Workload& gemm_workload() {
       "gemm",
       "one matrix product, over and over: what a device computes at best",
       "gemm --size 1024 --precision bf16",
-      inputs(),
-      responses(),
-      run};
+      gemm_inputs(),
+      gemm_responses(),
+      run_gemm};
   return workload;
 }
 

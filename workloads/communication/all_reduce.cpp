@@ -11,7 +11,7 @@
 namespace doetune::workloads {
 namespace {
 
-std::vector<Input> inputs() {
+std::vector<Input> all_reduce_inputs() {
   using enum InputKind;
   std::vector<Input> all{
       {"message_bytes",
@@ -40,7 +40,7 @@ std::vector<Input> inputs() {
   return all;
 }
 
-std::vector<Response> responses() {
+std::vector<Response> all_reduce_responses() {
   return {{"bus_bandwidth", "GB/s", "2 (ranks - 1) / ranks x message_bytes over time"},
           {"algorithm_bandwidth", "GB/s", "message_bytes over time"},
           {"latency", "s", "mean time of an all-reduce, on the slowest rank"}};
@@ -84,7 +84,7 @@ void check_sum(Communicator& communicator) {
     throw std::runtime_error("the ranks' sum is wrong");
 }
 
-Result measure(Communicator& communicator, const Request& request) {
+Result measure_all_reduce(Communicator& communicator, const Request& request) {
   const Inputs& in = request.inputs;
   check_sum(communicator);
   Message message(communicator, in);
@@ -110,9 +110,9 @@ Result measure(Communicator& communicator, const Request& request) {
                        "latency", request.repeats);
 }
 
-Result run(const Request& request) {
+Result run_all_reduce(const Request& request) {
   return run_ranked(request, !request.gpus.empty(),
-                    [&](Communicator& communicator) { return measure(communicator, request); });
+                    [&](Communicator& communicator) { return measure_all_reduce(communicator, request); });
 }
 
 }  // namespace
@@ -122,9 +122,9 @@ const Workload& all_reduce() {
       "all-reduce",
       "sums over processes: bandwidth and latency of the ways between them",
       "all-reduce --ranks 2 --transport shm --message_bytes 1048576",
-      inputs(),
-      responses(),
-      run};
+      all_reduce_inputs(),
+      all_reduce_responses(),
+      run_all_reduce};
   return workload;
 }
 

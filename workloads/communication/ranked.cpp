@@ -18,9 +18,7 @@ namespace {
 
 constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
 
-double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-
-const double kStart_s = now_s();  // of this process
+const double kStart_s = monotonic_s();  // of this process
 
 std::optional<Place> place() {
   try {
@@ -43,13 +41,13 @@ Result silent() {
 
 RankedMeasurement measure(Communicator& communicator, const measurement::StoppingRule& rule,
                           const std::string& name, const std::function<Timing()>& once) {
-  measurement::Measurement times(rule, now_s());
+  measurement::Measurement times(rule, monotonic_s());
   RankedMeasurement measured;
   do {
     const Timing timing = once();
     if (communicator.rank() != 0) continue;
     measured.values.push_back(timing);
-    times.add(timing.total_s, now_s());
+    times.add(timing.total_s, monotonic_s());
   } while (communicator.agree(!times.stopped_by()));
   if (communicator.rank() != 0) return {};
   conclude(times, name, measured);
@@ -120,19 +118,19 @@ Result run_ranked(const Request& request, bool gpus,
 std::vector<RankedMeasurement> measure_together(Communicator& communicator, const Request& request,
                                                 const std::string& name,
                                                 const std::function<Timing()>& once) {
-  const double start_s = now_s();
+  const double start_s = monotonic_s();
   const double warmup_s = request.inputs.number("warmup");
   once();  // what is prepared at the first time never counts
-  while (communicator.agree(now_s() < start_s + warmup_s)) once();
+  while (communicator.agree(monotonic_s() < start_s + warmup_s)) once();
   auto rule = stopping_rule(request, request.inputs.integer("values"));
   if (request.time_limit_s) rule.deadline_s = kStart_s + kReserve * *request.time_limit_s;
   std::vector<RankedMeasurement> all;
   for (double took_s = 0; communicator.agree(
            static_cast<int>(all.size()) < request.repeats &&
-           (all.empty() || !rule.deadline_s || now_s() + took_s < *rule.deadline_s));) {
-    const double began_s = now_s();
+           (all.empty() || !rule.deadline_s || monotonic_s() + took_s < *rule.deadline_s));) {
+    const double began_s = monotonic_s();
     RankedMeasurement next = measure(communicator, rule, name, once);
-    took_s = now_s() - began_s;
+    took_s = monotonic_s() - began_s;
     const bool cut = next.stopped_by == measurement::StoppedBy::kTimeLimit;
     if (all.empty() || !cut) all.push_back(std::move(next));
   }

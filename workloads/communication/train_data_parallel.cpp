@@ -30,7 +30,7 @@ std::vector<std::string> classifiers() {
   return names;
 }
 
-std::vector<Input> inputs() {
+std::vector<Input> train_data_parallel_inputs() {
   using enum InputKind;
   Input network = categories("network", classifiers(), "what learns");
   network.default_value = "resnet-20";
@@ -64,7 +64,7 @@ std::vector<Input> inputs() {
   return all;
 }
 
-std::vector<Response> responses() {
+std::vector<Response> train_data_parallel_responses() {
   return {
       {"throughput", "images/s", "images of all ranks over the time of their steps"},
       {"step_time", "s", "mean time of a step, on the slowest rank"},
@@ -187,7 +187,7 @@ void check_writable(const std::string& file) {
     throw UsageError(fmt::format("weights_file: cannot write {}: {}", file, std::strerror(errno)));
 }
 
-Result measure(Communicator& communicator, const Request& request) {
+Result measure_train_data_parallel(Communicator& communicator, const Request& request) {
   const Inputs& in = request.inputs;
   const bool root = communicator.rank() == 0;
   const bool keep = in.has("weights_file");
@@ -208,10 +208,10 @@ Result measure(Communicator& communicator, const Request& request) {
   return result;
 }
 
-Result run(const Request& request) {
+Result run_train_data_parallel(const Request& request) {
   const bool gpus = resolve_device(request.inputs.text("device")) == "cuda";
   return run_ranked(request, gpus,
-                    [&](Communicator& communicator) { return measure(communicator, request); });
+                    [&](Communicator& communicator) { return measure_train_data_parallel(communicator, request); });
 }
 
 }  // namespace
@@ -221,9 +221,9 @@ const Workload& train_data_parallel() {
       "train-data-parallel",
       "training of one network by several ranks, each with a part of the batch",
       "train-data-parallel --ranks 2 --network resnet-20 --batch_size 64 --bucket_mb 1",
-      inputs(),
-      responses(),
-      run};
+      train_data_parallel_inputs(),
+      train_data_parallel_responses(),
+      run_train_data_parallel};
   return workload;
 }
 

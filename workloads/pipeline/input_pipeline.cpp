@@ -18,9 +18,7 @@ namespace {
 
 constexpr int kClasses = 100;
 
-double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-
-std::vector<Input> inputs() {
+std::vector<Input> input_pipeline_inputs() {
   using enum InputKind;
   return {
       {"readers", integer, 1, "threads that read, decode and augment; 0: the step does it itself",
@@ -120,7 +118,7 @@ std::unique_ptr<ImageStore> store_of(const Inputs& in) {
 /// Steps until the rule is met.
 PipelineMeasurement measure(Feed& feed, Step& step, const FeedClock& clock,
                             const measurement::StoppingRule& rule) {
-  const double start_s = now_s();
+  const double start_s = monotonic_s();
   measurement::Measurement times(rule, start_s);
   PipelineMeasurement measured;
   double last_s = start_s;
@@ -129,7 +127,7 @@ PipelineMeasurement measure(Feed& feed, Step& step, const FeedClock& clock,
     FedStep one;
     one.idle = feed.next(step.input());
     step.run();
-    const double end_s = now_s();
+    const double end_s = monotonic_s();
     const StageSeconds stages = clock.seconds();
     one.total = end_s - std::exchange(last_s, end_s);
     for (std::size_t i = 0; i < kFeedStages; ++i) one.stages[i] = stages[i] - last_stages[i];
@@ -151,10 +149,10 @@ std::vector<PipelineMeasurement> measure_all(Feed& feed, Step& step, const FeedC
   std::vector<PipelineMeasurement> all;
   for (double took_s = 0;
        std::ssize(all) < options.repeats &&
-       (all.empty() || now_s() + took_s < options.rule.deadline_s.value_or(INFINITY));) {
-    const double began_s = now_s();
+       (all.empty() || monotonic_s() + took_s < options.rule.deadline_s.value_or(INFINITY));) {
+    const double began_s = monotonic_s();
     PipelineMeasurement next = measure(feed, step, clock, options.rule);
-    took_s = now_s() - began_s;
+    took_s = monotonic_s() - began_s;
     if (all.empty() || next.stopped_by != measurement::StoppedBy::kTimeLimit)
       all.push_back(std::move(next));
   }
@@ -169,7 +167,7 @@ void check_memory(const Inputs& in) {
         "resident");
 }
 
-Result run(const Request& request) {
+Result run_input_pipeline(const Request& request) {
   const Clock::time_point start = Clock::now();
   const Inputs& in = request.inputs;
   check_memory(in);
@@ -197,9 +195,9 @@ const Workload& input_pipeline() {
       "input-pipeline",
       "reader threads decode pictures and feed a training step: what holds it up?",
       "input-pipeline --readers 1 --step resnet-20 --image_size 256",
-      inputs(),
+      input_pipeline_inputs(),
       pipeline_responses(),
-      run};
+      run_input_pipeline};
   return workload;
 }
 

@@ -8,7 +8,7 @@
 namespace doetune::workloads {
 namespace {
 
-using Quantity = std::function<double(const FedStep&)>;
+using StepQuantity = std::function<double(const FedStep&)>;
 
 constexpr std::array<const char*, kFeedStages> kStageNames{"read", "decode", "augment", "copy"};
 
@@ -29,8 +29,8 @@ double reader_seconds(const FedStep& step, const PipelineContext& context) {
 }
 
 std::vector<Ratio<FedStep>> ratios(const PipelineContext& context) {
-  const Quantity one = [](const FedStep&) { return 1.0; };
-  const Quantity total = &FedStep::total;
+  const StepQuantity one = [](const FedStep&) { return 1.0; };
+  const StepQuantity total = &FedStep::total;
   std::vector<Ratio<FedStep>> all{
       {"images_per_second", [&](const FedStep&) { return context.batch; }, total},
       {"idle_share", &FedStep::idle, total},

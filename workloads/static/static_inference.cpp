@@ -23,7 +23,7 @@
 namespace doetune::workloads {
 namespace {
 
-std::vector<Input> inputs() {
+std::vector<Input> static_inference_inputs() {
   using enum InputKind;
   return {
       model_input(model_names()),
@@ -130,7 +130,7 @@ JobPlan job_plan(const Inputs& in, const PictureSet& data,
   return plan;
 }
 
-Result run(const Request& request) {
+Result run_static_inference(const Request& request) {
   const Inputs& in = request.inputs;
   const Clock::time_point start = Clock::now();
   constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
@@ -176,9 +176,9 @@ const Workload& static_inference() {
       "a directory of pictures, a video file or drawn pictures through a network, by executors on "
       "all devices",
       "static-inference --model tiny-yolov2 --source photos/ --executors_per_gpu 2 --batch_size 8",
-      inputs(),
+      static_inference_inputs(),
       static_responses(),
-      run};
+      run_static_inference};
   return workload;
 }
 

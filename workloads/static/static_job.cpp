@@ -16,8 +16,6 @@ namespace {
 
 double seconds_of(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
-double now_s() { return seconds_of(Clock::now().time_since_epoch()); }
-
 Clock::time_point after(double seconds) {
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -160,11 +158,11 @@ std::vector<std::byte> StaticJob::take_coded(std::size_t executor,
 }
 
 JobMeasurement StaticJob::measure(const measurement::StoppingRule& rule) {
-  measurement::Measurement times(rule, now_s());
+  measurement::Measurement times(rule, monotonic_s());
   JobMeasurement measured;
   while (!times.stopped_by()) {
     measured.passes.push_back(pass());
-    times.add(measured.passes.back().total_s, now_s());
+    times.add(measured.passes.back().total_s, monotonic_s());
   }
   measured.window = {times.begin_s(), times.end_s()};
   measured.steady = times.steady();
@@ -180,11 +178,11 @@ JobMeasurement StaticJob::measure(const measurement::StoppingRule& rule) {
 std::vector<JobMeasurement> measure_repeats(StaticJob& job, measurement::StoppingRule rule,
                                             int repeats, Clock::time_point deadline) {
   rule.deadline_s = seconds_of(deadline.time_since_epoch());
-  double began_s = now_s();
+  double began_s = monotonic_s();
   std::vector<JobMeasurement> all{job.measure(rule)};
   while (static_cast<int>(all.size()) < repeats) {
-    const double took_s = now_s() - std::exchange(began_s, now_s());
-    if (now_s() + took_s > *rule.deadline_s) break;
+    const double took_s = monotonic_s() - std::exchange(began_s, monotonic_s());
+    if (monotonic_s() + took_s > *rule.deadline_s) break;
     JobMeasurement next = job.measure(rule);
     if (next.stopped_by == measurement::StoppedBy::kTimeLimit) break;
     all.push_back(std::move(next));

@@ -13,7 +13,7 @@ namespace doetune::workloads {
 namespace {
 
 using Passes = std::vector<Pass>;
-using Quantity = std::function<double(const Pass&)>;
+using PassQuantity = std::function<double(const Pass&)>;
 
 double one(const Pass&) { return 1; }
 double total_s(const Pass& pass) { return pass.total_s; }
@@ -22,24 +22,24 @@ double detections(const Pass& pass) { return static_cast<double>(pass.work.detec
 double busy_s(const Pass& pass) { return pass.work.times.sum(); }
 double met_share(const Pass& pass) { return pass.met_share; }
 
-Quantity stage_s(Stage stage) {
+PassQuantity stage_s(Stage stage) {
   return [stage](const Pass& pass) { return pass.work.times[stage]; };
 }
 
 /// A response that is one sum over the passes over another.
-struct Ratio {
+struct PassRatio {
   std::string name;
-  Quantity above;
-  Quantity below;
+  PassQuantity above;
+  PassQuantity below;
 };
 
 bool is_heat_map(const Head& head) { return std::holds_alternative<HeatMapHead>(head); }
 
-std::vector<Ratio> ratios(const ResultContext& context) {
+std::vector<PassRatio> ratios(const ResultContext& context) {
   const auto video_s = [rate = context.plan.frames_per_second](const Pass& pass) {
     return images(pass) / rate;
   };
-  std::vector<Ratio> all{{"throughput", images, total_s},
+  std::vector<PassRatio> all{{"throughput", images, total_s},
                          {"total_time", total_s, one},
                          {"images", images, one},
                          {"image_time", busy_s, images},
@@ -59,13 +59,13 @@ std::vector<Ratio> ratios(const ResultContext& context) {
   return all;
 }
 
-std::vector<double> each(const Passes& passes, const Quantity& quantity) {
+std::vector<double> each(const Passes& passes, const PassQuantity& quantity) {
   std::vector<double> values;
   for (const Pass& pass : passes) values.push_back(quantity(pass));
   return values;
 }
 
-double sum(const Passes& passes, const Quantity& quantity) {
+double sum(const Passes& passes, const PassQuantity& quantity) {
   return std::transform_reduce(passes.begin(), passes.end(), 0.0, std::plus<>(), quantity);
 }
 
@@ -82,7 +82,7 @@ Passes joined(const std::vector<JobMeasurement>& measured) {
 
 void add_ratios(const std::vector<JobMeasurement>& measured, const Passes& all,
                 const ResultContext& context, Result& result) {
-  for (const Ratio& ratio : ratios(context)) {
+  for (const PassRatio& ratio : ratios(context)) {
     for (const JobMeasurement& one_of : measured)
       result.repeats[ratio.name].push_back(sum(one_of.passes, ratio.above) /
                                            sum(one_of.passes, ratio.below));

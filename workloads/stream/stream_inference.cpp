@@ -162,7 +162,7 @@ Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& 
   return result;
 }
 
-Result run(const Request& request) {
+Result run_stream_inference(const Request& request) {
   const Inputs& in = request.inputs;
   constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
   const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
@@ -201,7 +201,7 @@ const Workload& stream_inference() {
       "--input_size 160",
       stream_inputs(),
       stream_responses(),
-      run};
+      run_stream_inference};
   return workload;
 }
 

@@ -13,7 +13,7 @@ namespace doetune::workloads {
 namespace {
 
 using Batches = std::vector<MicroBatch>;
-using Quantity = double (*)(const MicroBatch&);
+using BatchQuantity = double (*)(const MicroBatch&);
 
 double one(const MicroBatch&) { return 1; }
 double images(const MicroBatch& batch) { return static_cast<double>(batch.work.images); }
@@ -27,13 +27,13 @@ double dropped(const MicroBatch& batch) { return static_cast<double>(batch.dropp
 double offered(const MicroBatch& batch) { return dropped(batch) + 1; }
 
 /// A response that is one sum over the micro-batches over another.
-struct Ratio {
+struct BatchRatio {
   const char* name;
-  Quantity above;
-  Quantity below;
+  BatchQuantity above;
+  BatchQuantity below;
 };
 
-constexpr std::array<Ratio, 7> kRatios{{{"throughput", images, processing_s},
+constexpr std::array<BatchRatio, 7> kRatios{{{"throughput", images, processing_s},
                                         {"processing_time", processing_s, one},
                                         {"scheduling_delay", delay_s, one},
                                         {"dropped_share", dropped, offered},
@@ -49,17 +49,17 @@ struct Percentile {
 constexpr std::array<Percentile, 2> kPercentiles{
     {{"processing_time_p50", 0.5}, {"processing_time_p99", 0.99}}};
 
-std::vector<double> each(const Batches& batches, Quantity quantity) {
+std::vector<double> each(const Batches& batches, BatchQuantity quantity) {
   std::vector<double> values;
   for (const MicroBatch& batch : batches) values.push_back(quantity(batch));
   return values;
 }
 
-double sum(const Batches& batches, Quantity quantity) {
+double sum(const Batches& batches, BatchQuantity quantity) {
   return std::transform_reduce(batches.begin(), batches.end(), 0.0, std::plus<>(), quantity);
 }
 
-double mean(const std::vector<double>& values) {
+double batch_mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
@@ -72,7 +72,7 @@ Batches joined(const std::vector<StreamMeasurement>& measured) {
 
 void add_ratios(const std::vector<StreamMeasurement>& measured, const Batches& all,
                 Result& result) {
-  for (const Ratio& ratio : kRatios) {
+  for (const BatchRatio& ratio : kRatios) {
     for (const StreamMeasurement& one_of : measured)
       result.repeats[ratio.name].push_back(sum(one_of.batches, ratio.above) /
                                            sum(one_of.batches, ratio.below));
@@ -146,7 +146,7 @@ void add_series(const Batches& all, Result& result) {
     std::vector<double>& series = result.series[name];
     for (auto from = values.begin(); from != values.end();) {
       const auto to = from + std::min<std::ptrdiff_t>(size, values.end() - from);
-      series.push_back(mean(std::vector<double>(from, to)));
+      series.push_back(batch_mean(std::vector<double>(from, to)));
       from = to;
     }
   }
@@ -163,7 +163,7 @@ std::vector<double> quantiles_of(const std::vector<std::string>& responses) {
 }
 
 double mean_load(const std::vector<StreamMeasurement>& measured, const StreamPlan& plan) {
-  return mean(each(joined(measured), processing_s)) / plan.interval;
+  return batch_mean(each(joined(measured), processing_s)) / plan.interval;
 }
 
 Result stream_result(const std::vector<StreamMeasurement>& measured, int wanted, int executors) {
@@ -171,7 +171,7 @@ Result stream_result(const std::vector<StreamMeasurement>& measured, int wanted,
   Result result;
   add_ratios(measured, all, result);
   add_percentiles(measured, all, result);
-  for (const auto& [name, values] : result.repeats) result.responses[name] = mean(values);
+  for (const auto& [name, values] : result.repeats) result.responses[name] = batch_mean(values);
   if (measured.size() == 1) result.repeats.clear();
   add_notes(measured, wanted, executors, all, result);
   add_series(all, result);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kTail = 0.99;
 
-std::vector<Input> inputs() {
+std::vector<Input> network_inference_inputs() {
   using enum InputKind;
   return with_timing_inputs({
       model_input(model_names()),
@@ -35,7 +35,7 @@ std::vector<Input> inputs() {
   });
 }
 
-std::vector<Response> responses() {
+std::vector<Response> network_inference_responses() {
   return {
       {"throughput", "images/s", "images of a batch over its mean time"},
       {"latency", "s", "mean time of a batch, from host memory to host memory"},
@@ -109,7 +109,7 @@ Result measured_result(const Request& request, const TimingOptions& options, con
   return result;
 }
 
-Result run(const Request& request) {
+Result run_network_inference(const Request& request) {
   TimingOptions options = timing_options(request, Clock::now());
   options.rule.quantiles = quantiles_of(request);
   const Network network = network_of(request.inputs);
@@ -124,9 +124,9 @@ const Workload& network_inference() {
       "network-inference",
       "one network, one batch after another: what an engine makes of the device",
       "network-inference --model resnet-50 --batch_size 8 --threads 2",
-      inputs(),
-      responses(),
-      run};
+      network_inference_inputs(),
+      network_inference_responses(),
+      run_network_inference};
   return workload;
 }
 

@@ -11,8 +11,6 @@ namespace {
 
 constexpr int kMaxRepetitions = 1'000'000;  // in a slice
 
-double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-
 double mean(const std::vector<double>& values) {
   return sum(values) / static_cast<double>(values.size());
 }
@@ -25,23 +23,23 @@ int repetitions_in(double slice_s, double run_s) {
 /// than later ones.
 int warm_up(const TimedRuns& run, const TimingOptions& options) {
   const double end_s =
-      std::min(now_s() + options.warmup_s, options.rule.deadline_s.value_or(INFINITY));
+      std::min(monotonic_s() + options.warmup_s, options.rule.deadline_s.value_or(INFINITY));
   int repetitions = 1;
   run(1);
   do {
     const double run_s = run(repetitions) / repetitions;
     repetitions = std::min(2 * repetitions, repetitions_in(options.slice_s, run_s));
-  } while (now_s() < end_s);
+  } while (monotonic_s() < end_s);
   return repetitions_in(options.slice_s, run(repetitions) / repetitions);
 }
 
 TimedMeasurement measure(const TimedRuns& run, int repetitions,
                          const measurement::StoppingRule& rule) {
-  measurement::Measurement times(rule, now_s());
+  measurement::Measurement times(rule, monotonic_s());
   TimedMeasurement measured;
   while (!times.stopped_by()) {
     measured.values.push_back(run(repetitions) / repetitions);
-    times.add(measured.values.back(), now_s());
+    times.add(measured.values.back(), monotonic_s());
   }
   conclude(times, "time", measured);
   measured.runs = static_cast<std::int64_t>(measured.values.size()) * repetitions;
@@ -52,11 +50,11 @@ TimedMeasurement measure(const TimedRuns& run, int repetitions,
 
 std::vector<TimedMeasurement> time_runs(const TimedRuns& run, const TimingOptions& options) {
   const int repetitions = warm_up(run, options);
-  double began_s = now_s();
+  double began_s = monotonic_s();
   std::vector<TimedMeasurement> all{measure(run, repetitions, options.rule)};
   while (static_cast<int>(all.size()) < options.repeats) {
-    const double took_s = now_s() - std::exchange(began_s, now_s());
-    if (now_s() + took_s > options.rule.deadline_s.value_or(INFINITY)) break;
+    const double took_s = monotonic_s() - std::exchange(began_s, monotonic_s());
+    if (monotonic_s() + took_s > options.rule.deadline_s.value_or(INFINITY)) break;
     TimedMeasurement next = measure(run, repetitions, options.rule);
     if (next.stopped_by == measurement::StoppedBy::kTimeLimit) break;
     all.push_back(std::move(next));

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMagic = 0x3150434E5254444F;  // "ODTRNCP1"; changes with the format
+constexpr std::uint64_t kCheckpointMagic = 0x3150434E5254444F;  // "ODTRNCP1"; changes with the format
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 void append_word(std::string& to, std::uint64_t word) {
@@ -68,7 +68,7 @@ std::pair<Json, std::string_view> parts_of(std::string_view bytes, const fs::pat
     throw UsageError(fmt::format("the checkpoint {} {}; delete it, and the training begins anew",
                                  file.string(), why));
   };
-  if (bytes.size() < 3 * kWord || word_at(bytes, 0) != kMagic) return refuse("is not one");
+  if (bytes.size() < 3 * kWord || word_at(bytes, 0) != kCheckpointMagic) return refuse("is not one");
   const std::string_view body = bytes.substr(0, bytes.size() - kWord);
   if (fnv1a(body) != word_at(bytes, body.size())) return refuse("is cut short or damaged");
   const std::uint64_t length = word_at(bytes, kWord);
@@ -86,7 +86,7 @@ void save_checkpoint(const fs::path& file, const Json& settings, const TrainingS
                      TrainableNetwork& network) {
   const std::string text = Json{{"settings", settings}, {"state", json_of(state)}}.dump();
   std::string bytes;
-  append_word(bytes, kMagic);
+  append_word(bytes, kCheckpointMagic);
   append_word(bytes, text.size());
   bytes += text;
   for (const std::span<const float> block : blocks_of(network))

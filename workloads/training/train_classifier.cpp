@@ -56,7 +56,7 @@ std::vector<Input> data_inputs() {
   };
 }
 
-std::vector<Input> inputs() {
+std::vector<Input> train_classifier_inputs() {
   using enum InputKind;
   std::vector<Input> all{
       categories("network", {"small-cnn", "resnet-20", "resnet-18"}, "what learns")};
@@ -122,7 +122,7 @@ void check(const TrainingPlan& plan) {
 /// All that decides what is learnt, and how it is timed.
 Json settings_of(const Inputs& in, std::uint64_t seed, std::string_view device) {
   Json settings{{"seed", seed}, {"device", device}};
-  for (const Input& input : inputs())
+  for (const Input& input : train_classifier_inputs())
     if (input.name != "checkpoint" && input.name != "device" && in.has(input.name))
       settings[input.name] = input.kind == InputKind::integer || input.kind == InputKind::continuous
                                  ? Json(in.number(input.name))
@@ -183,8 +183,6 @@ class Keeper {
   Json settings_;
 };
 
-double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
-
 /// When a repeat is too late.
 struct TimeLeft {
   double deadline_s;  // of the steady clock
@@ -195,15 +193,15 @@ struct TimeLeft {
 /// longest before, nor is another epoch that takes as long as its last.
 std::optional<TrainingState> train(const Inputs& in, const TrainingPlan& plan, const Data& data,
                                    Engine& engine, const Keeper& keeper, const TimeLeft& left) {
-  if (!keeper.has_begun() && now_s() + left.longest_s > left.deadline_s) return std::nullopt;
+  if (!keeper.has_begun() && monotonic_s() + left.longest_s > left.deadline_s) return std::nullopt;
   const auto network = network_of(in, plan, engine);
   Trainer trainer(*network, *data.train, *data.held_out, plan, keeper.load(*network));
   for (double took_s = left.longest_s / plan.epochs; !trainer.finished();) {
-    const double began_s = now_s();
+    const double began_s = monotonic_s();
     if (began_s + took_s > left.deadline_s) return std::nullopt;
     trainer.run_epoch();
     keeper.save(trainer.state(), *network);
-    took_s = now_s() - began_s;
+    took_s = monotonic_s() - began_s;
   }
   return trainer.state();
 }
@@ -220,13 +218,13 @@ std::vector<TrainingState> train_all(const Request& request, TrainingPlan plan, 
   };
   std::vector<TrainingState> trainings;
   for (TimeLeft left{INFINITY, 0}; std::ssize(trainings) < request.repeats;) {
-    const double began_s = now_s();
+    const double began_s = monotonic_s();
     const auto repeat = static_cast<int>(trainings.size());
     plan.seed = seed_of(repeat);
     auto training = train(request.inputs, plan, data, engine, keeper_of(repeat), left);
     if (!training) break;
     // An earlier process may have done a part of it.
-    left = {deadline_s, std::max({left.longest_s, now_s() - began_s, training->time_s})};
+    left = {deadline_s, std::max({left.longest_s, monotonic_s() - began_s, training->time_s})};
     trainings.push_back(std::move(*training));
   }
   // All repeats are there: a run that is made again is a new run.
@@ -234,7 +232,7 @@ std::vector<TrainingState> train_all(const Request& request, TrainingPlan plan, 
   return trainings;
 }
 
-Result run(const Request& request) {
+Result run_train_classifier(const Request& request) {
   const Clock::time_point begin = Clock::now();
   const Inputs& in = request.inputs;
   const int threads = threads_of(request);
@@ -243,11 +241,11 @@ Result run(const Request& request) {
   const std::string_view device = resolve_device(in.text("device"));
   const auto engine = make_engine(device);
   const Data data = data_of(in, threads);
-  const double start_s = now_s();
+  const double start_s = monotonic_s();
   const auto trainings = train_all(request, plan, data, *engine, device,
                                    deadline_s(request, begin).value_or(INFINITY));
   Result result = training_result(trainings, std::stoi(in.text("classes")), plan.target_accuracy);
-  result.window = {start_s, now_s()};
+  result.window = {start_s, monotonic_s()};
   note_repeats(trainings.size(), request.repeats, result);
   result.notes["engine"] = engine->description();
   result.notes["threads"] = threads;
@@ -261,9 +259,9 @@ const Workload& train_classifier() {
       "train-classifier",
       "a network learns classes of pictures: accuracy and time against what it is given",
       "train-classifier --epochs 3 --data_size 2000 --batch_size 32 --learning_rate 0.05",
-      inputs(),
+      train_classifier_inputs(),
       training_responses(),
-      run};
+      run_train_classifier};
   return workload;
 }
 
