@@ -118,6 +118,7 @@ TEST_CASE("Labels tell hosts, GPUs and the plan's blocks apart", "[reports][bloc
                             {3, "block 2, host n1, GPU 0"},
                             {4, "block 2, host n1, GPU 1"}});
   CHECK(both.numbers == std::vector<int>{3, 4, 1, 2});
-  CHECK(analysis::blocks_of("plan", runs, records).numbers == std::vector<int>{2, 2, 1, 1});
+  CHECK(analysis::blocks_of(doe::BlockType::kPlan, runs, records).numbers ==
+        std::vector<int>{2, 2, 1, 1});
   CHECK(analysis::blocks_of("day", runs, records).names[1] == "block 1, day not recorded");
 }

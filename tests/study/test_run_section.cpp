@@ -1,7 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "study/run_section.h"
-#include "study/study.h"
+#include "study/sections.h"
 
 using namespace doetune;
 using study::parse_study;
