@@ -84,35 +84,13 @@ std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
 /// The study's goal; a ramp's open ends are infinite until the surface is known.
 std::optional<Goal> goal_of(const study::Response& response) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  Goal goal;
-  switch (response.goal) {
-    case study::GoalKind::kNone:
-      return std::nullopt;
-    case study::GoalKind::kMaximize:
-      goal.type = GoalType::kMaximize;
-      break;
-    case study::GoalKind::kMinimize:
-      goal.type = GoalType::kMinimize;
-      break;
-    case study::GoalKind::kTarget:
-      goal.type = GoalType::kTarget;
-      break;
-    case study::GoalKind::kWithin:
-      goal.type = GoalType::kWithin;
-      break;
-    case study::GoalKind::kAtMost:
-      goal.type = GoalType::kAtMost;
-      break;
-    case study::GoalKind::kAtLeast:
-      goal.type = GoalType::kAtLeast;
-      break;
-  }
-  goal.low = response.low.value_or(-kInfinity);
-  goal.high = response.high.value_or(kInfinity);
-  goal.target = response.target.value_or(0);
-  goal.weight = response.weight;
-  goal.importance = response.importance;
-  return goal;
+  if (!response.goal) return std::nullopt;
+  return Goal{*response.goal,
+              response.low.value_or(-kInfinity),
+              response.high.value_or(kInfinity),
+              response.target.value_or(0),
+              response.weight,
+              response.importance};
 }
 
 /// Ramps end at the lowest and highest prediction in the region unless the study says otherwise;
@@ -192,8 +170,7 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
         infeasible);
   }
   for (const ResponseAnalysis& response : analysis.responses) {
-    const bool wanted = response.response.goal != study::GoalKind::kNone ||
-                        options.goals.count(response.response.name) > 0;
+    const bool wanted = response.response.goal || options.goals.count(response.response.name) > 0;
     if (wanted && response.surface() == nullptr) {
       return response.response.name + " has a goal but no surface: " + response.problem;
     }

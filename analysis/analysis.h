@@ -54,7 +54,7 @@ struct ResponseAnalysis {
 
   /// A law or a Gaussian process that stands in for the polynomial; empty: the fit is the surface.
   std::shared_ptr<const surfaces::Surface> other = {};
-  std::string kind = "polynomial";  ///< its name
+  doe::SurfaceType kind = doe::SurfaceType::kPolynomial;
 
   /// What predicts the response; null without any.
   const surfaces::Surface* surface() const { return other ? other.get() : fit ? &*fit : nullptr; }
@@ -63,12 +63,16 @@ struct ResponseAnalysis {
   bool is_plain_polynomial() const { return fit && !other && !fit->split_plot && !fit->variance; }
 };
 
+/// What is given takes the place of what the study says.
 struct AnalysisOptions {
-  std::optional<std::string> model;      ///< instead of the study's: a name of doe::Model::names()
-  std::optional<std::string> transform;  ///< instead of each response's own
-  /// Instead of each response's own, where not empty.
-  study::FitSettings fit = {"", "", "", "", "", "", ""};
-  std::map<std::string, surfaces::Goal> goals;  ///< instead of the study's, by response
+  std::optional<std::string> model;  ///< a name of doe::Model::names()
+  std::optional<doe::TransformType> transform;
+  std::optional<double> power;  ///< of the transform; estimated unless given
+  std::optional<doe::SurfaceType> surface;
+  std::optional<std::string> law_factor;
+  std::optional<doe::SelectionMethod> selection;
+  std::optional<doe::Loss> loss;
+  std::map<std::string, surfaces::Goal> goals;  ///< by response
   std::map<std::string, double> hold;           ///< factors fixed at a natural setting
 };
 

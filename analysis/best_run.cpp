@@ -14,8 +14,8 @@ struct Score {
 /// Between runs as desirable as can be, the value itself decides.
 double value_of(const Analysis& analysis, const study::RunRecord& record) {
   for (const study::Response& response : analysis.directory->study.responses) {
-    const bool maximize = response.goal == study::GoalKind::kMaximize;
-    if (!maximize && response.goal != study::GoalKind::kMinimize) continue;
+    const bool maximize = response.goal == doe::GoalType::kMaximize;
+    if (!maximize && response.goal != doe::GoalType::kMinimize) continue;
     const auto value = record.responses.find(response.name);
     if (value != record.responses.end()) return maximize ? value->second : -value->second;
   }

@@ -27,10 +27,9 @@ std::string day_of(const study::RunRecord& record) {
                                     : record.start.substr(0, kDay);
 }
 
-std::string circumstance(const std::string& kind, const study::RunRecord& record,
-                         bool several_hosts) {
-  if (kind == "host") return host_of(record);
-  return kind == "gpu" ? gpu_of(record, several_hosts) : day_of(record);
+std::string circumstance(doe::BlockType kind, const study::RunRecord& record, bool several_hosts) {
+  if (kind == doe::BlockType::kHost) return host_of(record);
+  return kind == doe::BlockType::kGpu ? gpu_of(record, several_hosts) : day_of(record);
 }
 
 bool has_several_hosts(const std::vector<const study::PlannedRun*>& runs,
@@ -42,10 +41,10 @@ bool has_several_hosts(const std::vector<const study::PlannedRun*>& runs,
 
 }  // namespace
 
-Blocks blocks_of(const std::string& kind, const std::vector<const study::PlannedRun*>& runs,
+Blocks blocks_of(doe::BlockType kind, const std::vector<const study::PlannedRun*>& runs,
                  const std::map<int, study::RunRecord>& records) {
   Blocks blocks;
-  if (kind == "plan") {
+  if (kind == doe::BlockType::kPlan) {
     for (const study::PlannedRun* run : runs) blocks.numbers.push_back(run->block);
     return blocks;
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "doe/response.h"
 #include "study/plan.h"
 #include "study/run_record.h"
 
@@ -16,11 +17,11 @@ struct Blocks {
   std::map<int, std::string> names;  ///< of the numbers; empty where they are the plan's
 };
 
-/// By `kind`: "plan", the run sheet's blocks; "host"; "gpu", the GPUs assigned (with their host
-/// where there are several hosts); "day", of the start in UTC. Where the plan has blocks of its own
-/// they are told apart besides: "block 2, host n1". Names are numbered in their alphabetical order;
-/// runs whose record does not tell are a block "not recorded".
-Blocks blocks_of(const std::string& kind, const std::vector<const study::PlannedRun*>& runs,
+/// By kPlan, the run sheet's blocks; kHost; kGpu, the GPUs assigned (with their host where there
+/// are several hosts); kDay, of the start in UTC. Where the plan has blocks of its own they are
+/// told apart besides: "block 2, host n1". Names are numbered in their alphabetical order; runs
+/// whose record does not tell are a block "not recorded".
+Blocks blocks_of(doe::BlockType kind, const std::vector<const study::PlannedRun*>& runs,
                  const std::map<int, study::RunRecord>& records);
 
 /// A text of a fit with its "block[2]" as "block[host n1]"; as it is where blocks have no names.

@@ -13,32 +13,17 @@
 namespace doetune::analysis {
 namespace {
 
+using doe::SurfaceType, doe::VarianceType;
 using surfaces::FitOptions;
 
 /// The response's own settings, but for those asked for instead.
 study::FitSettings settings_of(const study::Response& response, const AnalysisOptions& options) {
   study::FitSettings fit = response.fit;
-  const auto take = [](std::string& value, const std::string& instead) {
-    if (!instead.empty()) value = instead;
-  };
-  take(fit.surface, options.fit.surface);
-  take(fit.factor, options.fit.factor);
-  take(fit.by, options.fit.by);
-  take(fit.selection, options.fit.selection);
-  take(fit.loss, options.fit.loss);
-  take(fit.variance, options.fit.variance);
+  fit.surface = options.surface.value_or(fit.surface);
+  fit.factor = options.law_factor.value_or(fit.factor);
+  fit.selection = options.selection.value_or(fit.selection);
+  fit.loss = options.loss.value_or(fit.loss);
   return fit;
-}
-
-surfaces::Loss loss_named(const std::string& name) {
-  if (name == "huber") return surfaces::Loss::kHuber;
-  return name == "tukey" ? surfaces::Loss::kTukey : surfaces::Loss::kSquares;
-}
-
-surfaces::SelectionMethod method_named(const std::string& name) {
-  if (name == "backward") return surfaces::SelectionMethod::kBackward;
-  return name == "forward" ? surfaces::SelectionMethod::kForward
-                           : surfaces::SelectionMethod::kBestSubset;
 }
 
 /// As far as the runs and the response's settings tell.
@@ -46,7 +31,7 @@ FitOptions options_of(const ResponseRuns& runs, const study::FitSettings& settin
   FitOptions options;
   options.blocks = runs.blocks;
   options.whole_plots = runs.whole_plots;
-  options.loss = loss_named(settings.loss);
+  options.loss = settings.loss;
   options.settings = runs.settings;
   return options;
 }
@@ -61,9 +46,9 @@ class ResponseFit {
         settings_(settings_of(response, options)),
         model_(options.model ? doe::Model::named(*options.model, study.factors) : study.model),
         options_(options_of(runs, settings_)),
-        result_{response, {}, "", runs.runs} {
-    transform_ = options.transform.value_or(response.transform);
-  }
+        transform_(options.transform.value_or(response.transform)),
+        power_(options.power),
+        result_{response, {}, "", runs.runs} {}
 
   /// The first step: the polynomial.
   void fit() {
@@ -94,7 +79,7 @@ class ResponseFit {
       choose_surface();
     } catch (const std::exception& error) {
       if (!result_.problem.empty()) result_.problem += "; ";
-      result_.problem += settings_.surface + ": " + error.what();
+      result_.problem += doe::word_of(settings_.surface) + ": " + error.what();
     }
     name_blocks();
     return std::move(result_);
@@ -103,7 +88,7 @@ class ResponseFit {
   /// Whether sequences of models of both take the same from the runs.
   bool shares_models(const ResponseFit& other) const {
     const auto may = [](const ResponseFit& fit) {
-      return !fit.runs_.runs.empty() && fit.settings_.variance != "modelled";
+      return !fit.runs_.runs.empty() && fit.settings_.variance == VarianceType::kConstant;
     };
     return may(*this) && may(other) && runs_.runs == other.runs_.runs &&
            runs_.blocks == other.runs_.blocks && runs_.whole_plots == other.runs_.whole_plots &&
@@ -139,8 +124,8 @@ class ResponseFit {
         // The fit itself will say what is wrong with these runs.
       }
     }
-    if (transform_ != surfaces::kBoxCoxName) {
-      options_.transform = surfaces::transform_from_name(transform_);
+    if (transform_ != doe::TransformType::kPower || power_) {
+      options_.transform = {transform_, power_.value_or(1)};
       return;
     }
     if (!result_.box_cox) {
@@ -154,7 +139,7 @@ class ResponseFit {
   void model_variance() {
     const auto groups = surfaces::replicate_variances(runs_.coded, transformed(), runs_.blocks);
     result_.constancy = surfaces::test_constancy(study_.factors, groups);
-    if (settings_.variance != "modelled") return;
+    if (settings_.variance == VarianceType::kConstant) return;
     const auto repeats = repeat_variances();
     if (repeats.empty()) {
       options_.variance = surfaces::fit_variance_model(study_.factors, groups);
@@ -195,13 +180,12 @@ class ResponseFit {
   }
 
   void fit_polynomial() {
-    if (settings_.selection == "none") {
+    if (settings_.selection == doe::SelectionMethod::kNone) {
       result_.fit = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, options_);
       return;
     }
-    result_.selection =
-        surfaces::select_model(model_, runs_.coded, runs_.y,
-                               {.method = method_named(settings_.selection), .fit = options_});
+    result_.selection = surfaces::select_model(model_, runs_.coded, runs_.y,
+                                               {.method = settings_.selection, .fit = options_});
     result_.fit = result_.selection->fit;
   }
 
@@ -223,19 +207,19 @@ class ResponseFit {
   }
 
   void choose_surface() {
-    if (settings_.surface == "polynomial") return;
+    if (settings_.surface == SurfaceType::kPolynomial) return;
     result_.kind = settings_.surface;
-    if (settings_.surface == "gaussian-process") {
+    if (settings_.surface == SurfaceType::kGaussianProcess) {
       result_.other = std::make_shared<surfaces::GaussianProcess>(
           surfaces::fit_gaussian_process(doe::Model::parse({"1"}, study_.factors), runs_.coded,
                                          runs_.y, {.transform = options_.transform}));
-    } else if (settings_.surface == "auto") {
+    } else if (settings_.surface == SurfaceType::kAuto) {
       compare();
     } else {
       const std::string factor = law_factor();
       result_.other = std::make_shared<surfaces::LawFit>(
-          surfaces::fit_law(surfaces::law_named(settings_.surface), study_.factors, factor,
-                            runs_.coded, runs_.y, settings_.by, options_.transform));
+          surfaces::fit_law(surfaces::law_named(doe::word_of(settings_.surface)), study_.factors,
+                            factor, runs_.coded, runs_.y, settings_.by, options_.transform));
     }
   }
 
@@ -258,11 +242,11 @@ class ResponseFit {
     const surfaces::SurfaceCandidate& best = result_.choice->best();
     const auto* polynomial = dynamic_cast<const surfaces::Fit*>(best.surface.get());
     if (polynomial == nullptr) {
-      result_.kind = "gaussian-process";
+      result_.kind = SurfaceType::kGaussianProcess;
       result_.other = best.surface;
       return;
     }
-    result_.kind = "polynomial";
+    result_.kind = SurfaceType::kPolynomial;
     result_.fit = *polynomial;
     result_.problem.clear();
     judge();
@@ -284,7 +268,8 @@ class ResponseFit {
   study::FitSettings settings_;
   doe::Model model_;
   FitOptions options_;
-  std::string transform_;
+  doe::TransformType transform_;
+  std::optional<double> power_;
   const surfaces::SequentialModels* models_ = nullptr;
   ResponseAnalysis result_;
 };

@@ -24,10 +24,9 @@ bool any_fit(const Analysis& analysis) {
 
 bool has_goal(const Analysis& analysis) {
   return !analysis.goals.empty() ||
-         std::any_of(analysis.responses.begin(), analysis.responses.end(),
-                     [](const ResponseAnalysis& response) {
-                       return response.response.goal != study::GoalKind::kNone;
-                     });
+         std::any_of(
+             analysis.responses.begin(), analysis.responses.end(),
+             [](const ResponseAnalysis& response) { return response.response.goal.has_value(); });
 }
 
 }  // namespace doetune::analysis

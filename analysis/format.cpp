@@ -112,9 +112,8 @@ std::string goal_text(const surfaces::Goal& goal, std::string_view unit) {
   const auto value = [&](double x) { return with_unit(exact_number(x), unit); };
   switch (goal.type) {
     case GoalType::kMaximize:
-      return "maximize";
     case GoalType::kMinimize:
-      return "minimize";
+      return doe::word_of(goal.type);
     case GoalType::kTarget:
       return "target " + value(goal.target);
     case GoalType::kWithin:

@@ -58,7 +58,8 @@ std::string reachable_goal(const Analysis& analysis) {
     const surfaces::Goal& missed = analysis.goals.at(relaxation.name);
     const bool at_most = std::isfinite(missed.high), at_least = std::isfinite(missed.low);
     if (!relaxation.feasible || at_most == at_least) continue;
-    return fmt::format("{}={}:{:.4g}", relaxation.name, at_most ? "at_most" : "at_least",
+    const doe::GoalType type = at_most ? doe::GoalType::kAtMost : doe::GoalType::kAtLeast;
+    return fmt::format("{}={}:{:.4g}", relaxation.name, doe::word_of(type),
                        rounded_limit(relaxation.reachable, at_most));
   }
   return kWords;

@@ -97,7 +97,8 @@ std::string curvature_text(const std::vector<doe::Factor>& factors,
 std::string shape_words(const Analysis& analysis, const ResponseAnalysis& response) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
   if (response.other) {
-    return fmt::format("Its surface is a {}, which has no such shape.", response.kind);
+    return fmt::format("Its surface is a {}, which has no such shape.",
+                       doe::word_of(response.kind));
   }
   const Reference at = reference(analysis);
   const auto point =

@@ -52,7 +52,7 @@ void say_what_differs(const analysis::Analysis& analysis) {
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.other || !response.fit) continue;
     fmt::print(stderr, "{}: the script fits its polynomial, not the {} that doetune predicts by\n",
-               response.response.name, response.kind);
+               response.response.name, doe::word_of(response.kind));
   }
 }
 

@@ -72,7 +72,7 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
 void print_surface(const analysis::ResponseAnalysis& response) {
   if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
-  fmt::print("  surface: {} (the tables are of the polynomial)\n", response.kind);
+  fmt::print("  surface: {} (the tables are of the polynomial)\n", doe::word_of(response.kind));
   const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
   if (law == nullptr) return;
   fmt::print("  {}{}, sigma {}, R² {:.4f}\n", law->law.equation,

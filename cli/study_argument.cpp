@@ -8,33 +8,24 @@
 #include <limits>
 
 #include "base/nearest_name.h"
-#include "study/schema.h"
-#include "study/setting_error.h"
+#include "doe/response.h"
+#include "study/error.h"
 #include "study/yaml.h"
-#include "surfaces/least_squares/box_cox.h"
-#include "surfaces/models/law.h"
 
 namespace po = boost::program_options;
 
 namespace doetune::cli {
 namespace {
 
+using doe::GoalType;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct GoalWord {
-  const char* word;
-  surfaces::GoalType type;
-  std::size_t fewest_values, max_values;
+/// How many values a goal takes, in the order of doe::GoalType.
+struct GoalValues {
+  std::size_t minimum, maximum;
 };
-
-constexpr std::array kGoalWords{
-    GoalWord{"maximize", surfaces::GoalType::kMaximize, 0, 2},
-    GoalWord{"minimize", surfaces::GoalType::kMinimize, 0, 2},
-    GoalWord{"target", surfaces::GoalType::kTarget, 1, 1},
-    GoalWord{"within", surfaces::GoalType::kWithin, 2, 2},
-    GoalWord{"at_most", surfaces::GoalType::kAtMost, 1, 1},
-    GoalWord{"at_least", surfaces::GoalType::kAtLeast, 1, 1},
-};
+constexpr GoalValues kGoalValues[] = {{0, 2}, {0, 2}, {1, 1}, {2, 2}, {1, 1}, {1, 1}};
 
 /// All that makes an analysis another one than the study's.
 constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
@@ -68,26 +59,23 @@ std::vector<double> numbers(const std::string& text, const std::string& option) 
 surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
   const auto colon = text.find(':');
   const std::string word = text.substr(0, colon);
-  const auto found = std::find_if(kGoalWords.begin(), kGoalWords.end(),
-                                  [&](const GoalWord& known) { return known.word == word; });
-  if (found == kGoalWords.end()) {
-    std::vector<std::string> words;
-    for (const GoalWord& known : kGoalWords) words.emplace_back(known.word);
+  const auto type = doe::choice_of<GoalType>(word);
+  if (!type) {
     throw UsageError(fmt::format("{}: no goal is named '{}'{}", option, word,
-                                 did_you_mean_or_list(word, words)));
+                                 did_you_mean_or_list(word, doe::words_of<GoalType>())));
   }
+  const auto [minimum, maximum] = kGoalValues[static_cast<std::size_t>(*type)];
   const std::vector<double> values =
       numbers(colon == std::string::npos ? "" : text.substr(colon + 1), option);
-  if (values.size() < found->fewest_values || values.size() > found->max_values) {
+  if (values.size() < minimum || values.size() > maximum) {
     throw UsageError(fmt::format("{}: {} needs {}, for example {}", option, word,
-                                 found->max_values == 1 ? "one number" : "two numbers",
-                                 found->max_values == 1 ? word + ":100" : word + ":1800,2500"));
+                                 maximum == 1 ? "one number" : "two numbers",
+                                 maximum == 1 ? word + ":100" : word + ":1800,2500"));
   }
-  surfaces::Goal goal;
-  goal.type = found->type;
-  if (goal.type == surfaces::GoalType::kTarget) {
+  surfaces::Goal goal{.type = *type};
+  if (goal.type == GoalType::kTarget) {
     goal.target = values[0];
-  } else if (goal.type == surfaces::GoalType::kAtMost) {
+  } else if (goal.type == GoalType::kAtMost) {
     goal.high = values[0];
   } else {
     goal.low = values.empty() ? -kInfinity : values[0];
@@ -128,10 +116,21 @@ void read_hold(const std::string& text, const study::Study& study,
   options.hold[name] = *value;
 }
 
-bool is_law(const std::string& surface) {
-  const std::vector<surfaces::Law>& laws = surfaces::laws();
-  return std::any_of(laws.begin(), laws.end(),
-                     [&](const surfaces::Law& law) { return law.name == surface; });
+void read_transform(const Options& options, analysis::AnalysisOptions& analysis) {
+  const std::string name = options.text("transform");
+  analysis.transform = doe::choice_of<doe::TransformType>(name);
+  if (analysis.transform) return;
+  try {
+    const surfaces::Transform power = surfaces::transform_from_name(name);
+    analysis.transform = power.kind;
+    analysis.power = power.lambda;
+  } catch (const std::invalid_argument& error) {
+    if (name.starts_with("power")) throw UsageError(fmt::format("--transform: {}", error.what()));
+    std::vector<std::string> words = options.choices_of("transform")->words;
+    words.emplace_back("power(0.3)");
+    throw UsageError(
+        fmt::format("--transform: '{}' is not known{}", name, did_you_mean_or_list(name, words)));
+  }
 }
 
 /// A law is in one numeric factor, which the command line or the study must name where there are
@@ -141,19 +140,19 @@ void check_law(const analysis::AnalysisOptions& analysis, const study::Study& st
   for (const doe::Factor& factor : study.factors) {
     if (!factor.is_categorical()) numeric.push_back(factor.name);
   }
-  const std::string& factor = analysis.fit.factor;
-  if (!factor.empty() && std::find(numeric.begin(), numeric.end(), factor) == numeric.end()) {
-    throw UsageError(fmt::format("--law-factor: '{}' has no numbers for settings{}", factor,
-                                 did_you_mean_or_list(factor, numeric)));
+  const std::optional<std::string>& factor = analysis.law_factor;
+  if (factor && std::find(numeric.begin(), numeric.end(), *factor) == numeric.end()) {
+    throw UsageError(fmt::format("--law-factor: '{}' has no numbers for settings{}", *factor,
+                                 did_you_mean_or_list(*factor, numeric)));
   }
-  if (!is_law(analysis.fit.surface) || !factor.empty()) return;
+  if (!analysis.surface || !doe::is_law(*analysis.surface) || factor) return;
   const bool named = std::all_of(study.responses.begin(), study.responses.end(),
                                  [](const auto& response) { return !response.fit.factor.empty(); });
   if (named || numeric.size() == 1) return;
   throw UsageError(
       fmt::format("--surface {}: a law is in one numeric factor; name it with "
                   "--law-factor: {}",
-                  analysis.fit.surface, fmt::join(numeric, ", ")));
+                  doe::word_of(*analysis.surface), fmt::join(numeric, ", ")));
 }
 
 }  // namespace
@@ -181,10 +180,10 @@ void add_fit_options(Options& options) {
   std::vector<std::string> models = doe::Model::names();
   models.emplace_back("auto");
   options.choices("model", {models});
-  options.choices("transform", {{"none", "log", "sqrt", "inverse", "logit", "box-cox"}, true});
-  for (const char* option : {"surface", "selection", "loss"}) {
-    options.choices(option, {study::fit_words(option)});
-  }
+  options.choices("transform", {doe::words_of<doe::TransformType>(), true});
+  options.choices("surface", {doe::words_of<doe::SurfaceType>()});
+  options.choices("selection", {doe::words_of<doe::SelectionMethod>()});
+  options.choices("loss", {doe::words_of<doe::Loss>()});
 }
 
 void add_goal_options(Options& options) {
@@ -206,9 +205,9 @@ std::string checked_factor(const Options& options, const char* option, const stu
 }
 
 std::vector<std::string> goal_words() {
-  std::vector<std::string> words;
-  for (const GoalWord& goal : kGoalWords) {
-    words.push_back(goal.word + std::string(goal.fewest_values > 0 ? ":" : ""));
+  std::vector<std::string> words = doe::words_of<GoalType>();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (kGoalValues[i].minimum > 0) words[i] += ':';
   }
   return words;
 }
@@ -223,32 +222,21 @@ analysis::AnalysisOptions analysis_options(const Options& options, const study::
   if (options.has("model")) {
     const std::string model = options.text("model");
     if (model == "auto") {
-      analysis.fit.surface = model;
+      analysis.surface = doe::SurfaceType::kAuto;
     } else {
       analysis.model = model;
     }
   }
-  if (options.has("surface")) analysis.fit.surface = options.text("surface");
-  analysis.fit.selection = options.text("selection");
-  analysis.fit.loss = options.text("loss");
-  analysis.fit.factor = checked_factor(options, "law-factor", study);
-  check_law(analysis, study);
-  if (options.has("transform")) {
-    analysis.transform = options.text("transform");
-    try {
-      if (*analysis.transform != surfaces::kBoxCoxName) {
-        surfaces::transform_from_name(*analysis.transform);
-      }
-    } catch (const std::invalid_argument& error) {
-      if (analysis.transform->starts_with("power")) {
-        throw UsageError(fmt::format("--transform: {}", error.what()));
-      }
-      std::vector<std::string> words = options.choices_of("transform")->words;
-      words.emplace_back("power(0.3)");
-      throw UsageError(fmt::format("--transform: '{}' is not known{}", *analysis.transform,
-                                   did_you_mean_or_list(*analysis.transform, words)));
-    }
+  if (options.has("surface")) {
+    analysis.surface = doe::choice_of<doe::SurfaceType>(options.text("surface"));
   }
+  analysis.selection = doe::choice_of<doe::SelectionMethod>(options.text("selection"));
+  analysis.loss = doe::choice_of<doe::Loss>(options.text("loss"));
+  if (options.has("law-factor")) {
+    analysis.law_factor = checked_factor(options, "law-factor", study);
+  }
+  check_law(analysis, study);
+  if (options.has("transform")) read_transform(options, analysis);
   for (const std::string& goal : options.list("goal")) read_goal(goal, study, analysis);
   for (const std::string& hold : options.list("hold")) read_hold(hold, study, analysis);
   return analysis;

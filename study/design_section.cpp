@@ -1,4 +1,4 @@
-#include "study/design_section.h"
+#include "study/sections.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include "doe/design.h"
 #include "study/yaml.h"
-#include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {

@@ -15,8 +15,8 @@
 #include "base/host.h"
 #include "base/version.h"
 #include "study/argument_template.h"
+#include "study/files.h"
 #include "study/journal.h"
-#include "study/nearest_file.h"
 #include "study/plan_json.h"
 
 namespace doetune::study {

@@ -1,4 +1,4 @@
-#include "study/factor_section.h"
+#include "study/sections.h"
 
 #include <fmt/format.h>
 

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include "base/files.h"
-#include "study/nearest_file.h"
+#include "base/nearest_name.h"
 
 namespace doetune::study {
 namespace {
@@ -22,6 +24,23 @@ void replace(const fs::path& file, const std::string& content, Durability durabi
   } catch (const WriteError& failed) {
     fail_at_path(file, "cannot be written: " + failed.reason);
   }
+}
+
+constexpr int kMaxEntries = 1000;
+constexpr std::size_t kLongestName = 64;
+
+bool is_of_kind(const fs::path& path, Entry kind) {
+  std::error_code error;
+  return kind == Entry::kFile ? fs::is_regular_file(path, error)
+                              : fs::exists(path / "plan.json", error);
+}
+
+/// Another name by a third of its letters at most; a stem with another extension.
+bool is_near(const std::string& wanted, const std::string& name) {
+  if (wanted.size() > kLongestName || name.size() > kLongestName) return false;
+  const auto most = static_cast<int>(std::max(wanted.size(), name.size()) / 3);
+  return edit_distance(wanted, name) <= std::max(1, most) ||
+         fs::path(wanted).stem() == fs::path(name).stem();
 }
 
 }  // namespace
@@ -48,6 +67,26 @@ std::string read_file(const fs::path& file) {
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!stream) fail_at_path(file, fmt::format("cannot be read: {}", std::strerror(errno)));
   return text;
+}
+
+std::string did_you_mean_entry(const fs::path& missing, Entry kind) {
+  const std::string wanted = (missing / "").parent_path().filename().string();
+  const fs::path folder = (missing / "").parent_path().parent_path();
+  std::vector<std::string> near;
+  int seen = 0;
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+    if (++seen > kMaxEntries) break;
+    const std::string name = entry.path().filename().string();
+    if (is_near(wanted, name) && is_of_kind(entry.path(), kind)) near.push_back(name);
+  }
+  if (near.empty()) return "";
+  const auto nearest =
+      std::min_element(near.begin(), near.end(), [&](const std::string& a, const std::string& b) {
+        return edit_distance(wanted, a) < edit_distance(wanted, b);
+      });
+  return "; did you mean '" + (folder / *nearest).string() + "'?";
 }
 
 }  // namespace doetune::study

@@ -1,4 +1,4 @@
-// Files of a study directory, read whole and replaced whole.
+// Files of a study directory, read whole and replaced whole, and what a wrong path may have meant.
 #pragma once
 
 #include <filesystem>
@@ -26,5 +26,11 @@ void write_file_durably(const std::filesystem::path& file, const std::string& co
 
 /// A whole file as text. Throws DirectoryError.
 std::string read_file(const std::filesystem::path& file);
+
+enum class Entry { kFile, kStudyDirectory };
+
+/// "; did you mean 'fccd.yaml'?" for the entry of that kind, in the same directory, whose name is
+/// nearest; empty where none is near. Ready to end a message.
+std::string did_you_mean_entry(const std::filesystem::path& missing, Entry kind);
 
 }  // namespace doetune::study

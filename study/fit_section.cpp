@@ -1,4 +1,4 @@
-#include "study/fit_section.h"
+#include "study/sections.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,14 +6,10 @@
 #include <algorithm>
 
 #include "base/nearest_name.h"
-#include "study/yaml_values.h"
+#include "study/yaml.h"
 
 namespace doetune::study {
 namespace {
-
-bool is_law(const std::string& surface) {
-  return surface != "polynomial" && surface != "auto" && surface != "gaussian-process";
-}
 
 std::vector<std::string> names_of(const std::vector<doe::Factor>& factors, bool categorical) {
   std::vector<std::string> names;
@@ -41,17 +37,19 @@ void check_factor(const YAML::Node& node, const char* key, bool categorical,
 FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
                      const std::vector<doe::Factor>& factors, const std::filesystem::path& file) {
   if (!node) return otherwise;
-  const FitSettings fit{
-      text_at(node, "surface", otherwise.surface), text_at(node, "factor", otherwise.factor),
-      text_at(node, "by", otherwise.by),           text_at(node, "selection", otherwise.selection),
-      text_at(node, "loss", otherwise.loss),       text_at(node, "variance", otherwise.variance),
-      text_at(node, "block", otherwise.block)};
+  const FitSettings fit{choice_at(node, "surface", otherwise.surface),
+                        text_at(node, "factor", otherwise.factor),
+                        text_at(node, "by", otherwise.by),
+                        choice_at(node, "selection", otherwise.selection),
+                        choice_at(node, "loss", otherwise.loss),
+                        choice_at(node, "variance", otherwise.variance),
+                        choice_at(node, "block", otherwise.block)};
   check_factor(node, "factor", false, factors, file);
   check_factor(node, "by", true, factors, file);
   if (is_law(fit.surface) && fit.factor.empty()) {
     fail_at(file, node,
             fmt::format("fit: surface {} needs 'factor', the numeric factor it is in: {}",
-                        fit.surface, fmt::join(names_of(factors, false), ", ")));
+                        doe::word_of(fit.surface), fmt::join(names_of(factors, false), ", ")));
   }
   return fit;
 }

@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "study/csv.h"
-#include "study/nearest_file.h"
-#include "study/setting_error.h"
+#include "study/error.h"
+#include "study/files.h"
 #include "study/table_file.h"
 
 namespace doetune::study {

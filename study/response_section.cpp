@@ -1,24 +1,16 @@
-#include "study/response_section.h"
+#include "study/sections.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <optional>
 
-#include "study/fit_section.h"
 #include "study/yaml.h"
-#include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {
 
-GoalKind goal_kind(const std::string& word) {
-  if (word == "maximize") return GoalKind::kMaximize;
-  if (word == "minimize") return GoalKind::kMinimize;
-  if (word == "target") return GoalKind::kTarget;
-  if (word == "within") return GoalKind::kWithin;
-  return word == "at_most" ? GoalKind::kAtMost : GoalKind::kAtLeast;
-}
+using doe::GoalType;
 
 void check_goal(const Response& response, const YAML::Node& node,
                 const std::filesystem::path& file) {
@@ -29,11 +21,11 @@ void check_goal(const Response& response, const YAML::Node& node,
                           key));
     }
   };
-  const GoalKind goal = response.goal;
-  if (goal == GoalKind::kWithin || goal == GoalKind::kAtLeast) need(!!response.low, "low");
-  if (goal == GoalKind::kWithin || goal == GoalKind::kAtMost) need(!!response.high, "high");
-  if (goal == GoalKind::kTarget) need(!!response.target, "target");
-  if (goal == GoalKind::kNone && (response.low || response.high || response.target)) {
+  const std::optional<GoalType>& goal = response.goal;
+  if (goal == GoalType::kWithin || goal == GoalType::kAtLeast) need(!!response.low, "low");
+  if (goal == GoalType::kWithin || goal == GoalType::kAtMost) need(!!response.high, "high");
+  if (goal == GoalType::kTarget) need(!!response.target, "target");
+  if (!goal && (response.low || response.high || response.target)) {
     fail_at(file, node,
             fmt::format("response '{}': limits without a goal; add goal: within, at_most or "
                         "at_least",
@@ -81,11 +73,11 @@ Response read_response(const std::string& name, const YAML::Node& node, const Fi
   response.target = number_at(node, "target");
   response.weight = number_at(node, "weight").value_or(1);
   response.importance = number_at(node, "importance").value_or(1);
-  response.transform = text_at(node, "transform", "none");
+  response.transform = choice_at(node, "transform", response.transform);
   response.fit = read_fit(node["fit"], fit, factors, file);
   response.formula = text_at(node, "formula");
   response.pattern = text_at(node, "pattern");
-  if (node["goal"]) response.goal = goal_kind(node["goal"].Scalar());
+  response.goal = doe::choice_of<GoalType>(text_at(node, "goal"));
   check_goal(response, node, file);
   if (node["pattern"]) check_pattern(response, node["pattern"], file);
   return response;

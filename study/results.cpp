@@ -8,7 +8,6 @@
 
 #include "doe/expression.h"
 #include "study/csv.h"
-#include "study/quantities.h"
 
 namespace doetune::study {
 namespace {
@@ -38,14 +37,6 @@ void add_measured_cells(const Study& study, const RunRecord& record,
   }
 }
 
-/// What a formula may use: factors, responses, and quantities that are none of these.
-std::vector<std::string> formula_names(const Study& study) {
-  std::vector<std::string> names = study.factor_names();
-  for (const Response& response : study.responses) names.push_back(response.name);
-  add_quantity_names(names);
-  return names;
-}
-
 }  // namespace
 
 void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord& record) {
@@ -72,16 +63,6 @@ void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord&
     record.responses.erase(response.name);
     if (std::isfinite(value)) record.responses[response.name] = value;
   }
-}
-
-bool uses_quantities(const Study& study) {
-  const std::vector<std::string> names = formula_names(study);
-  const auto first = static_cast<int>(study.factors.size() + study.responses.size());
-  return std::any_of(study.responses.begin(), study.responses.end(), [&](const Response& response) {
-    if (response.formula.empty()) return find_quantity(response.name) != nullptr;
-    const auto used = doe::Expression(response.formula, names).used();
-    return std::any_of(used.begin(), used.end(), [&](int variable) { return variable >= first; });
-  });
 }
 
 std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records) {

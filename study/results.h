@@ -15,9 +15,6 @@ namespace doetune::study {
 /// quantities of the record's telemetry.
 void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord& record);
 
-/// Whether a response is a quantity of telemetry by its name, or a formula uses one.
-bool uses_quantities(const Study& study);
-
 /// plan.csv's columns, then attempt,status,host,gpu,start,duration_s,<responses...>; empty where
 /// there is no value.
 /// Derived responses are computed anew: a formula may have been edited since the run.

@@ -1,4 +1,4 @@
-#include "study/run_section.h"
+#include "study/sections.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/nearest_name.h"
-#include "study/yaml_values.h"
+#include "study/yaml.h"
 
 namespace doetune::study {
 namespace {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "doe/design.h"
+#include "doe/response.h"
 
 namespace doetune::study {
 namespace {
@@ -17,6 +18,10 @@ Schema scalar() { return {Kind::kScalar, {}, {}, {}}; }
 Schema boolean() { return {Kind::kBoolean, {}, {}, {}}; }
 Schema duration() { return {Kind::kDuration, {}, {}, {}}; }
 Schema words(std::vector<std::string> allowed) { return {Kind::kEnum, {}, {}, std::move(allowed)}; }
+template <typename Choice>
+Schema words_of() {
+  return words(doe::words_of<Choice>());
+}
 Schema list(Schema item) { return {Kind::kList, {}, {std::move(item)}, {}}; }
 Schema object(std::vector<SchemaKey> keys) { return {Kind::kObject, std::move(keys), {}, {}}; }
 Schema one_of(std::vector<Schema> alternatives) {
@@ -66,18 +71,15 @@ Schema factor_schema() {
 
 Schema fit_schema() {
   return object({
-      {"surface",
-       words({"polynomial", "auto", "gaussian-process", "amdahl", "amdahl-time",
-              "universal-scalability", "saturation", "exponential-approach", "fixed-plus-linear"}),
+      {"surface", words_of<doe::SurfaceType>(),
        "what is fitted (polynomial): the model's terms, what predicts best, or a law"},
       {"factor", text(), "of a law: the numeric factor it is in"},
       {"by", text(), "of a law: a factor whose levels have parameters of their own"},
-      {"selection", words({"none", "backward", "forward", "best-subset"}),
-       "of the model's terms, by AICc (none)"},
-      {"loss", words({"squares", "huber", "tukey"}), "huber and tukey resist outliers (squares)"},
-      {"variance", words({"constant", "modelled"}),
+      {"selection", words_of<doe::SelectionMethod>(), "of the model's terms, by AICc (none)"},
+      {"loss", words_of<doe::Loss>(), "huber and tukey resist outliers (squares)"},
+      {"variance", words_of<doe::VarianceType>(),
        "of single runs; modelled: from replicated runs (constant)"},
-      {"block", words({"plan", "host", "gpu", "day"}),
+      {"block", words_of<doe::BlockType>(),
        "runs that share an effect: the plan's blocks, or those of a host, its GPUs, a UTC day"},
   });
 }
@@ -85,14 +87,13 @@ Schema fit_schema() {
 Schema response_schema() {
   return object({
       {"unit", text(), "unit of the response"},
-      {"goal", words({"maximize", "minimize", "target", "within", "at_most", "at_least"}),
-       "what is wanted"},
+      {"goal", words_of<doe::GoalType>(), "what is wanted"},
       {"low", number(), "within, at_least: the limit; maximize: worthless at or below"},
       {"high", number(), "within, at_most: the limit; minimize: worthless at or above"},
       {"target", number(), "the wanted value"},
       {"weight", number(0), "exponent of the desirability ramp (1)"},
       {"importance", number(0), "weight of this response among all (1)"},
-      {"transform", words({"none", "log", "sqrt", "inverse", "logit", "box-cox"}),
+      {"transform", words_of<doe::TransformType>(),
        "fitted on this scale; logit: of a share; box-cox: the power that suits the runs"},
       {"fit", fit_schema(), "how the surface is fitted, where not as the study says"},
       {"formula", text(), "derived from other responses and factors"},
@@ -291,13 +292,6 @@ ordered_json json_schema(const Schema& schema) {
 }
 
 }  // namespace
-
-std::vector<std::string> fit_words(const std::string& key) {
-  const Schema schema = fit_schema();
-  const auto found = std::find_if(schema.keys.begin(), schema.keys.end(),
-                                  [&](const SchemaKey& known) { return known.name == key; });
-  return found == schema.keys.end() ? std::vector<std::string>{} : found->value.words;
-}
 
 const Schema& study_schema() {
   static const Schema schema = whole_file();

@@ -44,9 +44,6 @@ struct SchemaKey {
 /// The study file of INTERFACES.md.
 const Schema& study_schema();
 
-/// What a key of `fit:` may say; empty where it is a name.
-std::vector<std::string> fit_words(const std::string& key);
-
 /// The same as JSON Schema (draft 7), for editors: `doetune schema`.
 std::string study_json_schema();
 

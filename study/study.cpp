@@ -1,6 +1,5 @@
 // Reads the study file: first its structure (yaml.cpp), then what its values mean together.
 #include "study/study.h"
-#include "study/nearest_file.h"
 
 #include <fmt/format.h>
 
@@ -13,16 +12,11 @@
 #include "base/nearest_name.h"
 #include "doe/design.h"
 #include "doe/expression.h"
-#include "study/design_section.h"
-#include "study/factor_section.h"
-#include "study/fit_section.h"
+#include "study/files.h"
 #include "study/quantities.h"
-#include "study/response_section.h"
-#include "study/results.h"
-#include "study/run_section.h"
 #include "study/schema.h"
+#include "study/sections.h"
 #include "study/yaml.h"
-#include "study/yaml_values.h"
 
 namespace doetune::study {
 namespace {
@@ -62,7 +56,7 @@ class Reader {
     read_design_section();
     read_model();
     if (root_["model"] && root_["model"].IsScalar() && root_["model"].Scalar() == "auto") {
-      study_.fit.surface = "auto";
+      study_.fit.surface = doe::SurfaceType::kAuto;
     }
     study_.fit = read_fit(root_["fit"], study_.fit, study_.factors, file_);
     read_responses();
@@ -262,6 +256,23 @@ std::vector<std::string> Study::factor_names() const {
   std::vector<std::string> names;
   for (const doe::Factor& factor : factors) names.push_back(factor.name);
   return names;
+}
+
+std::vector<std::string> formula_names(const Study& study) {
+  std::vector<std::string> names = study.factor_names();
+  for (const Response& response : study.responses) names.push_back(response.name);
+  add_quantity_names(names);
+  return names;
+}
+
+bool uses_quantities(const Study& study) {
+  const std::vector<std::string> names = formula_names(study);
+  const auto first = static_cast<int>(study.factors.size() + study.responses.size());
+  return std::any_of(study.responses.begin(), study.responses.end(), [&](const Response& response) {
+    if (response.formula.empty()) return find_quantity(response.name) != nullptr;
+    const auto used = doe::Expression(response.formula, names).used();
+    return std::any_of(used.begin(), used.end(), [&](int variable) { return variable >= first; });
+  });
 }
 
 Study parse_study(const std::string& text, const std::filesystem::path& file) {

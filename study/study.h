@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,42 +12,36 @@
 #include "doe/factor.h"
 #include "doe/model.h"
 #include "doe/region.h"
+#include "doe/response.h"
+#include "study/error.h"
 #include "study/run_settings.h"
 
 namespace doetune::study {
 
-/// A mistake in a file the user wrote. The message begins with file:line:column and says what was
-/// expected. Exit code 3.
-struct StudyError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-enum class GoalKind { kNone, kMaximize, kMinimize, kTarget, kWithin, kAtMost, kAtLeast };
-
-/// How the surface of a response is fitted. Names are those of `surfaces/`.
+/// How the surface of a response is fitted.
 struct FitSettings {
-  std::string surface = "polynomial";  ///< polynomial, auto, gaussian-process or a law
-  std::string factor;                  ///< of a law: the numeric factor it is in
-  std::string by;                      ///< of a law: a factor whose levels have their own
-  std::string selection = "none";      ///< of terms: none, backward, forward, best-subset
-  std::string loss = "squares";        ///< squares, huber, tukey
-  std::string variance = "constant";   ///< of runs: constant, or modelled from replicates
-  std::string block = "plan";  ///< what shifts runs together: the plan's blocks, host, gpu, day
+  doe::SurfaceType surface = doe::SurfaceType::kPolynomial;
+  std::string factor;  ///< of a law: the numeric factor it is in
+  std::string by;      ///< of a law: a factor whose levels have their own
+  doe::SelectionMethod selection = doe::SelectionMethod::kNone;
+  doe::Loss loss = doe::Loss::kSquares;
+  doe::VarianceType variance = doe::VarianceType::kConstant;
+  doe::BlockType block = doe::BlockType::kPlan;
 };
 
 /// A measured or derived quantity, and what is wanted of it.
 struct Response {
   std::string name;
   std::string unit;
-  GoalKind goal = GoalKind::kNone;
-  std::optional<double> low;       ///< within, at_least; for maximize: worthless at or below
-  std::optional<double> high;      ///< within, at_most; for minimize: worthless at or above
-  std::optional<double> target;    ///< target
-  double weight = 1;               ///< exponent of the desirability ramp
-  double importance = 1;           ///< exponent of this response in the overall desirability
-  std::string transform = "none";  ///< the scale of the fit, such as log
-  FitSettings fit;                 ///< the study's, where the response does not say otherwise
-  std::string formula;             ///< derived from other responses; empty where measured
+  std::optional<doe::GoalType> goal;
+  std::optional<double> low;     ///< within, at_least; for maximize: worthless at or below
+  std::optional<double> high;    ///< within, at_most; for minimize: worthless at or above
+  std::optional<double> target;  ///< target
+  double weight = 1;             ///< exponent of the desirability ramp
+  double importance = 1;         ///< exponent of this response in the overall desirability
+  doe::TransformType transform = doe::TransformType::kNone;
+  FitSettings fit;      ///< the study's, where the response does not say otherwise
+  std::string formula;  ///< derived from other responses; empty where measured
   std::string pattern;  ///< regular expression that reads it from the output; may be empty
 };
 
@@ -94,6 +87,12 @@ struct Study {
 
 /// Whether a name is a column of plan.csv or results.csv, so that nothing can be named after it.
 bool is_reserved_name(const std::string& name);
+
+/// What a formula may use: factors, responses, and quantities that are none of these.
+std::vector<std::string> formula_names(const Study& study);
+
+/// Whether a response is a quantity of telemetry by its name, or a formula uses one.
+bool uses_quantities(const Study& study);
 
 /// Reads and checks a study file (yaml-cpp). Throws StudyError for the first mistake.
 /// Files over 1 MiB, binary files and files nested deeper than yaml-cpp allows are refused.

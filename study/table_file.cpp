@@ -8,7 +8,7 @@
 #include "base/nearest_name.h"
 #include "study/csv.h"
 #include "study/directory.h"
-#include "study/setting_error.h"
+#include "study/error.h"
 #include "study/yaml.h"
 
 namespace doetune::study {

@@ -11,7 +11,6 @@
 
 #include "base/nearest_name.h"
 #include "base/text.h"
-#include "study/study.h"
 
 namespace doetune::study {
 namespace {
@@ -271,6 +270,8 @@ class Checker {
   int visited_ = 0;
 };
 
+bool holds(const YAML::Node& node, const char* key) { return node && node[key]; }
+
 }  // namespace
 
 [[noreturn]] void fail_at(const std::filesystem::path& file, const YAML::Node& node,
@@ -327,6 +328,29 @@ YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::pat
   }
   Checker(file).check(root, schema, "study file");
   return root;
+}
+
+std::string text_at(const YAML::Node& node, const char* key, const std::string& otherwise) {
+  return holds(node, key) ? node[key].Scalar() : otherwise;
+}
+
+std::optional<double> number_at(const YAML::Node& node, const char* key) {
+  return holds(node, key) ? parse_number(node[key].Scalar()) : std::nullopt;
+}
+
+std::optional<int> whole_at(const YAML::Node& node, const char* key) {
+  const auto number = number_at(node, key);
+  return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+}
+
+std::optional<double> seconds_at(const YAML::Node& node, const char* key) {
+  return holds(node, key) ? parse_duration(node[key].Scalar()) : std::nullopt;
+}
+
+std::vector<std::string> texts(const YAML::Node& list) {
+  std::vector<std::string> result;
+  for (const YAML::Node& item : list) result.push_back(item.Scalar());
+  return result;
 }
 
 }  // namespace doetune::study

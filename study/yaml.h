@@ -1,4 +1,4 @@
-// YAML text checked against a schema, with errors that point at the place.
+// YAML text checked against a schema and read, with errors that point at the place.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "doe/response.h"
+#include "study/error.h"
 #include "study/schema.h"
 
 namespace doetune::study {
@@ -26,5 +29,21 @@ std::optional<double> parse_duration(const std::string& text);
 
 /// A finite number, the whole text; empty where it is none.
 std::optional<double> parse_number(const std::string& text);
+
+// What the keys of a node hold, once its structure is checked.
+
+/// Each is empty, or `otherwise`, where the node or its key is missing.
+std::string text_at(const YAML::Node& node, const char* key, const std::string& otherwise = "");
+std::optional<double> number_at(const YAML::Node& node, const char* key);
+std::optional<int> whole_at(const YAML::Node& node, const char* key);
+std::optional<double> seconds_at(const YAML::Node& node, const char* key);
+
+template <typename Choice>
+Choice choice_at(const YAML::Node& node, const char* key, Choice otherwise) {
+  return doe::choice_of<Choice>(text_at(node, key)).value_or(otherwise);
+}
+
+/// The items of a list, or none.
+std::vector<std::string> texts(const YAML::Node& list);
 
 }  // namespace doetune::study

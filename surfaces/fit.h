@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "doe/model.h"
+#include "doe/response.h"
 #include "surfaces/split_plot.h"
 #include "surfaces/surface.h"
 #include "surfaces/variance_model.h"
@@ -67,9 +68,7 @@ struct StationaryPoint {
   bool inside_region = false;    ///< within the coded cube
 };
 
-/// What large residuals cost: their squares, or less. Huber's and Tukey's fits are not pulled by a
-/// few wild runs; Tukey's gives up the wildest altogether.
-enum class Loss { kSquares, kHuber, kTukey };
+using doe::Loss;
 
 /// A fit of z = T(y) by z = X b + e, X in coded units; b minimises RSS = sum w (z - X b)^2 with the
 /// weights w of the runs (1 unless given), s^2 = RSS / (n - p) is the variance of a run of weight

@@ -3,10 +3,11 @@
 
 #include <limits>
 
+#include "doe/response.h"
+
 namespace doetune::surfaces {
 
-/// maximize, minimize, target: ramps. within, at_most, at_least: limits, met or not.
-enum class GoalType { kMaximize, kMinimize, kTarget, kWithin, kAtMost, kAtLeast };
+using doe::GoalType;
 
 /// Derringer & Suich (1980) desirability, with limits kept apart from ramps.
 ///

@@ -8,7 +8,6 @@
 
 #include "doe/region.h"
 #include "surfaces/fit.h"
-#include "surfaces/quadratic_form.h"
 
 namespace doetune::surfaces {
 

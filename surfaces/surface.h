@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "surfaces/quadratic_form.h"
 #include "surfaces/transform.h"
 
 namespace doetune::surfaces {
@@ -63,6 +62,17 @@ struct Prediction {
 struct MeanErrors {
   Eigen::MatrixXd of_runs;  ///< m x n, columns in the order of the runs of the fit
   Eigen::MatrixXd own;      ///< m x r, r >= 0
+};
+
+/// q(c) = constant + linear' c + c' second c, with `second` symmetric.
+struct QuadraticForm {
+  double constant = 0;
+  Eigen::VectorXd linear;  ///< k
+  Eigen::MatrixXd second;  ///< k x k
+
+  double value(const Eigen::Ref<const Eigen::VectorXd>& c) const {
+    return constant + c.dot(linear + second * c);
+  }
 };
 
 class Surface {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -16,7 +15,6 @@ namespace {
 using Kind = Transform::Kind;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::array<std::string_view, 5> kNames{"none", "log", "sqrt", "inverse", "logit"};
 constexpr std::string_view kPower = "power(";
 
 Transform power_from_name(std::string_view name) {
@@ -57,19 +55,23 @@ Transform Transform::power(double lambda) {
 
 std::string transform_name(const Transform& transform) {
   if (transform.kind == Kind::kPower) return fmt::format("{}{})", kPower, transform.lambda);
-  return std::string(kNames.at(static_cast<std::size_t>(transform.kind)));
+  return doe::word_of(transform.kind);
 }
 
-std::vector<std::string> transform_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> transform_names() {
+  std::vector<std::string> names = doe::words_of<Kind>();
+  names.pop_back();
+  return names;
+}
 
 Transform transform_from_name(std::string_view name) {
   if (name.starts_with(kPower)) return power_from_name(name);
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) {
+  const auto kind = doe::choice_of<Kind>(name);
+  if (!kind || *kind == Kind::kPower) {
     throw std::invalid_argument(fmt::format("no transform is named '{}'{}", name,
                                             did_you_mean_or_list(name, transform_names())));
   }
-  return {static_cast<Kind>(found - kNames.begin()), 1};
+  return {*kind, 1};
 }
 
 bool has_value(const Transform& transform, double y) {

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "doe/response.h"
+
 namespace doetune::surfaces {
 
 /// z = y, ln y, sqrt y, 1 / y, ln(y / (1 - y)) of a share, (y^lambda - 1) / lambda.
 /// Source of the power: Box & Cox (1964), JRSS B 26, 211.
 struct Transform {
-  enum class Kind { kNone, kLog, kSqrt, kInverse, kLogit, kPower };
+  using Kind = doe::TransformType;
 
   Kind kind = Kind::kNone;
   double lambda = 1;  ///< of a power, not 0

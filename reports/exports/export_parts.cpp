@@ -138,7 +138,7 @@ std::vector<std::string> export_notes(const analysis::ResponseAnalysis& response
     notes.push_back(fmt::format(
         "doetune predicts it by another surface ({}), which is not fitted here: this is the "
         "polynomial that fit.json has beside it",
-        response.kind));
+        doe::word_of(response.kind)));
   }
   if (response.fit->variance) {
     notes.emplace_back(

@@ -51,7 +51,7 @@ std::string caption_of(const analysis::ResponseAnalysis& response,
   }
   if (response.other) {
     text += fmt::format(" Of the polynomial: predictions come from a surface of another kind, {}.",
-                        response.kind);
+                        doe::word_of(response.kind));
   }
   if (effects.size() > kMaxRows) {
     text += fmt::format(" The {} largest of {} terms; the others are in the table.", kMaxRows,

@@ -289,7 +289,7 @@ ordered_json feasibility_json(const std::optional<surfaces::Feasibility>& feasib
 
 /// What is known of the surface besides the polynomial.
 ordered_json surface_document(const analysis::ResponseAnalysis& response) {
-  return {{"kind", response.kind},
+  return {{"kind", doe::word_of(response.kind)},
           {"other", other_json(response.other.get())},
           {"choice", choice_json(response.choice)}};
 }

@@ -120,14 +120,12 @@ ordered_json details_json(const std::vector<doe::Factor>& factors,
 
 /// The goals that were sought, ends of ramps filled in; an open end is null.
 ordered_json goals_json(const analysis::Analysis& analysis) {
-  constexpr const char* kTypes[] = {"maximize", "minimize", "target",
-                                    "within",   "at_most",  "at_least"};
   const auto bound = [](double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
   };
   ordered_json goals = ordered_json::object();
   for (const auto& [name, goal] : analysis.goals) {
-    goals[name] = {{"goal", kTypes[static_cast<std::size_t>(goal.type)]},
+    goals[name] = {{"goal", doe::word_of(goal.type)},
                    {"low", bound(goal.low)},
                    {"high", bound(goal.high)},
                    {"weight", goal.weight},

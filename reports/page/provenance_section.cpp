@@ -134,10 +134,10 @@ void write_provenance(const Page& page, Markup& out) {
   }
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
-    out.element(
-        "h3",
-        response.response.name + " in natural units" +
-            (response.other ? ": the polynomial; predictions come from the " + response.kind : ""));
+    out.element("h3", response.response.name + " in natural units" +
+                          (response.other ? ": the polynomial; predictions come from the " +
+                                                doe::word_of(response.kind)
+                                          : ""));
     out.element("pre", equation(response));
   }
   write_study_file(analysis, out);

@@ -157,7 +157,7 @@ void write_response(const analysis::ResponseAnalysis& response, const std::vecto
     out.element("p",
                 "The figures and tables are of the polynomial; predictions come from a surface of "
                 "another kind, " +
-                    response.kind + ".");
+                    doe::word_of(response.kind) + ".");
   }
   if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
     out.element("p", "Without an error estimate there are no residuals to look at.");

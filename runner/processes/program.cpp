@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "runner/processes/run_error.h"
-#include "study/nearest_file.h"
+#include "study/files.h"
 
 namespace doetune::runner {
 

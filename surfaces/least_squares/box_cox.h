@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <string_view>
 #include <vector>
 
 #include "doe/model.h"
@@ -22,9 +21,6 @@ struct BoxCox {
   /// lambda that the interval has; else the power of lambda to two decimals.
   Transform suggestion;
 };
-
-/// What stands for a transform's name where the power is to be estimated.
-inline constexpr std::string_view kBoxCoxName = "box-cox";
 
 /// y > 0; the options' transform, loss and whole plots do not count.
 /// Throws FitError like fit_least_squares, and where the model fits y exactly or y does not vary.

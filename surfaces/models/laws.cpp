@@ -5,10 +5,13 @@
 #include <stdexcept>
 
 #include "base/nearest_name.h"
+#include "doe/response.h"
 #include "surfaces/models/law.h"
 
 namespace doetune::surfaces {
 namespace {
+
+using doe::SurfaceType, doe::word_of;
 
 /// N parameters as numbers that carry their derivatives.
 template <int N>
@@ -43,7 +46,7 @@ const LawParameter kParallel{
     "p", "the share of the work that runs in parallel", 0, 1, {0.3, 0.9, 0.99}};
 
 Law amdahl() {
-  return {"amdahl",
+  return {word_of(SurfaceType::kAmdahl),
           "y = c / ((1 - p) + p / x)",
           {{"c", "the response at x = 1"}, kParallel},
           of_x<2>([](double x, const auto& q) { return q[0] / (1.0 - q[1] + q[1] / x); }),
@@ -52,7 +55,7 @@ Law amdahl() {
 }
 
 Law amdahl_time() {
-  return {"amdahl-time",
+  return {word_of(SurfaceType::kAmdahlTime),
           "y = t ((1 - p) + p / x)",
           {{"t", "the time at x = 1"}, kParallel},
           of_x<2>([](double x, const auto& q) { return q[0] * (1.0 - q[1] + q[1] / x); }),
@@ -62,7 +65,7 @@ Law amdahl_time() {
 
 Law universal_scalability() {
   const double no_end = std::numeric_limits<double>::infinity();
-  return {"universal-scalability",
+  return {word_of(SurfaceType::kUniversalScalability),
           "y = c x / (1 + a (x - 1) + b x (x - 1))",
           {{"c", "the response at x = 1"},
            {"a", "contention: the share of the work that waits its turn", 0, 1, {0.001, 0.03, 0.3}},
@@ -76,7 +79,7 @@ Law universal_scalability() {
 
 Law saturation() {
   const double no_end = std::numeric_limits<double>::infinity();
-  return {"saturation",
+  return {word_of(SurfaceType::kSaturation),
           "y = m x / (h + x)",
           {{"m", "the response that is approached"},
            {"h", "the x with half of it", 0, no_end, {0.1, 1, 10}, 1}},
@@ -85,7 +88,7 @@ Law saturation() {
 
 Law exponential_approach() {
   const double no_end = std::numeric_limits<double>::infinity();
-  return {"exponential-approach",
+  return {word_of(SurfaceType::kExponentialApproach),
           "y = m (1 - exp(-r x))",
           {{"m", "the response that is approached"},
            {"r", "the rate of the approach", 0, no_end, {0.1, 1, 10}, -1}},
@@ -93,7 +96,7 @@ Law exponential_approach() {
 }
 
 Law fixed_plus_linear() {
-  return {"fixed-plus-linear",
+  return {word_of(SurfaceType::kFixedPlusLinear),
           "y = f + s x",
           {{"f", "the fixed part"},
            {"s",

@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 
-#include "surfaces/quadratic_form.h"
+#include "surfaces/surface.h"
 
 namespace doetune::surfaces {
 

@@ -285,6 +285,7 @@ class Selector {
 
 Selection select_model(const doe::Model& largest, const Eigen::MatrixXd& coded,
                        const Eigen::VectorXd& y, const SelectionOptions& options) {
+  if (options.method == SelectionMethod::kNone) throw std::invalid_argument("no method");
   const std::vector<doe::Term>& terms = largest.terms();
   if (std::none_of(terms.begin(), terms.end(),
                    [](const auto& term) { return term.order() == 0; })) {

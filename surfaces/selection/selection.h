@@ -10,7 +10,7 @@
 
 namespace doetune::surfaces {
 
-enum class SelectionMethod { kBackward, kForward, kBestSubset };
+using doe::SelectionMethod;
 
 /// What a term needs in the model: of its parents, those terms of the largest model that have one
 /// power less (of a*b: a and b; of a^2: a; of a^2*b: a*b and a^2), all or at least one.
@@ -68,7 +68,8 @@ struct Selection {
 /// 499.
 ///
 /// Throws as fit_least_squares, and FitError where AICc does not exist: too few runs for "1", or
-/// for `largest` going backward, or a model that fits the responses exactly.
+/// for `largest` going backward, or a model that fits the responses exactly; std::invalid_argument
+/// for the method none.
 Selection select_model(const doe::Model& largest, const Eigen::MatrixXd& coded,
                        const Eigen::VectorXd& y, const SelectionOptions& options = {});
 

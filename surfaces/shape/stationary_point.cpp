@@ -27,6 +27,20 @@ std::string shape_of(const Eigen::VectorXd& eigenvalues, const Transform& transf
 
 }  // namespace
 
+std::optional<Quadratic> quadratic_of(const Fit& fit, const Eigen::VectorXd& at) {
+  const std::optional<QuadraticForm> all = fit.quadratic(at);
+  Quadratic quadratic;
+  const std::vector<doe::Factor>& factors = fit.model.factors();
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (!factors[f].is_categorical()) quadratic.factors.push_back(static_cast<int>(f));
+  }
+  if (!all || quadratic.factors.empty()) return std::nullopt;
+  quadratic.constant = all->constant;
+  quadratic.linear = all->linear(quadratic.factors);
+  quadratic.second = all->second(quadratic.factors, quadratic.factors);
+  return quadratic;
+}
+
 std::optional<StationaryPoint> stationary_point_at(const Fit& fit, const Eigen::VectorXd& at) {
   const std::optional<Quadratic> quadratic = quadratic_of(fit, at);
   if (!quadratic || quadratic->second.isZero(0)) return std::nullopt;

@@ -107,17 +107,19 @@ TEST_CASE("Labels tell hosts, GPUs and the plan's blocks apart", "[reports][bloc
   const std::vector<const study::PlannedRun*> runs{&planned[0], &planned[1], &planned[2],
                                                    &planned[3]};
   using Names = std::map<int, std::string>;
-  const analysis::Blocks gpus = analysis::blocks_of("gpu", runs, records);
+  const analysis::Blocks gpus = analysis::blocks_of(doe::BlockType::kGpu, runs, records);
   CHECK(gpus.numbers == std::vector<int>{1, 2, 1, 2});
   CHECK(gpus.names == Names{{1, "GPU 0"}, {2, "GPU 1"}});
   records[4].host = "n2";  // another GPU, though it has the same number
   planned[0].block = planned[1].block = 2;
-  const analysis::Blocks both = analysis::blocks_of("gpu", runs, records);
+  const analysis::Blocks both = analysis::blocks_of(doe::BlockType::kGpu, runs, records);
   CHECK(both.names == Names{{1, "block 1, host n1, GPU 0"},
                             {2, "block 1, host n2, GPU 1"},
                             {3, "block 2, host n1, GPU 0"},
                             {4, "block 2, host n1, GPU 1"}});
   CHECK(both.numbers == std::vector<int>{3, 4, 1, 2});
-  CHECK(analysis::blocks_of("plan", runs, records).numbers == std::vector<int>{2, 2, 1, 1});
-  CHECK(analysis::blocks_of("day", runs, records).names[1] == "block 1, day not recorded");
+  CHECK(analysis::blocks_of(doe::BlockType::kPlan, runs, records).numbers ==
+        std::vector<int>{2, 2, 1, 1});
+  CHECK(analysis::blocks_of(doe::BlockType::kDay, runs, records).names[1] ==
+        "block 1, day not recorded");
 }

@@ -57,7 +57,7 @@ TEST_CASE("A law stands in for the polynomial", "[reports][fit]") {
   const study::Study study = study_of("{fit: {surface: universal-scalability, factor: n}}");
   const ResponseAnalysis analysis = analysis_of(study, universal);
   REQUIRE(analysis.other);
-  CHECK(analysis.kind == "universal-scalability");
+  CHECK(analysis.kind == doe::SurfaceType::kUniversalScalability);
   CHECK(analysis.surface() == analysis.other.get());
   CHECK_FALSE(analysis.is_plain_polynomial());
   const Eigen::Vector2d at(study.factors[0].to_coded(20), 0);
@@ -82,19 +82,19 @@ TEST_CASE("auto prefers the simplest surface that predicts as well", "[reports][
   const study::Study study = study_of("{}", "model: auto");
   const ResponseAnalysis plane =
       analysis_of(study, [](double n, double b, double noise) { return n - b + noise; });
-  CHECK(plane.kind == "polynomial");
+  CHECK(plane.kind == doe::SurfaceType::kPolynomial);
   CHECK(plane.choice->best().name == "linear");
   CHECK(plane.fit->model.column_count() == 3);
   const ResponseAnalysis step = analysis_of(study, [](double n, double b, double noise) {
     return 10 * std::tanh((n - 15) / 3) + b + 0.1 * noise;
   });
-  CHECK(step.kind == "gaussian-process");
+  CHECK(step.kind == doe::SurfaceType::kGaussianProcess);
   CHECK(step.surface()->response(Eigen::Vector2d(1, 0)) == Approx(12).margin(0.3));
 }
 
 TEST_CASE("Selection keeps the terms that matter", "[reports][fit]") {
   analysis::AnalysisOptions options;
-  options.fit.selection = "best-subset";
+  options.selection = doe::SelectionMethod::kBestSubset;
   const ResponseAnalysis analysis = analysis_of(
       study_of("{}", "model: quadratic"),
       [](double n, double b, double noise) { return n + (b - 2) * (b - 2) + 0.1 * noise; },
@@ -130,9 +130,9 @@ TEST_CASE("Robust losses resist an outlier and name it", "[reports][fit]") {
   const auto response = [](double n, double b, double noise) {
     return n > 30 && b == 0 ? 1000 + noise : n + b + noise;
   };
-  for (const char* loss : {"huber", "tukey"}) {
+  for (const doe::Loss loss : {doe::Loss::kHuber, doe::Loss::kTukey}) {
     analysis::AnalysisOptions options;
-    options.fit.loss = loss;
+    options.loss = loss;
     const ResponseAnalysis analysis =
         analysis_of(study_of("{}", "model: linear"), response, options);
     REQUIRE(analysis.fit);
@@ -146,7 +146,7 @@ TEST_CASE("Robust losses resist an outlier and name it", "[reports][fit]") {
 
 TEST_CASE("A law names its factor where there is a choice", "[reports][fit]") {
   analysis::AnalysisOptions options;
-  options.fit.surface = "amdahl";
+  options.surface = doe::SurfaceType::kAmdahl;
   const ResponseAnalysis analysis = analysis_of(study_of("{}"), universal, options);
   CHECK_FALSE(analysis.other);
   CHECK_THAT(analysis.problem, Contains("--law-factor (n, b)"));

@@ -31,7 +31,7 @@ responses: {y: {unit: s}}
 
 study::Study fccd_study() { return study::parse_study(kStudy, "fccd.yaml"); }
 
-void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
+void write_text(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
 
 }  // namespace
 
@@ -117,7 +117,7 @@ TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]"
   const TemporaryDirectory temporary;
   const fs::path data = temporary.path() / "data.csv";
   const study::Study study = study::parse_study(kSplitPlot, temporary.path() / "s.yaml");
-  write(data, "whole_plot,model,rate,y\n1,small,1,1\n1,small,9,2\n2,large,1,3\n2,large,9,4\n");
+  write_text(data, "whole_plot,model,rate,y\n1,small,1,1\n1,small,9,2\n2,large,1,3\n2,large,9,4\n");
   auto directory = study::import_runs(study, data, temporary.path() / "s", false);
   REQUIRE(directory.plan.runs.size() == 4);
   CHECK(directory.plan.runs[3].whole_plot == 2);
@@ -134,7 +134,7 @@ TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]"
   for (const auto& [plot, settings] : models) CHECK(settings.size() == 1);
   study::extend_directory(directory, plan);
   CHECK(study::open_directory(directory.path).plan.runs[7].whole_plot == plan.runs[7].whole_plot);
-  write(data, "whole_plot,model,rate,y\nfirst,small,1,1\n");
+  write_text(data, "whole_plot,model,rate,y\nfirst,small,1,1\n");
   CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
                     Catch::Contains("whole_plot: expected a whole number from 1, found 'first'"));
 }
@@ -208,16 +208,16 @@ TEST_CASE("A damaged study directory says what is wrong and what to do", "[study
   fs::remove(path / "plan.csv");
   CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("plan.csv is missing"));
   fresh();
-  write(path / "plan.json", "{\"format\": ");
+  write_text(path / "plan.json", "{\"format\": ");
   CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("plan.json:1: is damaged"));
   fresh();
-  write(path / "plan.json", R"({"format": 99, "doetune": "9.0"})");
+  write_text(path / "plan.json", R"({"format": 99, "doetune": "9.0"})");
   CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("newer doetune (9.0)"));
   fresh();
-  write(path / "study.yaml", study.text + "settings: {k: 1}\n");
+  write_text(path / "study.yaml", study.text + "settings: {k: 1}\n");
   CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("changed after planning"));
   fresh();
-  write(path / "study.yaml", std::string(kStudy) + "confirm: {runs: 3}\n");
+  write_text(path / "study.yaml", std::string(kStudy) + "confirm: {runs: 3}\n");
   CHECK_NOTHROW(study::open_directory(path));  // nothing that a run executes
 }
 
@@ -257,7 +257,7 @@ TEST_CASE("Imported runs are the rows of the table", "[study][import]") {
       "factors: {a: {low: 0, high: 2}}\nmodel: linear\n"
       "responses: {y: {}, z: {}, twice: {formula: 'y * 2'}}\n",
       temporary.path() / "s.yaml");
-  write(data, "\xEF\xBB\xBFnote,a,y,z\r\n\"x, y\",0,1.5,3\r\n,1,2.5,\r\n\r\n,2,3.5,5\r\n");
+  write_text(data, "\xEF\xBB\xBFnote,a,y,z\r\n\"x, y\",0,1.5,3\r\n,1,2.5,\r\n\r\n,2,3.5,5\r\n");
   const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
   REQUIRE(directory.plan.runs.size() == 3);
   const auto records = study::read_journal(directory.journal()).records;
@@ -275,7 +275,7 @@ TEST_CASE("Imported runs keep their settings and responses, allowed or not", "[s
       "factors: {a: {low: 0, high: 10}, b: {low: 0, high: 10}}\nmodel: linear\n"
       "constraints: ['a + b <= 15']\nresponses: {y: {}}\n",
       temporary.path() / "s.yaml");
-  write(data, "a,b,y\n0,0,1\n10,10,999\n10,0,11\n0,10,21\n3.333,1.234,5\n3.333,1.234,6\n");
+  write_text(data, "a,b,y\n0,0,1\n10,10,999\n10,0,11\n0,10,21\n3.333,1.234,5\n3.333,1.234,6\n");
   const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
   const auto records = study::read_journal(directory.journal()).records;
   REQUIRE(records.size() == 6);
@@ -291,7 +291,7 @@ TEST_CASE("Imported runs keep their settings and responses, allowed or not", "[s
 TEST_CASE("A table's runs are planned as given, and refused where they are not allowed",
           "[study][plan]") {
   const TemporaryDirectory temporary;
-  write(temporary.path() / "runs.csv", "a\n3\n512\n1000\n");
+  write_text(temporary.path() / "runs.csv", "a\n3\n512\n1000\n");
   const std::string text =
       "factors: {a: {low: 0, high: 1000}}\nmodel: linear\nresponses: {y: {}}\n"
       "design: {type: table, file: runs.csv}\n";
@@ -324,7 +324,7 @@ TEST_CASE("Tables with mistakes are refused by line and column", "[study][import
   const study::Study study = study::parse_study(
       "factors: {rate: {low: 0, high: 2}}\nmodel: linear\nresponses: {time: {}}\n", "s.yaml");
   const auto message = [&](const std::string& text) -> std::string {
-    write(data, text);
+    write_text(data, text);
     try {
       study::import_runs(study, data, temporary.path() / "s", true);
     } catch (const study::StudyError& error) {
@@ -369,7 +369,7 @@ TEST_CASE("Imported runs keep their blocks, and those that could not run are tol
           "[study][plan]") {
   const TemporaryDirectory temporary;
   const fs::path data = temporary.path() / "data.csv";
-  write(data, "a,y,block,status\n1,10,1,completed\n2,,2,infeasible\n3,30,2,\n");
+  write_text(data, "a,y,block,status\n1,10,1,completed\n2,,2,infeasible\n3,30,2,\n");
   const study::Study study = study::parse_study(
       "factors: {a: {low: 1, high: 9}}\nresponses: {y: {}}", temporary.path() / "s.yaml");
   const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
@@ -378,7 +378,7 @@ TEST_CASE("Imported runs keep their blocks, and those that could not run are tol
   CHECK(records.at(1).status == study::RunStatus::kCompleted);
   CHECK(records.at(2).status == study::RunStatus::kInfeasible);
   CHECK(records.at(3).responses.at("y") == 30);
-  write(data, "a,y,status\n1,10,broken\n");
+  write_text(data, "a,y,status\n1,10,broken\n");
   CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
                     Catch::Contains("data.csv:2: status: 'broken' is no end of a run"));
 }

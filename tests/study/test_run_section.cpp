@@ -1,7 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "study/run_section.h"
-#include "study/study.h"
+#include "study/sections.h"
 
 using namespace doetune;
 using study::parse_study;
@@ -17,7 +16,7 @@ study::RunSettings settings_of(const std::string& run) {
       .run;
 }
 
-std::string message_of(const std::string& run) {
+std::string run_message(const std::string& run) {
   try {
     settings_of(run);
   } catch (const study::StudyError& error) {
@@ -123,7 +122,7 @@ TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
       {"run: {slurm: {partiton: gpu}}", "did you mean 'partition'?"},
   }));
   CAPTURE(run);
-  CHECK_THAT(message_of(run + "\n"), Catch::Contains(message));
+  CHECK_THAT(run_message(run + "\n"), Catch::Contains(message));
 }
 
 TEST_CASE("What telemetry measures cannot be asked for without it", "[study][run]") {

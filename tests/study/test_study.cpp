@@ -73,8 +73,8 @@ TEST_CASE("The study file of the reference documentation is read whole", "[study
   CHECK_FALSE(study.region.allows({1, 1, 7, 0, 1}));   // fp32 at 7 Hz
   CHECK(study.design.options.center_runs == 6);
   REQUIRE(study.responses.size() == 4);
-  CHECK(study.responses[0].goal == study::GoalKind::kWithin);
-  CHECK(study.responses[1].transform == "log");
+  CHECK(study.responses[0].goal == doe::GoalType::kWithin);
+  CHECK(study.responses[1].transform == doe::TransformType::kLog);
   CHECK(study.responses[3].importance == 3);
   CHECK(study.run.timeout_s == 600);
   CHECK(study.run.warmup_s == 5.0);
@@ -99,7 +99,7 @@ TEST_CASE("What is left out has the documented defaults", "[study]") {
   CHECK_FALSE(study.design.options.center_runs);  // the type knows how many it needs
   CHECK(study.run.retries.failed == 1);
   CHECK_FALSE(study.run.jobs);
-  CHECK(study.responses[0].goal == study::GoalKind::kNone);
+  CHECK_FALSE(study.responses[0].goal);
 }
 
 TEST_CASE("Every mistake is placed, explained, and answered with the nearest name", "[study]") {
@@ -250,7 +250,7 @@ TEST_CASE("The transforms of the study file are those of the fits", "[study]") {
   for (const std::string& name : surfaces::transform_names()) {
     const study::Study study = parse_study(
         "factors: {a: {low: 0, high: 1}}\nresponses: {y: {transform: " + name + "}}", "s.yaml");
-    CHECK(study.responses[0].transform == name);
+    CHECK(doe::word_of(study.responses[0].transform) == name);
   }
 }
 
@@ -261,11 +261,11 @@ TEST_CASE("How surfaces are fitted is said once, and may differ by response", "[
   const study::Study study = parse_study(
       start + "responses: {a: {}, b: {fit: {surface: amdahl, factor: n, by: w, loss: squares}}}",
       "s.yaml");
-  CHECK(study.responses[0].fit.selection == "backward");
-  CHECK(study.responses[0].fit.surface == "polynomial");
-  CHECK(study.responses[1].fit.surface == "amdahl");
-  CHECK(study.responses[1].fit.selection == "backward");
-  CHECK(study.responses[1].fit.loss == "squares");
+  CHECK(study.responses[0].fit.selection == doe::SelectionMethod::kBackward);
+  CHECK(study.responses[0].fit.surface == doe::SurfaceType::kPolynomial);
+  CHECK(study.responses[1].fit.surface == doe::SurfaceType::kAmdahl);
+  CHECK(study.responses[1].fit.selection == doe::SelectionMethod::kBackward);
+  CHECK(study.responses[1].fit.loss == doe::Loss::kSquares);
   const auto refused = [&](const std::string& fit) {
     return message_of(start + "responses: {a: {fit: " + fit + "}}");
   };
@@ -273,7 +273,8 @@ TEST_CASE("How surfaces are fitted is said once, and may differ by response", "[
   CHECK_THAT(refused("{surface: amdahl, factor: w}"),
              Catch::Contains("study.yaml:3:") && Catch::Contains("no factor with numbers"));
   CHECK_THAT(refused("{surface: amdal}"), Catch::Contains("did you mean 'amdahl'?"));
-  CHECK(parse_study(start + "model: auto\nresponses: {a: {}}", "s.yaml").fit.surface == "auto");
+  CHECK(parse_study(start + "model: auto\nresponses: {a: {}}", "s.yaml").fit.surface ==
+        doe::SurfaceType::kAuto);
 }
 
 TEST_CASE("The laws of the study file are those of the surfaces", "[study]") {
@@ -282,7 +283,8 @@ TEST_CASE("The laws of the study file are those of the surfaces", "[study]") {
         parse_study("factors: {a: {low: 1, high: 9}}\nresponses: {y: {fit: {surface: " + law.name +
                         ", factor: a}}}",
                     "s.yaml");
-    CHECK(study.responses[0].fit.surface == law.name);
+    CHECK(doe::word_of(study.responses[0].fit.surface) == law.name);
+    CHECK(doe::is_law(study.responses[0].fit.surface));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "study/setting_error.h"
+#include "study/error.h"
 
 #include <fmt/format.h>
 
