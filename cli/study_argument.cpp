@@ -73,7 +73,7 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
   if (found == kGoalWords.end()) {
     std::vector<std::string> words;
     for (const GoalWord& known : kGoalWords) words.emplace_back(known.word);
-    throw UsageError(fmt::format("{}: no goal is named '{}'{}", option, word,
+    throw UsageError(fmt::format("{}: there is no goal '{}'{}", option, word,
                                  did_you_mean_or_list(word, words)));
   }
   const std::vector<double> values =
@@ -105,7 +105,7 @@ void read_goal(const std::string& text, const study::Study& study,
   if (study.find_response(name) == nullptr) {
     std::vector<std::string> names;
     for (const study::Response& response : study.responses) names.push_back(response.name);
-    throw UsageError(fmt::format("--goal: no response is named '{}'{}", name,
+    throw UsageError(fmt::format("--goal: there is no response '{}'{}", name,
                                  did_you_mean_or_list(name, names)));
   }
   options.goals[name] = parse_goal(goal, "--goal " + name);
@@ -118,7 +118,7 @@ void read_hold(const std::string& text, const study::Study& study,
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     throw UsageError(
-        fmt::format("--hold: no factor is named '{}'{}", name, did_you_mean_or_list(name, names)));
+        fmt::format("--hold: there is no factor '{}'{}", name, did_you_mean_or_list(name, names)));
   }
   const doe::Factor& factor = study.factors[at - names.begin()];
   const auto value = factor.parse(setting);
@@ -143,17 +143,16 @@ void check_law(const analysis::AnalysisOptions& analysis, const study::Study& st
   }
   const std::string& factor = analysis.fit.factor;
   if (!factor.empty() && std::find(numeric.begin(), numeric.end(), factor) == numeric.end()) {
-    throw UsageError(fmt::format("--law-factor: '{}' has no numbers for settings{}", factor,
+    throw UsageError(fmt::format("--law-factor: '{}' is not numeric{}", factor,
                                  did_you_mean_or_list(factor, numeric)));
   }
   if (!is_law(analysis.fit.surface) || !factor.empty()) return;
   const bool named = std::all_of(study.responses.begin(), study.responses.end(),
                                  [](const auto& response) { return !response.fit.factor.empty(); });
   if (named || numeric.size() == 1) return;
-  throw UsageError(
-      fmt::format("--surface {}: a law is in one numeric factor; name it with "
-                  "--law-factor: {}",
-                  analysis.fit.surface, fmt::join(numeric, ", ")));
+  throw UsageError(fmt::format(
+      "--surface {}: a parametric model has one numeric factor; name it with --law-factor: {}",
+      analysis.fit.surface, fmt::join(numeric, ", ")));
 }
 
 }  // namespace
@@ -169,15 +168,14 @@ study::StudyDirectory open_study(const Options& options) {
 void add_fit_options(Options& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   options.add()("model", text("MODEL"),
-                "fit linear, interactions, quadratic or cubic, or auto: what predicts best")(
+                "fit linear, interactions, quadratic or cubic, or auto: whatever predicts best")(
       "transform", text("SCALE"),
       "fit on the scale of none, log, sqrt, inverse, logit, power(0.3) or box-cox")(
       "surface", text("KIND"),
-      "fit a polynomial, auto (what predicts best), gaussian-process, or a law such as amdahl")(
-      "law-factor", text("FACTOR"), "the factor that a law is in")(
-      "selection", text("METHOD"),
-      "keep the terms that backward, forward or best-subset selection by AICc does")(
-      "loss", text("LOSS"), "huber or tukey resist outliers; squares do not");
+      "fit a polynomial, auto (whatever predicts best), gaussian-process, or a parametric model "
+      "such as amdahl")("law-factor", text("FACTOR"), "the factor of a parametric model")(
+      "selection", text("METHOD"), "select terms by AICc: backward, forward or best-subset")(
+      "loss", text("LOSS"), "loss: squares, or huber or tukey, which are robust to outliers");
   std::vector<std::string> models = doe::Model::names();
   models.emplace_back("auto");
   options.choices("model", {models});
@@ -193,7 +191,7 @@ void add_goal_options(Options& options) {
   };
   options.add()("goal", list("RESPONSE=GOAL"),
                 "a goal instead of the study's, e.g. throughput=within:1800,2500")(
-      "hold", list("FACTOR=SETTING"), "a factor that is not to be varied");
+      "hold", list("FACTOR=SETTING"), "a factor to keep fixed");
 }
 
 std::string checked_factor(const Options& options, const char* option, const study::Study& study) {
@@ -201,7 +199,7 @@ std::string checked_factor(const Options& options, const char* option, const stu
   const std::string name = options.text(option);
   const std::vector<std::string> names = study.factor_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  throw UsageError(fmt::format("--{}: no factor is named '{}'{}", option, name,
+  throw UsageError(fmt::format("--{}: there is no factor '{}'{}", option, name,
                                did_you_mean_or_list(name, names)));
 }
 
@@ -245,7 +243,7 @@ analysis::AnalysisOptions analysis_options(const Options& options, const study::
       }
       std::vector<std::string> words = options.choices_of("transform")->words;
       words.emplace_back("power(0.3)");
-      throw UsageError(fmt::format("--transform: '{}' is not known{}", *analysis.transform,
+      throw UsageError(fmt::format("--transform: unknown transform '{}'{}", *analysis.transform,
                                    did_you_mean_or_list(*analysis.transform, words)));
     }
   }
