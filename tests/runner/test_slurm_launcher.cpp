@@ -240,7 +240,7 @@ TEST_CASE("A job that Slurm does not know any more is fenced, and lost", "[runne
   launcher.submit(attempt);
   const AttemptEnd end = end_of(launcher);
   CHECK(end.cause == EndCause::kLost);
-  CHECK_THAT(end.detail, Catch::Contains("knows no job 12 any more"));
+  CHECK_THAT(end.detail, Catch::Contains("has no record of job 12 any more"));
   CHECK(is_fenced(attempt));
 }
 

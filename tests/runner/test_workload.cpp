@@ -122,7 +122,7 @@ TEST_CASE("A study must ask of a workload what it can do", "[runner][workload]")
   }
   SECTION("a discrete level that is not there") {
     study.settings[1] = {"queue", "3", 3.0};
-    CHECK_THAT(only_problem(study), Catch::Contains("knows no '3'"));
+    CHECK_THAT(only_problem(study), Catch::Contains("has no '3'"));
   }
   SECTION("a word for a number") {
     study.settings = {{"batch_size", "many", {}}};

@@ -68,7 +68,7 @@ TEST_CASE("The run sheet reads back as it was written", "[study][plan]") {
   std::string damaged = csv;
   damaged.replace(damaged.find("fp32"), 4, "fp33");
   CHECK_THROWS_WITH(study::read_plan_csv(study, damaged, "plan.csv"),
-                    Catch::Contains("'fp33' is no setting of factor 'precision'"));
+                    Catch::Contains("'fp33' is not a setting of factor 'precision'"));
 }
 
 namespace {
@@ -136,7 +136,7 @@ TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]"
   CHECK(study::open_directory(directory.path).plan.runs[7].whole_plot == plan.runs[7].whole_plot);
   write(data, "whole_plot,model,rate,y\nfirst,small,1,1\n");
   CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
-                    Catch::Contains("whole_plot: expected a whole number from 1, found 'first'"));
+                    Catch::Contains("whole_plot: expected an integer of at least 1, found 'first'"));
 }
 
 TEST_CASE("A design that cannot carry the model is refused before anything runs", "[study][plan]") {
@@ -338,21 +338,21 @@ TEST_CASE("Tables with mistakes are refused by line and column", "[study][import
   CHECK_THAT(message("rate,tme\n1,2\n"),
              Catch::Contains(":1:") && Catch::Contains("did you mean 'tme'?"));
   CHECK_THAT(message("rate,time\n1,2\n3,4\n"),
-             Catch::Contains(":3:") && Catch::Contains("'3' is no setting of factor 'rate'"));
+             Catch::Contains(":3:") && Catch::Contains("'3' is not a setting of factor 'rate'"));
   CHECK_THAT(message("rate,time\nfast,2\n"), Catch::Contains(":2:") && Catch::Contains("'fast'"));
   CHECK_THAT(message("rate,time\n1,nan\n"),
-             Catch::Contains("expected a number, or nothing where it is missing, found 'nan'"));
-  CHECK_THAT(message("rate,time\n1\n"), Catch::Contains("1 cells, the header has 2"));
+             Catch::Contains("expected a number, or an empty cell if it is missing, found 'nan'"));
+  CHECK_THAT(message("rate,time\n1\n"), Catch::Contains("1 cells, but the header has 2"));
   CHECK_THAT(message("rate,time\n1,2\n\"1,2\n"),
-             Catch::Contains(":3: a quote is opened and never closed"));
+             Catch::Contains(":3: a quote is opened but never closed"));
   CHECK_THAT(message("rate,time\n1,2,5\n"),
              Catch::Contains(":2:") && Catch::Contains("with a point"));
   CHECK_THAT(message("rate,rate,time\n1,2,3\n"),
              Catch::Contains(":1: two columns are named 'rate'"));
   CHECK_THAT(message("rate,time,time\n1,2,3\n"),
              Catch::Contains(":1: two columns are named 'time'"));
-  CHECK_THAT(message("rate,time\n1,2\n1,\xff\n"), Catch::Contains(":3: this is no text"));
-  CHECK_THAT(message("rate,time\n1,\x1b[31m2\n"), Catch::Contains(":2: this is no text"));
+  CHECK_THAT(message("rate,time\n1,2\n1,\xff\n"), Catch::Contains(":3: this is not text"));
+  CHECK_THAT(message("rate,time\n1,\x1b[31m2\n"), Catch::Contains(":2: this is not text"));
   CHECK_THAT(message("rate,time\n1,2\n"),
              Catch::Contains("data.csv: its 1 run does not determine"));
   CHECK(message(" rate , time\n 0,2\n 1 ,3\n2,\t4\n") == "accepted");  // blanks beside commas
@@ -380,5 +380,5 @@ TEST_CASE("Imported runs keep their blocks, and those that could not run are tol
   CHECK(records.at(3).responses.at("y") == 30);
   write(data, "a,y,status\n1,10,broken\n");
   CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
-                    Catch::Contains("data.csv:2: status: 'broken' is no end of a run"));
+                    Catch::Contains("data.csv:2: status: 'broken' is not a status of a run"));
 }

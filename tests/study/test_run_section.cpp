@@ -97,7 +97,7 @@ TEST_CASE("One number of retries is for failures and time limits alike", "[study
 
 TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
   const auto [run, message] = GENERATE(table<std::string, std::string>({
-      {"run: {retries: often}", "s.yaml:3:16: run.retries: expected a whole number from 0 to 100"},
+      {"run: {retries: often}", "s.yaml:3:16: run.retries: expected an integer from 0 to 100"},
       {"run: {retries: {faled: 1}}", "did you mean 'failed'?"},
       {"run: {precision: 3}",
        "s.yaml:3:18: run.precision: expected a share between 0 and 1, such as 1 %"},
@@ -107,18 +107,18 @@ TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
       {"run: {max_time: 1 h}", "above the time limit of an attempt"},
       {"run: {timeout: 5 s, min_time: 10 s}", "run.min_time: is above the time limit"},
       {"run: {memory_limit: 8 Gigs}", "expected a size such as 8 GiB"},
-      {"run: {gpus_per_run: 1.5}", "expected a whole number from 0 to 1024, or a factor"},
+      {"run: {gpus_per_run: 1.5}", "expected an integer from 0 to 1024, or a factor"},
       {"run: {gpus_per_run: \"{gpsu}\"}", "did you mean 'gpus'?"},
-      {"run: {gpus_per_run: \"{net}\"}", "'net' is no factor with numbers"},
+      {"run: {gpus_per_run: \"{net}\"}", "'net' is not a numeric factor"},
       {"run: {processes: 0}", "from 1 to"},
       {"run: {on_failure: halt}", "'halt' is not known"},
       {"run: {telemetry: 2000}", "expected a number from 0 to 1000"},
-      {"run: {ssh: {hosts: [-oProxyCommand=x]}}", "is no host name"},
+      {"run: {ssh: {hosts: [-oProxyCommand=x]}}", "is not a host name"},
       {"run: {launcher: ssh}", "s.yaml:3:17: run.launcher: ssh needs run.ssh.hosts"},
       {"run: {launcher: ssh, ssh: {hosts: []}}", ":3:35: run.launcher: ssh needs run.ssh.hosts"},
-      {"run: {ssh: {hosts: [n1, n1]}}", ":3:25: run.ssh.hosts: 'n1' is there twice"},
+      {"run: {ssh: {hosts: [n1, n1]}}", ":3:25: run.ssh.hosts: 'n1' is listed twice"},
       {"run: {slurm: {time: 5 min}}", ":3:21: run.slurm.time (300 s) is below run.timeout (600 s)"},
-      {"run: {environment: {A=B: 1}}", ":3:21: run.environment: 'A=B' is no name"},
+      {"run: {environment: {A=B: 1}}", ":3:21: run.environment: 'A=B' is not a variable name"},
       {"run: {ssh: {options: [-v]}}", "hosts"},
       {"run: {slurm: {partiton: gpu}}", "did you mean 'partition'?"},
   }));

@@ -67,7 +67,7 @@ TEST_CASE("A Gaussian process is chosen where the quadratic lacks fit", "[surfac
   CHECK(choice.best().name == "Gaussian process");
   CHECK(*candidate(choice, "quadratic").lack_of_fit_p < 0.05);
   CHECK_THAT(choice.reason,
-             Catch::Contains("Gaussian process predicts runs that are left out best") &&
+             Catch::Contains("Gaussian process predicts left-out runs best") &&
                  Catch::Contains("quadratic lacks fit"));
 }
 

@@ -221,7 +221,7 @@ TEST_CASE("The reason why lack of fit cannot be tested is the right one", "[surf
   CHECK(single.lack_of_fit_problem == "no replicated runs");
   const Fit ends =
       fit_least_squares(line, Eigen::Vector4d(-1, -1, 1, 1), Eigen::Vector4d(1, 2, 4, 3));
-  CHECK(ends.lack_of_fit_problem == "no residual freedom beyond replicated runs");
+  CHECK(ends.lack_of_fit_problem == "no residual degrees of freedom beyond replicated runs");
   const Fit agreeing =
       fit_least_squares(line, Eigen::Vector4d(-1, 0, 0, 1), Eigen::Vector4d(1, 2, 2, 4));
   CHECK(agreeing.lack_of_fit_problem == "replicated runs agree exactly");
@@ -322,7 +322,7 @@ TEST_CASE("Responses that cannot be fitted are refused with a remedy", "[surface
                     Catch::Contains("response of run 2 of 4 is inf, not a finite number"));
   CHECK_THROWS_WITH(
       fit_least_squares(line, x, Eigen::Vector4d(1, 2, 3, -1), {.transform = Transform::kLog}),
-      Catch::Contains("'log' has no value for a response of -1"));
+      Catch::Contains("'log' is not defined for a response of -1"));
   const Eigen::Vector4d weights(1, 1, 0, 1);
   CHECK_THROWS_WITH(fit_least_squares(line, x, x, {.weights = weights}),
                     Catch::Contains("a weight is 0: weights are finite and above 0"));

@@ -101,7 +101,7 @@ TEST_CASE("A robust fit has no statistics of sums of squares", "[surfaces][robus
   CHECK_FALSE(fit.press);
   CHECK_FALSE(fit.aicc);
   CHECK_FALSE(fit.lack_of_fit);
-  CHECK(fit.lack_of_fit_problem == "not tested under a robust loss");
+  CHECK(fit.lack_of_fit_problem == "not tested with a robust loss");
   CHECK(fit.r2 > 0.9);
   const Eigen::Vector3d at(0.2, -0.5, 0.1);
   CHECK(fit.mean_errors(at.transpose()).of_runs.norm() ==

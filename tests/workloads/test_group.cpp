@@ -125,7 +125,7 @@ TEST_CASE("two processes with one rank are told at once, and so is who comes a l
     Group(all[rank], Json::object(), std::chrono::hours(1));
   });
   for (const std::string& what : thrown)
-    CHECK(what == "two processes say that they are rank 1 of 5");
+    CHECK(what == "two processes claim to be rank 1 of 5");
 }
 
 TEST_CASE("what thousands of ranks say together is longer than what a stranger may say",

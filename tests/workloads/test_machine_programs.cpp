@@ -47,7 +47,7 @@ TEST_CASE("the rate of a product is its operations over its time", "[program]") 
   CHECK(result["responses"]["intensity"].get<double>() ==
         Approx(2.0 * 48 * 32 * 80 / 4 / (48 * 80 + 80 * 32 + 48 * 32)));
   CHECK(result["notes"]["roofline_fraction"] == "roofline is off");
-  CHECK(result["stopped_by"] == "least time reached");
+  CHECK(result["stopped_by"] == "minimum time reached");
 }
 
 TEST_CASE("m, n and k are the size where they are not given", "[program]") {

@@ -247,7 +247,7 @@ TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[pro
              Catch::Contains("pictures/./4.ppm") || Catch::Contains("pictures/4.ppm"));
   const Json json = answer(place, with(arguments, {"--skip_broken", "true"}));
   CHECK(json["responses"]["images"] == 9);
-  CHECK(json["notes"]["left_out"] == "1 of 10 images were left out as broken");
+  CHECK(json["notes"]["left_out"] == "1 of 10 images were skipped as corrupt");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(pictures))
     if (entry.is_regular_file()) std::filesystem::resize_file(entry, 5);
   CHECK_THAT(failure(place, with(arguments, {"--skip_broken", "true"}), 1),

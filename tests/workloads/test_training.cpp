@@ -288,7 +288,7 @@ TEST_CASE("a batch that memory cannot hold is refused before memory is used", "[
       make_engine("cpu")->train(network, parameters_block, statistics, options_of(1 << 20)),
       CannotRun, Catch::Predicate<CannotRun>([](const CannotRun& error) {
         const std::string text = error.what();
-        return text.find("bytes asked for") != std::string::npos &&
+        return text.find("bytes requested") != std::string::npos &&
                text.find("available") != std::string::npos;
       }));
 }
