@@ -207,7 +207,8 @@ TEST_CASE("A goal that moves the optimum leaves it unconfirmed", "[reports][conf
   CHECK_FALSE(analysis::confirmation_of(study.analysis));
   const analysis::Verdict verdict = study.verdict();
   CHECK(verdict.status == analysis::Status::kUnconfirmed);
-  CHECK_THAT(verdict.caveats.front(), Contains("Another configuration was run for confirmation: a = "));
+  CHECK_THAT(verdict.caveats.front(),
+             Contains("Another configuration was run for confirmation: a = "));
 }
 
 TEST_CASE("One run judges, but not the gain; runs that fail judge nothing",

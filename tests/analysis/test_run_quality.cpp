@@ -48,10 +48,9 @@ struct QualityCase {
 
 TEST_CASE("Runs are counted by what limited them", "[reports][quality]") {
   analysis::Records records = twelve_runs();
-  CHECK(
-      analysis::bottleneck_sentence(records) ==
-      "8 of 12 runs limited by the host CPU, 3 by GPU compute; in 1 run nothing measured "
-      "was near its limit");
+  CHECK(analysis::bottleneck_sentence(records) ==
+        "8 of 12 runs limited by the host CPU, 3 by GPU compute; in 1 run nothing measured "
+        "was near its limit");
   for (auto& [run, record] : records) record.bottleneck.clear();
   CHECK(analysis::bottleneck_sentence(records).empty());
   CHECK(analysis::bottleneck_words("a verdict of tomorrow") == "a verdict of tomorrow");
@@ -130,7 +129,8 @@ TEST_CASE("Conditions tell what differs and between which runs", "[reports][qual
   const auto conditions = analysis::run_conditions(folder.path(), records);
   REQUIRE(conditions.size() == 2);
   CHECK(analysis::conditions_text(conditions[0]) ==
-        "n1: 1 x H200, driver 535.1; EPYC, 16 processors; git revision 0123456789ab with uncommitted changes");
+        "n1: 1 x H200, driver 535.1; EPYC, 16 processors; git revision 0123456789ab with "
+        "uncommitted changes");
   CHECK(analysis::condition_differences(conditions) ==
         std::vector<std::string>{"gpu driver version: 535.1 (runs 1 and 2), 550.2 (runs 3 to 12)"});
   write_conditions(folder.path(), "bb", "535.1");  // now another GPU of the kind, and PWD

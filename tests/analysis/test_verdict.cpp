@@ -129,7 +129,8 @@ TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
   REQUIRE(again.analysis.optimum->best.settings == best);
   const analysis::Verdict verdict = analysis::verdict(again.analysis);
   CHECK(verdict.status == analysis::Status::kNoGain);
-  CHECK_THAT(verdict.headline, StartsWith("The baseline is already the configuration that is predicted"));
+  CHECK_THAT(verdict.headline,
+             StartsWith("The baseline is already the configuration that is predicted"));
   CHECK(verdict.next_command.empty());
   CHECK_THAT(verdict.next_reason, Contains("keep today's settings"));
   // Surfaces that predict poorly rule nothing out.

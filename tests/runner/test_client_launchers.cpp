@@ -187,8 +187,8 @@ TEST_CASE("Runs wait for the pilot, and what srun cannot start is lost", "[runne
     world.list_pilot("PENDING||Resources");
     CHECK(wait_for(launcher, 0.4).empty());
     CHECK(world.clients.text("asked").empty());  // one of an earlier doetune is there
-    CHECK_THAT(world.notes,
-               Catch::VectorContains(std::string("Slurm job 12 for the nodes is pending: Resources")));
+    CHECK_THAT(world.notes, Catch::VectorContains(
+                                std::string("Slurm job 12 for the nodes is pending: Resources")));
     CHECK(world.clients.text("steps").empty());
     world.list_pilot("RUNNING|n1|None");
     const auto hints = wait_for(launcher);

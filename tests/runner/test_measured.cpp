@@ -104,7 +104,8 @@ TEST_CASE("A program that was never steady is flagged, in its own words where it
 TEST_CASE("A response known less well than wanted is flagged", "[runner][measured]") {
   const auto measured = read(Json::parse(R"({"precision": {"y": 0.031, "z": 0.001}})"));
   CHECK(measurement_flags(measured, {}).empty());
-  CHECK(measurement_flags(measured, 0.01) == Flags{"y has a precision of 3.1 % instead of the required 1 %"});
+  CHECK(measurement_flags(measured, 0.01) ==
+        Flags{"y has a precision of 3.1 % instead of the required 1 %"});
 }
 
 TEST_CASE("What makes no sense is ignored, with a remark", "[runner][measured]") {

@@ -325,8 +325,9 @@ TEST_CASE("A disturbed run is flagged with numbers, a quiet one is not", "[telem
                                                    {"ecc_errors", 2},
                                                    {"samples", 4}})
                              .disturbances;
-  CHECK(disturbed == std::vector<std::string>{"other programs used 23 % of the assigned cores",
-                                              "the hypervisor took 5 % of the time of the assigned cores",
-                                              "the GPU was throttled for 30 % of the time",
-                                              "the GPU had 2 memory errors"});
+  CHECK(disturbed ==
+        std::vector<std::string>{"other programs used 23 % of the assigned cores",
+                                 "the hypervisor took 5 % of the time of the assigned cores",
+                                 "the GPU was throttled for 30 % of the time",
+                                 "the GPU had 2 memory errors"});
 }

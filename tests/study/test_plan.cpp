@@ -135,8 +135,9 @@ TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]"
   study::extend_directory(directory, plan);
   CHECK(study::open_directory(directory.path).plan.runs[7].whole_plot == plan.runs[7].whole_plot);
   write(data, "whole_plot,model,rate,y\nfirst,small,1,1\n");
-  CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
-                    Catch::Contains("whole_plot: expected an integer of at least 1, found 'first'"));
+  CHECK_THROWS_WITH(
+      study::import_runs(study, data, temporary.path() / "t", false),
+      Catch::Contains("whole_plot: expected an integer of at least 1, found 'first'"));
 }
 
 TEST_CASE("A design that cannot carry the model is refused before anything runs", "[study][plan]") {

@@ -66,9 +66,8 @@ TEST_CASE("A Gaussian process is chosen where the quadratic lacks fit", "[surfac
   const SurfaceChoice choice = grid.choice();
   CHECK(choice.best().name == "Gaussian process");
   CHECK(*candidate(choice, "quadratic").lack_of_fit_p < 0.05);
-  CHECK_THAT(choice.reason,
-             Catch::Contains("Gaussian process predicts left-out runs best") &&
-                 Catch::Contains("quadratic lacks fit"));
+  CHECK_THAT(choice.reason, Catch::Contains("Gaussian process predicts left-out runs best") &&
+                                Catch::Contains("quadratic lacks fit"));
 }
 
 TEST_CASE("Without lack of fit a Gaussian process takes no part", "[surfaces][choice]") {

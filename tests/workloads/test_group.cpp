@@ -124,8 +124,7 @@ TEST_CASE("two processes with one rank are told at once, and so is who comes a l
     if (rank == 3) std::this_thread::sleep_for(milliseconds(300));
     Group(all[rank], Json::object(), std::chrono::hours(1));
   });
-  for (const std::string& what : thrown)
-    CHECK(what == "two processes claim to be rank 1 of 5");
+  for (const std::string& what : thrown) CHECK(what == "two processes claim to be rank 1 of 5");
 }
 
 TEST_CASE("what thousands of ranks say together is longer than what a stranger may say",
