@@ -110,7 +110,7 @@ TEST_CASE("Ramps that no settings reach are named, not called the answer", "[rep
   const analysis::Verdict verdict = analysis::verdict(worthless.analysis);
   CHECK(verdict.status == analysis::Status::kInfeasible);
   CHECK_THAT(verdict.headline,
-             Contains("reach the low end of throughput (9") && Contains("come nearest"));
+             Contains("reach the low end of throughput (9") && Contains("comes nearest"));
 }
 
 TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
@@ -132,7 +132,7 @@ TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
   CHECK_THAT(verdict.headline,
              StartsWith("The baseline is already the configuration that is predicted"));
   CHECK(verdict.next_command.empty());
-  CHECK_THAT(verdict.next_reason, Contains("keep today's settings"));
+  CHECK_THAT(verdict.next_reason, Contains("keep the baseline"));
   // Surfaces that predict poorly rule nothing out.
   again.analysis.responses[0].fit->predicted_r2 = -1.5;
   CHECK(analysis::verdict(again.analysis).status == analysis::Status::kUnconfirmed);

@@ -427,7 +427,7 @@ class CommandLine(CliCase):
         self.assertAlmostEqual(both["d_efficiency"], 100 * 5184 ** (1 / 6) / 9, places=9)
         self.assertEqual(both["compare"]["runs"], planned["runs"])
         text = self.doetune("evaluate", "grid.csv", "--model", "quadratic").stdout
-        self.assertIn("correlations of effects", text)
+        self.assertIn("correlations between effects", text)
         self.doetune("evaluate", "nowhere.csv", expect=4)
         self.assertIn("no terms", self.doetune("evaluate", "grid.csv", "--model", "",
                                                expect=3).stderr)
@@ -524,7 +524,7 @@ class CommandLine(CliCase):
         self.doetune("plan", "tune.yaml")
         self.doetune("run", "tune")
         told = " ".join(self.doetune("fit", "tune", "--model", "linear").stdout.split())
-        self.assertEqual(told.count("misses more than replicated runs scatter"), 1)
+        self.assertEqual(told.count("the scatter of replicated runs"), 1)
         self.assertEqual(told.count("lack of fit is significant"), 1)
         self.assertIn("! `doetune fit --model quadratic` fits these runs better.", told)
         self.assertEqual(told.count("predicts new runs poorly") + told.count("New runs are predicted poorly"), 1)

@@ -7,7 +7,7 @@ from cli_case import STUDY, CliCase, main
 # What is changed in the study file, and what the message must have.
 STUDY_FILE = [
     ("low: -2,", "low: -2, {", "4:", "a { or [ is not closed"),
-    ("  a:", "\ta:", "YAML takes no tabs"),
+    ("  a:", "\ta:", "YAML does not allow tabs"),
     ("  b:", "   b:", ":5:4:", "the indentation of this line does not match"),
     ("seed", "sead", ":1:1:", "did you mean 'seed'?"),
     ("low: -2", "lo: -2", ":4:7:", "did you mean 'low'?"),

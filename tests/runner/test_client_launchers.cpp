@@ -219,7 +219,7 @@ TEST_CASE("Nodes that do not come are given up, in Slurm's words", "[runner][pil
   }
   SECTION("the pilot ends again and again") {
     world.list_pilot("FAILED|n1|NonZeroExitCode");
-    words = "3 allocations in a row";
+    words = "3 consecutive allocations";
     asked = 6;
   }
   runner::PilotLauncher launcher(world.request);

@@ -383,7 +383,7 @@ TEST_CASE("A cancelled attempt ends as cancelled, begun or not", "[runner][slurm
     CHECK(end_of(*launcher).cause == EndCause::kCancelled);
     CHECK(is_fenced(attempt));
   }
-  SECTION("while it ran") {
+  SECTION("while it was running") {
     claim_elsewhere(attempt);
     launcher->cancel(attempt.name);
     CHECK(wait_for(*launcher, 0.2).empty());

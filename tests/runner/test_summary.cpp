@@ -227,7 +227,7 @@ TEST_CASE("A summary of nothing says why", "[telemetry][summary]") {
     CHECK(summary.values.empty());
     return summary.problem;
   };
-  CHECK_THAT(problem({}), Catch::Contains("not there"));
+  CHECK_THAT(problem({}), Catch::Contains("does not exist"));
   std::ofstream(temporary / "t.csv") << "garbage\n\0\n";
   CHECK_THAT(problem({}), Catch::Contains("columns"));
   std::ofstream(temporary / "t.csv") << runner::telemetry_header(0);
@@ -246,12 +246,12 @@ TEST_CASE("A summary of nothing says why", "[telemetry][summary]") {
 
 TEST_CASE("Each rule of the verdict decides where its facts say so", "[telemetry][verdict]") {
   const std::map<std::string, std::pair<Facts, std::string>> expected{
-      {"memory", {{{"memory_stall_share", 0.32}}, "waited for memory in 32 %"}},
+      {"memory", {{{"memory_stall_share", 0.32}}, "waited for memory for 32 %"}},
       {"thermal_limited",
        {{{"thermal_limited_share", 0.3}, {"temperature_max", 87}}, "in 30 % of the time, at 87 C"}},
       {"power_limited",
        {{{"power_limited_share", 0.8}, {"power", 699.6}, {"gpu_utilization", 99}},
-        "in 80 % of the time, at 700 W"}},
+        "for 80 % of the time, at 700 W"}},
       {"gpu_memory_bandwidth",
        {{{"gpu_utilization", 97}, {"gpu_memory_utilization", 88}}, "accessed in 88 %"}},
       {"gpu_compute",
@@ -261,7 +261,7 @@ TEST_CASE("Each rule of the verdict decides where its facts say so", "[telemetry
       {"host_cpu",
        {{{"cpu_utilization", 97}, {"gpu_utilization", 31}},
         "the assigned cores were 97 % busy while the GPU was 31 % busy"}},
-      {"io", {{{"iowait_share", 0.4}, {"cpu_utilization", 30}}, "awaited a disk in 40 %"}},
+      {"io", {{{"iowait_share", 0.4}, {"cpu_utilization", 30}}, "waited for a disk for 40 %"}},
       {"launch_bound",
        {{{"gpu_utilization", 45}, {"cores_used", 1.02}, {"cpu_utilization", 13}},
         "kept 1.0 cores busy while the GPU was 45 % busy"}},

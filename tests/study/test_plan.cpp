@@ -188,9 +188,9 @@ TEST_CASE("A plan is replaced only by force, and never once it has runs", "[stud
     journal.append(record);
   }
   CHECK_THROWS_WITH(study::create_directory(path, study, plan, true),
-                    Catch::Contains("holds runs"));
+                    Catch::Contains("contains runs"));
   CHECK_THROWS_WITH(study::create_directory(temporary.path(), study, plan, true),
-                    Catch::Contains("no study directory"));
+                    Catch::Contains("not a study directory"));
 }
 
 TEST_CASE("A damaged study directory says what is wrong and what to do", "[study][directory]") {
@@ -316,7 +316,7 @@ TEST_CASE("A plan in use, or with attempts that nobody has recorded, is not repl
   }
   fs::create_directories(path / "runs" / "0001.1");
   CHECK_THROWS_WITH(study::create_directory(path, study, plan, true),
-                    Catch::Contains("holds runs"));
+                    Catch::Contains("contains runs"));
 }
 
 TEST_CASE("Tables with mistakes are refused by line and column", "[study][import]") {

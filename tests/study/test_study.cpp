@@ -138,12 +138,13 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 1, high: 1.0000000000000002, step: 0.01}"), {"too narrow"}},
       {with("a: {low: 0, high: 1, unit: \"\\e[31m\"}"), {":2:", "control characters"}},
       {with("a: {low: 0, high: 1}") + "---\nmore: 1\n", {"second document"}},
-      {with("a: {low: 0, high: 9}", "constraints: ['2 <= a <= 4']"), {":5:15", "do not chain"}},
+      {with("a: {low: 0, high: 9}", "constraints: ['2 <= a <= 4']"),
+       {":5:15", "cannot be chained"}},
       {with("a: {low: 0, high: 9}", "constraints: ['a <= 5, a >= 1']"), {"not a list"}},
-      {with("a: {low: 0, high: 9}", "constraints: ['a + 1']"), {":5:15", "compares nothing"}},
+      {with("a: {low: 0, high: 9}", "constraints: ['a + 1']"), {":5:15", "is not a comparison"}},
       {with("a: {low: 0, high: 9}", "forbidden: [{a: 99}]"), {"'99' is not a condition"}},
       {with("a: {low: 0, high: 8, scale: log2}"), {":2:31", "log scale needs low above 0"}},
-      {with("a: {low: 0.5, high: 3, type: integer}"), {":2:12", "must be whole"}},
+      {with("a: {low: 0.5, high: 3, type: integer}"), {":2:12", "must be an integer"}},
       {with("a: {levels: [1]}"), {"at least two levels"}},
       {with("a: {levels: []}"), {"at least two levels"}},
       {with("a: {levels: [1, 2, 2]}"), {"level 2 is listed twice"}},
@@ -156,8 +157,8 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 0, high: 1, scale: log3}"), {"did you mean 'log2'?"}},
       {with("run: {low: 0, high: 1}"), {":2:3", "'run'", "column of the run sheet"}},
       {with("2nd: {low: 0, high: 1}"), {":2:3", "'2nd' is not a valid name"}},
-      {with("'<script>': {low: 0, high: 1}"), {"no valid name"}},
-      {with("y: {low: 0, high: 1}"), {":4:3", "a factor has this name already"}},
+      {with("'<script>': {low: 0, high: 1}"), {"not a valid name"}},
+      {with("y: {low: 0, high: 1}"), {":4:3", "a factor already has this name"}},
       {"responses: {y: {}}", {"'factors' is missing"}},
       {"factors: {}\nresponses: {y: {}}", {":1:10", "at least one factor"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {}", {":2:12", "at least one response"}},
@@ -209,7 +210,7 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: maximize, weight: 0}}", {"above 0"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {formula: 'z * 2'}}", {"'z' is not known"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {pattern: '('}}",
-       {"no regular expression"}},
+       {"not a valid regular expression"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {pattern: 'x'}}", {"needs a group"}},
   };
   for (const Mistake& mistake : mistakes) {
@@ -239,7 +240,7 @@ TEST_CASE("Files that are none, or too large, are refused by name", "[study]") {
   const TemporaryDirectory directory;
   CHECK_THROWS_WITH(study::load_study(directory.path() / "missing.yaml"),
                     Catch::Contains("missing.yaml: there is no such file"));
-  CHECK_THROWS_WITH(study::load_study(directory.path()), Catch::Contains("no file"));
+  CHECK_THROWS_WITH(study::load_study(directory.path()), Catch::Contains("not a file"));
   const auto large = directory.path() / "large.yaml";
   std::ofstream(large) << "#";
   std::filesystem::resize_file(large, 100'000'000);
@@ -271,7 +272,7 @@ TEST_CASE("How surfaces are fitted is said once, and may differ by response", "[
   };
   CHECK_THAT(refused("{surface: amdahl}"), Catch::Contains("needs 'factor'"));
   CHECK_THAT(refused("{surface: amdahl, factor: w}"),
-             Catch::Contains("study.yaml:3:") && Catch::Contains("no factor with numbers"));
+             Catch::Contains("study.yaml:3:") && Catch::Contains("not a numeric factor"));
   CHECK_THAT(refused("{surface: amdal}"), Catch::Contains("did you mean 'amdahl'?"));
   CHECK(parse_study(start + "model: auto\nresponses: {a: {}}", "s.yaml").fit.surface == "auto");
 }

@@ -169,7 +169,7 @@ TEST_CASE("weights that are cut off, and a place that cannot be written, end wit
                         "--duration",   "0",  "--warmup",   "0"};
   CHECK(run(place, DOETUNE_NETWORK_INFERENCE,
             with(small, {"--weights", place / "short.weights"})) == 1);
-  CHECK_THAT(place.read("err"), Catch::Contains("cut off"));
+  CHECK_THAT(place.read("err"), Catch::Contains("truncated"));
   CHECK(run(place, DOETUNE_NETWORK_INFERENCE, with(small, {"--dump", "/dev/null/there"})) == 1);
 }
 

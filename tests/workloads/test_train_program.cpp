@@ -178,7 +178,7 @@ TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
   fs::resize_file(file, fs::file_size(file) / 2);
   Program again(DOETUNE_TRAIN_CLASSIFIER, place, keeping);
   CHECK(again.exit_code() == 2);
-  CHECK_THAT(place.read("err"), Contains("cut short") && Contains(file.string()));
+  CHECK_THAT(place.read("err"), Contains("truncated") && Contains(file.string()));
 }
 
 TEST_CASE("a training that was killed goes on and ends as if nothing had happened", "[train]") {

@@ -277,7 +277,7 @@ TEST_CASE("training refuses what it cannot do", "[training]") {
   CHECK_NOTHROW(s.training->gradients(1));
   CHECK_THROWS_WITH(session(s.network, options_of(2, Precision::fp16), 1), Catch::Contains("fp16"));
   CHECK_THROWS_WITH(session(make_network("tiny-yolov2", 32), options_of(1), 1),
-                    Catch::Contains("no classifier"));
+                    Catch::Contains("not a classifier"));
 }
 
 TEST_CASE("a batch that memory cannot hold is refused before memory is used", "[training]") {

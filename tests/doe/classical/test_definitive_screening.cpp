@@ -93,7 +93,7 @@ TEST_CASE("Two-level columns keep main effects clear of second-order terms", "[d
       CHECK((x.transpose() * second_order_columns(x)).isZero());
       CHECK(x.colwise().sum().isZero());
       CHECK(x.rightCols(categorical).cwiseAbs().minCoeff() == 1);
-      CHECK_THAT(notes_of(design), Catch::Contains("correlate with each other by up to 0."));
+      CHECK_THAT(notes_of(design), Catch::Contains("have correlations of up to 0."));
       const MatrixXd products = x.transpose() * x;
       const Eigen::VectorXd norms = products.diagonal().cwiseSqrt().cwiseInverse();
       const MatrixXd correlations = norms.asDiagonal() * products * norms.asDiagonal();

@@ -97,7 +97,7 @@ TEST_CASE("Plackett-Burman designs say how they alias", "[doe][classical]") {
   };
   // Twelve runs: every main effect correlates by 1/3 with each interaction of two others.
   CHECK_THAT(note(11, {}), Catch::Contains("correlations up to 0.33"));
-  CHECK_THAT(note(7, {}), Catch::Contains("fractional-factorial with runs: 8"));
+  CHECK_THAT(note(7, {}), Catch::Contains("with fractional-factorial, runs: 8"));
   CHECK_THAT(note(2, {}), Catch::Contains("clear"));
   CHECK_THAT(note(4, 20), Catch::Contains("correlations up to"));
 }

@@ -122,7 +122,7 @@ TEST_CASE("Blocks of a composite are orthogonal", "[doe][classical]") {
     blocked.options.alpha = "face";
     CHECK(block_imbalance(composite(blocked), blocked.model) > 1e-3);
     CHECK_THAT(notes_of(composite(blocked)), Catch::Contains("orthogonal to the quadratic model "
-                                                             "with alpha"));
+                                                             "only with alpha"));
   }
 }
 
