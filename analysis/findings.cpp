@@ -140,7 +140,7 @@ void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
     found.push_back(
         {Weight::kCare,
          fmt::format("{} {} the surface strongly (Cook's distance)", runs_text(influential),
-                     influential.size() == 1 ? "moves" : "move"),
+                     influential.size() == 1 ? "influences" : "influence"),
          fmt::format("measure {} again before relying on it (`doetune run --rerun {}`)",
                      influential.size() == 1 ? "it" : "each", run_list(influential))});
     found.back().sentence = capitalised(found.back().sentence);

@@ -202,7 +202,7 @@ std::string influence_title(const analysis::ResponseAnalysis& response,
   if (!runs.empty()) {
     return analysis::capitalised(fmt::format(
         "{} {} the surface more than one run should: measure {} again.", analysis::runs_text(runs),
-        runs.size() == 1 ? "moves" : "each move", runs.size() == 1 ? "it" : "them"));
+        runs.size() == 1 ? "influences" : "each influence", runs.size() == 1 ? "it" : "them"));
   }
   Eigen::Index most = 0;
   const double largest = distances.maxCoeff(&most);
