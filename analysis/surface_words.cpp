@@ -64,7 +64,7 @@ std::string value_text(const ResponseAnalysis& response, const std::vector<doe::
 
 /// "a maximum (65 % sure)": how sure is known of studies without categorical factors alone.
 std::string kind_text(const ResponseAnalysis& response, const std::string& kind) {
-  if (kind == "ridge") return "a ridge, level along one direction,";
+  if (kind == "ridge") return "a ridge, flat along one direction,";
   std::string text = "a " + kind;
   if (const auto& shape = response.diagnostics.shape) {
     const double sure = kind == "maximum"   ? shape->maximum

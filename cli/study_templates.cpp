@@ -102,7 +102,7 @@ seed: 2026                        # fixes the run order
 # The program, as a list of arguments; it runs in the folder of this file. {name} is the setting of
 # a factor. It ends its output with one JSON object, such as
 #   {"responses": {"time": 312.5, "accuracy": 76.1, "energy": 41000}}
-# and exits with 77 where the settings cannot run; running out of GPU memory is detected automatically.
+# and exits with 77 if the settings cannot run; running out of GPU memory is detected.
 command: [./train, --batch, "{batch_size}", --lr, "{learning_rate}", --workers, "{workers}",
           --precision, "{precision}"]
 
@@ -128,7 +128,7 @@ run:
 )yaml";
 
 constexpr std::string_view kImport =
-    R"yaml(# Runs that were made elsewhere, as a table: a column for each factor and response, a row for each run.
+    R"yaml(# Runs that were made elsewhere, as a table: a column per factor and response, a row per run.
 #   doetune import THIS_FILE results.csv
 study: my-results
 
