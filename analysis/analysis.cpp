@@ -165,8 +165,8 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
   const auto infeasible = infeasible_settings(analysis).size();
   if (analysis.completed() == 0 && infeasible > 0) {
     return fmt::format(
-        "all {} runs that were made were infeasible: nothing is known of settings "
-        "that can run; plan over smaller ranges",
+        "all {} runs made so far were infeasible: no configuration is known to run; plan smaller "
+        "ranges",
         infeasible);
   }
   for (const ResponseAnalysis& response : analysis.responses) {
@@ -306,8 +306,8 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
   if (const auto infeasible = infeasible_settings(analysis).size();
       analysis.completed() == 0 && infeasible > 0) {
     for (ResponseAnalysis& response : analysis.responses) {
-      response.problem = fmt::format(
-          "all {} runs that were made were infeasible: plan over smaller ranges", infeasible);
+      response.problem =
+          fmt::format("all {} runs made so far were infeasible: plan smaller ranges", infeasible);
     }
   }
   return analysis;

@@ -28,7 +28,7 @@ void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats
 void add_flag_caveat(const Analysis& analysis, std::vector<std::string>& caveats) {
   for (const RunsAlike& flag : runs_by_flag(analysis.records)) {
     if (!is_of_many(flag, analysis.records)) continue;
-    caveats.push_back(fmt::format("{} of {} runs are flagged: {}. Put that right and measure anew.",
+    caveats.push_back(fmt::format("{} of {} runs are flagged: {}. Fix the cause and measure again.",
                                   flag.runs.size(), analysis.completed(), flag.what));
     return;
   }
@@ -66,9 +66,11 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
     }
   }
   add_about_surfaces(poor, "predicts new runs poorly", "predict new runs poorly", caveats);
-  add_about_surfaces(lacking, "misses more than replicated runs scatter: lack of fit",
-                     "miss more than replicated runs scatter: lack of fit", caveats);
-  add_about_surfaces(rough, "predicts new runs roughly", "predict new runs roughly", caveats);
+  add_about_surfaces(
+      lacking, "shows lack of fit: its error is larger than the scatter of replicated runs",
+      "show lack of fit: their errors are larger than the scatter of replicated runs", caveats);
+  add_about_surfaces(rough, "predicts new runs only roughly", "predict new runs only roughly",
+                     caveats);
   caveats.insert(caveats.end(), others.begin(), others.end());
 }
 
@@ -83,7 +85,7 @@ void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& cav
     names.push_back(fmt::format("{} more factors", more));
   }
   caveats.push_back(fmt::format(
-      "The best {} of {} {}: still better settings may lie outside.",
+      "The best {} of {} {}: better settings may lie outside.",
       names.size() == 1 ? "setting" : "settings", listed(names),
       names.size() == 1 ? "lies at the end of its range" : "lie at the ends of their ranges"));
 }

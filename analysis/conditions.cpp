@@ -172,7 +172,7 @@ std::string conditions_text(const RunConditions& conditions) {
   const bool changed = value_at(of, "/source/dirty") == "true";
   const std::string source =
       with_words("git revision ", value_at(of, "/source/revision").substr(0, 12),
-                 changed ? " with changes" : "");
+                 changed ? " with uncommitted changes" : "");
   const std::string text =
       joined({driver, processors, value_at(of, "/system/kernel"), source}, "; ");
   return joined({hosts, text}, ": ");

@@ -57,7 +57,7 @@ std::string outcomes(const Confirmation& confirmation) {
   if (texts.size() > kMaxTold + 1) {
     const std::size_t more = texts.size() - kMaxTold;
     texts.resize(kMaxTold);
-    texts.push_back(fmt::format("{} other responses as well", more));
+    texts.push_back(fmt::format("{} more responses", more));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -95,12 +95,12 @@ std::string disagreements(const Confirmation& confirmation) {
       measured += " (" + mean_words(response.measured.transform) + ")";
     }
     if (!response.agrees.value_or(true)) {
-      text += fmt::format("{}{} was {}, where {} was expected ({})", text.empty() ? "" : "; ",
+      text += fmt::format("{}{} was {}, but {} was expected ({})", text.empty() ? "" : "; ",
                           response.name, measured,
                           with_unit(interval_text(*response.joint_range), response.unit),
                           deviation(response));
     } else if (response.limit == LimitHeld::kNo) {
-      text += fmt::format("{}{} was {} and misses its limit ({})", text.empty() ? "" : "; ",
+      text += fmt::format("{}{} was {} and violates its limit ({})", text.empty() ? "" : "; ",
                           response.name, measured, goal_text(*response.goal, response.unit));
     }
   }
@@ -130,10 +130,11 @@ void add_other_settings(const Analysis& analysis, std::vector<std::string>& cave
   const bool could_run = std::none_of(last.runs.begin(), last.runs.end(), [&](int run) {
     return analysis.records.at(run).status == study::RunStatus::kInfeasible;
   });
-  caveats.push_back(fmt::format(
-      "Other settings {}: {} ({}); these are the best now, and await runs of their own.",
-      could_run ? "were run for confirmation" : "were the best and could not run",
-      settings_text(factors_of(analysis), last.settings), runs_text(last.runs)));
+  caveats.push_back(
+      fmt::format("Another configuration {}: {} ({}). The best one is now different and needs its "
+                  "own confirmation runs.",
+                  could_run ? "was run for confirmation" : "was the best but could not run",
+                  settings_text(factors_of(analysis), last.settings), runs_text(last.runs)));
 }
 
 }  // namespace
@@ -164,28 +165,27 @@ std::string confirmation_headline(const Confirmation& confirmation) {
     case Confirmation::Judgement::kOpen:
       return "";
     case Confirmation::Judgement::kConfirmed:
-      return fmt::format("{} at these settings {} with the prediction: {}.", runs, agree,
+      return fmt::format("{} of this configuration {} with the prediction: {}.", runs, agree,
                          outcomes(confirmation));
     case Confirmation::Judgement::kNoGain:
       return confirmation.is_baseline
                  ? fmt::format(
-                       "Today's settings are already the best, and {} {} with the "
+                       "The baseline is already the best configuration, and {} {} with the "
                        "prediction: {}.",
                        runs, agree, outcomes(confirmation))
                  : fmt::format(
-                       "{} at these settings {} with the prediction: {}. But no gain "
-                       "over today's settings could be shown{}.",
+                       "{} of this configuration {} with the prediction: {}. But there is no "
+                       "significant gain over the baseline{}.",
                        runs, agree, outcomes(confirmation), gains_told(confirmation));
     case Confirmation::Judgement::kNotConfirmed:
       break;
   }
   return fmt::format(
-      "The mean of {} at these settings does not bear out the prediction: {}.{}{}", runs,
-      disagreements(confirmation), limits_held(confirmation) ? " All limits hold." : "",
-      confirmation.system_changed()
-          ? " Today's settings do not give what is predicted of them either, so the system has "
-            "changed since the plan was run."
-          : "");
+      "The mean of {} of this configuration does not agree with the prediction: {}.{}{}", runs,
+      disagreements(confirmation), limits_held(confirmation) ? " All limits are met." : "",
+      confirmation.system_changed() ? " The baseline does not agree with its prediction either, so "
+                                      "the system has changed since the plan was run."
+                                    : "");
 }
 
 std::vector<std::string> confirmation_caveats(const Analysis& analysis,
@@ -202,11 +202,10 @@ std::vector<std::string> confirmation_caveats(const Analysis& analysis,
                                   confirmation->missing, count_of(planned, "run"),
                                   confirmation->missing == 1 ? "has" : "have"));
   } else if (confirmation->judgement == Confirmation::Judgement::kOpen) {
-    caveats.push_back(
-        confirmation->completed == 0
-            ? "No run for confirmation completed; see Runs."
-            : "The runs for confirmation cannot judge the prediction: a response with a goal has "
-              "no error estimate, or was not measured.");
+    caveats.push_back(confirmation->completed == 0
+                          ? "No confirmation run completed; see Runs."
+                          : "The confirmation runs cannot validate the prediction: a response with "
+                            "a goal has no error estimate, or was not measured.");
   }
   if (confirmation->failed > 0) {
     caveats.push_back(fmt::format("{} of {} for confirmation did not complete.",
@@ -214,9 +213,10 @@ std::vector<std::string> confirmation_caveats(const Analysis& analysis,
   }
   for (const ConfirmedResponse& response : confirmation->responses) {
     if (response.limit != LimitHeld::kOpen) continue;
-    caveats.push_back(fmt::format(
-        "{} keeps to its limit in the mean of {}, but not surely: more runs would tell.",
-        response.name, count_of(response.runs, "run")));
+    caveats.push_back(
+        fmt::format("{} meets its limit in the mean of {}, but not significantly; more runs are "
+                    "needed to be certain.",
+                    response.name, count_of(response.runs, "run")));
   }
   return caveats;
 }

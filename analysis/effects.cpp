@@ -36,15 +36,15 @@ std::string named(const std::vector<std::string>& terms) {
 std::string saturated_conclusion(const surfaces::Fit& fit, const std::string& name) {
   const auto saturated = saturated_effects(fit);
   if (!saturated) {
-    return fmt::format("No error of {} can be estimated, so no term can be told from scatter.",
-                       name);
+    return fmt::format("The error of {} cannot be estimated, so no term can be tested.", name);
   }
   const std::vector<std::string> beyond = saturated->beyond(saturated->margins.margin);
   if (beyond.empty()) {
-    return fmt::format("No term stands out of all terms of {} (Lenth's margin).", name);
+    return fmt::format("No term of {} is significant (Lenth's margin of error).", name);
   }
-  return fmt::format("{} {} out of the {} terms of {} (Lenth's margin).", named(beyond),
-                     beyond.size() == 1 ? "stands" : "stand", saturated->effects.size(), name);
+  return fmt::format("{} {} significant among the {} terms of {} (Lenth's margin of error).",
+                     named(beyond), beyond.size() == 1 ? "is" : "are", saturated->effects.size(),
+                     name);
 }
 
 }  // namespace
@@ -139,19 +139,19 @@ std::string effects_conclusion(const ResponseAnalysis& response) {
   const std::vector<Effect> effects = effects_of(*response.fit);
   const std::string name = fitted_quantity(response);
   if (!varies(*response.fit)) {
-    return fmt::format("{} was the same in all runs, so no term moves it.", response.response.name);
+    return fmt::format("{} was the same in all runs, so no term has an effect.",
+                       response.response.name);
   }
   if (std::none_of(effects.begin(), effects.end(), [](const Effect& e) { return e.interval; })) {
     return saturated_conclusion(*response.fit, name);
   }
   const auto clear =
       std::count_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });
-  if (clear == 0)
-    return fmt::format("No term moves {} clearly more than the scatter of runs.", name);
+  if (clear == 0) return fmt::format("No term has a significant effect on {}.", name);
   const Effect& first =
       *std::find_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });
   const double half = half_width(first.interval);
-  return fmt::format("{} moves {} most: {}{} ({}); {} of {} terms stand clear of the scatter.",
+  return fmt::format("{} has the largest effect on {}: {}{} ({}); {} of {} terms are significant.",
                      first.term, name, first.estimate > 0 ? "+" : "",
                      with_unit(number_to(first.estimate, half), fitted_unit(response)),
                      interval_text(*first.interval), clear, effects.size());

@@ -62,7 +62,7 @@ std::string remedy_of_lack(const ResponseAnalysis& response) {
     remedy = fmt::format("try `--transform {}` first; else ", *transform);
   }
   return remedy + added_runs(response.fit->model.column_count() / 2) +
-         " adds runs for a richer model, and `--surface auto` compares surfaces of other kinds";
+         " adds runs for a larger model, and `--surface auto` compares other kinds of surfaces";
 }
 
 void judge_freedom(const ResponseAnalysis& response, std::vector<Finding>& found) {
@@ -72,18 +72,19 @@ void judge_freedom(const ResponseAnalysis& response, std::vector<Finding>& found
                      fmt::format("The model has as many terms as there are runs ({}), so no error "
                                  "can be estimated and no prediction has an interval",
                                  fit.n),
-                     added_runs(kMinAddedRuns) + " adds runs to judge it by, or fit fewer terms "
-                                                 "(`doetune fit --model linear`)"});
+                     added_runs(kMinAddedRuns) + " adds runs to estimate the error, or fit fewer "
+                                                 "terms (`doetune fit --model linear`)"});
     return;
   }
   const std::vector<int> alone =
       picked(response, [](const auto& run) { return run.leverage > 1 - 1e-10; });
   if (alone.empty()) return;
-  found.push_back({Weight::kCare,
-                   fmt::format("Only {} {} some of the coefficients, so predictions there cannot "
-                               "be checked (PRESS is undefined)",
-                               runs_text(alone), alone.size() == 1 ? "determines" : "determine"),
-                   added_runs(static_cast<int>(alone.size())) + " adds runs that share the load"});
+  found.push_back(
+      {Weight::kCare,
+       fmt::format("Some coefficients are determined only by {}, so predictions there cannot be "
+                   "checked (PRESS is undefined)",
+                   runs_text(alone)),
+       added_runs(static_cast<int>(alone.size())) + " adds runs that support these coefficients"});
 }
 
 void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& found) {
@@ -91,8 +92,8 @@ void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& fo
   if (fit.lack_of_fit && fit.lack_of_fit->p < kSignificant) {
     found.push_back(
         {Weight::kGrave,
-         fmt::format("The surface misses more than replicated runs scatter (lack of fit, {}): its "
-                     "terms do not capture the shape",
+         fmt::format("Lack of fit ({}): the error of the surface is larger than the scatter of "
+                     "replicated runs, so its terms do not capture the shape",
                      p_words(fit.lack_of_fit->p)),
          remedy_of_lack(response), true});
   }
@@ -102,23 +103,22 @@ void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& fo
          fmt::format("New runs are predicted poorly (predicted R² {})", r2_text(*fit.predicted_r2)),
          "look for a factor that is not controlled, replicate runs, or fit fewer terms", true});
   } else if (fit.predicted_r2 && *fit.adjusted_r2 - *fit.predicted_r2 > kPredictionGap) {
-    found.push_back(
-        {Weight::kCare,
-         fmt::format("Predicted R² ({}) lies more than 0.2 below adjusted R² ({}): the model "
-                     "follows single runs",
-                     r2_text(*fit.predicted_r2), r2_text(*fit.adjusted_r2)),
-         "look at influential runs below, or fit fewer terms"});
+    found.push_back({Weight::kCare,
+                     fmt::format("Predicted R² ({}) is more than 0.2 below adjusted R² ({}): the "
+                                 "model overfits single runs",
+                                 r2_text(*fit.predicted_r2), r2_text(*fit.adjusted_r2)),
+                     "look at influential runs below, or fit fewer terms"});
   }
   if (fit.adequate_precision && *fit.adequate_precision < kMinPrecision) {
     found.push_back({Weight::kGrave,
-                     fmt::format("The response changes little against its noise (adequate "
-                                 "precision {}, 4 is wanted)",
+                     fmt::format("The response changes little compared with its noise (adequate "
+                                 "precision {}; at least 4 is desirable)",
                                  short_number(*fit.adequate_precision)),
                      "widen the ranges of the factors, or replicate runs"});
   }
   if (!fit.lack_of_fit && fit.lack_of_fit_problem == "no replicated runs") {
     found.push_back({Weight::kNote, "No run is replicated, so lack of fit cannot be tested",
-                     "replicate the best settings or the centre; confirmation runs count"});
+                     "replicate the best configuration or the centre; confirmation runs count"});
   }
 }
 
@@ -129,9 +129,8 @@ void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
         {Weight::kCare,
          fmt::format("{} {} farther from the surface than chance explains", runs_text(outliers),
                      outliers.size() == 1 ? "lies" : "lie"),
-         fmt::format("look at the log and conditions of the attempt, and measure it once "
-                     "more (`doetune run --rerun {}`); where both values agree, the "
-                     "surface is too simple there",
+         fmt::format("look at the log and conditions of the attempt, and measure again (`doetune "
+                     "run --rerun {}`); if both values agree, the surface is too simple there",
                      run_list(outliers))});
     found.back().sentence = capitalised(found.back().sentence);
   }
@@ -141,8 +140,8 @@ void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
     found.push_back(
         {Weight::kCare,
          fmt::format("{} {} the surface strongly (Cook's distance)", runs_text(influential),
-                     influential.size() == 1 ? "moves" : "move"),
-         fmt::format("measure {} once more before relying on it (`doetune run --rerun {}`)",
+                     influential.size() == 1 ? "influences" : "influence"),
+         fmt::format("measure {} again before relying on it (`doetune run --rerun {}`)",
                      influential.size() == 1 ? "it" : "each", run_list(influential))});
     found.back().sentence = capitalised(found.back().sentence);
   }
@@ -156,7 +155,8 @@ std::string transform_advice(const ResponseAnalysis& response) {
                        better_transform(response).value_or("log"));
   }
   return transform.kind == surfaces::Transform::Kind::kPower
-             ? "`fit: {variance: modelled}` in the study file lets the scatter follow the settings"
+             ? "`fit: {variance: modelled}` in the study file lets the variance depend on the "
+               "settings"
              : "fit another transform: `--transform box-cox` finds its power";
 }
 
@@ -169,7 +169,7 @@ void judge_counts(const ResponseAnalysis& response, std::vector<Finding>& found)
   }
   if (runs.empty()) return;
   found.push_back({Weight::kCare,
-                   fmt::format("The robust fit counts {} less than half", runs_text(runs)),
+                   fmt::format("The robust fit gives {} less than half weight", runs_text(runs)),
                    "look at the log and conditions of these attempts"});
 }
 
@@ -178,46 +178,43 @@ void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& f
   if (diagnostics.drift && diagnostics.drift->p < kSignificant) {
     found.push_back(
         {Weight::kCare,
-         fmt::format("Residuals {} in run order ({}): something drifted while the runs "
-                     "were made",
+         fmt::format("Residuals {} in run order ({}): the system drifted during the runs",
                      diagnostics.drift->slope > 0 ? "rise" : "fall", p_words(diagnostics.drift->p)),
-         "look at clocks, temperature and other load; plan with blocks"});
+         "check clocks, temperature and other load; plan with blocks"});
   }
   if (diagnostics.spread && diagnostics.spread->p < kSignificant) {
     found.push_back(
         {Weight::kCare,
-         fmt::format("The scatter {}{} with the response ({}), so intervals are too wide in one "
-                     "place and too narrow in another",
+         fmt::format("The scatter {}{} with the response ({}), so some intervals are too wide and "
+                     "others too narrow",
                      diagnostics.spread->grows ? "grows" : "falls",
                      scale_words(response.fit->transform), p_words(diagnostics.spread->p)),
          transform_advice(response)});
   } else if (const auto transform = better_transform(response)) {
     found.push_back({Weight::kNote,
-                     fmt::format("Box and Cox's profile asks for a transform (power {:.2g}, 95 % "
+                     fmt::format("The Box-Cox profile suggests a transform (power {:.2g}, 95 % "
                                  "{:.2g} to {:.2g}; 1 is none)",
                                  response.box_cox->lambda, response.box_cox->interval.low,
                                  response.box_cox->interval.high),
                      fmt::format("compare the fit with `--transform {}`", *transform)});
   }
   if (response.constancy && response.constancy->p < kSignificant && !response.fit->variance) {
-    found.push_back({Weight::kCare,
-                     fmt::format("Replicated runs scatter more at some settings than at others "
-                                 "({})",
-                                 p_words(response.constancy->p)),
-                     "`fit: {variance: modelled}` in the study file lets the scatter follow the "
-                     "settings"});
+    found.push_back(
+        {Weight::kCare,
+         fmt::format("The variance of replicated runs depends on the settings ({})",
+                     p_words(response.constancy->p)),
+         "`fit: {variance: modelled}` in the study file lets the variance depend on the settings"});
   }
   if (response.repeats_used == false) {
-    found.push_back(
-        {Weight::kNote,
-         "Repeats inside runs scatter more at some settings than at others in a way "
-         "that the runs do not: the variance is not learnt from them",
-         "replicate runs at settings where repeats scatter much and where they do not"});
+    found.push_back({Weight::kNote,
+                     "The variance of repeats within runs depends on the settings differently from "
+                     "that between runs, so it is not used to model the variance",
+                     "replicate runs where repeats scatter much and where they scatter little"});
   }
   if (diagnostics.normality && diagnostics.normality->p < kSignificant) {
     found.push_back({Weight::kNote,
-                     fmt::format("Residuals are not normal ({}): probabilities and intervals of "
-                                 "single runs are rough",
+                     fmt::format("Residuals are not normally distributed ({}): probabilities and "
+                                 "intervals of single runs are approximate",
                                  p_words(diagnostics.normality->p)),
                      "look for outliers, or transform the response"});
   }
@@ -229,10 +226,11 @@ void judge_terms(const ResponseAnalysis& response, std::vector<Finding>& found) 
     if (coefficient.vif && *coefficient.vif > kEntangled) entangled.push_back(coefficient.term);
   }
   if (entangled.empty()) return;
-  found.push_back({Weight::kCare,
-                   fmt::format("The runs hardly tell {} from other terms (VIF above 10)",
-                               fmt::join(entangled, ", ")),
-                   added_runs(static_cast<int>(entangled.size())) + " adds the runs that do"});
+  found.push_back(
+      {Weight::kCare,
+       fmt::format("The runs hardly separate {} from other terms (VIF above 10)",
+                   fmt::join(entangled, ", ")),
+       added_runs(static_cast<int>(entangled.size())) + " adds runs that separate them"});
 }
 
 /// A model that would do better where lack of fit does not tell.
@@ -249,13 +247,14 @@ void add_notes_of_law(const ResponseAnalysis& response, std::vector<Finding>& fo
   const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
   if (law == nullptr) return;
   if (law->r2 < kPoorPrediction) {
-    found.push_back({Weight::kGrave,
-                     fmt::format("The law {} does not describe these runs (R² {:.2f}{})",
-                                 law->law.name, law->r2, scale_words(law->transform)),
-                     "`--surface auto` compares other kinds"});
+    found.push_back(
+        {Weight::kGrave,
+         fmt::format("The parametric model {} does not describe these runs (R² {:.2f}{})",
+                     law->law.name, law->r2, scale_words(law->transform)),
+         "`--surface auto` compares other kinds of surfaces"});
   }
   for (const std::string& note : law->notes) {
-    found.push_back({Weight::kNote, note, "the runs do not say more about it"});
+    found.push_back({Weight::kNote, note, "the runs give no further information about it"});
   }
 }
 

@@ -231,7 +231,7 @@ class ResponseFit {
     }
     if (numeric.size() == 1) return numeric.front();
     throw surfaces::FitError(
-        fmt::format("a law is in one numeric factor: name it with --law-factor ({})",
+        fmt::format("a parametric model has one numeric factor: name it with --law-factor ({})",
                     fmt::join(numeric, ", ")));
   }
 

@@ -65,30 +65,31 @@ std::string optimum_headline(const Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   if (!optimum.feasible) {
     return fmt::format(
-        "No usable settings are predicted to meet every goal; the settings below come nearest and "
-        "miss {}.",
+        "No configuration is predicted to meet every goal; the one below comes nearest and misses "
+        "{}.",
         listed(missed_goals(analysis)));
   }
   const std::vector<std::string> out_of_reach = ends_out_of_reach(analysis);
   if (!out_of_reach.empty()) {
-    return fmt::format(
-        "No usable settings are predicted to reach {}{}; the settings below come nearest.",
-        listed(out_of_reach), analysis.goals.size() > 1 ? " together with the other goals" : "");
+    return fmt::format("No configuration is predicted to reach {}{}; the one below comes nearest.",
+                       listed(out_of_reach),
+                       analysis.goals.size() > 1 ? " together with the other goals" : "");
   }
   if (analysis.details && analysis.details->indifferent) {
-    return fmt::format("No factor changes {} in these runs: no settings are better than others.",
-                       listed(sought_responses(analysis)));
+    return fmt::format(
+        "No factor has an effect on {} in these runs: no configuration is better than another.",
+        listed(sought_responses(analysis)));
   }
   const std::vector<std::string> limited = limited_responses(analysis);
   const std::string best = best_of_ramps(analysis);
-  const std::string subject =
-      is_at_today(analysis) ? "Today's settings are already those that are" : "These settings are";
+  const std::string subject = is_at_today(analysis)
+                                  ? "The baseline is already the configuration that is"
+                                  : "This configuration is";
   if (limited.empty()) return fmt::format("{} predicted to give {}.", subject, best);
-  std::string text =
-      best.empty()
-          ? fmt::format("{} predicted to meet {} on average", subject, limits_text(limited))
-          : fmt::format("{} predicted to give {} among those that keep to {}", subject, best,
-                        limits_named(limited));
+  std::string text = best.empty() ? fmt::format("{} predicted to meet {} on average", subject,
+                                                limits_text(limited))
+                                  : fmt::format("{} predicted to give {} among those that meet {}",
+                                                subject, best, limits_named(limited));
   if (optimum.best.all_goals_met_probability) {
     text += fmt::format("; a single run {} with a probability of {}",
                         limited.size() == 1 ? "meets it" : "meets them",
@@ -123,7 +124,7 @@ std::string predicted_headline(const Analysis& analysis) {
                          count_of(done, "run"));
     }
     if (analysis.records.empty()) {
-      return "No run has completed yet, so there is nothing to predict from.";
+      return "No run has completed yet, so nothing can be predicted.";
     }
     return fmt::format("None of {} that {} tried has completed. {}.",
                        count_of(static_cast<int>(analysis.records.size()), "run"),
@@ -131,7 +132,7 @@ std::string predicted_headline(const Analysis& analysis) {
                        capitalised(runs_by_end(analysis.records).front().what));
   }
   if (!has_goal(analysis)) {
-    return "The surfaces are fitted, but the study sets no goal, so no settings are best. Explore "
+    return "The surfaces are fitted, but the study sets no goal, so there is no optimum. Explore "
            "the surfaces below, or give a response a goal.";
   }
   if (!analysis.optimum) {

@@ -69,7 +69,7 @@ std::string level_words(const Analysis& analysis, const ResponseAnalysis& respon
                         i == 0 ? with_unit(value, response.response.unit) : value);
   }
   if (means.size() > kMaxLevels) text += fmt::format(" and {} more", means.size() - kMaxLevels);
-  return any_apart ? "highest with " + text : "the levels cannot be told apart: " + text;
+  return any_apart ? "highest with " + text : "the levels do not differ significantly: " + text;
 }
 
 }  // namespace doetune::analysis

@@ -38,7 +38,7 @@ NextStep next_of_partial(const Analysis& analysis) {
   for (const ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) without.push_back(response.response.name);
   }
-  return {"", fmt::format("measure {} so that a surface can be fitted, or take {} out of the study",
+  return {"", fmt::format("measure {} so that a surface can be fitted, or remove {} from the study",
                           listed(without), without.size() == 1 ? "it" : "them")};
 }
 
@@ -74,17 +74,17 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
                              const std::optional<Confirmation>& confirmation) {
   if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-            "adds runs, from which the surfaces learn their error"};
+            "adds runs, from which the error of the surfaces is estimated"};
   }
   if (is_at_today(analysis)) {
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-            "adds runs, from which the surfaces learn whether other settings are better"};
+            "adds runs, which show whether other configurations are better"};
   }
   const study::Study& study = analysis.directory->study;
   if (study.command.empty() && study.workload.empty()) {
-    return {"", "run these settings again and compare with the range of the next run"};
+    return {"", "run this configuration again and compare with the range of the next run"};
   }
-  return {command(analysis, "confirm"), "runs these settings again and judges the prediction"};
+  return {command(analysis, "confirm"), "runs this configuration again to validate the prediction"};
 }
 
 /// More runs where the mean of a response keeps to its limit, but not surely.
@@ -92,19 +92,20 @@ NextStep next_of_confirmed(const Analysis& analysis, const Confirmation& confirm
   for (const ConfirmedResponse& response : confirmation.responses) {
     if (response.limit != LimitHeld::kOpen) continue;
     return {fmt::format("{} --runs {}", command(analysis, "confirm"), 2 * response.runs),
-            fmt::format("tells more surely whether {} keeps to its limit; or use these settings",
-                        response.name)};
+            fmt::format(
+                "shows with more certainty whether {} meets its limit; or use this configuration",
+                response.name)};
   }
-  return {"", "use these settings"};
+  return {"", "use this configuration"};
 }
 
 NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
   if (confirmation.system_changed()) {
     return {command(analysis, "status"),
-            "shows flags, drift and conditions; plan anew once the system is steady"};
+            "shows flags, drift and conditions; make a new plan once the system is steady"};
   }
   return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-          "adds runs, with which the surfaces are fitted anew; or try another --surface"};
+          "adds runs and fits the surfaces again; or try another --surface"};
 }
 
 }  // namespace
@@ -116,7 +117,7 @@ NextStep next_step(const Analysis& analysis, Status status,
       return next_of_partial(analysis);
     case Status::kNoGoals:
       return {command(analysis, "optimize") + " --goal \"RESPONSE=maximize\"",
-              "finds the best settings once it is known what is wanted"};
+              "finds the best configuration for that goal"};
     case Status::kInfeasible:
       return next_of_infeasible(analysis);
     case Status::kUnconfirmed:
@@ -124,7 +125,7 @@ NextStep next_step(const Analysis& analysis, Status status,
     case Status::kNotConfirmed:
       return next_of_not_confirmed(analysis, *confirmation);
     case Status::kNoGain:
-      return {"", "keep today's settings, or plan anew over wider ranges or other factors"};
+      return {"", "keep the baseline, or make a new plan with wider ranges or other factors"};
     case Status::kConfirmed:
       return next_of_confirmed(analysis, *confirmation);
   }

@@ -20,7 +20,7 @@ constexpr std::string_view kNoneFound = "none_found";
 constexpr std::size_t kMany = 4;  // a flag of one run in so many, or more, is of all
 
 constexpr std::array kWords{
-    std::pair{"memory", "want of memory"},
+    std::pair{"memory", "lack of memory"},
     std::pair{"thermal_limited", "heat"},
     std::pair{"power_limited", "the GPU's power limit"},
     std::pair{"gpu_memory_bandwidth", "GPU memory bandwidth"},
@@ -28,7 +28,7 @@ constexpr std::array kWords{
     std::pair{"decode", "decoding"},
     std::pair{"host_cpu", "the host CPU"},
     std::pair{"io", "storage"},
-    std::pair{"launch_bound", "launches from one thread"},
+    std::pair{"launch_bound", "single-threaded launches"},
     std::pair{"none_found", "nothing found"},
 };
 
@@ -132,7 +132,7 @@ std::string bottleneck_sentence(const Records& records) {
   std::string sentence, unlimited;
   for (const RunsAlike& group : runs_by_bottleneck(records)) {
     if (group.what == kNoneFound) {
-      unlimited = fmt::format("in {} nothing that was measured was near its limit",
+      unlimited = fmt::format("in {} nothing measured was near its limit",
                               count_of(static_cast<int>(group.runs.size()), "run"));
     } else if (sentence.empty()) {
       sentence = fmt::format("{} of {} limited by {}", group.runs.size(),
@@ -229,10 +229,10 @@ std::vector<Finding> run_findings(const Analysis& analysis) {
         {Finding::Weight::kCare,
          fmt::format("{} {} flagged: {}", capitalised(runs_text(flag.runs)),
                      flag.runs.size() == 1 ? "is" : "are", flag.what),
-         many
-             ? "so many runs share a cause, which measuring again would meet again: remove it first"
-             : fmt::format("`doetune run --rerun {}` measures {} once more; both values count",
-                           run_list(flag.runs), flag.runs.size() == 1 ? "it" : "them")});
+         many ? "many runs have the same cause, and measuring again would not help: remove the "
+                "cause first"
+              : fmt::format("`doetune run --rerun {}` measures {} again; both values are used",
+                            run_list(flag.runs), flag.runs.size() == 1 ? "it" : "them")});
   }
   const std::vector<std::string> differences =
       condition_differences(run_conditions(analysis.directory->path, analysis.records));
@@ -240,8 +240,8 @@ std::vector<Finding> run_findings(const Analysis& analysis) {
     found.push_back(
         {Finding::Weight::kCare,
          fmt::format("Runs were made under different conditions: {}", fmt::join(differences, "; ")),
-         "where conditions follow days, hosts or GPUs, `fit: {block: day}`, host or gpu "
-         "in the study file takes their differences out of the effects"});
+         "if conditions differ by day, host or GPU, `fit: {block: day}` (or host, or gpu) in the "
+         "study file removes these differences from the effects"});
   }
   return found;
 }

@@ -64,13 +64,13 @@ std::string value_text(const ResponseAnalysis& response, const std::vector<doe::
 
 /// "a maximum (65 % sure)": how sure is known of studies without categorical factors alone.
 std::string kind_text(const ResponseAnalysis& response, const std::string& kind) {
-  if (kind == "ridge") return "a ridge, level along one direction,";
+  if (kind == "ridge") return "a ridge, flat along one direction,";
   std::string text = "a " + kind;
   if (const auto& shape = response.diagnostics.shape) {
     const double sure = kind == "maximum"   ? shape->maximum
                         : kind == "minimum" ? shape->minimum
                                             : shape->saddle;
-    text += fmt::format(" ({} sure)", chance_text(sure));
+    text += fmt::format(" (probability {})", chance_text(sure));
   }
   return kind == "saddle" ? text + ", which rises one way and falls another," : text;
 }
@@ -85,8 +85,7 @@ std::string curvature_text(const std::vector<doe::Factor>& factors,
       fmt::format(" It curves most {}", direction_text(factors, point.eigenvectors.col(most)));
   if (smallest < kNearlyFlat * largest) {
     text += fmt::format(
-        ", and hardly {}: a ridge, on which settings do about equally well "
-        "but for the slope",
+        ", and hardly {}: a ridge, along which the response changes little apart from the slope",
         direction_text(factors, point.eigenvectors.col(least)));
   }
   return text + ".";
@@ -97,7 +96,7 @@ std::string curvature_text(const std::vector<doe::Factor>& factors,
 std::string shape_words(const Analysis& analysis, const ResponseAnalysis& response) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
   if (response.other) {
-    return fmt::format("Its surface is a {}, which has no such shape.",
+    return fmt::format("Its surface is a {}, to which this analysis does not apply.",
                        doe::word_of(response.kind));
   }
   const Reference at = reference(analysis);
@@ -110,7 +109,7 @@ std::string shape_words(const Analysis& analysis, const ResponseAnalysis& respon
                           place_text(factors, *point), value_text(response, factors, *point),
                           curvature_text(factors, *point))
             : start + (numeric_factors(factors).empty()
-                           ? "there is no numeric factor to have a shape along."
+                           ? "there is no numeric factor."
                            : "the surface has no curvature in some direction: it rises or falls "
                              "to the edge of the region.");
   return capitalised(text);

@@ -68,7 +68,7 @@ std::string change_text(const Analysis& analysis, const surfaces::Gain& gain, do
   const surfaces::Goal* goal = goal_of(analysis, gain.name);
   const double half = half_width(gain.interval);
   if (gain.interval && gain.interval->low <= 0 && gain.interval->high >= 0) {
-    return fmt::format("{} not clearly different ({}{} ± {})", gain.name,
+    return fmt::format("{} not significantly different ({}{} ± {})", gain.name,
                        gain.difference < 0 ? "" : "+", number_to(gain.difference, half),
                        with_unit(number_to(half, half), unit));
   }

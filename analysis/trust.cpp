@@ -20,8 +20,8 @@ std::string lack_of_fit_words(const surfaces::Fit& fit) {
   const double p = fit.lack_of_fit->p;
   const std::string value = p_words(p);
   return p < kSignificant ? fmt::format(
-                                "lack of fit is significant ({}): the surface misses more "
-                                "than replicated runs scatter",
+                                "lack of fit is significant ({}): the error of the surface is "
+                                "larger than the scatter of replicated runs",
                                 value)
                           : fmt::format("no sign of lack of fit ({})", value);
 }
@@ -37,11 +37,11 @@ std::string_view trust_name(Trust::Level level) {
     case Trust::Level::kGood:
       return "reliable";
     case Trust::Level::kCare:
-      return "take care";
+      return "use with caution";
     case Trust::Level::kPoor:
-      return "do not rely on it";
+      return "not reliable";
     case Trust::Level::kUnknown:
-      return "cannot be judged";
+      return "not assessed";
   }
   return {};
 }
@@ -63,7 +63,7 @@ Trust trust_in_process(const surfaces::GaussianProcess& process) {
 
 Trust trust_in_law(const surfaces::LawFit& law) {
   return {level_of(law.r2),
-          fmt::format("the law {} explains the runs with R² {}{}: {}.", law.law.name,
+          fmt::format("the parametric model {} explains the runs with R² {}{}: {}.", law.law.name,
                       r2_text(law.r2), scale_words(law.transform), law.law.equation)};
 }
 
@@ -80,22 +80,22 @@ Trust trust(const surfaces::Fit& fit) {
   if (!fit.notes.empty()) return {Trust::Level::kUnknown, fit.notes.front() + "."};
   if (fit.split_plot) {
     return {Trust::Level::kUnknown,
-            fmt::format("the factors explain {} of the variance; with whole plots, how well new "
-                        "runs are predicted is not tested.",
+            fmt::format("the factors explain {} of the variance; with whole plots, predictions of "
+                        "new runs are not tested.",
                         in_words(percent(fit.r2)))};
   }
   if (fit.loss != surfaces::Loss::kSquares) {
     return {Trust::Level::kUnknown,
-            fmt::format("the surface explains {} of the variance; under a robust loss, how well "
-                        "new runs are predicted is not tested.",
+            fmt::format("the surface explains {} of the variance; with a robust loss, predictions "
+                        "of new runs are not tested.",
                         in_words(percent(fit.r2)))};
   }
   if (!fit.predicted_r2) {
     return {
         Trust::Level::kUnknown,
         fit.df_residual == 0
-            ? "the model has as many terms as there are runs, so nothing is left to judge it by."
-            : "a run determines the fit at its own point alone, so predictions cannot be judged."};
+            ? "the model has as many terms as there are runs, so it cannot be validated."
+            : "a run alone determines the fit at its point, so predictions cannot be validated."};
   }
   const double r2 = *fit.predicted_r2;
   const bool lacking = fit.lack_of_fit && fit.lack_of_fit->p < kSignificant;
@@ -103,7 +103,7 @@ Trust trust(const surfaces::Fit& fit) {
   result.level = level_of(r2);
   if (lacking && result.level == Trust::Level::kGood) result.level = Trust::Level::kCare;
   const char* opening = r2 < kPoorPrediction   ? "predicts new runs poorly"
-                        : r2 < kGoodPrediction ? "predicts new runs roughly"
+                        : r2 < kGoodPrediction ? "predicts new runs only roughly"
                                                : "predicts new runs well";
   result.sentence =
       fmt::format("{} (predicted R² {}); {}.", opening, r2_text(r2), lack_of_fit_words(fit));

@@ -53,7 +53,7 @@ void Options::check_choices() const {
     const std::vector<std::string>& known = choices.words;
     for (const std::string& word : is_option ? std::vector{text(name)} : list(name)) {
       if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-      throw UsageError(fmt::format("doetune {}: {}{}: '{}' is not known{}", command_.name,
+      throw UsageError(fmt::format("doetune {}: {}{}: unknown value '{}'{}", command_.name,
                                    is_option ? "--" : "", name, word,
                                    did_you_mean_or_list(word, known)));
     }
@@ -96,7 +96,7 @@ bool Options::parse(const std::vector<std::string>& arguments) {
     throw UsageError(without_value(error));
   } catch (const po::validation_error& error) {
     throw UsageError(
-        fmt::format("doetune {}: {}; expected a whole number", command_.name, error.what()));
+        fmt::format("doetune {}: {}; expected an integer", command_.name, error.what()));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("doetune {}: {}", command_.name, error.what()));
   }

@@ -31,7 +31,7 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
   if (options.has("axial")) augmentation.kind = study::Augmentation::Kind::kAxial;
   if (options.has("runs") && augmentation.runs < 1) {
     throw UsageError(
-        fmt::format("--runs: expected a whole number from 1, found '{}'", augmentation.runs));
+        fmt::format("--runs: expected an integer of at least 1, found '{}'", augmentation.runs));
   }
   if (options.has("design")) augmentation.design = options.text("design");
   if (const auto model = analysis_options(options, study).model) {
@@ -60,16 +60,16 @@ void print_json(const study::StudyDirectory& directory, int before) {
 void describe_augment(Options& options) {
   namespace po = boost::program_options;
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-  options.add()("runs", po::value<int>()->value_name("N"), "how many runs to add")(
+  options.add()("runs", po::value<int>()->value_name("N"), "number of runs to add")(
       "design", text("TYPE"),
-      "what they serve: d-optimal (default), i-optimal, a-optimal, compound-optimal, g-optimal, "
-      "space-filling, sobol")("model", text("MODEL"),
-                              "what all runs must determine, if not the study's model")(
-      "fold-over", "add the run sheet once more with every factor reversed")(
-      "factor", text("FACTOR"), "with --fold-over: reverse this factor alone")(
-      "axial", "add runs on the axes and at the centre: for curvature after screening")(
-      "center-runs", po::value<int>()->value_name("N"), "with --axial: runs at the centre (3)")(
-      "dry-run", "show the runs, change nothing");
+      "criterion for the added runs: d-optimal (default), i-optimal, a-optimal, compound-optimal, "
+      "g-optimal, space-filling, sobol")(
+      "model", text("MODEL"), "model that all runs together must determine (default: the study's)")(
+      "fold-over", "add a copy of the run sheet with every factor reversed")(
+      "factor", text("FACTOR"), "with --fold-over: reverse only this factor")(
+      "axial", "add axial and centre runs, to estimate curvature after screening")(
+      "center-runs", po::value<int>()->value_name("N"), "with --axial: number of centre runs (3)")(
+      "dry-run", "show the runs without adding them");
   options.choices("design", {kExtending});
   options.choices("model", {doe::Model::names()});
   add_directory(options);

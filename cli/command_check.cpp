@@ -60,7 +60,9 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   if (completed || !record.responses.empty()) print_responses(study, record);
   for (const std::string& flag : record.flags) fmt::print("  flag: {}\n", flag);
   if (!completed && !smoke.printed.empty()) {
-    fmt::print("\nThe program printed last:\n");
+    fmt::print(
+        "\n"
+        "Last output of the program:\n");
     std::istringstream lines(smoke.printed);
     for (std::string line; std::getline(lines, line);) fmt::print("  {}\n", line);
   }
@@ -108,7 +110,7 @@ int command_check(const Command& command, const Arguments& arguments) {
   const bool is_planned = std::filesystem::is_directory(planned.path);
   if (smoke.record.status != RunStatus::kCompleted) {
     const auto file = is_planned ? planned.path / "study.yaml" : planned.path;
-    say_next(fmt::format("doetune check {} (once that is mended, in {} or the program)",
+    say_next(fmt::format("doetune check {} (after fixing this in {} or the program)",
                          planned.path.string(), file.string()));
     return kRunsMissing;
   }

@@ -78,8 +78,9 @@ void describe_completion(Options& options) {
   for (const Shell& shell : kShells) shells.words.emplace_back(shell.name);
   options.choices("SHELL", std::move(shells));
   options.add_positional("SHELL", 1);
-  options.add()(
-      "words", "print what the last of the words that follow may be, a line each: the scripts ask");
+  options.add()("words",
+                "print the possible completions of the last of the following words, one per line "
+                "(used by the scripts)");
 }
 
 int command_completion(const Command& command, const Arguments& arguments) {

@@ -41,7 +41,7 @@ Obstacle obstacle_to(const analysis::Analysis& analysis) {
       return {kRunsMissing, "there is no optimum to confirm: " + verdict.headline,
               verdict.next_command};
     case analysis::Status::kInfeasible:
-      return {kNoSettingsMeetGoals, "there are no settings to confirm: " + verdict.headline,
+      return {kNoSettingsMeetGoals, "there is no configuration to confirm: " + verdict.headline,
               verdict.next_command};
     default:
       return {};
@@ -54,8 +54,7 @@ study::JudgedSettings settings_to_run(const analysis::Analysis& analysis) {
   if (!judged.baseline || *judged.baseline == judged.settings) return judged;
   const doe::Region& region = analysis.directory->study.region;
   if (const auto reason = region.excluded_by(*judged.baseline)) {
-    fmt::print(stderr, "Today's settings are not run: the study does not allow them ({})\n",
-               *reason);
+    fmt::print(stderr, "The baseline is not run: the study does not allow it ({})\n", *reason);
     judged.baseline.reset();
   }
   return judged;
@@ -64,10 +63,11 @@ study::JudgedSettings settings_to_run(const analysis::Analysis& analysis) {
 void say_what_is_run(const study::StudyDirectory& directory, const study::JudgedSettings& judged,
                      const study::JudgingRuns& runs) {
   const std::vector<doe::Factor>& factors = directory.study.factors;
-  fmt::print(stderr, "Confirming {} by {}\n", analysis::settings_text(factors, judged.settings),
+  fmt::print(stderr, "Confirming {} with {}\n", analysis::settings_text(factors, judged.settings),
              analysis::count_of(static_cast<int>(runs.confirmation.size()), "run"));
   if (runs.baseline.empty()) return;
-  fmt::print(stderr, "and today's {} by {}\n", analysis::settings_text(factors, *judged.baseline),
+  fmt::print(stderr, "and the baseline {} with {}\n",
+             analysis::settings_text(factors, *judged.baseline),
              analysis::count_of(static_cast<int>(runs.baseline.size()), "run"));
 }
 
@@ -78,7 +78,7 @@ void print_which_mean(const analysis::Confirmation& confirmation) {
     const surfaces::Transform& transform = response.measured.transform;
     if (transform == surfaces::Transform::kNone) continue;
     std::string& names =
-        responses[fmt::format("the {} of its runs, as its surface is fitted{}",
+        responses[fmt::format("the {} of its runs, because its surface is fitted{}",
                               analysis::mean_words(transform), analysis::scale_words(transform))];
     names += (names.empty() ? "" : ", ") + response.name;
   }
@@ -105,7 +105,7 @@ void print_responses(const analysis::Confirmation& confirmation) {
 }
 
 void print_gains(const analysis::Confirmation& confirmation) {
-  TextTable table({"against today's settings, measured", ""});
+  TextTable table({"relative to the baseline, measured", ""});
   bool any = false;
   for (const analysis::ConfirmedResponse& response : confirmation.responses) {
     if (!response.gain) continue;
@@ -149,7 +149,7 @@ int conclude(const study::StudyDirectory& directory, const study::JudgedSettings
   const auto confirmation = analysis::confirmation_of(analysis);
   const analysis::Verdict verdict = analysis::verdict(analysis);
   if (!still_judged(analysis, judged)) {
-    fmt::print(stderr, "NOT CONFIRMED: these settings cannot run: {}\n",
+    fmt::print(stderr, "NOT CONFIRMED: this configuration cannot run: {}\n",
                analysis::settings_text(directory.study.factors, judged.settings));
   }
   if (json) {
@@ -172,7 +172,7 @@ int conclude(const study::StudyDirectory& directory, const study::JudgedSettings
 int execute(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1)
-    throw UsageError(fmt::format("--runs: expected a whole number from 1, found '{}'", runs));
+    throw UsageError(fmt::format("--runs: expected an integer of at least 1, found '{}'", runs));
   const analysis::Analysis analysis = analysis::analyse(directory);
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
     if (options.json()) print_json(analysis, analysis::verdict(analysis), 0);
@@ -202,7 +202,8 @@ int execute(const Options& options, study::StudyDirectory& directory) {
       runner::run_study(directory, run, *launcher, printer, interrupts).interrupted;
   printer.clear();
   if (interrupted) {
-    say_next(fmt::format("doetune confirm {} (goes on where it stopped)", directory.path.string()));
+    say_next(
+        fmt::format("doetune confirm {} (continues where it stopped)", directory.path.string()));
     return kInterrupted;
   }
   return conclude(directory, judged, options.json(), added);
@@ -211,10 +212,11 @@ int execute(const Options& options, study::StudyDirectory& directory) {
 }  // namespace
 
 void describe_confirm(Options& options) {
-  options.add()("runs,n", po::value<int>()->value_name("N"),
-                "runs at the optimum, and as many at today's settings, instead of the study's (5)");
+  options.add()(
+      "runs,n", po::value<int>()->value_name("N"),
+      "number of runs at the optimum, and also at the baseline, instead of the study's (5)");
   add_run_options(options);
-  options.add()("dry-run", "print what would be executed, where, and what it would cost");
+  options.add()("dry-run", "print what would be executed, where, and at what cost");
   add_directory(options);
 }
 

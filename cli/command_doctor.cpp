@@ -56,9 +56,9 @@ std::string limits_text(const Json& limits) {
 }
 
 std::string source_text(const Json& source) {
-  if (source["revision"].is_null()) return "no git repository";
+  if (source["revision"].is_null()) return "not a git repository";
   return fmt::format("{}{}", source["revision"].get<std::string>().substr(0, 12),
-                     source["dirty"] == true ? ", with changes that are not committed" : "");
+                     source["dirty"] == true ? ", with uncommitted changes" : "");
 }
 
 /// What the driver tells of a GPU; what it does not is left out.
@@ -121,7 +121,7 @@ void print_conditions(const Json& conditions, const MachineState& state) {
   print_line("system",
              fmt::format("{}, {}, {}", text_of(system["distribution"]), text_of(system["kernel"]),
                          system["container"].is_null()
-                             ? "no container"
+                             ? "not in a container"
                              : "in a container: " + text_of(system["container"])));
   print_line("processors",
              fmt::format("{}, {} ({} usable), governor {}, turbo {}", text_of(cpu["model"]),
@@ -148,7 +148,7 @@ void print_conditions(const Json& conditions, const MachineState& state) {
 
 void print_findings(const std::vector<Finding>& found) {
   if (found.empty()) {
-    fmt::print("\n{}\n", coloured("Nothing is missing or in doubt.", Colour::kGood));
+    fmt::print("\n{}\n", coloured("No problems found.", Colour::kGood));
     return;
   }
   const auto mark = [](FindingLevel level) {

@@ -81,7 +81,7 @@ void print_properties(const std::vector<Judged>& designs) {
       [](const Full& e) { return e.max_variance ? short_number(e.max_variance->value) : "-"; });
   row("largest leverage of a run", largest_leverage);
   row("condition number", [](const Full& e) { return number_or_dash(e.basics.condition_number); });
-  row("smallest distance of two runs",
+  row("smallest distance between two runs",
       [](const Full& e) { return number_or_dash(e.min_distance); });
   row("centred L2 discrepancy", [](const Full& e) { return number_or_dash(e.centered_l2); });
   fmt::print("{}", table.str());
@@ -123,7 +123,10 @@ void print_aliases(const Judged& judged) {
                fmt::join(evaluation.basics.aliases, ", "));
   }
   if (evaluation.alias_sets.empty()) return;
-  fmt::print("\n{}: effects that cannot be told apart\n", judged.design.name);
+  fmt::print(
+      "\n"
+      "{}: aliased effects\n",
+      judged.design.name);
   for (std::size_t i = 0; i < std::min(kMaxAliasSets, evaluation.alias_sets.size()); ++i) {
     fmt::print("  {}\n", evaluation.alias_sets[i]);
   }
@@ -138,8 +141,10 @@ void print_correlations(const Judged& judged) {
   if (map.rows.empty() || map.rows.size() > kMaxMapped) return;
   std::size_t width = 0;
   for (const std::string& name : map.rows) width = std::max(width, name.size());
-  fmt::print("\n{}: correlations of effects in tenths (. below 0.05, X complete)\n",
-             judged.design.name);
+  fmt::print(
+      "\n"
+      "{}: correlations between effects in tenths (. below 0.05, X is 1)\n",
+      judged.design.name);
   for (std::size_t i = 0; i < map.rows.size(); ++i) {
     fmt::print("  {:<{}} ", map.rows[i], width);
     for (std::size_t j = 0; j <= i; ++j) {
@@ -178,11 +183,11 @@ Judged judge(const std::filesystem::path& path, const Options& options,
 void describe_evaluate(Options& options) {
   namespace po = boost::program_options;
   options.add()("model", po::value<std::string>()->value_name("MODEL"),
-                "judge for this model: a name, or terms such as \"1, a, b, a*b\"")(
+                "evaluate for this model: a name, or terms such as \"1, a, b, a*b\"")(
       "compare", po::value<std::string>()->value_name("PATH"),
-      "a second design, shown beside the first")(
+      "a second design, to compare with the first")(
       "effect", po::value<std::string>()->value_name("X"),
-      "a coefficient worth finding, in standard deviations of the error (1)");
+      "coefficient to compute the power for, in standard deviations of the error (1)");
   options.choices("model", {doe::Model::names(), true});
   options.add_positional("PATH", 1);
 }

@@ -51,7 +51,8 @@ void print_json(const reports::ExportFormat& format, const std::string& file, in
 void say_what_differs(const analysis::Analysis& analysis) {
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.other || !response.fit) continue;
-    fmt::print(stderr, "{}: the script fits its polynomial, not the {} that doetune predicts by\n",
+    fmt::print(stderr,
+               "{}: the script fits its polynomial, not the {} that doetune predicts with\n",
                response.response.name, doe::word_of(response.kind));
   }
 }

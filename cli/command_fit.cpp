@@ -50,9 +50,11 @@ void print_sequential(const surfaces::SequentialSummary& summary) {
                number_or_dash(step.adjusted_r2), number_or_dash(step.predicted_r2),
                number_or_dash(step.aicc)});
   }
-  fmt::print("{}  F and p of the terms added; p of lack of fit\n  {}\n", table.str(),
-             wrapped("* suggested: " + summary.reason, 2, kColumns));
-  if (aliased) fmt::print("  + not all its terms are determined by these runs\n");
+  fmt::print(
+      "{}  F and p of the added terms; p of lack of fit\n"
+      "  {}\n",
+      table.str(), wrapped("* suggested: " + summary.reason, 2, kColumns));
+  if (aliased) fmt::print("  + these runs do not determine all of its terms\n");
 }
 
 void print_split_plot(const surfaces::SplitPlot& split_plot) {
@@ -62,7 +64,7 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
                short_number(test.f), test.p ? analysis::p_text(*test.p) : "-"});
   }
   fmt::print("{}", table.str());
-  fmt::print("  {} whole plots: variance between them {}, of runs within {}{}\n",
+  fmt::print("  {} whole plots: variance between whole plots {}, within whole plots {}{}\n",
              split_plot.whole_plots, short_number(split_plot.whole_plot_variance),
              short_number(split_plot.run_variance),
              split_plot.note.empty() ? "" : "; " + split_plot.note);
@@ -72,7 +74,7 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
 void print_surface(const analysis::ResponseAnalysis& response) {
   if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
-  fmt::print("  surface: {} (the tables are of the polynomial)\n", doe::word_of(response.kind));
+  fmt::print("  surface: {} (the tables describe the polynomial)\n", doe::word_of(response.kind));
   const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
   if (law == nullptr) return;
   fmt::print("  {}{}, sigma {}, R² {:.4f}\n", law->law.equation,

@@ -11,7 +11,7 @@ namespace doetune::cli {
 
 void describe_import(Options& options) {
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
-                "the study directory to make (default: the study file's name)")(
+                "the study directory to create (default: the study file's name)")(
       "force", "replace a plan that has no runs yet");
   options.add_positional("FILES", 2);
 }

@@ -32,9 +32,9 @@ void describe_init(Options& options) {
     texts += fmt::format("{}{}: {}", texts.empty() ? "" : "; ", known.name, known.summary);
   }
   options.add()("template,t", boost::program_options::value<std::string>()->value_name("NAME"),
-                ("what to start from (" + names.words.front() + "). " + texts).c_str())(
-      "demo", "a study of about a minute on two CPU cores, to see every step once (demo.yaml)")(
-      "force", "replace a file that is there");
+                ("template to start from (" + names.words.front() + "). " + texts).c_str())(
+      "demo", "a one-minute study for two CPU cores that shows every step once (demo.yaml)")(
+      "force", "replace an existing file");
   options.choices("template", std::move(names));
   options.add_positional("FILE", 1);
 }
@@ -61,14 +61,14 @@ int command_init(const Command& command, const Arguments& arguments) {
   }
   if (std::filesystem::exists(file) && !options.has("force")) {
     throw UsageError(
-        fmt::format("doetune init: {} is there already; --force replaces it", file.string()));
+        fmt::format("doetune init: {} already exists; --force replaces it", file.string()));
   }
   study::write_file_atomically(file, std::string(text_of(options)));
   if (options.json()) {
     fmt::print("{}\n",
                nlohmann::ordered_json{{"schema_version", 1}, {"file", file.string()}}.dump(2));
   } else {
-    fmt::print("{} written{}\n", file.string(), demo ? "" : ": edit it, then go on");
+    fmt::print("{} written{}\n", file.string(), demo ? "" : ": edit it, then continue");
   }
   const std::string name = file.stem().string();
   say_next(demo ? fmt::format("doetune plan {} && doetune run {} && doetune report {}",

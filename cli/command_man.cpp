@@ -42,7 +42,7 @@ void write_pages(const std::filesystem::path& directory) {
 
 void describe_man(Options& options) {
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
-                "write all pages below this directory instead");
+                "write all pages into this directory instead");
   options.add_positional("PAGE", 1);
   options.choices("PAGE", {page_names()});
 }

@@ -59,8 +59,7 @@ void print_settings(const analysis::Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
   const auto& uncertainty = analysis.details->uncertainty;
-  TextTable table(
-      {"factor", "setting", "unit", uncertainty ? "the true best lies in, 90 %" : "", ""});
+  TextTable table({"factor", "setting", "unit", uncertainty ? "true optimum, 90 %" : "", ""});
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const doe::Factor& factor = factors[f];
     const bool at_bound = std::find(optimum.at_bound.begin(), optimum.at_bound.end(),
@@ -81,7 +80,7 @@ std::string difference_text(const analysis::Analysis& analysis, const surfaces::
 
 void print_gains(const analysis::Analysis& analysis) {
   if (analysis.details->gains.empty() || !analysis::can_gain(analysis)) return;
-  TextTable table({"against today's settings", "gain", "95 %", "ratio"});
+  TextTable table({"relative to the baseline", "gain", "95 %", "ratio"});
   for (const surfaces::Gain& gain : analysis.details->gains) {
     table.add({gain.name, difference_text(analysis, gain), interval(gain.interval),
                gain.ratio ? fmt::format("{:.3g}", *gain.ratio) : "-"});
@@ -96,7 +95,7 @@ void print_robustness(const analysis::Analysis& analysis) {
   }
   fmt::print("\n{}", table.str());
   if (analysis.details->robustness.limits_met_share < 1) {
-    fmt::print("  {} of these settings keep to every limit, by their predicted means\n",
+    fmt::print("  {} of these configurations meet every limit, by their predicted means\n",
                analysis::percent(analysis.details->robustness.limits_met_share));
   }
 }
@@ -107,7 +106,9 @@ std::string settings_of(const analysis::Analysis& analysis, const surfaces::Cand
 
 void print_equivalents(const analysis::Analysis& analysis) {
   if (analysis.details->equivalents.empty()) return;
-  fmt::print("\nThe runs cannot tell these settings from the best:\n");
+  fmt::print(
+      "\n"
+      "These configurations are not significantly different from the best:\n");
   for (const surfaces::Equivalent& equivalent : analysis.details->equivalents) {
     std::string differences;
     for (const surfaces::Gain& gain : equivalent.against_best) {
@@ -128,7 +129,8 @@ void print_relaxations(const analysis::Analysis& analysis) {
         relaxation.feasible
             ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
                           relaxation.name, settings_of(analysis, relaxation.candidate))
-            : fmt::format("even without the limit on {} the others cannot be met", relaxation.name);
+            : fmt::format("even without the limit on {} the other goals cannot be met",
+                          relaxation.name);
     fmt::print("  {}\n", wrapped(told, 4, kColumns));
   }
 }
@@ -139,14 +141,14 @@ void print_probabilities(const surfaces::Optimum& optimum) {
                analysis::chance_text(*optimum.best.all_goals_met_probability));
   }
   if (optimum.best.feasibility) {
-    fmt::print("  a run at these settings completes with a probability of {}\n",
+    fmt::print("  a run of this configuration completes with a probability of {}\n",
                analysis::chance_text(*optimum.best.feasibility));
   }
   if (optimum.global) return;
-  fmt::print("  found by search: better settings may exist{}\n",
-             optimum.most_to_gain
-                 ? fmt::format(", by {} at most", analysis::short_number(*optimum.most_to_gain))
-                 : "");
+  fmt::print("  found by a search that is not exhaustive: better configurations may exist{}\n",
+             optimum.most_to_gain ? fmt::format(", better by at most {}",
+                                                analysis::short_number(*optimum.most_to_gain))
+                                  : "");
 }
 
 /// Every limit is met, and every ramp is reached.
@@ -181,7 +183,7 @@ int contour_factor(const std::vector<doe::Factor>& factors, const std::string& n
     if (factors[f].name == name) return f;
     names.push_back(factors[f].name);
   }
-  throw UsageError(fmt::format("--contour: no numeric factor is named '{}'{}", name,
+  throw UsageError(fmt::format("--contour: there is no numeric factor '{}'{}", name,
                                did_you_mean_or_list(name, names)));
 }
 
@@ -195,7 +197,7 @@ const analysis::ResponseAnalysis& contour_response(const Options& options,
     if (wanted.empty() || response.response.name == wanted) return response;
     names.push_back(response.response.name);
   }
-  throw UsageError(fmt::format("--response: no response with a surface is named '{}'{}", wanted,
+  throw UsageError(fmt::format("--response: there is no response with a surface '{}'{}", wanted,
                                did_you_mean_or_list(wanted, names)));
 }
 
@@ -225,9 +227,9 @@ void describe_optimize(Options& options) {
   add_goal_options(options);
   options.add()("contour",
                 boost::program_options::value<std::string>()->value_name("FACTOR,FACTOR"),
-                "draw a response over two factors")(
+                "draw contours of a response over two factors")(
       "response", boost::program_options::value<std::string>()->value_name("RESPONSE"),
-      "with --contour: which (the first)");
+      "with --contour: the response to draw (the first)");
   add_directory(options);
 }
 
@@ -235,14 +237,14 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
   if (options.has("response") && !options.has("contour")) {
-    throw UsageError("--response says which response --contour draws; give both");
+    throw UsageError("--response selects the response that --contour draws; give both");
   }
   const study::StudyDirectory directory = open_study(options);
   const analysis::Analysis analysis =
       analysis::analyse(directory, analysis_options(options, directory.study));
   if (options.has("contour")) {
     if (options.json()) {
-      throw UsageError("--contour is for people, --json for programs: not both");
+      throw UsageError("--contour is for people, --json for programs; give only one");
     }
     fmt::print("{}", asked_contour(options, analysis));
     return kDone;

@@ -19,7 +19,7 @@ std::string expected_time(const study::Study& study, std::size_t runs) {
   if (study.run.expected_s) {
     return fmt::format("about {}", duration_text(waves * *study.run.expected_s));
   }
-  return fmt::format("unknown before the first run; at most {} by the time limit of {} a run",
+  return fmt::format("unknown before the first run; at most {}, by the time limit of {} per run",
                      duration_text(waves * study.run.timeout_s),
                      duration_text(study.run.timeout_s));
 }
@@ -57,7 +57,7 @@ void print_json(const study::StudyDirectory& directory) {
 
 void describe_plan(Options& options) {
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
-                "the study directory to make (default: the study file's name)")(
+                "the study directory to create (default: the study file's name)")(
       "force", "replace a plan that has no runs yet");
   options.add_positional("STUDY.yaml", 1);
 }

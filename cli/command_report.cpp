@@ -40,15 +40,15 @@ std::vector<std::string> formats_of(const Options& options) {
   const std::vector<std::string> known = known_formats();
   const std::vector<std::string> formats = split_list(options.text("format", "html"));
   if (formats.empty()) {
-    throw UsageError(fmt::format("--format: expected some of {}", fmt::join(known, ", ")));
+    throw UsageError(fmt::format("--format: expected one or more of {}", fmt::join(known, ", ")));
   }
   for (const std::string& format : formats) {
     if (contains(known, format)) {
       if (contains(figure_kinds(), format)) check_figure_converter();
       continue;
     }
-    throw UsageError(
-        fmt::format("--format: '{}' is not known{}", format, did_you_mean_or_list(format, known)));
+    throw UsageError(fmt::format("--format: unknown format '{}'{}", format,
+                                 did_you_mean_or_list(format, known)));
   }
   return formats;
 }
@@ -104,10 +104,10 @@ std::string next_runs(const analysis::Verdict& verdict) {
 
 void describe_report(Options& options) {
   options.add()("format", boost::program_options::value<std::string>()->value_name("LIST"),
-                "some of html (default), md, json; pdf and png are of the figures")(
+                "one or more of html (default), md, json, and pdf and png for the figures")(
       "output,o", boost::program_options::value<std::string>()->value_name("DIR"),
-      "where to write it (default: report/ in the study directory, and fit.json and optimum.json "
-      "beside it)")("open", "open the page, where there is a desktop");
+      "where to write it (default: report/ in the study directory, with fit.json and optimum.json "
+      "in the study directory)")("open", "open the page in a browser, if there is a desktop");
   options.choices("format", {known_formats(), true});
   add_fit_options(options);
   add_goal_options(options);

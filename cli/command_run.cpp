@@ -57,7 +57,7 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
     const auto status = study::run_status_from_name(word);
     if (!status || allowed.count(*status) == 0) {
       throw UsageError(
-          fmt::format("--retry: '{}' is not known{}", word, did_you_mean_or_list(word, names)));
+          fmt::format("--retry: unknown value '{}'{}", word, did_you_mean_or_list(word, names)));
     }
     statuses.insert(*status);
   }
@@ -68,12 +68,11 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
 void say_why_none(const runner::RunCounts& counts) {
   const std::string planned = analysis::count_of(counts.planned, "run");
   if (counts.completed + counts.infeasible == counts.planned) {
-    fmt::print(stderr, "Nothing to do: all {} are there already{}\n", planned,
-               counts.infeasible > 0
-                   ? fmt::format(", {} of them settings that cannot run", counts.infeasible)
-                   : "");
+    fmt::print(
+        stderr, "Nothing to do: all {} have been made{}\n", planned,
+        counts.infeasible > 0 ? fmt::format(", {} of them infeasible", counts.infeasible) : "");
   } else {
-    fmt::print(stderr, "Nothing to do: {} of {} completed, and no other was asked for\n",
+    fmt::print(stderr, "Nothing to do: {} of {} completed, and no others were requested\n",
                counts.completed, planned);
   }
 }
@@ -81,7 +80,7 @@ void say_why_none(const runner::RunCounts& counts) {
 int conclude(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
   const runner::RunCounts& counts = summary.counts;
   if (summary.interrupted) {
-    say_next(fmt::format("doetune run {} (goes on where it stopped)", directory.path.string()));
+    say_next(fmt::format("doetune run {} (continues where it stopped)", directory.path.string()));
     return kInterrupted;
   }
   if (summary.attempts == 0) say_why_none(counts);
@@ -104,7 +103,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
                                static_cast<int>(directory.plan.runs.size()));
   const auto launcher = make_launcher(options, directory);
   if (options.has("rerun")) {
-    if (options.has("only")) throw UsageError("doetune run: --only or --rerun, not both");
+    if (options.has("only")) throw UsageError("doetune run: give --only or --rerun, not both");
     run.only = add_repeats(directory, runs_to_rerun(options.text("rerun"), directory),
                            options.has("dry-run"));
   }
@@ -138,10 +137,10 @@ void describe_run(Options& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   add_run_options(options);
   options.add()("only", text("RUNS"), "run numbers, e.g. 3,7-9")(
-      "rerun", text("RUNS"), "completed runs to measure once more, e.g. 3,7-9; both values count")(
+      "rerun", text("RUNS"), "completed runs to measure again, e.g. 3,7-9; both values are used")(
       "retry", text("ENDS"),
-      "which earlier ends to try anew: failed, timed_out, cancelled, lost (all of them), or none")(
-      "dry-run,n", "print what would be executed, where, and what it would cost");
+      "which unsuccessful runs to retry: failed, timed_out, cancelled, lost (all of them), or "
+      "none")("dry-run,n", "print what would be executed, where, and at what cost");
   options.choices("retry", {retry_words(), true});
   add_directory(options);
 }

@@ -8,7 +8,7 @@ namespace doetune::cli {
 
 void describe_schema(Options& options) {
   options.add()("of", boost::program_options::value<std::string>()->value_name("NAME"),
-                "instead of the study file: what a command prints with --json, or fit.json, "
+                "instead of the study file: the output of a command with --json, or fit.json, "
                 "optimum.json, report.json");
   options.choices("of", {document_names()});
 }

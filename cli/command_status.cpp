@@ -48,7 +48,7 @@ std::string quality_text(const analysis::Records& records) {
     text += fmt::format("    {}: {}\n", analysis::runs_text(flags[i].runs), flags[i].what);
   }
   if (flags.size() > kMaxKinds) {
-    text += fmt::format("    {} of other kinds; `doetune report` has them\n",
+    text += fmt::format("    {} of other kinds; see `doetune report`\n",
                         analysis::count_of(static_cast<int>(flags.size() - kMaxKinds), "flag"));
   }
   return text;
@@ -105,11 +105,11 @@ std::string under_way_text(const analysis::Analysis& analysis) {
   const auto owner = study::lock_owner(analysis.directory->path);
   const auto runs = under_way(analysis);
   if (owner) {
-    return fmt::format("  doetune is at work ({}){}{}\n", *owner,
-                       runs.empty() ? "" : ", runs under way: ", fmt::join(runs, ", "));
+    return fmt::format("  doetune is running ({}){}{}\n", *owner,
+                       runs.empty() ? "" : ", runs in progress: ", fmt::join(runs, ", "));
   }
   if (runs.empty()) return "";
-  return fmt::format("  begun and not recorded: {}; `doetune run` looks what became of them\n",
+  return fmt::format("  started but not recorded: {}; `doetune run` recovers their results\n",
                      fmt::join(runs, ", "));
 }
 
@@ -250,8 +250,8 @@ Standing watch_status(const study::StudyDirectory& directory) {
 
 void describe_status(Options& options) {
   options.add()("watch,w",
-                "go on while runs are being made: redrawn on a terminal, elsewhere a line for each "
-                "that ends");
+                "keep watching while runs are made: redraws a terminal, otherwise prints a line "
+                "when a run ends");
   add_directory(options);
 }
 
@@ -260,7 +260,7 @@ int command_status(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const study::StudyDirectory directory = open_study(options);
   if (options.has("watch") && options.json()) {
-    throw UsageError("doetune status: --watch is for people, --json for programs: not both");
+    throw UsageError("doetune status: --watch is for people, --json for programs; give only one");
   }
   const Standing standing =
       options.has("watch") ? watch_status(directory) : show_status(directory, options.json());

@@ -185,7 +185,7 @@ std::vector<Candidate> command_candidates(const std::string& typed) {
     if (word.starts_with(typed)) found.push_back({std::string(word), std::string(description)});
   };
   for (const Command& command : commands()) add(command.name, command.summary);
-  add("help", "say more of a command");
+  add("help", "show the help of a command");
   if (typed.starts_with("-")) {
     add("--help", "list the commands");
     add("--version", "print the version");

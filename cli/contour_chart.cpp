@@ -185,7 +185,7 @@ std::string legend(const Slice& slice, const Marks& marks, bool missed) {
   return fmt::format("  {}{} run here  {} run off this slice{}\n",
                      slice.analysis.optimum ? fmt::format("{} optimum  ", marks.optimum) : "",
                      marks.near, marks.far,
-                     missed ? fmt::format("  {} a limit is missed", marks.missed) : "");
+                     missed ? fmt::format("  {} a limit is violated", marks.missed) : "");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::string slot_text(const runner::Slot& slot) {
   if (!slot.host.empty()) text += " on " + slot.host;
   if (!slot.gpus.empty()) text += fmt::format(" GPU {}", fmt::join(slot.gpus, ","));
   if (!slot.cpus.empty()) text += " CPU " + cpu_list(slot.cpus);
-  if (slot.scheduled) text += " where the scheduler says";
+  if (slot.scheduled) text += " where the scheduler decides";
   return text;
 }
 
@@ -70,7 +70,7 @@ void print_dry_run(const study::StudyDirectory& directory,
     fmt::print("about {} ({} each){}\n", duration_text(*cost.wall_s), duration_text(*cost.each_s),
                cost.gpu_hours > 0 ? fmt::format(", {:.2g} GPU-hours", cost.gpu_hours) : "");
   } else {
-    fmt::print("at most {} each by the time limit; `run: {{expected: ...}}` tells what they take\n",
+    fmt::print("at most {} each by the time limit; set `run: {{expected: ...}}` for an estimate\n",
                duration_text(directory.study.run.timeout_s));
   }
 }

@@ -46,7 +46,7 @@ std::string failures_text(const study::StudyDirectory& directory,
     text += kind_text(directory, kinds[i], records.at(kinds[i].runs.back()));
   }
   if (kinds.size() <= kMaxKinds) return text;
-  return text + fmt::format("  {} of other kinds; `doetune report` has them\n",
+  return text + fmt::format("  {} of other kinds; see `doetune report`\n",
                             analysis::count_of(static_cast<int>(kinds.size() - kMaxKinds), "end"));
 }
 

@@ -23,7 +23,7 @@ const std::vector<std::string>& figure_kinds() {
 void check_figure_converter() {
   if (!runner::in_path(kConverter).empty()) return;
   throw UsageError(fmt::format(
-      "doetune report: {} converts the figures, and is not installed: apt install librsvg2-bin",
+      "doetune report: {}, which converts the figures, is not installed: apt install librsvg2-bin",
       kConverter));
 }
 
@@ -42,7 +42,7 @@ std::vector<std::filesystem::path> converted_figures(
                        "--background-color", "white", "--output", to.string(), from.string()},
          .time_limit_s = kTimeLimit_s});
     if (done.exit_code != 0) {
-      throw study::DirectoryError(fmt::format("{}: cannot be made of {}: {}{}", to.string(),
+      throw study::DirectoryError(fmt::format("{}: cannot be made from {}: {}{}", to.string(),
                                               figure.string(), done.problem, done.errors));
     }
   }

@@ -60,20 +60,23 @@ std::string help_text(const Command& command, const Options& options) {
 
 std::string commands_text() {
   std::string text =
-      "doetune finds the best settings of a GPU system with few, well-chosen runs.\n\n"
+      "doetune finds the best settings of a GPU system with few, well-chosen runs.\n"
+      "\n"
       "Examples:\n"
       "  doetune init study.yaml            a study file to edit\n"
       "  doetune check study.yaml           one run, to see that it works\n"
       "  doetune plan study.yaml            choose the runs\n"
       "  doetune run study                  execute them\n"
-      "  doetune report study               see what is best, and how sure that is\n\n"
+      "  doetune report study               see what is best, and how certain that is\n"
+      "\n"
       "Commands:\n";
   for (const Command& command : commands()) {
     text += fmt::format("  {:<10}  {}\n", command.name,
                         wrapped(std::string(command.summary), 14, kColumns));
   }
   return text +
-         "\n`doetune help COMMAND` says more of each; `doetune --version` prints the version.\n";
+         "\n"
+         "`doetune help COMMAND` describes a command; `doetune --version` prints the version.\n";
 }
 
 }  // namespace doetune::cli

@@ -31,10 +31,10 @@ const Command& named(const std::string& name) {
   const Command* command = find_command(name);
   if (command != nullptr) return *command;
   if (name.starts_with('-')) {
-    throw UsageError(fmt::format("doetune: no option is named '{}'{}", name,
+    throw UsageError(fmt::format("doetune: unknown option '{}'{}", name,
                                  did_you_mean_or_list(name, {"--help", "--version"})));
   }
-  throw UsageError(fmt::format("doetune: no command is named '{}'{}", name,
+  throw UsageError(fmt::format("doetune: unknown command '{}'{}", name,
                                did_you_mean_or_list(name, command_names())));
 }
 

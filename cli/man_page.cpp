@@ -81,7 +81,7 @@ std::string kind_text(const study::Schema& schema) {
     case Kind::kNumber:
       return range("a number");
     case Kind::kInteger:
-      return range("a whole number");
+      return range("an integer");
     case Kind::kBoolean:
       return "true or false";
     case Kind::kDuration:
@@ -89,7 +89,7 @@ std::string kind_text(const study::Schema& schema) {
     case Kind::kEnum:
       return fmt::format("one of {}", fmt::join(schema.words, ", "));
     case Kind::kScalar:
-      return "a number or a word";
+      return "a number or text";
     case Kind::kList:
       return fmt::format("a list, each item {}", kind_text(schema.alternatives.front()));
     case Kind::kObject:
@@ -126,7 +126,7 @@ std::string main_page() {
       title("DOETUNE", 1) + heading("NAME") +
       "doetune \\- find the best settings of a GPU system with few runs\n" + heading("SYNOPSIS") +
       ".B doetune\n.I COMMAND\n[\\fIarguments\\fR] [\\fIoptions\\fR]\n" + heading("DESCRIPTION") +
-      "A study file says what to vary, what to run and what is wanted.\n"
+      "A study file says what to vary, what to run and what the goals are.\n"
       "doetune chooses the runs, executes them, fits response surfaces\n"
       "and finds the settings that meet the goals.\n" +
       heading("COMMANDS");
@@ -135,7 +135,7 @@ std::string main_page() {
     text += entry(bold(command.name) + arguments, command.summary);
   }
   return text + exit_status() + heading("ENVIRONMENT") +
-         entry(bold("NO_COLOR"), "where it is set and not empty, nothing is coloured") +
+         entry(bold("NO_COLOR"), "if it is set and not empty, output has no colours") +
          heading("SEE ALSO") + "\\fBdoetune\\-\\fICOMMAND\\fR(1), \\fBdoetune\\-study\\fR(5)\n";
 }
 
@@ -156,7 +156,7 @@ std::string command_page(const Command& command) {
 std::string study_page() {
   return title("DOETUNE-STUDY", 5) + heading("NAME") +
          "doetune\\-study \\- the study file of doetune\n" + heading("DESCRIPTION") +
-         "A YAML file that says what to vary, what to run and what is wanted.\n"
+         "A YAML file that says what to vary, what to run and what the goals are.\n"
          "\\fBdoetune init\\fR writes one to start from.\n" +
          heading("KEYS") + keys_text(study::study_schema()) + heading("SEE ALSO") +
          "\\fBdoetune\\fR(1), \\fBdoetune\\-plan\\fR(1), \\fBdoetune\\-schema\\fR(1)\n";

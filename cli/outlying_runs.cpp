@@ -22,11 +22,11 @@ constexpr std::size_t kMaxTold = 8;  // the report tells all
 
 void tell(const std::vector<analysis::OutlyingRun>& outlying) {
   for (std::size_t i = 0; i < std::min(outlying.size(), kMaxTold); ++i) {
-    fmt::print(stderr, "Run {} stands out: {}\n", outlying[i].run,
+    fmt::print(stderr, "Run {} is suspect: {}\n", outlying[i].run,
                fmt::join(outlying[i].reasons, "; "));
   }
   if (outlying.size() > kMaxTold) {
-    fmt::print(stderr, "{} more stand out; `doetune report` tells them\n",
+    fmt::print(stderr, "{} more are suspect; `doetune report` lists them\n",
                outlying.size() - kMaxTold);
   }
 }
@@ -84,11 +84,11 @@ std::vector<int> judge_outlying_runs(const study::StudyDirectory& directory) {
     again = within_a_quarter(directory.plan, outlying);
   }
   if (!again.empty()) {
-    fmt::print(stderr, "Measuring {} once more, as the study asks; both values count\n",
+    fmt::print(stderr, "Measuring {} again (outliers: rerun); both values are used\n",
                analysis::runs_text(again));
   }
   if (const std::vector<int> rest = others(outlying, again); !rest.empty()) {
-    fmt::print(stderr, "`doetune run {} --rerun {}` measures {} once more; both values count\n",
+    fmt::print(stderr, "`doetune run {} --rerun {}` measures {} again; both values are used\n",
                directory.path.string(), analysis::run_list(rest), rest.size() == 1 ? "it" : "them");
   }
   return again;
@@ -110,8 +110,8 @@ std::vector<int> runs_to_rerun(const std::string& text, const study::StudyDirect
   }
   if (!missing.empty()) {
     throw UsageError(
-        fmt::format("--rerun: {} {} not completed, so there is nothing to measure "
-                    "again; `doetune run --only {}` executes what is missing",
+        fmt::format("--rerun: {} {} not completed, so there is nothing to measure again; `doetune "
+                    "run --only {}` executes what is missing",
                     analysis::runs_text(missing), missing.size() == 1 ? "has" : "have",
                     analysis::run_list(missing)));
   }

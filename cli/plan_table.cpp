@@ -44,7 +44,7 @@ void print_search(const doe::SearchReport& search) {
   fmt::print("search: {} {:.5g} in {}, found {}, {:.1f} s{}\n", search.criterion, search.best,
              analysis::count_of(search.starts, "start"),
              search.best_found == 1 ? "once" : fmt::format("{} times", search.best_found),
-             search.seconds, search.stopped_by_time ? "; the time limit ended it" : "");
+             search.seconds, search.stopped_by_time ? "; ended by the time limit" : "");
   if (!search.bound) return;
   fmt::print("        no design of any size can be better than {:.5g}\n", *search.bound);
 }

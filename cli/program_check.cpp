@@ -51,8 +51,8 @@ std::vector<std::string> notes_on_command(const study::Study& study) {
   if (!passes_any || passed.count("request") > 0) return {};
   for (std::string& factor : forgotten) {
     factor = fmt::format(
-        "note: '{}' is not among the arguments of the command; the program can read it in the file "
-        "that DOETUNE_REQUEST names",
+        "note: '{}' is not among the arguments of the command; the program can read it from the "
+        "file that DOETUNE_REQUEST names",
         factor);
   }
   return forgotten;
@@ -61,10 +61,10 @@ std::vector<std::string> notes_on_command(const study::Study& study) {
 void check_program(const study::StudyDirectory& planned) {
   const study::Study& study = planned.study;
   if (study.workload.empty() && study.command.empty()) {
-    throw study::StudyError(fmt::format(
-        "{}: nothing to run: give the study a workload or a command (`doetune import` takes runs "
-        "made elsewhere)",
-        study.file.string()));
+    throw study::StudyError(
+        fmt::format("{}: nothing to run: give the study a workload or a command (`doetune import` "
+                    "imports runs made elsewhere)",
+                    study.file.string()));
   }
   try {
     check_runs(planned);

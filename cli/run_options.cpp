@@ -24,7 +24,7 @@ std::vector<std::string> launcher_names() {
 void add_run_options(Options& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   options.add()("jobs,j", po::value<int>()->value_name("N"),
-                "runs at once, instead of the study's")(
+                "number of concurrent runs, instead of the study's")(
       "launcher", text("NAME"), "where runs are executed, instead of the study's")(
       "gpus", text("LIST"), "the GPUs to use, e.g. 0,1");
   options.choices("launcher", {launcher_names()});
@@ -34,7 +34,8 @@ runner::RunOptions run_options(const Options& options) {
   runner::RunOptions run;
   if (options.has("jobs")) run.jobs = options.integer("jobs", 1);
   if (run.jobs.value_or(1) < 1) {
-    throw UsageError(fmt::format("--jobs: expected a whole number from 1, found '{}'", *run.jobs));
+    throw UsageError(
+        fmt::format("--jobs: expected an integer of at least 1, found '{}'", *run.jobs));
   }
   run.gpus = split_list(options.text("gpus"));
   return run;

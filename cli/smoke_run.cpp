@@ -27,7 +27,7 @@ class Scratch {
     std::string name = (parent / ".doetune-check-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
       throw study::DirectoryError(
-          fmt::format("{}: no scratch directory can be made there", parent.string()));
+          fmt::format("{}: cannot create a scratch directory there", parent.string()));
     }
     path_ = name;
   }

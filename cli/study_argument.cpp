@@ -61,7 +61,7 @@ surfaces::Goal parse_goal(const std::string& text, const std::string& option) {
   const std::string word = text.substr(0, colon);
   const auto type = doe::choice_of<GoalType>(word);
   if (!type) {
-    throw UsageError(fmt::format("{}: no goal is named '{}'{}", option, word,
+    throw UsageError(fmt::format("{}: there is no goal '{}'{}", option, word,
                                  did_you_mean_or_list(word, doe::words_of<GoalType>())));
   }
   const auto [minimum, maximum] = kGoalValues[static_cast<std::size_t>(*type)];
@@ -93,7 +93,7 @@ void read_goal(const std::string& text, const study::Study& study,
   if (study.find_response(name) == nullptr) {
     std::vector<std::string> names;
     for (const study::Response& response : study.responses) names.push_back(response.name);
-    throw UsageError(fmt::format("--goal: no response is named '{}'{}", name,
+    throw UsageError(fmt::format("--goal: there is no response '{}'{}", name,
                                  did_you_mean_or_list(name, names)));
   }
   options.goals[name] = parse_goal(goal, "--goal " + name);
@@ -106,7 +106,7 @@ void read_hold(const std::string& text, const study::Study& study,
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     throw UsageError(
-        fmt::format("--hold: no factor is named '{}'{}", name, did_you_mean_or_list(name, names)));
+        fmt::format("--hold: there is no factor '{}'{}", name, did_you_mean_or_list(name, names)));
   }
   const doe::Factor& factor = study.factors[at - names.begin()];
   const auto value = factor.parse(setting);
@@ -142,17 +142,16 @@ void check_law(const analysis::AnalysisOptions& analysis, const study::Study& st
   }
   const std::optional<std::string>& factor = analysis.law_factor;
   if (factor && std::find(numeric.begin(), numeric.end(), *factor) == numeric.end()) {
-    throw UsageError(fmt::format("--law-factor: '{}' has no numbers for settings{}", *factor,
+    throw UsageError(fmt::format("--law-factor: '{}' is not numeric{}", *factor,
                                  did_you_mean_or_list(*factor, numeric)));
   }
   if (!analysis.surface || !doe::is_law(*analysis.surface) || factor) return;
   const bool named = std::all_of(study.responses.begin(), study.responses.end(),
                                  [](const auto& response) { return !response.fit.factor.empty(); });
   if (named || numeric.size() == 1) return;
-  throw UsageError(
-      fmt::format("--surface {}: a law is in one numeric factor; name it with "
-                  "--law-factor: {}",
-                  doe::word_of(*analysis.surface), fmt::join(numeric, ", ")));
+  throw UsageError(fmt::format(
+      "--surface {}: a parametric model has one numeric factor; name it with --law-factor: {}",
+      doe::word_of(*analysis.surface), fmt::join(numeric, ", ")));
 }
 
 }  // namespace
@@ -168,15 +167,14 @@ study::StudyDirectory open_study(const Options& options) {
 void add_fit_options(Options& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   options.add()("model", text("MODEL"),
-                "fit linear, interactions, quadratic or cubic, or auto: what predicts best")(
+                "fit linear, interactions, quadratic or cubic, or auto: whatever predicts best")(
       "transform", text("SCALE"),
       "fit on the scale of none, log, sqrt, inverse, logit, power(0.3) or box-cox")(
       "surface", text("KIND"),
-      "fit a polynomial, auto (what predicts best), gaussian-process, or a law such as amdahl")(
-      "law-factor", text("FACTOR"), "the factor that a law is in")(
-      "selection", text("METHOD"),
-      "keep the terms that backward, forward or best-subset selection by AICc does")(
-      "loss", text("LOSS"), "huber or tukey resist outliers; squares do not");
+      "fit a polynomial, auto (whatever predicts best), gaussian-process, or a parametric model "
+      "such as amdahl")("law-factor", text("FACTOR"), "the factor of a parametric model")(
+      "selection", text("METHOD"), "select terms by AICc: backward, forward or best-subset")(
+      "loss", text("LOSS"), "loss: squares, or huber or tukey, which are robust to outliers");
   std::vector<std::string> models = doe::Model::names();
   models.emplace_back("auto");
   options.choices("model", {models});
@@ -192,7 +190,7 @@ void add_goal_options(Options& options) {
   };
   options.add()("goal", list("RESPONSE=GOAL"),
                 "a goal instead of the study's, e.g. throughput=within:1800,2500")(
-      "hold", list("FACTOR=SETTING"), "a factor that is not to be varied");
+      "hold", list("FACTOR=SETTING"), "a factor to keep fixed");
 }
 
 std::string checked_factor(const Options& options, const char* option, const study::Study& study) {
@@ -200,7 +198,7 @@ std::string checked_factor(const Options& options, const char* option, const stu
   const std::string name = options.text(option);
   const std::vector<std::string> names = study.factor_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  throw UsageError(fmt::format("--{}: no factor is named '{}'{}", option, name,
+  throw UsageError(fmt::format("--{}: there is no factor '{}'{}", option, name,
                                did_you_mean_or_list(name, names)));
 }
 

@@ -6,14 +6,14 @@ namespace doetune::cli {
 namespace {
 
 constexpr std::string_view kInference =
-    R"yaml(# What to vary, what to run, what is wanted. `doetune schema` prints every key there is.
+    R"yaml(# What to vary, what to run, and the goals. `doetune schema` prints all keys.
 study: my-study
 seed: 2026                        # fixes the run order and the workload's data
 
 # A bundled workload (`doetune workloads` lists them) ...
 workload: stream-inference
 settings: {model: tiny-yolov2, channels: 8, input_size: 224}
-# ... or any program: it is told the settings through its arguments, and ends its output with one
+# ... or any program: it gets the settings as arguments, and ends its output with one
 # JSON object such as {"responses": {"throughput": 812.5}}.
 # command: [./bench, --batch, "{batch_size}"]
 
@@ -31,21 +31,21 @@ responses:
   processing_time: {unit: s, goal: at_most, high: 1.0, transform: log}
 
 run: {timeout: 2 min, retries: 1}
-# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at the baseline
 )yaml";
 
 constexpr std::string_view kTraining =
-    R"yaml(# How many images, how chosen, and how many epochs reach an accuracy in the least time?
+    R"yaml(# How many images, which, and how many epochs reach an accuracy in the least time?
 study: my-training
 seed: 2026                        # fixes the run order and the workload's data
 
-workload: train-classifier        # `doetune workloads` tells its factors and responses
+workload: train-classifier        # `doetune workloads` lists its factors and responses
 settings: {network: small-cnn, threads: 1, batch_size: 16, learning_rate: 0.015}
 
 factors:
   epochs: {low: 4, high: 12, type: integer, baseline: 8}
   data_size: {low: 1500, high: 4500, type: integer, baseline: 3000}
-  selection: {levels: [random, uncertainty], baseline: random}    # words: categorical
+  selection: {levels: [random, uncertainty], baseline: random}    # text: categorical
 
 model: quadratic
 design: {type: d-optimal, runs: 20}   # takes categorical factors; `doetune designs` lists others
@@ -55,16 +55,16 @@ responses:
   time: {unit: s, goal: minimize, transform: log}
 
 run: {timeout: 10 min, retries: 1}
-# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at the baseline
 )yaml";
 
 constexpr std::string_view kOwnInference =
-    R"yaml(# Your own inference server or benchmark: any program that can be started once a run.
+    R"yaml(# Your own inference server or benchmark: any program that can be started once per run.
 study: my-server
 seed: 2026                        # fixes the run order
 
 # The program, as a list of arguments; it runs in the folder of this file. {name} is the setting of
-# a factor; {seed} and {run} are known too. It may
+# a factor; {seed} and {run} work too. It may
 #   - end its output with one JSON object:  {"responses": {"throughput": 812.5, "p99_latency": 46}}
 #   - or print anything: each response then has a `pattern`, a regular expression whose first
 #     group is the value.
@@ -75,7 +75,7 @@ factors:
   max_batch: {levels: [1, 2, 4, 8, 16, 32], scale: log2, baseline: 8}
   queue_delay: {low: 0, high: 2000, step: 100, unit: us, baseline: 0}
 
-# Combinations that must not be run, for want of memory say:
+# Combinations that must not be run, for example because memory would run out:
 # constraints: ["instances * max_batch <= 64"]
 
 model: quadratic
@@ -89,20 +89,20 @@ responses:
 run:
   timeout: 5 min
   retries: 1
-  # gpus_per_run: 1               # each run has a GPU of its own; none are asked for without it
-  # expected: 1 min               # to tell what the study will cost before the first run
-# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
+  # gpus_per_run: 1               # each run has its own GPU; without this key, none is requested
+  # expected: 1 min               # to estimate what the study will cost before the first run
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at the baseline
 )yaml";
 
 constexpr std::string_view kOwnTraining =
-    R"yaml(# Your own training program: the time to train, and what comes out of it.
+    R"yaml(# Your own training program: training time against accuracy and energy.
 study: my-training
 seed: 2026                        # fixes the run order
 
 # The program, as a list of arguments; it runs in the folder of this file. {name} is the setting of
 # a factor. It ends its output with one JSON object, such as
 #   {"responses": {"time": 312.5, "accuracy": 76.1, "energy": 41000}}
-# and exits with 77 where the settings cannot run; running out of GPU memory is noticed by itself.
+# and exits with 77 if the settings cannot run; running out of GPU memory is detected.
 command: [./train, --batch, "{batch_size}", --lr, "{learning_rate}", --workers, "{workers}",
           --precision, "{precision}"]
 
@@ -122,13 +122,13 @@ responses:
 run:
   timeout: 60 min
   retries: {failed: 1, timed_out: 0, lost: 3}
-  # gpus_per_run: 1               # each run has a GPU of its own; none are asked for without it
-  # expected: 10 min              # to tell what the study will cost before the first run
-# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
+  # gpus_per_run: 1               # each run has its own GPU; without this key, none is requested
+  # expected: 10 min              # to estimate what the study will cost before the first run
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at the baseline
 )yaml";
 
 constexpr std::string_view kImport =
-    R"yaml(# Runs that were made elsewhere, as a table: a column for each factor and response, a row a run.
+    R"yaml(# Runs that were made elsewhere, as a table: a column per factor and response, a row per run.
 #   doetune import THIS_FILE results.csv
 study: my-results
 
@@ -144,7 +144,7 @@ responses:
 )yaml";
 
 constexpr std::string_view kSlurm =
-    R"yaml(# Each run a job of its own in Slurm's queue. This file must lie where the nodes see it as well.
+    R"yaml(# Each run is its own job in Slurm's queue. This file must be where the nodes can read it too.
 study: my-cluster-study
 seed: 2026                        # fixes the run order and the workload's data
 
@@ -165,22 +165,22 @@ responses:
 
 run:
   launcher: slurm                 # slurm-pilot: all runs in one allocation
-  jobs: 4                         # runs at once
+  jobs: 4                         # concurrent runs
   timeout: 10 min
   retries: {failed: 1, lost: 3}
   # gpus_per_run: 1
   slurm:
     # partition: gpu
     # account: my-project
-    options: [--exclusive]        # further arguments of sbatch: nothing else on the node
-# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at today's
+    options: [--exclusive]        # further arguments of sbatch: exclusive use of the node
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at the baseline
 )yaml";
 
 constexpr std::string_view kDemo =
     R"yaml(# A first study, about a minute on two CPU cores: how many executors, and how many images at a
-# time, bring four camera channels through fastest?
+# time, process four camera channels fastest?
 #   doetune plan demo.yaml && doetune run demo && doetune report demo
-# Then `doetune confirm demo` runs the best settings and today's again, and judges the prediction.
+# Then `doetune confirm demo` runs the best settings and the baseline, and checks the prediction.
 study: demo
 seed: 2026
 workload: stream-inference
@@ -201,12 +201,12 @@ run: {timeout: 1 min, retries: 1, expected: 4 s}
 )yaml";
 
 constexpr std::array kTemplates{
-    StudyTemplate{"inference", "the bundled inference on streams of images", kInference},
+    StudyTemplate{"inference", "the bundled inference on image streams", kInference},
     StudyTemplate{"training", "the bundled training of a classifier", kTraining},
     StudyTemplate{"own-inference", "your own server or benchmark, as a command", kOwnInference},
     StudyTemplate{"own-training", "your own training program, as a command", kOwnTraining},
     StudyTemplate{"import", "runs made elsewhere, from a table", kImport},
-    StudyTemplate{"slurm", "each run a job on a cluster with Slurm", kSlurm},
+    StudyTemplate{"slurm", "each run as a job on a cluster with Slurm", kSlurm},
 };
 
 }  // namespace

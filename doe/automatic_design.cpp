@@ -103,18 +103,19 @@ Design automatic_design(const DesignRequest& request) {
     best = std::move(design);
   }
   if (best) {
-    best->notes.insert(best->notes.begin(),
-                       fmt::format("auto: {} of {} runs; its {} is {:.1f} % of that of the {} "
-                                   "design of {} runs",
-                                   best_name, best->points.size(), criterion_name(curvature),
-                                   100 * best_cost / least, optimal_type, runs));
+    best->notes.insert(
+        best->notes.begin(),
+        fmt::format(
+            "auto: {} with {} runs; its {} is {:.1f} % of that of the {} design with {} runs",
+            best_name, best->points.size(), criterion_name(curvature), 100 * best_cost / least,
+            optimal_type, runs));
     return *best;
   }
   optimal.notes.insert(
       optimal.notes.begin(),
-      fmt::format("auto: {}; no classical design of {} runs or fewer comes within "
-                  "{:.0f} % of its {} here",
-                  optimal_type, runs, 100 * (kAbout - 1), criterion_name(curvature)));
+      fmt::format(
+          "auto: {}; no classical design with at most {} runs comes within {:.0f} % of its {} here",
+          optimal_type, runs, 100 * (kAbout - 1), criterion_name(curvature)));
   return optimal;
 }
 

@@ -24,51 +24,51 @@ constexpr std::string_view kCompoundOptions =
     "run_cost change_cost";
 
 constexpr std::array kDesignTypes{
-    DesignType{"auto",
-               "the design for the model and the number of runs, chosen from the others; says why",
-               "Atkinson, Donev & Tobias (2007), ch. 7 and 11", automatic_design,
-               "runs starts time_limit"},
     DesignType{
-        "fccd",
-        "face-centred central composite: corners, face centres and centre runs; three levels "
-        "a factor, fits a full quadratic",
-        "Box & Wilson (1951), alpha = 1", face_centred_ccd, "center_runs replicates blocks"},
+        "auto",
+        "chooses a design for the model and the number of runs from the other types, and says why",
+        "Atkinson, Donev & Tobias (2007), ch. 7 and 11", automatic_design,
+        "runs starts time_limit"},
+    DesignType{"fccd",
+               "face-centred central composite: corners, face centres and centre runs; three "
+               "levels per factor, fits a full quadratic",
+               "Box & Wilson (1951), alpha = 1", face_centred_ccd, "center_runs replicates blocks"},
     DesignType{"ccd",
                "central composite: corners, axial points at a chosen distance and centre runs; "
                "fits a full quadratic",
                "Box & Wilson (1951); Box & Hunter (1957)", central_composite,
                "alpha center_runs resolution replicates blocks"},
     DesignType{"box-behnken",
-               "three levels a factor and no corner of the cube; fits a full quadratic",
+               "three levels per factor and no corner of the cube; fits a full quadratic",
                "Box & Behnken (1960)", box_behnken, "center_runs replicates blocks"},
     DesignType{"full-factorial", "every combination of settings", "Fisher (1935)", full_factorial,
                "levels center_runs replicates", "interactions"},
-    DesignType{"fractional-factorial",
-               "two levels a factor in a power of two of runs; says which effects are aliased",
-               "Box & Hunter (1961); Fries & Hunter (1980)", fractional_factorial,
-               "runs resolution generators center_runs replicates blocks", "linear"},
-    DesignType{"plackett-burman",
-               "two levels a factor in a multiple of four of runs; for main effects alone",
-               "Plackett & Burman (1946); Paley (1933)", plackett_burman,
-               "runs center_runs replicates", "linear"},
-    DesignType{"definitive-screening",
-               "three levels a factor in 2k + 1 runs; main effects clear of interactions and "
-               "squares",
-               "Jones & Nachtsheim (2011, 2013); Xiao, Lin & Bai (2012)", definitive_screening,
-               "runs center_runs replicates", "pure-quadratic"},
+    DesignType{
+        "fractional-factorial",
+        "two levels per factor, the number of runs a power of two; says which effects are aliased",
+        "Box & Hunter (1961); Fries & Hunter (1980)", fractional_factorial,
+        "runs resolution generators center_runs replicates blocks", "linear"},
+    DesignType{
+        "plackett-burman",
+        "two levels per factor, the number of runs a multiple of four; for main effects only",
+        "Plackett & Burman (1946); Paley (1933)", plackett_burman, "runs center_runs replicates",
+        "linear"},
+    DesignType{
+        "definitive-screening",
+        "three levels per factor in 2k + 1 runs; main effects clear of interactions and squares",
+        "Jones & Nachtsheim (2011, 2013); Xiao, Lin & Bai (2012)", definitive_screening,
+        "runs center_runs replicates", "pure-quadratic"},
     DesignType{"d-optimal",
-               "the runs that tell the coefficients of any model best, in any region: fewest runs, "
+               "the most precise coefficients together, for any model and region: fewest runs, "
                "constraints, mixed factors",
                "Meyer & Nachtsheim (1995), coordinate exchange", d_optimal, kOptimalOptions},
-    DesignType{"i-optimal", "the runs that predict best on average: for response surfaces",
+    DesignType{"i-optimal", "the best predictions on average: for response surfaces",
                "Meyer & Nachtsheim (1995), coordinate exchange", i_optimal, kOptimalOptions},
-    DesignType{"a-optimal", "the runs with the smallest sum of coefficient variances",
+    DesignType{"a-optimal", "the smallest sum of coefficient variances",
                "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal, kOptimalOptions},
-    DesignType{"compound-optimal",
-               "the runs that are good by two criteria at once, D and I or D and A, weighted",
+    DesignType{"compound-optimal", "a compromise of two criteria, D and I or D and A, weighted",
                "Atkinson, Donev & Tobias (2007), ch. 21", compound_optimal, kCompoundOptions},
-    DesignType{"g-optimal",
-               "the runs whose worst prediction is best, with the worst variance proven",
+    DesignType{"g-optimal", "the smallest largest prediction variance, with a proven bound",
                "Kiefer & Wolfowitz (1960); by smooth maxima, Charalambous (1979)", g_optimal,
                "runs center_runs replicates starts time_limit"},
     DesignType{
@@ -78,8 +78,7 @@ constexpr std::array kDesignTypes{
         "Johnson, Moore & Ylvisaker (1990); Hickernell (1998); Joseph, Gul & Ba (2015)",
         space_filling_design, "runs criterion starts time_limit center_runs replicates",
         "quadratic", false},
-    DesignType{"sobol",
-               "scrambled Sobol' points: any number of runs at once, and more of them later",
+    DesignType{"sobol", "scrambled Sobol' points: any number of runs, and more of them later",
                "Sobol' (1967); Matousek (1998)", sobol_design, "runs center_runs replicates",
                "quadratic", false},
     DesignType{"random", "independent random points, to compare others with",
@@ -145,9 +144,8 @@ void note_hard_factors(const DesignRequest& request, Design& design) {
                                     [](const DesignPoint& p) { return p.whole_plot > 0; });
   if (hard == request.factors.end() || in_plots || request.existing.rows() > 0) return;
   design.notes.push_back(
-      fmt::format("{} is hard to change but changes as often as any factor; d-, i-, a- and "
-                  "compound-optimal put "
-                  "runs in whole plots",
+      fmt::format("{} is hard to change but is changed as often as any factor; d-, i-, a- and "
+                  "compound-optimal arrange runs in whole plots",
                   hard->name));
 }
 
@@ -169,7 +167,7 @@ PointType point_type_from_name(std::string_view name) {
   const auto found = std::find(kPointTypeNames.begin(), kPointTypeNames.end(), name);
   if (found == kPointTypeNames.end()) {
     throw std::invalid_argument(
-        fmt::format("no point type is named '{:.60}'{}", name,
+        fmt::format("there is no point type '{:.60}'{}", name,
                     did_you_mean_or_list(name, {kPointTypeNames.begin(), kPointTypeNames.end()})));
   }
   return static_cast<PointType>(found - kPointTypeNames.begin());
@@ -200,7 +198,7 @@ const DesignType& find_design_type(std::string_view name) {
   const auto type = std::find_if(kDesignTypes.begin(), kDesignTypes.end(),
                                  [&](const DesignType& t) { return t.name == name; });
   if (type == kDesignTypes.end()) {
-    throw DesignError(fmt::format("no design type is named '{}'{}", name,
+    throw DesignError(fmt::format("there is no design type '{}'{}", name,
                                   did_you_mean_or_list(name, design_type_names())));
   }
   return *type;

@@ -19,7 +19,7 @@ void refuse_assignment(const std::string& text) {
     if (i + 1 < text.size() && text[i + 1] == '=') {
       ++i;
     } else if (i == 0 || std::string_view("<>!").find(text[i - 1]) == std::string_view::npos) {
-      throw ExpressionError("'=' does not compare; write '=='", static_cast<int>(i) + 1);
+      throw ExpressionError("'=' is not a comparison; write '=='", static_cast<int>(i) + 1);
     }
   }
 }
@@ -40,7 +40,7 @@ void refuse_chained_comparison(const std::string& text) {
       compared = false;
     } else if (is_comparison(rest)) {
       if (compared) {
-        throw ExpressionError("comparisons do not chain; write 'low <= a && a <= high'",
+        throw ExpressionError("comparisons cannot be chained; write 'low <= a && a <= high'",
                               static_cast<int>(i) + 1);
       }
       compared = true;

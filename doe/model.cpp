@@ -28,7 +28,7 @@ std::size_t find_factor(std::string_view name, const std::vector<Factor>& factor
   }
   std::vector<std::string> names;
   for (const Factor& factor : factors) names.push_back(factor.name);
-  throw ModelError(fmt::format("model term '{}': no factor is named '{}'{}", term, name,
+  throw ModelError(fmt::format("model term '{}': there is no factor '{}'{}", term, name,
                                did_you_mean_or_list(name, names)));
 }
 
@@ -37,7 +37,7 @@ int parse_exponent(std::string_view text, std::string_view term) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
   if (error != std::errc() || end != text.data() + text.size() || exponent < 1 || exponent > 9) {
     throw ModelError(
-        fmt::format("model term '{}': the exponent must be a whole number from 1 to 9", term));
+        fmt::format("model term '{}': the exponent must be an integer from 1 to 9", term));
   }
   return exponent;
 }
@@ -158,7 +158,7 @@ Model Model::named(std::string_view name, std::vector<Factor> factors) {
   const auto found = std::find(names().begin(), names().end(), name);
   if (found == names().end()) {
     throw ModelError(
-        fmt::format("no model is named '{}'{}", name, did_you_mean_or_list(name, names())));
+        fmt::format("there is no model '{}'{}", name, did_you_mean_or_list(name, names())));
   }
   const bool cubes = name == "cubic";
   const bool squares = cubes || name == "quadratic" || name == "pure-quadratic";

@@ -40,14 +40,10 @@ enum class SurfaceType {
 };
 template <>
 inline constexpr std::array<std::string_view, 9> kWords<SurfaceType>{
-    "polynomial",
-    "auto",
-    "gaussian-process",
-    "amdahl",
-    "amdahl-time",
-    "universal-scalability",
-    "saturation",
-    "exponential-approach",
+    "polynomial",       "auto",
+    "gaussian-process", "amdahl",
+    "amdahl-time",      "universal-scalability",
+    "saturation",       "exponential-approach",
     "fixed-plus-linear"};
 
 constexpr bool is_law(SurfaceType type) { return type >= SurfaceType::kAmdahl; }
@@ -55,8 +51,8 @@ constexpr bool is_law(SurfaceType type) { return type >= SurfaceType::kAmdahl; }
 /// Of the model's terms, by AICc.
 enum class SelectionMethod { kNone, kBackward, kForward, kBestSubset };
 template <>
-inline constexpr std::array<std::string_view, 4> kWords<SelectionMethod>{
-    "none", "backward", "forward", "best-subset"};
+inline constexpr std::array<std::string_view, 4> kWords<SelectionMethod>{"none", "backward",
+                                                                         "forward", "best-subset"};
 
 /// What large residuals cost: their squares, or less. Huber's and Tukey's fits are not pulled by a
 /// few wild runs; Tukey's gives up the wildest altogether.

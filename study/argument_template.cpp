@@ -17,7 +17,7 @@ std::string fill_template(const std::string& text,
       const std::size_t end = text.find('}', i);
       if (end == std::string::npos) {
         throw std::invalid_argument(
-            fmt::format("'{}' has a {{ without its }}; write {{{{ for a literal brace", text));
+            fmt::format("'{}' has a {{ without a }}; write {{{{ for a literal brace", text));
       }
       result += value(text.substr(i + 1, end - i - 1));
       i = end;

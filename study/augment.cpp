@@ -86,7 +86,7 @@ int index_of(const std::string& factor, const Study& study) {
   const auto found = std::find(names.begin(), names.end(), factor);
   if (found == names.end()) {
     throw doe::DesignError(
-        fmt::format("no factor is named '{}'{}", factor, did_you_mean_or_list(factor, names)));
+        fmt::format("there is no factor '{}'{}", factor, did_you_mean_or_list(factor, names)));
   }
   return static_cast<int>(found - names.begin());
 }
@@ -178,7 +178,7 @@ Plan augmented_plan(const StudyDirectory& directory, const Augmentation& augment
     plan.notes.insert(plan.notes.end(), design.notes.begin(), design.notes.end());
     if (plots_before > 0 && design.points.front().whole_plot == 0) {
       plan.notes.push_back(
-          "the added runs are in no whole plots: hard-to-change factors change from run to run");
+          "the added runs are not in whole plots: hard-to-change factors change from run to run");
     }
   } catch (const doe::DesignError& error) {
     throw StudyError(fmt::format("{}: {}", directory.path.string(), error.what()));
@@ -197,7 +197,7 @@ Plan repeated_plan(Plan plan, const Study& study, const std::vector<int>& runs) 
     }
     ++again.replicate;
     if (again.whole_plot > 0) again.whole_plot = max_whole_plot(plan) + 1;
-    plan.notes.push_back(fmt::format("run {} measures run {} once more", again.run, number));
+    plan.notes.push_back(fmt::format("run {} repeats run {}", again.run, number));
     plan.runs.push_back(std::move(again));
   }
   plan.evaluation = doe::evaluate(study.model, plan.coded(study.factors));

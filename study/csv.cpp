@@ -55,7 +55,7 @@ std::vector<CsvRow> parse_csv(std::string_view text) {
       row.cells.back() += c;
     }
   }
-  if (in_quotes) throw CsvError(row.line, "a quote is opened and never closed");
+  if (in_quotes) throw CsvError(row.line, "a quote is opened but never closed");
   end_row();
   return rows;
 }
@@ -67,11 +67,12 @@ std::vector<CsvRow> parse_csv_table(std::string_view text) {
   const std::size_t columns = rows[0].cells.size();
   for (const CsvRow& row : rows) {
     if (row.cells.size() == columns) continue;
-    throw CsvError(row.line,
-                   fmt::format("{} cells, the header has {}{}", row.cells.size(), columns,
-                               row.cells.size() > columns
-                                   ? "; decimals are written with a point, texts with commas quoted"
-                                   : ""));
+    throw CsvError(
+        row.line,
+        fmt::format("{} cells, but the header has {}{}", row.cells.size(), columns,
+                    row.cells.size() > columns
+                        ? "; write decimals with a point, and quote texts that contain commas"
+                        : ""));
   }
   return rows;
 }

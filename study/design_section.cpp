@@ -30,7 +30,7 @@ std::optional<int> read_starts(const YAML::Node& node, const std::filesystem::pa
   const auto number = parse_number(node.Scalar());
   if (!number || *number != std::floor(*number) || *number < 1 || *number > 1e9) {
     fail_at(file, node,
-            fmt::format("design.starts: expected auto or a whole number from 1, found '{:.60}'",
+            fmt::format("design.starts: expected auto or an integer of at least 1, found '{:.60}'",
                         node.Scalar()));
   }
   return static_cast<int>(*number);

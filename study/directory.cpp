@@ -54,24 +54,24 @@ bool is_study_directory(const fs::path& path) {
 void make_directory(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path))
-    fail_at_path(path, "exists and is no directory");
+    fail_at_path(path, "exists and is not a directory");
   if (fs::exists(path, error) && !fs::is_empty(path, error) && !is_study_directory(path)) {
-    fail_at_path(path, "exists and is no study directory; choose another -o DIR");
+    fail_at_path(path, "exists and is not a study directory; choose another -o DIR");
   }
   fs::create_directories(path, error);
-  if (error) fail_at_path(path, fmt::format("cannot be made: {}", error.message()));
+  if (error) fail_at_path(path, fmt::format("cannot be created: {}", error.message()));
 }
 
 /// Removes an earlier plan and what was derived from it, if that is allowed.
 void clear(const fs::path& path, bool force) {
   if (!is_study_directory(path)) return;
   if (has_runs(path)) {
-    fail_at_path(
-        path,
-        "holds runs, which a new plan would orphan; choose another -o DIR. What does not change "
-        "the runs, such as a name of a response or a goal, can be edited in its study.yaml");
+    fail_at_path(path,
+                 "contains runs, which would not belong to a new plan; choose another -o DIR. "
+                 "Whatever does not change the runs, such as a goal or the name of a response, can "
+                 "be edited in its study.yaml");
   }
-  if (!force) fail_at_path(path, "holds a plan already; --force replaces it");
+  if (!force) fail_at_path(path, "already contains a plan; --force replaces it");
   std::error_code error;
   for (const char* name : {"plan.json", "runs.jsonl", "results.csv", "fit.json", "optimum.json"}) {
     fs::remove(path / name, error);
@@ -92,8 +92,8 @@ nlohmann::json load_plan_json(const fs::path& path) {
     fail_at_path(
         path,
         fs::exists(path / "study.yaml")
-            ? "the plan is incomplete (no plan.json); make it again with `doetune plan --force`"
-            : "is no study directory (no plan.json); `doetune plan STUDY.yaml` makes one");
+            ? "the plan is incomplete (no plan.json); recreate it with `doetune plan --force`"
+            : "is not a study directory (no plan.json); `doetune plan STUDY.yaml` creates one");
   }
   const std::string text = read_file(file);
   try {
@@ -157,8 +157,9 @@ void extend_directory(StudyDirectory& directory, Plan more) {
 
 StudyDirectory open_directory(const fs::path& path) {
   if (fs::is_regular_file(path)) {
-    fail_at_path(path, "is a file; this wants the study directory that `doetune plan` makes of it" +
-                           did_you_mean_entry(path, Entry::kStudyDirectory));
+    fail_at_path(path,
+                 "is a file; expected the study directory that `doetune plan` creates from it" +
+                     did_you_mean_entry(path, Entry::kStudyDirectory));
   }
   if (!fs::is_directory(path)) {
     fail_at_path(path, "there is no such study directory" +
@@ -180,8 +181,9 @@ StudyDirectory open_directory(const fs::path& path) {
         json.value("sheets", std::vector<std::string>{json.at("hash").get<std::string>()});
     if (std::find(known.begin(), known.end(), directory.plan_hash) == known.end()) {
       fail_at_path(path,
-                   "study.yaml or plan.csv was changed after planning in what runs execute "
-                   "(factors, workload, settings, seed); undo that, or plan anew elsewhere");
+                   "study.yaml or plan.csv was changed after planning in a way that changes the "
+                   "runs (factors, workload, settings, seed); undo that, or make a new plan in "
+                   "another directory");
     }
     directory.plan_hash = json.at("hash").get<std::string>();
     directory.study.name = json.at("study").get<std::string>();
@@ -203,8 +205,8 @@ fs::path find_directory(const std::optional<fs::path>& argument) {
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     throw DirectoryError(
-        "no study directory in or under the current directory; "
-        "`doetune plan STUDY.yaml` makes one");
+        "no study directory in or under the current directory; `doetune plan STUDY.yaml` creates "
+        "one");
   }
   std::string list;
   for (const fs::path& path : found) list += "\n  " + path.string();

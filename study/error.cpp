@@ -7,7 +7,7 @@
 namespace doetune::study {
 
 std::string setting_error(const doe::Factor& factor, const std::string& text) {
-  const std::string start = fmt::format("'{}' is no setting of factor '{}'", text, factor.name);
+  const std::string start = fmt::format("'{}' is not a setting of factor '{}'", text, factor.name);
   if (factor.is_categorical()) return start + did_you_mean_or_list(text, factor.level_names);
   if (factor.kind == doe::FactorKind::kDiscrete) {
     std::string levels;
@@ -16,8 +16,8 @@ std::string setting_error(const doe::Factor& factor, const std::string& text) {
     }
     return start + "; expected one of " + levels;
   }
-  return fmt::format("{}; expected a {}number from {} to {}", start,
-                     factor.kind == doe::FactorKind::kInteger ? "whole " : "",
+  return fmt::format("{}; expected a{} from {} to {}", start,
+                     factor.kind == doe::FactorKind::kInteger ? "n integer" : " number",
                      factor.format(factor.low), factor.format(factor.high));
 }
 

@@ -78,7 +78,7 @@ class FactorReader {
       const auto& names = factor_.level_names;
       if (word.empty()) fail(level, "a level cannot be empty");
       if (std::find(names.begin(), names.end(), word) != names.end()) {
-        fail(level, fmt::format("level '{}' is there twice", word));
+        fail(level, fmt::format("level '{}' is listed twice", word));
       }
       factor_.level_names.push_back(word);
     }
@@ -91,14 +91,15 @@ class FactorReader {
     for (const YAML::Node& level : levels) {
       const double value = *parse_number(level.Scalar());
       if (type() == "integer" && value != std::round(value)) {
-        fail(level, fmt::format("level {} is not whole", level.Scalar()));
+        fail(level, fmt::format("level {} is not an integer", level.Scalar()));
       }
       factor_.levels.push_back(value);
     }
     check_level_count(factor_.levels.size());
     std::sort(factor_.levels.begin(), factor_.levels.end());
     const auto twice = std::adjacent_find(factor_.levels.begin(), factor_.levels.end());
-    if (twice != factor_.levels.end()) fail(levels, fmt::format("level {} is there twice", *twice));
+    if (twice != factor_.levels.end())
+      fail(levels, fmt::format("level {} is listed twice", *twice));
   }
 
   double bound(const char* key, double from_levels) const {
@@ -123,17 +124,18 @@ class FactorReader {
     if (!std::isfinite(factor_.high - factor_.low)) fail(node_, "the range is too wide");
     const double size = std::max(std::abs(factor_.low), std::abs(factor_.high));
     if (factor_.high - factor_.low < kNarrowest * size) {
-      fail(node_, "the range is too narrow beside the size of its ends; measure from an offset");
+      fail(node_, "the range is too narrow for the size of its ends; subtract an offset");
     }
     if (factor_.kind != doe::FactorKind::kInteger) return;
     for (const char* key : {"low", "high"}) {
       const double value = *parse_number(node_[key].Scalar());
       if (value != std::round(value)) {
-        fail(node_[key], fmt::format("{} ({}) of an integer factor must be whole", key, value));
+        fail(node_[key],
+             fmt::format("{} ({}) of an integer factor must be an integer", key, value));
       }
     }
     if (factor_.high - factor_.low > kMaxIntegers) {
-      fail(node_, fmt::format("over {} whole numbers: use a continuous factor", kMaxIntegers));
+      fail(node_, fmt::format("more than {} integers: use a continuous factor", kMaxIntegers));
     }
   }
 
@@ -214,7 +216,7 @@ doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Fac
     const auto at = std::find(names.begin(), names.end(), entry.first.Scalar());
     if (at == names.end()) {
       fail_at(file, entry.first,
-              fmt::format("forbidden: no factor is named '{}'{}", entry.first.Scalar(),
+              fmt::format("forbidden: there is no factor '{}'{}", entry.first.Scalar(),
                           did_you_mean_or_list(entry.first.Scalar(), names)));
     }
     const doe::Factor& factor = factors[at - names.begin()];
@@ -223,7 +225,7 @@ doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Fac
     const bool is_setting = value && (comparison != Comparison::kEqual || factor.allows(*value));
     if (!is_setting || (factor.is_categorical() && comparison != Comparison::kEqual)) {
       fail_at(file, entry.second,
-              fmt::format("forbidden: '{}' is no condition on '{}'; expected {}",
+              fmt::format("forbidden: '{}' is not a condition on '{}'; expected {}",
                           entry.second.Scalar(), factor.name,
                           factor.is_categorical()
                               ? fmt::format("one of {}", fmt::join(factor.level_names, ", "))

@@ -61,7 +61,7 @@ std::string read_file(const fs::path& file) {
   if (!fs::exists(file)) {
     fail_at_path(file, "there is no such file" + did_you_mean_entry(file, Entry::kFile));
   }
-  if (!fs::is_regular_file(file)) fail_at_path(file, "is no regular file");
+  if (!fs::is_regular_file(file)) fail_at_path(file, "is not a regular file");
   std::ifstream stream(file, std::ios::binary);
   std::string text(fs::file_size(file), '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -27,8 +27,8 @@ void check_factor(const YAML::Node& node, const char* key, bool categorical,
   const std::string name = node[key].Scalar();
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   fail_at(file, node[key],
-          fmt::format("fit.{}: '{:.60}' is no factor with {} for settings{}", key, name,
-                      categorical ? "words" : "numbers",
+          fmt::format("fit.{}: '{:.60}' is not a {} factor{}", key, name,
+                      categorical ? "categorical" : "numeric",
                       names.empty() ? "; the study has none" : did_you_mean_or_list(name, names)));
 }
 
@@ -48,7 +48,7 @@ FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
   check_factor(node, "by", true, factors, file);
   if (is_law(fit.surface) && fit.factor.empty()) {
     fail_at(file, node,
-            fmt::format("fit: surface {} needs 'factor', the numeric factor it is in: {}",
+            fmt::format("fit: surface {} needs 'factor', its numeric factor: {}",
                         doe::word_of(fit.surface), fmt::join(names_of(factors, false), ", ")));
   }
   return fit;

@@ -221,7 +221,7 @@ Loaded load(const std::filesystem::path& file, std::string_view text) {
       continue;
     }
     loaded.content.warnings.push_back(
-        fmt::format("{}:{}: damaged line, left out", file.string(), i + 2));
+        fmt::format("{}:{}: damaged line, ignored", file.string(), i + 2));
     salvage(lines[i], loaded.content.records);
   }
   if (!loaded.header && loaded.content.records.empty()) {
@@ -252,8 +252,8 @@ Journal::Journal(const std::filesystem::path& file, const std::string& study,
   }
   if (loaded.header && loaded.header->value("plan", "") != plan_hash) {
     fail(file,
-         "its runs belong to another plan than study.yaml and plan.csv say; put those back "
-         "as they were planned, or plan into a new directory");
+         "its runs do not belong to the plan in study.yaml and plan.csv; restore these files, or "
+         "plan into a new directory");
   }
   content_ = std::move(loaded.content);
   size_ = static_cast<std::int64_t>(loaded.good_size);
@@ -291,7 +291,7 @@ void Journal::append_line(const std::string& line) {
   }
   const int error = written >= 0 && written < static_cast<ssize_t>(line.size()) ? ENOSPC : errno;
   if (::ftruncate(descriptor_, size_) != 0) {
-    fail(file_, fmt::format("cannot be written ({}), nor cut back to its last record",
+    fail(file_, fmt::format("cannot be written ({}), nor truncated to its last record",
                             std::strerror(error)));
   }
   fail(file_, fmt::format("cannot be written: {}", std::strerror(error)));

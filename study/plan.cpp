@@ -73,8 +73,8 @@ void check_singular(const Study& study, Plan& plan) {
     return;
   }
   const std::string what = fmt::format(
-      "{} not determine the model ({} terms): {} aliased with other terms; choose a smaller "
-      "model or more runs",
+      "{} not determine the model ({} terms): {} aliased with other terms; choose a smaller model "
+      "or more runs",
       evaluation.runs == 1 ? "1 run does" : fmt::format("{} runs do", evaluation.runs),
       evaluation.terms, aliased_terms(evaluation.aliases));
   if (!study.design.table.empty()) {
@@ -88,7 +88,7 @@ int whole_number(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw std::invalid_argument(fmt::format("expected a whole number, found '{}'", text));
+    throw std::invalid_argument(fmt::format("expected an integer, found '{}'", text));
   }
   return value;
 }

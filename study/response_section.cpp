@@ -52,8 +52,8 @@ void check_pattern(const Response& response, const YAML::Node& node,
   const re2::RE2 pattern(response.pattern, re2::RE2::Quiet);
   if (!pattern.ok()) {
     fail_at(file, node,
-            fmt::format("response '{}': pattern is no regular expression: {}", response.name,
-                        pattern.error()));
+            fmt::format("response '{}': pattern is not a valid regular expression: {}",
+                        response.name, pattern.error()));
   }
   if (pattern.NumberOfCapturingGroups() >= 1) return;
   fail_at(

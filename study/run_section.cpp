@@ -53,7 +53,7 @@ class RunReader {
     if (node.IsScalar()) {
       const auto number = parse_number(node.Scalar());
       if (!number || *number != std::floor(*number) || *number < 0 || *number > 100) {
-        fail(node, fmt::format("run.retries: expected a whole number from 0 to 100, or {{failed, "
+        fail(node, fmt::format("run.retries: expected an integer from 0 to 100, or {{failed, "
                                "timed_out, lost}}, found '{:.60}'",
                                node.Scalar()));
       }
@@ -74,8 +74,8 @@ class RunReader {
     if (const YAML::Node given = node_["precision"]) {
       run.precision = parse_share(given.Scalar());
       if (!run.precision) {
-        fail(given, fmt::format("run.precision: expected a share between 0 and 1, such as 1 % or "
-                                "0.01, found '{:.60}'",
+        fail(given, fmt::format("run.precision: expected a fraction between 0 and 1, such as 1 % "
+                                "or 0.01, found '{:.60}'",
                                 given.Scalar()));
       }
     }
@@ -96,9 +96,9 @@ class RunReader {
     for (const auto& entry : node_["environment"]) {
       const std::string& name = entry.first.Scalar();
       if (name.empty() || name.find('=') != std::string::npos) {
-        fail(entry.first, fmt::format("run.environment: '{:.60}' is no name of a variable; write "
-                                      "{{NAME: value}}",
-                                      name));
+        fail(entry.first,
+             fmt::format("run.environment: '{:.60}' is not a variable name; write {{NAME: value}}",
+                         name));
       }
       run.environment[name] = entry.second.Scalar();
     }
@@ -145,7 +145,7 @@ class RunReader {
       return {static_cast<int>(*number), ""};
     }
     if (number || given.size() < 3 || given.front() != '{' || given.back() != '}') {
-      fail(node, fmt::format("run.{}: expected a whole number from {} to {}, or a factor as "
+      fail(node, fmt::format("run.{}: expected an integer from {} to {}, or a factor as "
                              "\"{{name}}\", found '{:.60}'",
                              key, least, most, given));
     }
@@ -156,7 +156,7 @@ class RunReader {
       if (factor.name == name) return {0, name};
       names.push_back(factor.name);
     }
-    fail(node, fmt::format("run.{}: '{:.60}' is no factor with numbers for settings{}", key, name,
+    fail(node, fmt::format("run.{}: '{:.60}' is not a numeric factor{}", key, name,
                            did_you_mean_or_list(name, names)));
   }
 
@@ -183,8 +183,8 @@ class RunReader {
         return other.name == ssh.hosts.back().name;
       };
       if (std::any_of(ssh.hosts.begin(), ssh.hosts.end() - 1, is_same)) {
-        fail(host, fmt::format("run.ssh.hosts: '{:.60}' is there twice; its `jobs` says how many "
-                               "runs at once",
+        fail(host, fmt::format("run.ssh.hosts: '{:.60}' is listed twice; set its `jobs` to the "
+                               "number of concurrent runs",
                                ssh.hosts.back().name));
       }
     }
@@ -198,7 +198,7 @@ class RunReader {
     const YAML::Node name = node.IsScalar() ? node : node["name"];
     host.name = name.Scalar();
     if (host.name.empty() || host.name.front() == '-') {  // which ssh would take for an option
-      fail(name, fmt::format("run.ssh.hosts: '{:.60}' is no host name", host.name));
+      fail(name, fmt::format("run.ssh.hosts: '{:.60}' is not a host name", host.name));
     }
     if (node.IsScalar()) return host;
     host.jobs = whole_at(node, "jobs").value_or(host.jobs);

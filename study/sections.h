@@ -23,8 +23,8 @@ doe::Factor read_factor(const std::string& name, const YAML::Node& node,
 doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Factor>& factors,
                               const std::filesystem::path& file);
 
-/// What a node `design:` says. Throws StudyError for an option that the type does not take, a number
-/// of starts that is none, and a table without its file.
+/// What a node `design:` says. Throws StudyError for an option that the type does not take, a
+/// number of starts that is none, and a table without its file.
 DesignSettings read_design(const YAML::Node& node, const std::filesystem::path& file);
 
 /// What a node `fit:` says, and where it is silent or missing `otherwise`. Throws StudyError for a
@@ -32,9 +32,9 @@ DesignSettings read_design(const YAML::Node& node, const std::filesystem::path& 
 FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
                      const std::vector<doe::Factor>& factors, const std::filesystem::path& file);
 
-/// What the node of a response says; `fit` where it does not say how it is fitted. Throws StudyError
-/// for limits that contradict the goal or each other, and a pattern that is none. What a formula may
-/// name depends on the other responses: study.cpp checks it.
+/// What the node of a response says; `fit` where it does not say how it is fitted. Throws
+/// StudyError for limits that contradict the goal or each other, and a pattern that is none. What a
+/// formula may name depends on the other responses: study.cpp checks it.
 Response read_response(const std::string& name, const YAML::Node& node, const FitSettings& fit,
                        const std::vector<doe::Factor>& factors, const std::filesystem::path& file);
 

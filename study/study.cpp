@@ -79,7 +79,7 @@ class Reader {
                             name));
     }
     if (const auto [other, is_new] = names_.emplace(name, what); !is_new) {
-      fail(key, fmt::format("{} '{}': a {} has this name already; choose another", what, name,
+      fail(key, fmt::format("{} '{}': a {} already has this name; choose another", what, name,
                             other->second));
     }
   }
@@ -115,7 +115,7 @@ class Reader {
 
   void read_factors() {
     const YAML::Node factors = root_["factors"];
-    if (factors.size() == 0) fail(factors, "factors: a study varies at least one factor");
+    if (factors.size() == 0) fail(factors, "factors: a study needs at least one factor");
     for (const auto& entry : factors) {
       check_name(entry.first, "factor");
       study_.factors.push_back(read_factor(entry.first.Scalar(), entry.second, file_));
@@ -134,8 +134,7 @@ class Reader {
     std::vector<std::shared_ptr<const doe::Expression>> constraints;
     for (const YAML::Node& node : root_["constraints"]) {
       if (node.Scalar().find_first_of("<>=") == std::string::npos) {
-        fail(node, fmt::format("constraints: '{:.60}' compares nothing; write it with <=, <, >=, > "
-                               "or ==",
+        fail(node, fmt::format("constraints: '{:.60}' is not a comparison; use <=, <, >=, > or ==",
                                node.Scalar()));
       }
       constraints.push_back(std::make_shared<const doe::Expression>(
@@ -195,7 +194,7 @@ class Reader {
 
   void read_responses() {
     const YAML::Node responses = root_["responses"];
-    if (responses.size() == 0) fail(responses, "responses: a study measures at least one response");
+    if (responses.size() == 0) fail(responses, "responses: a study needs at least one response");
     for (const auto& entry : responses) {
       check_name(entry.first, "response");
       Response response =
@@ -287,7 +286,7 @@ Study load_study(const std::filesystem::path& file) {
                                  did_you_mean_entry(file, Entry::kFile)));
   }
   if (!std::filesystem::is_regular_file(status)) {
-    throw StudyError(fmt::format("{}: is no file; a study file is a YAML file", file.string()));
+    throw StudyError(fmt::format("{}: is not a file; a study file is a YAML file", file.string()));
   }
   if (const auto size = std::filesystem::file_size(file, error); size > kMaxBytes) {
     throw StudyError(fmt::format("{}: {:.1f} MB is too large for a study file (at most 1 MB)",

@@ -109,7 +109,7 @@ class TableReader {
     const auto value = parse_number(text);
     if (!value || *value != std::floor(*value) || *value < 1 || *value > kMaxGroup) {
       fail(rows_[row].line,
-           fmt::format("{}: expected a whole number from 1, found '{:.60}'", name, text));
+           fmt::format("{}: expected an integer of at least 1, found '{:.60}'", name, text));
     }
     return static_cast<int>(*value);
   }
@@ -119,16 +119,18 @@ class TableReader {
     if (text.empty()) return RunStatus::kCompleted;
     if (const auto known = run_status_from_name(text)) return *known;
     fail(rows_[row].line,
-         fmt::format("status: '{:.60}' is no end of a run{}", text,
+         fmt::format("status: '{:.60}' is not a status of a run{}", text,
                      did_you_mean_or_list(text, {"completed", "infeasible", "failed"})));
   }
 
   double number(const std::string& name, const std::string& text, int line) const {
     const auto value = parse_number(text);
     if (!value) {
-      fail(line, fmt::format("response '{}': expected a number, or nothing where it is missing, "
-                             "found '{:.60}'",
-                             name, text));
+      fail(
+          line,
+          fmt::format(
+              "response '{}': expected a number, or an empty cell if it is missing, found '{:.60}'",
+              name, text));
     }
     return *value;
   }

@@ -56,7 +56,7 @@ std::string expectation(const Schema& schema) {
       return std::isfinite(schema.minimum) ? fmt::format("a number of at least {}", schema.minimum)
                                            : "a number";
     case Kind::kInteger:
-      return fmt::format("a whole number from {} to {}", schema.minimum, schema.maximum);
+      return fmt::format("an integer from {} to {}", schema.minimum, schema.maximum);
     case Kind::kBoolean:
       return "true or false";
     case Kind::kDuration:
@@ -64,7 +64,7 @@ std::string expectation(const Schema& schema) {
     case Kind::kEnum:
       return fmt::format("one of {}", fmt::join(schema.words, ", "));
     case Kind::kScalar:
-      return "a number or a word";
+      return "a number or text";
     case Kind::kList:
       return "a list";
     case Kind::kObject:
@@ -125,7 +125,8 @@ std::string yaml_hint(const std::string& text, int line, const std::string& prob
   std::string content;
   for (int i = 0; i <= line && std::getline(lines, content); ++i) continue;
   const std::string indent = content.substr(0, content.find_first_not_of(" \t"));
-  if (indent.find('\t') != std::string::npos) return "; indent with spaces: YAML takes no tabs";
+  if (indent.find('\t') != std::string::npos)
+    return "; indent with spaces: YAML does not allow tabs";
   const auto opened =
       std::count_if(text.begin(), text.end(), [](char c) { return c == '{' || c == '['; });
   const auto closed =
@@ -134,7 +135,7 @@ std::string yaml_hint(const std::string& text, int line, const std::string& prob
   if (opened < closed) return "; a } or ] closes nothing";
   // yaml-cpp's words for a line that belongs to no block before it.
   const bool outside = problem.starts_with("end of ") && problem.ends_with(" not found");
-  return outside ? "; this line is indented unlike those that it belongs to" : "";
+  return outside ? "; the indentation of this line does not match" : "";
 }
 
 class Checker {
@@ -184,9 +185,9 @@ class Checker {
   /// A key's text, after checking that it is one and stands only once.
   std::string key_text(const YAML::Node& key, std::set<std::string>& seen,
                        const std::string& what) {
-    if (!key.IsScalar()) fail_at(file_, key, fmt::format("{}: a key must be one word", what));
+    if (!key.IsScalar()) fail_at(file_, key, fmt::format("{}: a key must be a single name", what));
     if (!seen.insert(key.Scalar()).second) {
-      fail_at(file_, key, fmt::format("{}: '{}' is there twice", what, shown(key.Scalar())));
+      fail_at(file_, key, fmt::format("{}: '{}' appears twice", what, shown(key.Scalar())));
     }
     return key.Scalar();
   }
@@ -223,7 +224,7 @@ class Checker {
       const std::string name = key_text(entry.first, seen, what);
       if (schema.identifier_names && !is_identifier(name)) {
         fail_at(file_, entry.first,
-                fmt::format("{}: '{}' is no valid name (a letter, then letters, digits and _)",
+                fmt::format("{}: '{}' is not a valid name (a letter, then letters, digits and _)",
                             what, shown(name)));
       }
       check(entry.second, schema.alternatives.front(), what + "." + shown(name));
@@ -314,8 +315,9 @@ YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::pat
   try {
     root = YAML::Load(text);
     if (const auto mark = second_document(text)) {
-      throw StudyError(fmt::format("{}:{}:{}: a second document begins here; a study is one",
-                                   file.string(), mark->line + 1, mark->column + 1));
+      throw StudyError(
+          fmt::format("{}:{}:{}: a second document begins here; a study file has only one",
+                      file.string(), mark->line + 1, mark->column + 1));
     }
   } catch (const YAML::Exception& error) {
     throw StudyError(fmt::format("{}:{}:{}: {}{}", file.string(), error.mark.line + 1,
@@ -323,8 +325,8 @@ YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::pat
                                  yaml_hint(text, error.mark.line, error.msg)));
   }
   if (!root.IsDefined() || root.IsNull()) {
-    throw StudyError(fmt::format(
-        "{}:1:1: the file is empty; `doetune init` writes one to start from", file.string()));
+    throw StudyError(
+        fmt::format("{}:1:1: the file is empty; `doetune init` writes a template", file.string()));
   }
   Checker(file).check(root, schema, "study file");
   return root;

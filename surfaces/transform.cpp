@@ -68,7 +68,7 @@ Transform transform_from_name(std::string_view name) {
   if (name.starts_with(kPower)) return power_from_name(name);
   const auto kind = doe::choice_of<Kind>(name);
   if (!kind || *kind == Kind::kPower) {
-    throw std::invalid_argument(fmt::format("no transform is named '{}'{}", name,
+    throw std::invalid_argument(fmt::format("there is no transform '{}'{}", name,
                                             did_you_mean_or_list(name, transform_names())));
   }
   return {*kind, 1};
@@ -93,8 +93,9 @@ bool has_value(const Transform& transform, double y) {
 double transformed(const Transform& transform, double y) {
   if (!has_value(transform, y)) {
     throw std::domain_error(fmt::format(
-        "transform '{}' has no value for a response of {}: it needs {}", transform_name(transform),
-        y, transform.kind == Kind::kLogit ? "shares between 0 and 1" : "positive responses"));
+        "transform '{}' is not defined for a response of {}: it needs {}",
+        transform_name(transform), y,
+        transform.kind == Kind::kLogit ? "fractions between 0 and 1" : "positive responses"));
   }
   return value_of(transform, y);
 }

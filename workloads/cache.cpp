@@ -59,7 +59,7 @@ std::string kept_text(const fs::path& directory, const std::string& name, const 
     if (const auto text = known()) return *text;  // made by another program in the meantime
   std::string text = make();
   if (!lock || !kept(path, text))
-    std::cerr << "cannot keep " << path.string() << ": it is made for this run alone" << std::endl;
+    std::cerr << "cannot keep " << path.string() << ": it is used for this run only" << std::endl;
   return text;
 }
 

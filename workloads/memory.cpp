@@ -88,7 +88,7 @@ std::int64_t available_memory(const fs::path& root) {
 void require_memory(std::int64_t bytes, std::string_view purpose, const fs::path& root) {
   const std::int64_t available = available_memory(root);
   if (bytes > available)
-    throw Infeasible(fmt::format("not enough memory for {}: {} bytes asked for, {} available",
+    throw Infeasible(fmt::format("not enough memory for {}: {} bytes requested, {} available",
                                  purpose, bytes, available));
 }
 

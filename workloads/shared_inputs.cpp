@@ -31,14 +31,14 @@ Input precision_input(std::string description) {
 
 Input threads_input() {
   return {"threads", InputKind::integer,
-          nullptr,   "CPU threads in all, but one for each executor at least; default: one a core",
+          nullptr,   "CPU threads in total, at least one per executor; default: one per core",
           "",        1,
           1024};
 }
 
 Input weights_input() {
   return {"weights", InputKind::text, nullptr,
-          "a Darknet .weights file; default: drawn from the seed"};
+          "a Darknet .weights file; default: random, from the seed"};
 }
 
 std::vector<Input> with_timing_inputs(std::vector<Input> own) {
@@ -46,8 +46,8 @@ std::vector<Input> with_timing_inputs(std::vector<Input> own) {
   for (Input& input : std::vector<Input>{
            device_input(),
            threads_input(),
-           {"warmup", continuous, 0.5, "least time before the measurement", "s", 0, 3600},
-           {"duration", continuous, 2.0, "least time to measure", "s", 0, 86400},
+           {"warmup", continuous, 0.5, "minimum warm-up time before the measurement", "s", 0, 3600},
+           {"duration", continuous, 2.0, "minimum measurement time", "s", 0, 86400},
            roofline_input()})
     own.push_back(std::move(input));
   return own;

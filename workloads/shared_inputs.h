@@ -16,8 +16,8 @@ namespace doetune::workloads {
 Input categories(std::string name, std::vector<std::string> levels, std::string description);
 
 Input model_input(std::vector<std::string> models);
-Input device_input(std::string description = "where it runs");
-Input precision_input(std::string description = "of the numbers; sums are fp32");
+Input device_input(std::string description = "device to run on");
+Input precision_input(std::string description = "number format; sums are fp32");
 Input threads_input();
 Input weights_input();
 

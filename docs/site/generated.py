@@ -78,7 +78,7 @@ def sections(name, schema):
 
 def study_file(doetune):
     return ("# Keys of the study file\n\nWhat `doetune schema` says; [the reference](../reference.md) "
-            "explains how they hang together.\n\n") + sections("", json.loads(ask(doetune, "schema")))
+            "explains how they are related.\n\n") + sections("", json.loads(ask(doetune, "schema")))
 
 
 def designs(doetune):

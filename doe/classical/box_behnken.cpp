@@ -53,10 +53,10 @@ const Structure& structure_of(int k) {
   const auto found = std::find_if(kStructures.begin(), kStructures.end(),
                                   [&](const Structure& s) { return s.factors == k; });
   if (found != kStructures.end()) return *found;
-  throw DesignError(fmt::format(
-      "Box & Behnken published designs for 3 to 7, 9 to 12 and 16 numeric factors, and there {} "
-      "{}; ccd takes 2 to 20",
-      k == 1 ? "is" : "are", k));
+  throw DesignError(
+      fmt::format("Box & Behnken published designs for 3 to 7, 9 to 12 and 16 numeric factors, but "
+                  "there {} {}; ccd takes 2 to 20",
+                  k == 1 ? "is" : "are", k));
 }
 
 /// How many blocks the sets' runs are divided in, beside the groups.
@@ -69,8 +69,8 @@ int halves_of(const Structure& structure, int blocks) {
     known += fmt::format("{}{}", known.empty() ? "" : " or ", 2 * structure.groups);
   }
   throw DesignError(
-      fmt::format("box-behnken of {} factors cannot be run in {} orthogonal blocks, but in {}",
-                  structure.factors, blocks, known.empty() ? "one only" : known));
+      fmt::format("box-behnken of {} factors cannot be run in {} orthogonal blocks; possible: {}",
+                  structure.factors, blocks, known.empty() ? "1" : known));
 }
 
 /// The two-level runs of one set, the first factor changing fastest.

@@ -124,10 +124,10 @@ RegularFraction cube_of(const DesignRequest& request, int k, int q) {
         "ccd: resolution must be 5 or more, or interactions are aliased with each other");
   }
   if (resolution == 0 && k > kMaxNumericFactors) {
-    throw DesignError(fmt::format(
-        "ccd with {} numeric factors has {:.0f} corners; resolution: 5 runs a fraction of them, "
-        "for up to {} factors",
-        k, std::ldexp(1, k), kMaxFractionFactors));
+    throw DesignError(
+        fmt::format("ccd with {} numeric factors has {:.0f} corners; resolution: 5 uses a fraction "
+                    "of them, for up to {} factors",
+                    k, std::ldexp(1, k), kMaxFractionFactors));
   }
   if (k > kMaxFractionFactors) {
     throw DesignError(fmt::format("ccd takes at most {} numeric factors", kMaxFractionFactors));
@@ -184,8 +184,7 @@ std::vector<std::string> notes_of(const Portions& design, const std::vector<Fact
   notes.push_back(
       std::abs(design.alpha - orthogonal) < 1e-9
           ? "blocks are orthogonal to the quadratic model"
-          : fmt::format("blocks are orthogonal to the quadratic model with alpha {:.4f} "
-                        "only",
+          : fmt::format("blocks are orthogonal to the quadratic model only with alpha {:.4f}",
                         orthogonal));
   return notes;
 }
@@ -202,7 +201,7 @@ Design central_composite(const DesignRequest& request) {
   require_factors(request, "ccd", 1);
   const std::vector<Factor> numeric = numeric_only(request.factors);
   if (numeric.size() < 2) {
-    throw DesignError(fmt::format("ccd needs at least two numeric factors, and there {} {}",
+    throw DesignError(fmt::format("ccd needs at least two numeric factors, but there {} {}",
                                   numeric.size() == 1 ? "is" : "are", numeric.size()));
   }
   Portions portions = blocked_portions(request, static_cast<int>(numeric.size()));

@@ -44,8 +44,8 @@ int order_of_runs(const DesignRequest& request, bool categorical, int least) {
   const int order = next_conference_order(std::max(half, least));
   if (replicates * (2 * order + center) == runs) return order;
   throw DesignError(fmt::format(
-      "definitive-screening of {} factors has in each replicate two runs for every column of a "
-      "conference matrix and {} at the centre; {} in all would do, and {} are asked for",
+      "each replicate of definitive-screening with {} factors has two runs for every column of a "
+      "conference matrix and {} at the centre; {} in total would be possible, but {} are requested",
       request.factors.size(), center, replicates * (2 * order + center), runs));
 }
 
@@ -54,8 +54,7 @@ std::string larger_order_note(int k, int order) {
   const int even = std::max(k + k % 2, 4);
   if (order == even) return {};
   return fmt::format(
-      "made from the conference matrix of order {}, leaving out {} columns: none of "
-      "order {} {}",
+      "built from the conference matrix of order {} without {} of its columns: none of order {} {}",
       order, order - k, even, no_conference_matrix(even) ? "exists" : "is known here");
 }
 
@@ -125,8 +124,8 @@ Design definitive_screening(const DesignRequest& request) {
   }
   if (numeric.empty()) {
     throw DesignError(
-        "definitive-screening needs a factor with three settings; plackett-burman takes "
-        "two-level factors alone");
+        "definitive-screening needs a factor with three settings; plackett-burman takes two-level "
+        "factors only");
   }
   std::vector<int> categorical;
   for (int f = 0; f < k; ++f) {
@@ -149,10 +148,10 @@ Design definitive_screening(const DesignRequest& request) {
   choose_signs(categorical, half);
   append_mirrored(request, half.topRows(order), PointType::kScreening, design);
   append_mirrored(request, half.bottomRows(half.rows() - order), PointType::kCenter, design);
-  design.notes.push_back(fmt::format(
-      "two-level columns as in the DSD-augmented design: main effects are clear of second-order "
-      "terms, and correlate with each other by up to {:.2f}",
-      largest_correlation(half)));
+  design.notes.push_back(
+      fmt::format("two-level columns as in the DSD-augmented design: main effects are clear of "
+                  "second-order terms and have correlations of up to {:.2f} with each other",
+                  largest_correlation(half)));
   return design;
 }
 

@@ -16,7 +16,7 @@ Eigen::MatrixXd fold_over(const Eigen::MatrixXd& coded, const std::vector<Factor
       continue;
     }
     if (factors[f].level_names.size() != 2) {
-      throw DesignError(fmt::format("fold-over swaps two levels, and '{}' has {}", factors[f].name,
+      throw DesignError(fmt::format("fold-over swaps two levels, but '{}' has {}", factors[f].name,
                                     factors[f].level_names.size()));
     }
     folded.col(f) = 1 - coded.col(f).array();

@@ -27,7 +27,7 @@ int block_generators(const DesignRequest& request) {
   const auto blocks = static_cast<unsigned>(std::max(request.options.blocks, 1));
   if (!std::has_single_bit(blocks)) {
     throw DesignError(fmt::format(
-        "fractional-factorial can be run in 2, 4, 8, ... blocks, and {} is no power of two",
+        "fractional-factorial can be run in 2, 4, 8, ... blocks, but {} is not a power of two",
         blocks));
   }
   return std::countr_zero(blocks);
@@ -40,16 +40,16 @@ int basic_of_runs(const DesignRequest& request) {
   if (!std::has_single_bit(static_cast<unsigned>(runs))) {
     const auto below = static_cast<int>(std::bit_floor(static_cast<unsigned>(runs)));
     throw DesignError(fmt::format(
-        "fractional-factorial has a power of two of runs beside centre runs, and {} is none; "
-        "runs: {} or {} would do, and plackett-burman takes any multiple of four",
+        "the number of runs of fractional-factorial without centre runs is a power of two, but {} "
+        "is not; use runs: {} or {}, or plackett-burman, which takes any multiple of four",
         runs, runs_with_center(request, below, center),
         runs_with_center(request, 2 * below, center)));
   }
   const int basic = std::countr_zero(static_cast<unsigned>(runs));
   if (basic > k) {
-    throw DesignError(
-        fmt::format("{} runs are more than the {} of the full factorial; replicates repeat it",
-                    runs, std::int64_t{1} << k));
+    throw DesignError(fmt::format(
+        "{} runs are more than the {} of the full factorial; use replicates to repeat it", runs,
+        std::int64_t{1} << k));
   }
   if (k >= runs) {
     throw DesignError(fmt::format("{} factors need more than {} runs: at least {}", k, runs,
@@ -94,7 +94,7 @@ RegularFraction asked_fraction(const DesignRequest& request, const std::vector<E
   if (int{options.runs.has_value()} + int{options.resolution.has_value()} +
           int{!options.generators.empty()} >
       1) {
-    throw DesignError("fractional-factorial takes one of runs, resolution and generators");
+    throw DesignError("fractional-factorial takes only one of runs, resolution and generators");
   }
   if (!options.generators.empty()) {
     return parse_generators(options.generators, request.factors);

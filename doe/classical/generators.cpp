@@ -30,7 +30,7 @@ int factor_named(std::string_view name, const std::vector<Factor>& factors,
   for (const Factor& factor : factors) names.push_back(factor.name);
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
-    throw DesignError(fmt::format("generator '{}': no factor is named '{}'{}", generator, name,
+    throw DesignError(fmt::format("generator '{}': there is no factor '{}'{}", generator, name,
                                   did_you_mean_or_list(name, names)));
   }
   return static_cast<int>(found - names.begin());
@@ -78,7 +78,7 @@ RegularFraction parse_generators(const std::vector<std::string>& texts,
   for (const std::string& text : texts) {
     const Generator generator = parse_generator(text, factors);
     if (by_factor[generator.factor]) {
-      throw DesignError(fmt::format("generator '{}': '{}' has one already", text,
+      throw DesignError(fmt::format("generator '{}': '{}' already has one", text,
                                     factors[generator.factor].name));
     }
     by_factor[generator.factor] = generator;
@@ -97,9 +97,10 @@ RegularFraction parse_generators(const std::vector<std::string>& texts,
     if (!generator) continue;
     for (const int f : generator->product) {
       if (!by_factor[f]) continue;
-      throw DesignError(fmt::format(
-          "the generator of '{}' has '{}', which has a generator itself; use the factors without",
-          factors[generator->factor].name, factors[f].name));
+      throw DesignError(
+          fmt::format("the generator of '{}' uses '{}', which has a generator itself; use only "
+                      "factors without one",
+                      factors[generator->factor].name, factors[f].name));
     }
     fraction.columns[generator->factor] = fraction.column(generator->product);
     fraction.signs[generator->factor] = generator->sign;

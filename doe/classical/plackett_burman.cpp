@@ -21,15 +21,13 @@ int asked_runs(const DesignRequest& request) {
   const int runs = runs_without_center(request, center);
   if (runs % 4 != 0) {
     throw DesignError(
-        fmt::format("plackett-burman has a multiple of four of runs beside centre runs, and {} is "
-                    "none; runs: {} would do",
+        fmt::format("the number of runs of plackett-burman without centre runs is a multiple of "
+                    "four, but {} is not; use runs: {}",
                     runs, runs_with_center(request, std::max(least, runs / 4 * 4 + 4), center)));
   }
   if (runs < least) {
-    throw DesignError(
-        fmt::format("plackett-burman needs {} runs for {} factors, and {} are asked "
-                    "for",
-                    least, k, runs));
+    throw DesignError(fmt::format(
+        "plackett-burman needs {} runs for {} factors, but {} are requested", least, k, runs));
   }
   return runs;
 }
@@ -37,15 +35,14 @@ int asked_runs(const DesignRequest& request) {
 /// n x k of -1 and 1, the last run all -1.
 Eigen::MatrixXd screening_columns(int n, int k) {
   if (n > kMaxScreeningRuns) {
-    throw DesignError(
-        fmt::format("plackett-burman has at most {} runs, for {} factors; {} are "
-                    "asked for or needed",
-                    kMaxScreeningRuns, kMaxScreeningRuns - 1, n));
+    throw DesignError(fmt::format(
+        "plackett-burman has at most {} runs, for {} factors; {} are requested or needed",
+        kMaxScreeningRuns, kMaxScreeningRuns - 1, n));
   }
   const auto hadamard = hadamard_matrix(n);
   if (!hadamard) {
-    throw DesignError(fmt::format(
-        "plackett-burman: no design of {} runs is known here; {} or {} may do", n, n - 4, n + 4));
+    throw DesignError(fmt::format("plackett-burman: no design with {} runs is known; try {} or {}",
+                                  n, n - 4, n + 4));
   }
   const Eigen::MatrixXd columns = hadamard->middleCols(1, k);
   return columns * (-columns.row(n - 1)).asDiagonal();
@@ -69,8 +66,8 @@ std::string aliasing_note(const Eigen::MatrixXd& x) {
   if (correlation == 0) return "main effects are clear of two-factor interactions";
   if (correlation == 1) {
     return fmt::format(
-        "some main effects are aliased with two-factor interactions; "
-        "fractional-factorial with runs: {} chooses which",
+        "some main effects are aliased with two-factor interactions; with fractional-factorial, "
+        "runs: {}, you can choose which",
         x.rows());
   }
   return fmt::format(

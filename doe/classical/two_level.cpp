@@ -28,12 +28,12 @@ double category_combinations(const std::vector<Factor>& factors) {
 void require_factors(const DesignRequest& request, std::string_view type, int least) {
   const std::size_t given = request.factors.size();
   if (given < static_cast<std::size_t>(least)) {
-    throw DesignError(fmt::format("{} needs at least {} factor{}, and there {} {}", type, least,
+    throw DesignError(fmt::format("{} needs at least {} factor{}, but there {} {}", type, least,
                                   least == 1 ? "" : "s", given == 1 ? "is" : "are", given));
   }
   for (const Factor& factor : request.factors) {
     if (level_count(factor) < 2) {
-      throw DesignError(fmt::format("{}: '{}' has one setting only; a factor needs two to vary",
+      throw DesignError(fmt::format("{}: '{}' has only one setting; a factor needs at least two",
                                     type, factor.name));
     }
   }
@@ -42,10 +42,10 @@ void require_factors(const DesignRequest& request, std::string_view type, int le
 void require_two_level_categories(const DesignRequest& request, std::string_view type) {
   for (const Factor& factor : request.factors) {
     if (!factor.is_categorical() || factor.level_names.size() == 2) continue;
-    throw DesignError(fmt::format(
-        "{} runs two levels of a categorical factor, and '{}' has {}; full-factorial takes any "
-        "number",
-        type, factor.name, factor.level_names.size()));
+    throw DesignError(
+        fmt::format("{} runs two levels of a categorical factor, but '{}' has {}; full-factorial "
+                    "takes any number",
+                    type, factor.name, factor.level_names.size()));
   }
 }
 
@@ -62,12 +62,12 @@ int runs_without_center(const DesignRequest& request, int center_runs) {
   const int replicates = request.options.replicates;
   const double center = center_runs * category_combinations(request.factors);
   if (runs % replicates != 0) {
-    throw DesignError(fmt::format("{} runs are no multiple of {} replicates", runs, replicates));
+    throw DesignError(fmt::format("{} runs are not a multiple of {} replicates", runs, replicates));
   }
   const double left = runs / replicates - center;
   if (left < 1) {
     throw DesignError(
-        fmt::format("{} runs in {} replicate{} leave none beside {} centre runs in each", runs,
+        fmt::format("{} runs in {} replicate{} leave none besides {} centre runs in each", runs,
                     replicates, replicates == 1 ? "" : "s", center));
   }
   return static_cast<int>(left);
@@ -82,7 +82,7 @@ void append_center_runs_to_blocks(const DesignRequest& request, int runs, int bl
                                   Design& design) {
   if (runs == 0) return;
   if (numeric_factors(request.factors).empty()) {
-    throw DesignError("categorical factors alone have no centre to run: leave center_runs out");
+    throw DesignError("categorical factors alone have no centre point: leave center_runs out");
   }
   const double added = runs * category_combinations(request.factors);
   if (added > kMaxTwoLevelRuns) {

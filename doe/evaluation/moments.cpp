@@ -71,7 +71,7 @@ Eigen::MatrixXd box_moments(const Model& model) {
 Eigen::MatrixXd moment_matrix(const Model& model, const Region& region) {
   if (region.is_box()) return box_moments(model);
   const Eigen::MatrixXd points = region_sample(model.factors(), region, kMomentPoints);
-  if (points.rows() == 0) throw DesignError("the constraints leave no point of the region");
+  if (points.rows() == 0) throw DesignError("the constraints exclude the whole region");
   Eigen::MatrixXd moments = Eigen::MatrixXd::Zero(model.column_count(), model.column_count());
   for (Eigen::Index first = 0; first < points.rows(); first += kRowsAtOnce) {
     const Eigen::Index rows = std::min<Eigen::Index>(kRowsAtOnce, points.rows() - first);

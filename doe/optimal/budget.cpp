@@ -38,8 +38,8 @@ int affordable_runs(const DesignOptions& options, int whole_plots) {
       *options.budget_s / options.replicates - whole_plots * options.change_cost_s.value_or(0);
   const double runs = std::floor(left / *options.run_cost_s + kCostRounding);
   if (runs > kMaxRuns) {
-    throw DesignError(
-        fmt::format("budget: it pays for {:.0f} runs, a search takes {} at most", runs, kMaxRuns));
+    throw DesignError(fmt::format("budget: it allows {:.0f} runs, but a search takes at most {}",
+                                  runs, kMaxRuns));
   }
   return static_cast<int>(std::max(runs, 0.0));
 }
@@ -77,13 +77,13 @@ bool will_do(const DesignOptions& options, const Needs& needs, const Allocation&
         fmt::format("{} runs do not fill {} whole plots; give more runs", allocation.runs, plots));
   }
   if (chosen) {
-    throw DesignError(fmt::format("{} cost {}; the budget of {} pays for {} runs",
+    throw DesignError(fmt::format("{} cost {}; the budget of {} allows {} runs",
                                   text_of(allocation), duration_text(cost_of(options, allocation)),
                                   duration_text(*options.budget_s),
                                   affordable_runs(options, plots)));
   }
   throw DesignError(fmt::format(
-      "a budget of {} pays for {}; the model needs {}: give {} or more, or a smaller model",
+      "a budget of {} allows {}, but the model needs {}: give {} or more, or a smaller model",
       duration_text(*options.budget_s), text_of(allocation), text_of(least),
       duration_text(cost_of(options, least))));
 }
@@ -112,8 +112,9 @@ DesignRequest one_replicate(const DesignRequest& request) {
   const auto share = [&](std::optional<int>& count, const char* name) {
     if (!count) return;
     if (*count % replicates != 0) {
-      throw DesignError(fmt::format("{} {} are no {} replicates of a design; give a multiple of {}",
-                                    *count, name, replicates, replicates));
+      throw DesignError(
+          fmt::format("{} {} cannot be {} replicates of a design; give a multiple of {}", *count,
+                      name, replicates, replicates));
     }
     *count /= replicates;
   };
@@ -137,11 +138,11 @@ int fewest_whole_plots(const Model& model) {
 void check_costs(const DesignRequest& request) {
   const DesignOptions& options = request.options;
   if ((options.budget_s || options.change_cost_s) && !options.run_cost_s) {
-    throw DesignError(fmt::format("{}: say with run_cost what one run takes, as in run_cost: 5 min",
+    throw DesignError(fmt::format("{}: set run_cost to the time of one run, as in run_cost: 5 min",
                                   options.budget_s ? "budget" : "change_cost"));
   }
   if (options.run_cost_s && !(*options.run_cost_s > 0)) {
-    throw DesignError("run_cost: a run takes more than no time");
+    throw DesignError("run_cost: must be above 0");
   }
   if (!in_whole_plots(request)) {
     if (!options.whole_plots && !options.change_cost_s) return;
@@ -150,7 +151,7 @@ void check_costs(const DesignRequest& request) {
                     options.whole_plots ? "whole_plots" : "change_cost"));
   }
   if (options.center_runs.value_or(0) > 0) {
-    throw DesignError("center_runs: a design in whole plots takes none; leave them out");
+    throw DesignError("center_runs: a design in whole plots has none; leave the key out");
   }
   if (options.blocks > 1) {
     throw DesignError(

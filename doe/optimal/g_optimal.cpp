@@ -34,13 +34,13 @@ int runs_to_choose(const DesignRequest& request) {
   }
   if (static_cast<double>(runs) * static_cast<double>(request.factors.size()) > kMaxNumbers) {
     throw DesignError(fmt::format(
-        "g-optimal moves at most {} settings at once, {} runs have {}; i-optimal takes more",
+        "g-optimal varies at most {} settings at once, but {} runs have {}; i-optimal takes more",
         kMaxNumbers, runs,
         static_cast<double>(runs) * static_cast<double>(request.factors.size())));
   }
   if (runs <= fixed) {
     throw DesignError(
-        fmt::format("of {} runs, {} at the centre leave none to choose", runs, fixed));
+        fmt::format("{1} of {0} runs are at the centre, which leaves none to choose", runs, fixed));
   }
   return runs - fixed;
 }
@@ -96,8 +96,8 @@ void report(const DesignRequest& request, const SearchResult& found, const Eigen
   if (request.existing.rows() == 0) design.search->bound = 100;
   if (largest.proven) return;
   design.notes.push_back(
-      fmt::format("the G-efficiency is that of the largest prediction variance found; proven are "
-                  "{:.2f} percent",
+      fmt::format("the G-efficiency is computed from the largest prediction variance found; {:.2f} "
+                  "percent are proven",
                   100 * p / (runs * largest.upper_bound)));
 }
 

@@ -154,7 +154,7 @@ SearchResult add_single_runs(ExchangeProblem problem, const DesignRequest& reque
   const auto fixed = static_cast<int>(design.points.size());
   if (runs <= fixed) {
     throw DesignError(
-        fmt::format("of {} runs, {} at the centre leave none to choose", runs, fixed));
+        fmt::format("{1} of {0} runs are at the centre, which leaves none to choose", runs, fixed));
   }
   problem.runs = runs - fixed;
   std::vector<int> groups;
@@ -194,10 +194,10 @@ std::optional<SearchResult> add_array(const CriterionWeights& weights, const Des
   found.value = exact_value(problem, array->levels).value();
   found.starts = found.best_found = 1;
   append_points(found, {}, &DesignPoint::block, problem.space.factor_count(), design);
-  design.notes.push_back(fmt::format(
-      "an orthogonal array ({}): every two factors have all pairs of levels equally often, and no "
-      "design of as many runs is better",
-      array->source));
+  design.notes.push_back(
+      fmt::format("an orthogonal array ({}): all pairs of levels of any two factors occur equally "
+                  "often, and no design with the same number of runs is better",
+                  array->source));
   return found;
 }
 
@@ -240,10 +240,11 @@ CriterionWeights share_weights(const DesignOptions& options) {
   const double least = std::min({weights.d, weights.i, weights.a});
   const double sum = weights.d + weights.i + weights.a;
   if (!(least >= 0) || !(sum > 0) || !std::isfinite(sum)) {
-    throw DesignError("weights: numbers from 0, not all of them 0, as in {d: 1, i: 1}");
+    throw DesignError(
+        "weights: expected numbers of at least 0, not all of them 0, as in {d: 1, i: 1}");
   }
   if (weights.i > 0 && weights.a > 0) {
-    throw DesignError("weights: i and a do not go together; d goes with either");
+    throw DesignError("weights: i and a cannot be combined; d can be combined with either");
   }
   return {weights.d / sum, weights.i / sum, weights.a / sum};
 }

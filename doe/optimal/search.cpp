@@ -167,10 +167,11 @@ class Search {
 }  // namespace
 
 DesignError nothing_found(int runs) {
-  return DesignError(fmt::format(
-      "no design of {} runs that determines the model was found: the region may be too narrow, a "
-      "factor have too few settings for its terms, or the time limit or the starts be too few",
-      runs));
+  return DesignError(
+      fmt::format("no design with {} runs that determines the model was found: the region may be "
+                  "too narrow, a factor may have too few settings for its terms, or the time limit "
+                  "or the number of starts may be too small",
+                  runs));
 }
 
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,

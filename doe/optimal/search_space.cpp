@@ -72,8 +72,9 @@ void SearchSpace::count_features(const Model& model) {
     const int contrasts = static_cast<int>(coordinate.values.size()) - 1;
     coordinate.features = coordinate.categorical && most > 0 ? contrasts : most;
     if (coordinate.features > kMaxFeatures) {
-      throw DesignError(fmt::format("an optimal design takes words of up to {} levels; {} has {}",
-                                    kMaxFeatures + 1, factors_[f].name, contrasts + 1));
+      throw DesignError(
+          fmt::format("an optimal design takes categorical factors of up to {} levels; {} has {}",
+                      kMaxFeatures + 1, factors_[f].name, contrasts + 1));
     }
   }
 }

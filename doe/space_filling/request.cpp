@@ -26,8 +26,8 @@ int points_to_place(const DesignRequest& request, const char* type) {
   const DesignOptions& options = request.options;
   if (!options.runs) throw DesignError(fmt::format("{} needs the option runs", type));
   if (*options.runs % options.replicates != 0) {
-    throw DesignError(fmt::format("{} runs are no whole design {} times (replicates)",
-                                  *options.runs, options.replicates));
+    throw DesignError(fmt::format("{} runs are not a multiple of {} replicates", *options.runs,
+                                  options.replicates));
   }
   int center_runs = options.center_runs.value_or(0);
   for (const Factor& factor : request.factors) {
@@ -35,7 +35,7 @@ int points_to_place(const DesignRequest& request, const char* type) {
   }
   const int points = *options.runs / options.replicates - center_runs;
   if (points < 1) {
-    throw DesignError(fmt::format("{} runs leave none beside {} centre runs", *options.runs,
+    throw DesignError(fmt::format("{} runs leave none besides {} centre runs", *options.runs,
                                   center_runs * options.replicates));
   }
   return points;

@@ -81,9 +81,9 @@ Design sobol_design(const DesignRequest& request) {
   });
   const auto all = static_cast<unsigned>(runs + request.existing.rows());
   if (!std::has_single_bit(all) && request.region.is_box()) {
-    design.notes.push_back(
-        fmt::format("sobol points are most even for a power of two: {} or {} runs",
-                    std::bit_floor(all), std::bit_ceil(all)));
+    design.notes.push_back(fmt::format(
+        "sobol points are most uniform if their number is a power of two: {} or {} runs",
+        std::bit_floor(all), std::bit_ceil(all)));
   }
   return design;
 }

@@ -45,8 +45,8 @@ Filling chosen_filling(const DesignRequest& request, const std::vector<Column>& 
   if (name == "centered-l2") return Filling::kCenteredL2;
   if (name == "maxpro") return Filling::kMaxPro;
   if (!name.empty()) {
-    throw DesignError(
-        fmt::format("space-filling has no criterion '{}'; maximin, centered-l2 or maxpro", name));
+    throw DesignError(fmt::format(
+        "space-filling has no criterion '{}'; use maximin, centered-l2 or maxpro", name));
   }
   return is_latin(request) && all_continuous(columns) ? Filling::kMaximin : Filling::kMaxPro;
 }
@@ -107,7 +107,7 @@ void note_repeats(Design& design) {
   }
   if (distinct.size() == placed) return;
   design.notes.push_back(
-      fmt::format("{} of {} points repeat others: there are too few different settings",
+      fmt::format("{} of {} points repeat others: there are too few distinct settings",
                   placed - distinct.size(), placed));
 }
 

@@ -182,9 +182,9 @@
     const held = heldText(slice);
     const missed = slice.limits.some(({ margin }) => margin.flat().some((m) => m < 0));
     return "Predicted mean of " + doetune.format.nameWithUnit(response) +
-      (held && ", with " + held) + ". Circles: measured runs, the smaller and fainter the farther " +
+      (held && ", with " + held) + ". Circles: measured runs, smaller and fainter the farther " +
       "from this slice." +
-      (missed ? " Grey: the mean of a response misses a limit." : "") +
+      (missed ? " Grey: the mean of a response violates a limit." : "") +
       (limitLayers(slice).length > 0 ? " Solid lines: the mean just meets the limit. Dashed " +
         "lines: the next run meets the limit with 95 % probability." : "") +
       (excludedLayers(slice).length > 0 ? " Blank: settings that are excluded (" +
@@ -210,7 +210,7 @@
   // What the slice says of the limits, in a sentence.
   function conclusion(slice) {
     if (slice.limits.length === 0) {
-      return "Over this slice, " + slice.response.name + " goes from " + rangeText(slice) + ".";
+      return "Over this slice, " + slice.response.name + " ranges from " + rangeText(slice) + ".";
     }
     const counted = (grid) => grid.flat()
       .filter((_, i) => slice.allowed === null || slice.allowed.flat()[i] > 0);
@@ -222,7 +222,7 @@
     if (Number.isNaN(met)) return "The study's constraints exclude all of this slice.";
     const words = (s) => (s === 1 ? "All" : s === 0 ? "None" : doetune.format.percent(s));
     const text = words(met) + " of " +
-      (excludedLayers(slice).length > 0 ? "what is allowed here" : "this slice") +
+      (excludedLayers(slice).length > 0 ? "the allowed part" : "this slice") +
       " meets every limit on average";
     if (met === 0 || slice.limits.some(({ chance }) => chance[0][0] === null)) return text + ".";
     const sure = share((limit) => limit.chance, wanted);

@@ -226,8 +226,8 @@
     const most = charts.reduce((a, b) => (change(b) > change(a) ? b : a));
     const where = data.reference.settings.every((x, f) => x === settings[f]) ? data.reference.name
                                                                              : "these settings";
-    if (!(change(most) > 0)) return `Through ${where}, no factor changes ${response.name}.`;
-    return `Through ${where}, ${response.name} changes ` +
+    if (!(change(most) > 0)) return `At ${where}, no factor has an effect on ${response.name}.`;
+    return `At ${where}, ${response.name} changes ` +
       `${charts.length > 1 ? "most " : ""}with ${data.factors[most.f].name}: by ` +
       doetune.format.withUnit(changeText(most), response.unit) + ".";
   }
@@ -236,10 +236,10 @@
     const limited = response.goal && response.goal.is_limit;
     return "Predicted mean of " + response.name + " along each factor through the sliders' " +
       "settings (dashed), with its 95 % interval and, paler, that of the next run. Circles: runs, " +
-      "the fainter the farther from this slice. Thin: the mean at both ends of the factor that " +
-      "interacts most, where one does, named below the axis." +
+      "fainter the farther from this slice. Thin: the mean at both ends of the factor that " +
+      "interacts most, if any, named below the axis." +
       (limited ? " Dotted across: the limits of its goal." : "") +
-      (model.slow ? " Curves through " + (fewSteps + 1) + " points." : "") +
+      (model.slow ? " Curves drawn through " + (fewSteps + 1) + " points." : "") +
       " Drag in a chart to move its factor.";
   }
 

@@ -41,7 +41,7 @@
     const node = doetune.element("details", { class: "live" },
                                  doetune.element("summary", {}, "In three dimensions"), target,
                                  doetune.element("p", { class: "quiet" },
-                                   "The same mean as a surface; turn it with the pointer. Dots: " +
+                                   "The same mean as a surface; drag to rotate it. Dots: " +
                                    "the sliders, and the runs near this slice."));
     let slice = null;
     const draw = () => {

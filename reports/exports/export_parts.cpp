@@ -130,30 +130,30 @@ bool is_robust(const analysis::ResponseAnalysis& response) {
 
 std::vector<std::string> export_notes(const analysis::ResponseAnalysis& response) {
   if (!response.fit) {
-    return {fmt::format("{}: doetune has no polynomial of it ({})", response.response.name,
+    return {fmt::format("{}: doetune has no polynomial for it ({})", response.response.name,
                         response.problem)};
   }
   std::vector<std::string> notes = {scale_note(response)};
   if (response.other) {
-    notes.push_back(fmt::format(
-        "doetune predicts it by another surface ({}), which is not fitted here: this is the "
-        "polynomial that fit.json has beside it",
-        doe::word_of(response.kind)));
+    notes.push_back(
+        fmt::format("doetune predicts it with another surface ({}), which is not fitted here; this "
+                    "is the polynomial, which is also in fit.json",
+                    doe::word_of(response.kind)));
   }
   if (response.fit->variance) {
     notes.emplace_back(
-        "the scatter follows the settings: a weight is 1 / its variance there as doetune models "
-        "it, which is not modelled again here");
+        "the variance depends on the settings: weights are 1 / variance from doetune's variance "
+        "model, which is not fitted again here");
   }
   if (is_robust(response)) {
     notes.emplace_back(
-        "a robust fit, by iteration: it agrees with doetune's to the digits at which either stops");
+        "a robust fit by iteration: it agrees with doetune's within the tolerances of both");
   }
   if (has_whole_plots(response)) {
     notes.emplace_back(
-        "runs of a whole plot share an error: both errors are estimated by restricted maximum "
-        "likelihood, as by doetune, but standard errors and p lack the adjustment of Kenward and "
-        "Roger that fit.json has");
+        "runs of a whole plot share an error: both variances are estimated by restricted maximum "
+        "likelihood, as in doetune, but standard errors and p lack the Kenward-Roger adjustment "
+        "that fit.json has");
   }
   return notes;
 }

@@ -48,7 +48,7 @@ def report(name, fit):
 
 
 def report_errors(fit, null):
-    """R2 is of what varies inside blocks; of a model without a constant, about zero."""
+    """R2 is relative to the variation inside blocks; without a constant, to zero."""
     y, x = fit.model.wendog, fit.model.wexog[:, null]
     rest = sm.OLS(y, x).fit().ssr if null else sum(y**2)
     print(f"sigma {fit.scale**0.5:.6g} with {fit.df_resid:g} degrees of freedom, "

@@ -33,7 +33,7 @@ constexpr const char* kReport =
 show <- function(table) {
   print(formatC(table, digits = 6, format = "g"), quote = FALSE, right = TRUE)
 }
-# R2 is of what varies inside blocks; of a model without a constant, about zero.
+# R2 is relative to the variation inside blocks; without a constant, to zero.
 report <- function(name, fit, null) {
   cat("\n", name, "\n", sep = "")
   show(coef(summary(fit)))

@@ -179,7 +179,7 @@ std::string share_text(const Drawn& drawn) {
   if (!drawn.margin) return "";
   const std::optional<double> share = share_met(*drawn.margin, drawn.allowed);
   if (!share) return " The study's constraints exclude all of this slice.";
-  const char* of = drawn.allowed ? "what is allowed here" : "this slice";
+  const char* of = drawn.allowed ? "the allowed part" : "this slice";
   if (*share == 0) return fmt::format(" No part of {} meets every limit.", of);
   return fmt::format(" {} of {} meets every limit.",
                      *share == 1 ? "All" : analysis::percent(*share), of);
@@ -205,7 +205,7 @@ std::string title_of(const Drawn& drawn) {
   const std::string& name = drawn.response.response.name;
   const std::string where = where_highest(slice, drawn.mean, drawn.low, drawn.high);
   return (where.empty()
-              ? fmt::format("At {}, {} goes from {}.", slice.at.name, name, range_text(drawn))
+              ? fmt::format("At {}, {} ranges from {}.", slice.at.name, name, range_text(drawn))
               : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, name, where,
                             range_text(drawn))) +
          share_text(drawn);
@@ -214,9 +214,9 @@ std::string title_of(const Drawn& drawn) {
 /// What grey stands for.
 std::string excluded_text(const analysis::Analysis& analysis) {
   const bool is_box = analysis.directory->study.region.is_box();
-  if (!analysis.feasibility) return " Grey: the study's constraints exclude it.";
+  if (!analysis.feasibility) return " Grey: excluded by the study's constraints.";
   return is_box ? " Grey: less than half of the runs would complete."
-                : " Grey: the study's constraints exclude it, or less than half of the runs would "
+                : " Grey: excluded by the study's constraints, or less than half of the runs would "
                   "complete.";
 }
 
@@ -230,14 +230,13 @@ std::string caption_of(const Drawn& drawn) {
           : analysis::settings_text(factors, slice.at.settings, {slice.x, slice.y});
   const bool misses = drawn.margin && share_met(*drawn.margin, drawn.allowed) != 1.0;
   return fmt::format(
-      "Predicted mean of {}{}. Circles: measured runs, small where they lie off this "
-      "slice.{}{}{}",
+      "Predicted mean of {}{}. Circles: measured runs, small if they lie off this slice.{}{}{}",
       analysis::name_with_unit(response.name, response.unit),
       held.empty()
           ? ""
           : ", with " + held + (factors.size() > kMaxHeldNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
-      misses ? " Hatched: a limit is missed." : "",
+      misses ? " Hatched: a limit is violated." : "",
       drawn.allowed ? excluded_text(slice.analysis) : "");
 }
 

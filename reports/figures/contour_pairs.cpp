@@ -61,7 +61,7 @@ std::string contours_left_out(const analysis::Analysis& analysis) {
   const std::size_t pairs = all_pairs(analysis::factors_of(analysis)).size();
   const std::size_t most = pairs_a_response(analysis);
   if (pairs <= most) return "";
-  return fmt::format("Of each response, the {} of {} pairs of factors that interact most.", most,
+  return fmt::format("For each response, the {} of {} pairs of factors that interact most.", most,
                      pairs);
 }
 

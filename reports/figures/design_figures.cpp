@@ -7,8 +7,8 @@
 
 #include "analysis/design_quality.h"
 #include "analysis/format.h"
-#include "reports/figures/figures.h"
 #include "analysis/slice.h"
+#include "reports/figures/figures.h"
 #include "study/csv.h"
 
 namespace doetune::reports {
@@ -28,20 +28,20 @@ Figure fraction_figure(const doe::FullEvaluation& evaluation, bool has_whole_plo
   Figure figure;
   figure.name = "design-space-fraction";
   figure.title = fmt::format(
-      "Over half of the region a mean is known to {} of a run's standard deviation, over nine "
-      "tenths to {}.",
+      "In half of the region the standard error of the mean is at most {} of a run's standard "
+      "deviation, in 90 % at most {}.",
       analysis::number_to(error_at(variances, 0.5), 0.1),
       analysis::number_to(error_at(variances, 0.9), 0.1));
   figure.caption =
-      "Fraction of design space: the share of the region whose predicted means have at most this "
-      "standard error, in standard deviations of a run. Low and flat is good.";
-  if (has_whole_plots) figure.caption += " As if there were no whole plots.";
+      "Fraction of design space: the fraction of the region in which predicted means have at most "
+      "this standard error, in standard deviations of a run. Low and flat is good.";
+  if (has_whole_plots) figure.caption += " Whole plots are not taken into account.";
   Polyline curve;
   for (std::size_t i = 0; i < variances.size(); ++i) {
     curve.push_back({static_cast<double>(i) / (static_cast<double>(variances.size()) - 1),
                      std::sqrt(variances[i])});
   }
-  const Axis x{"share of the region",
+  const Axis x{"fraction of the region",
                0,
                1,
                {{0, "0"}, {0.25, "25 %"}, {0.5, "50 %"}, {0.75, "75 %"}, {1, "100 %"}}};
@@ -61,7 +61,8 @@ std::string leverage_title(const analysis::DesignQuality& quality, double high) 
     if (leverages[i] > high) above.push_back(quality.runs[i]);
   }
   if (*std::min_element(leverages.begin(), leverages.end()) > kWholeLeverage) {
-    return "Every run has leverage 1: the surface passes through each, right or wrong.";
+    return "Every run has leverage 1: the surface passes exactly through all runs, including any "
+           "wrong ones.";
   }
   if (above.empty()) {
     const double most = *std::max_element(leverages.begin(), leverages.end());
@@ -69,10 +70,10 @@ std::string leverage_title(const analysis::DesignQuality& quality, double high) 
     for (std::size_t i = 0; i < leverages.size(); ++i) {
       if (leverages[i] > most - 1e-9) those.push_back(quality.runs[i]);
     }
-    return fmt::format("No run stands alone: the highest leverage is {:.2f}, of {}.", most,
+    return fmt::format("No run has unusually high leverage: the highest is {:.2f}, of {}.", most,
                        analysis::runs_text(those));
   }
-  return fmt::format("The surface rests most on {}: a mistake there shows least.",
+  return fmt::format("The surface depends most on {}: an error there is hardest to detect.",
                      analysis::runs_text(above));
 }
 
@@ -84,8 +85,8 @@ Figure leverage_figure(const analysis::DesignQuality& quality) {
   figure.name = "design-leverage";
   figure.title = leverage_title(quality, std::min(twice, kHighLeverage));
   figure.caption = fmt::format(
-      "Leverage of each run: the share of its own response in the value fitted there; 1 means that "
-      "the fit cannot miss it.{}",
+      "Leverage of each run: the weight of its own response in its fitted value; at 1 the fit "
+      "passes exactly through it.{}",
       twice < 1 ? fmt::format(" Dashed: twice the average, {:.2f}.", twice) : "");
   Axis x = linear_axis("run", quality.runs.front(), quality.runs.back());
   Axis y = linear_axis("leverage", 0, 1, 0.02);
@@ -125,8 +126,8 @@ std::string correlation_title(const doe::NamedMatrix& map, Eigen::Index columns)
   own.diagonal().setZero();
   Eigen::Index i = 0, j = 0;
   const double most = own.maxCoeff(&i, &j);
-  if (most < 0.005) return "The design tells all terms of the model apart: none are correlated.";
-  return fmt::format("Of the model's terms {} and {} are the most alike: correlation {:.2f}.",
+  if (most < 0.005) return "All terms of the model are uncorrelated.";
+  return fmt::format("The most correlated terms of the model are {} and {}: {:.2f}.",
                      map.rows[static_cast<std::size_t>(std::min(i, j))],
                      map.rows[static_cast<std::size_t>(std::max(i, j))], most);
 }
@@ -191,12 +192,12 @@ Figure correlation_figure(const analysis::Analysis& analysis, const doe::NamedMa
   figure.name = "design-correlation";
   figure.title = correlation_title(map, own);
   figure.caption =
-      "Size of the correlation of two columns of the model matrix: the darker, the harder to tell "
-      "their effects apart; empty is none.";
+      "Absolute correlation between two columns of the model matrix: the darker, the harder to "
+      "separate their effects; empty is none.";
   if (own < map.values.rows()) figure.caption += " In brackets: not in the model.";
   if (kept.size() < map.rows.size()) {
-    figure.caption += fmt::format(" The {} of {} columns that are most like another.", kept.size(),
-                                  map.rows.size());
+    figure.caption += fmt::format(" The {} of {} columns with the highest correlations.",
+                                  kept.size(), map.rows.size());
   }
   std::vector<std::string> names;
   for (const Eigen::Index column : kept) {
@@ -237,12 +238,13 @@ std::string power_title(const std::vector<doe::TermPower>& terms) {
   });
   if (weak == 0) {
     const std::string least = analysis::percent(*terms.front().power);
-    return fmt::format("Every term as large as a run's scatter would be found: the chance is {}{}.",
-                       least, least == "100 %" ? "" : " or more");
+    return fmt::format(
+        "Every term as large as a run's standard deviation would be detected: the power is {}{}.",
+        least, least == "100 %" ? "" : " or more");
   }
   return fmt::format(
-      "{} of {} terms may be missed even where they are as large as a run's scatter: {} is found "
-      "with a chance of {}.",
+      "{} of {} terms may be missed even if they are as large as a run's standard deviation: the "
+      "power for {} is {}.",
       weak, terms.size(), terms.front().term, analysis::percent(*terms.front().power));
 }
 
@@ -251,8 +253,8 @@ Figure power_figure(std::vector<doe::TermPower> terms) {
   figure.name = "design-power";
   figure.title = power_title(terms);
   figure.caption =
-      "Power: the probability to find, at the 5 % level, a term whose coefficient is one standard "
-      "deviation of a run (two from low to high). Dashed: 80 %.";
+      "Power: the probability of detecting, at the 5 % level, a term whose coefficient is one "
+      "standard deviation of a run (two from low to high). Dashed: 80 %.";
   if (terms.size() > kMaxTerms) {
     figure.caption += fmt::format(" The {} weakest of {} terms.", kMaxTerms, terms.size());
     terms.resize(kMaxTerms);

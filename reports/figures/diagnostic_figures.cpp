@@ -100,22 +100,22 @@ Figure predicted_against_observed(const analysis::ResponseAnalysis& response) {
       named(response, "predicted",
             fmt::format("The model explains {} of the variation of {}.",
                         analysis::in_words(analysis::percent(fit.r2)), response.response.name),
-            "Predicted against observed; on the dashed line both agree."),
+            "Predicted against observed; on the dashed line they are equal."),
       scatter, {{low, low}, {high, high}});
 }
 
 std::string spread_title(const analysis::ResponseAnalysis& response) {
   const std::optional<surfaces::SpreadTest>& spread = response.diagnostics.spread;
-  if (!spread) return "Whether the scatter changes with the response cannot be tested.";
+  if (!spread) return "Whether the variance changes with the response cannot be tested.";
   if (spread->p >= kSignificant) {
-    return fmt::format("The scatter is as large for high as for low values ({}).",
+    return fmt::format("The variance is the same for high and low values ({}).",
                        analysis::p_words(spread->p));
   }
   const surfaces::Transform& transform = response.fit->transform;
   return fmt::format(
-      "The scatter {}{} with the response ({}): {}.", spread->grows ? "grows" : "falls",
+      "The variance {}{} with the response ({}): {}.", spread->grows ? "grows" : "falls",
       analysis::scale_words(transform), analysis::p_words(spread->p),
-      transform == surfaces::Transform::kNone ? "transform it" : "another transform may suit");
+      transform == surfaces::Transform::kNone ? "transform it" : "try another transform");
 }
 
 Figure residuals_against_fitted(const analysis::ResponseAnalysis& response) {
@@ -128,16 +128,16 @@ Figure residuals_against_fitted(const analysis::ResponseAnalysis& response) {
       axis_over(residual_title(response), fit.residuals)};
   return drawn(response,
                named(response, "residuals-fitted", spread_title(response),
-                     "Residuals against fitted values: a funnel asks for a transform, a bow for "
-                     "more terms."),
+                     "Residuals against fitted values: a funnel shape suggests a transform, a "
+                     "curve suggests more terms."),
                scatter, {{scatter.x_axis.low, 0}, {scatter.x_axis.high, 0}});
 }
 
 std::string drift_title(const std::optional<surfaces::DriftTest>& drift) {
-  if (!drift) return "Residuals by run number; whether they drifted cannot be tested.";
+  if (!drift) return "Residuals by run number; drift cannot be tested.";
   const std::string p = analysis::p_words(drift->p);
   if (drift->p >= kSignificant) return fmt::format("Residuals show no drift in run order ({}).", p);
-  return fmt::format("Residuals {} in run order ({}): something drifted.",
+  return fmt::format("Residuals {} in run order ({}): the system drifted.",
                      drift->slope > 0 ? "rise" : "fall", p);
 }
 
@@ -152,8 +152,8 @@ Figure residuals_in_run_order(const analysis::ResponseAnalysis& response) {
                         axis_over(residual_title(response), fit.residuals)};
   return drawn(response,
                named(response, "residuals", drift_title(response.diagnostics.drift),
-                     "Observed less fitted " + analysis::fitted_quantity(response) +
-                         ", in the order the runs were made."),
+                     "Observed minus fitted " + analysis::fitted_quantity(response) +
+                         ", in the order in which the runs were made."),
                scatter, {{scatter.x_axis.low, 0}, {scatter.x_axis.high, 0}});
 }
 
@@ -191,8 +191,8 @@ Figure normal_plot(const analysis::ResponseAnalysis& response) {
                         axis_over("studentised residual", r)};
   return drawn(response,
                named(response, "normal", outlier_title(response),
-                     "Normal plot: studentised residuals of normal scatter follow the dashed "
-                     "line."),
+                     "Normal probability plot: normally distributed studentised residuals follow "
+                     "the dashed line."),
                scatter, {{-9, -9}, {9, 9}});
 }
 
@@ -202,12 +202,13 @@ std::string influence_title(const analysis::ResponseAnalysis& response,
   if (!runs.empty()) {
     return analysis::capitalised(fmt::format(
         "{} {} the surface more than one run should: measure {} again.", analysis::runs_text(runs),
-        runs.size() == 1 ? "moves" : "each move", runs.size() == 1 ? "it" : "them"));
+        runs.size() == 1 ? "influences" : "each influence", runs.size() == 1 ? "it" : "them"));
   }
   Eigen::Index most = 0;
   const double largest = distances.maxCoeff(&most);
   return fmt::format(
-      "No single run makes the surface; run {} moves it most (Cook's distance {:.2g}).",
+      "No single run dominates the surface; run {} has the largest influence (Cook's distance "
+      "{:.2g}).",
       response.runs[static_cast<std::size_t>(most)], largest);
 }
 
@@ -223,7 +224,7 @@ Figure influence_figure(const analysis::ResponseAnalysis& response) {
                   linear_axis("Cook's distance", 0, distances.maxCoeff())};
   return drawn(response,
                named(response, "influence", influence_title(response, distances),
-                     "Cook's distance: how far all fitted values move without the run. Orange: "
+                     "Cook's distance: how much all fitted values change without the run. Orange: "
                      "outliers, and runs beyond the median of the F distribution."),
                scatter, {});
 }
@@ -257,18 +258,17 @@ std::string box_cox_title(const analysis::ResponseAnalysis& response) {
   const surfaces::Transform& taken = response.fit->transform;
   const bool is_none = taken == surfaces::Transform::kNone;
   if (profile.suggestion == taken || (!is_none && suits(profile, taken))) {
-    return is_none ? fmt::format("{} needs no transform: the best power is {}, and 1 is none.",
+    return is_none ? fmt::format("{} needs no transform: the best power is {}, and 1 means none.",
                                  response.response.name, power)
-                   : fmt::format("The transform {} suits: the best power is {}.",
+                   : fmt::format("The transform {} is suitable: the best power is {}.",
                                  surfaces::transform_name(taken), power);
   }
   if (profile.suggestion == surfaces::Transform::kNone) {
     return fmt::format(
-        "Rather than {} the runs ask for no transform: the best power is {}, and 1 "
-        "is none.",
+        "The runs suggest no transform instead of {}: the best power is {}, and 1 means none.",
         surfaces::transform_name(taken), power);
   }
-  return fmt::format("The transform {} would suit {} better: the best power is {}.",
+  return fmt::format("The transform {} would be better for {}: the best power is {}.",
                      surfaces::transform_name(profile.suggestion), response.response.name, power);
 }
 
@@ -276,9 +276,10 @@ Figure box_cox_figure(const analysis::ResponseAnalysis& response) {
   constexpr double kDepth = 8;  // of the profile, in units of the interval's drop
   const surfaces::BoxCox& profile = *response.box_cox;
   const double drop = surfaces::chi_squared_quantile(0.95, 1) / 2;
-  Figure figure = named(response, "box-cox", box_cox_title(response),
-                        "Box and Cox's profile: the log-likelihood of each power of the response, "
-                        "below its highest. Shaded: the 95 % interval; dotted: 1, no transform.");
+  Figure figure =
+      named(response, "box-cox", box_cox_title(response),
+            "Box-Cox profile: the log-likelihood of each power of the response, relative to the "
+            "maximum. Shaded: the 95 % interval; dotted: 1, no transform.");
   const Axis x = linear_axis("power", -2, 2);
   Polyline curve;
   for (std::size_t i = 0; i < profile.lambdas.size(); ++i) {

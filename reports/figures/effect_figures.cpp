@@ -30,7 +30,7 @@ void draw_effect(Chart& chart, const analysis::Effect& effect, double row) {
     chart.curve({{interval.low, row}, {interval.high, row}}, effect.term + name,
                 {{"stroke", colour}, {"stroke-width", width}});
   };
-  if (effect.joint_interval) span(*effect.joint_interval, ": 95 % interval of all together", "1");
+  if (effect.joint_interval) span(*effect.joint_interval, ": simultaneous 95 % interval", "1");
   if (effect.interval) span(*effect.interval, ": 95 % interval", "3");
   Attributes style = {{"fill", clear ? colour : "#fff"}, {"stroke", colour}, {"stroke-width", "2"}};
   if (!clear) style.emplace_back("class", "paper");  // hollow on any background
@@ -41,17 +41,18 @@ void draw_effect(Chart& chart, const analysis::Effect& effect, double row) {
 std::string caption_of(const analysis::ResponseAnalysis& response,
                        const std::vector<analysis::Effect>& effects) {
   std::string text = fmt::format(
-      "Coefficients of the model in coded units: how far {} moves from the middle of a factor's "
+      "Coefficients of the model in coded units: the change of {} from the middle of a factor's "
       "range to its high end.",
       analysis::fitted_quantity(response));
   if (effects.front().interval) {
     text +=
-        " Thick lines: 95 % intervals, each alone; filled where it excludes 0. Thin lines: 95 % "
-        "intervals of all terms together (Bonferroni).";
+        " Thick lines: individual 95 % intervals; filled if the interval excludes 0. Thin lines: "
+        "simultaneous 95 % intervals of all terms (Bonferroni).";
   }
   if (response.other) {
-    text += fmt::format(" Of the polynomial: predictions come from a surface of another kind, {}.",
-                        doe::word_of(response.kind));
+    text += fmt::format(
+        " These are of the polynomial; predictions come from another kind of surface, {}.",
+        doe::word_of(response.kind));
   }
   if (effects.size() > kMaxRows) {
     text += fmt::format(" The {} largest of {} terms; the others are in the table.", kMaxRows,

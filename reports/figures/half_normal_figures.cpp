@@ -41,16 +41,16 @@ Figure half_normal_figure(const analysis::ResponseAnalysis& response,
   figure.name = "half-normal-" + file_part(response.response.name);
   figure.title = analysis::effects_conclusion(response);
   figure.caption = fmt::format(
-      "Half-normal plot: sizes of terms that are scatter follow the line. Of terms without effect "
-      "one in twenty lies beyond the margin of error ME ({1}), in one of twenty such experiments "
-      "any beyond SME ({2}), by Lenth's pseudo standard error ({0}). Terms are scaled to the same "
-      "variance.",
+      "Half-normal plot: terms without effect follow the line. One in twenty of them lies beyond "
+      "the margin of error ME ({1}); in one of twenty such experiments any of them lies beyond the "
+      "simultaneous margin SME ({2}). Both are from Lenth's pseudo standard error ({0}). Terms are "
+      "scaled to the same variance.",
       analysis::short_number(margins.pseudo_error), analysis::short_number(margins.margin),
       analysis::short_number(margins.simultaneous_margin));
   const double largest = std::abs(effects.front().estimate);
-  const Axis x =
-      linear_axis(analysis::name_with_unit("size of the term", analysis::fitted_unit(response)), 0,
-                  1.08 * std::max(largest, margins.margin));
+  const Axis x = linear_axis(
+      analysis::name_with_unit("absolute size of the term", analysis::fitted_unit(response)), 0,
+      1.08 * std::max(largest, margins.margin));
   const Axis y = linear_axis("half-normal quantile", 0, places.back());
   Chart chart(figure.name, x, y);
   chart.grid_lines();

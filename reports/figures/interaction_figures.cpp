@@ -150,7 +150,7 @@ std::string move_text(const doe::Factor& x, const Polyline& line) {
 /// Whether lines that are not parallel may be so by chance.
 std::string doubt_text(const analysis::ResponseAnalysis& response, const Interaction& interaction) {
   if (is_clear(response, interaction.x, interaction.by) != false) return "";
-  return fmt::format(", no more apart{} than scatter explains",
+  return fmt::format("; the difference{} is not significant",
                      analysis::scale_words(response.fit->transform));
 }
 
@@ -230,8 +230,8 @@ Figure interaction_figure(const analysis::Analysis& analysis,
   const std::string held =
       analysis::settings_text(factors, at.settings, {interaction.x, interaction.by});
   figure.caption = fmt::format(
-      "Predicted mean of {}, a line for {} of {}{}. Lines that are not parallel: the two factors "
-      "interact.",
+      "Predicted mean of {}, with a line for {} of {}{}. If the lines are not parallel, the two "
+      "factors interact.",
       response.response.name, by.is_categorical() ? "each level" : "either end of the range",
       by.name, held.empty() ? "" : ", with " + held + " (" + at.name + ")");
   if (pairs > drawn) {

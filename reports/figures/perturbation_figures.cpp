@@ -83,7 +83,7 @@ Axis axis_with_room_for(const std::vector<Curve>& curves) {
   std::vector<std::string> names;
   for (const Curve& curve : curves) names.push_back(curve.factor);
   const double room = room_for_names(names, 2, kPerturbationSize, 2);
-  return {"place in each factor's range",
+  return {"position in each factor's range",
           -1 - room,
           1 + room,
           {{-1, "low"}, {0, "middle"}, {1, "high"}}};
@@ -96,12 +96,13 @@ std::string title_of(const analysis::ResponseAnalysis& response, const std::vect
     return analysis::with_unit(analysis::difference_to(curve.range(), curve.known_to),
                                response.response.unit);
   };
-  if (!(curves.front().range() > 0)) return fmt::format("No factor moves {} at {}.", name, at.name);
+  if (!(curves.front().range() > 0))
+    return fmt::format("No factor has an effect on {} at {}.", name, at.name);
   if (curves.size() == 1) {
-    return fmt::format("{} moves {} by {} over its range.", curves[0].factor, name,
+    return fmt::format("{} changes {} by {} over its range.", curves[0].factor, name,
                        size(curves[0]));
   }
-  return fmt::format("From {}, {} moves {} most, by {}, and {} least, by {}.", at.name,
+  return fmt::format("From {}, {} changes {} most, by {}, and {} least, by {}.", at.name,
                      curves.front().factor, name, size(curves.front()), curves.back().factor,
                      size(curves.back()));
 }
@@ -117,7 +118,7 @@ Figure perturbation_figure(const analysis::ResponseAnalysis& response, std::vect
       response.response.name, at.name);
   if (curves.size() > kMaxCurves) {
     figure.caption +=
-        fmt::format(" The {} of {} factors that move it most.", kMaxCurves, curves.size());
+        fmt::format(" The {} of {} factors with the largest effects.", kMaxCurves, curves.size());
     curves.resize(kMaxCurves);
   }
   double low = curves[0].low, high = curves[0].high;

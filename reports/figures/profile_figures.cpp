@@ -143,11 +143,11 @@ std::string title_of(const analysis::Analysis& analysis, const analysis::Respons
       std::max_element(profiles.begin(), profiles.end(),
                        [](const Profile& a, const Profile& b) { return change(a) < change(b); });
   if (!(change(*strongest) > 0)) {
-    return fmt::format("Through {}, no factor changes {}.", at.name, name);
+    return fmt::format("At {}, no factor has an effect on {}.", at.name, name);
   }
   const doe::Factor& factor =
       analysis::factors_of(analysis)[static_cast<std::size_t>(strongest - profiles.begin())];
-  return fmt::format("Through {}, {} changes {}with {}: by {}.", at.name, name,
+  return fmt::format("At {}, {} changes {}with {}: by {}.", at.name, name,
                      profiles.size() > 1 ? "most " : "", factor.name,
                      analysis::with_unit(change_text(*strongest), response.response.unit));
 }
@@ -169,8 +169,8 @@ Figure profile_figure(const analysis::Analysis& analysis,
       at.name);
   const std::vector<std::size_t> drawn = factors_to_draw(profiles);
   if (drawn.size() < profiles.size()) {
-    figure.caption +=
-        fmt::format(" The {} of {} factors that change it most.", drawn.size(), profiles.size());
+    figure.caption += fmt::format(" The {} of {} factors with the largest effects.", drawn.size(),
+                                  profiles.size());
   }
   const Axis y = response_axis(response, profiles, point);
   std::vector<std::string> charts;

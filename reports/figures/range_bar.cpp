@@ -74,7 +74,7 @@ std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* go
                    {"role", "img"}});
   svg.element("title",
               "Shaded: meets the goal. Thin: next run, 95 %. Thick: mean, 95 %. Dot: predicted. "
-              "Diamond: confirmed. Square: now.");
+              "Diamond: confirmed. Square: baseline.");
   if (limited) {
     draw_bar(svg, span.place(goal->met_low()), span.place(goal->met_high()), kBarHeight,
              {{"fill", series_colour(2)}, {"fill-opacity", "0.28"}});

@@ -27,24 +27,24 @@ std::string row_name(const analysis::Analysis& analysis, const analysis::FactorS
 std::string broken_limit(const analysis::Analysis& analysis, const analysis::Tornado& tornado) {
   const surfaces::Goal* goal = analysis::goal_of(analysis, tornado.response->response.name);
   if (goal == nullptr || !goal->is_limit()) return "";
-  if (!goal->is_met(tornado.centre)) return "; the limit is missed without a step";
+  if (!goal->is_met(tornado.centre)) return "; the limit is violated even without a step";
   for (const analysis::FactorSwing& swing : tornado.swings) {
     for (const std::optional<analysis::SwingEnd>& end : {swing.down, swing.up}) {
       if (end && !goal->is_met(end->mean)) {
         return "; with " +
                analysis::setting_text(analysis::factors_of(analysis)[swing.factor], end->setting) +
-               " its limit is missed";
+               " its limit is violated";
       }
     }
   }
-  return "; no single step misses its limit";
+  return "; no single step violates its limit";
 }
 
 std::string title_of(const analysis::Analysis& analysis, const analysis::Tornado& tornado) {
   const study::Response& response = tornado.response->response;
   const analysis::FactorSwing& first = tornado.swings.front();
   if (first.reach(tornado.centre) == 0) {
-    return fmt::format("No single step moves {}.", response.name);
+    return fmt::format("No single step changes {}.", response.name);
   }
   const auto change = [&](const analysis::SwingEnd& end) {
     return analysis::with_unit(
@@ -53,9 +53,9 @@ std::string title_of(const analysis::Analysis& analysis, const analysis::Tornado
         response.unit);
   };
   std::string changes;
-  if (first.down) changes = change(*first.down) + " a step down";
-  if (first.up) changes += (changes.empty() ? "" : ", ") + change(*first.up) + " a step up";
-  return fmt::format("Of single steps, those of {} move {} most: {}{}.",
+  if (first.down) changes = change(*first.down) + " one step down";
+  if (first.up) changes += (changes.empty() ? "" : ", ") + change(*first.up) + " one step up";
+  return fmt::format("A single step of {} changes {} most: {}{}.",
                      analysis::factors_of(analysis)[first.factor].name, response.name, changes,
                      broken_limit(analysis, tornado));
 }
@@ -102,14 +102,14 @@ Figure tornado_figure(const analysis::Analysis& analysis, analysis::Tornado torn
   figure.name = "tornado-" + file_part(tornado.response->response.name);
   figure.title = title_of(analysis, tornado);
   figure.caption = fmt::format(
-      "Predicted mean of {} where one factor is one usable step below (orange) or above (blue) the "
-      "optimum, all others held; the line is the optimum ({}).",
+      "Predicted mean of {} with one factor one usable step below (orange) or above (blue) the "
+      "optimum and all others fixed; the line is the optimum ({}).",
       tornado.response->response.name,
       analysis::with_unit(analysis::number_to(tornado.centre, tornado.centre_known_to),
                           tornado.response->response.unit));
   if (tornado.swings.size() > kMaxSwings) {
-    figure.caption +=
-        fmt::format(" The {} of {} factors that move it most.", kMaxSwings, tornado.swings.size());
+    figure.caption += fmt::format(" The {} of {} factors with the largest effects.", kMaxSwings,
+                                  tornado.swings.size());
     tornado.swings.resize(kMaxSwings);
   }
   std::vector<std::string> names;

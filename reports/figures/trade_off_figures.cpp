@@ -119,19 +119,19 @@ void draw_predicted(Chart& chart, const TradeOffScatter& scatter) {
   const std::string colour = series_colour(0);
   if (scatter.all_front.size() > scatter.front.size()) {
     for (const Point& at : scatter.all_front) {
-      chart.circle(at, 1.8, {{"fill", colour}}, "not beaten in all goals");
+      chart.circle(at, 1.8, {{"fill", colour}}, "Pareto-optimal in all goals");
     }
   }
   chart.line(scatter.front, {{"stroke", colour}, {"stroke-width", "1.5"}});
   for (const Point& at : scatter.front) {
     if (scatter.front.size() == 1) break;
-    chart.circle(at, 3, {{"fill", colour}}, "not beaten in these goals");
+    chart.circle(at, 3, {{"fill", colour}}, "Pareto-optimal in these goals");
   }
   const surfaces::Optimum& optimum = *scatter.analysis.optimum;
   if (optimum.baseline) {
     const Point now = scatter.at(*optimum.baseline);
     chart.circle(now, 6, {{"fill", "none"}, {"stroke", series_colour(2)}, {"stroke-width", "3"}},
-                 "today's settings, predicted");
+                 "baseline, predicted");
   }
   chart.star(scatter.at(optimum.best), 10,
              {{"fill", series_colour(1)}, {"stroke", "#fff"}, {"stroke-width", "1.2"}},
@@ -164,27 +164,29 @@ std::string title_of(const TradeOffScatter& scatter, const Limits& limits) {
   const bool only_limits = scatter.analysis.goals.at(first.name).is_limit() &&
                            scatter.analysis.goals.at(second.name).is_limit();
   if (scatter.front.size() < 2) {
-    return only_limits ? met_by_runs(scatter, limits)
-                       : fmt::format("{} and {} are not at odds: the same settings suit both.",
-                                     first.name, second.name);
+    return only_limits
+               ? met_by_runs(scatter, limits)
+               : fmt::format("{} and {} do not conflict: the same configuration is best for both.",
+                             first.name, second.name);
   }
   const surfaces::Candidate& from = *scatter.front_candidates.back();
   const surfaces::Candidate& to = *scatter.front_candidates.front();
-  return fmt::format("Taking {} from {} takes {} from {}.", first.name,
+  return fmt::format("Changing {} from {} changes {} from {}.", first.name,
                      change_text(from, to, first), second.name, change_text(from, to, second));
 }
 
 std::string caption_of(const TradeOffScatter& scatter, const Limits& limits) {
   std::string text = "Grey: measured runs.";
   if (scatter.front.size() > 1) {
-    text += fmt::format(" Line: predictions of settings that no others beat in these two goals{}.",
-                        scatter.all_front.size() > scatter.front.size()
-                            ? "; small dots: that are beaten in these two, but not in all goals"
-                            : "");
+    text += fmt::format(
+        " Line: predictions of configurations that are Pareto-optimal in these two goals{}.",
+        scatter.all_front.size() > scatter.front.size()
+            ? "; small dots: Pareto-optimal in all goals, but not in these two"
+            : "");
   }
   text += " Star: the optimum.";
-  if (scatter.analysis.optimum->baseline) text += " Ring: predicted at today's settings.";
-  if (limits.any) text += " Hatched: a limit is missed.";
+  if (scatter.analysis.optimum->baseline) text += " Ring: predicted at the baseline.";
+  if (limits.any) text += " Hatched: a limit is violated.";
   return text;
 }
 
@@ -223,7 +225,7 @@ std::vector<Figure> trade_off_figures(const analysis::Analysis& analysis) {
 std::string trade_offs_left_out(const analysis::Analysis& analysis) {
   const std::size_t pairs = analysis::goal_pairs(analysis).size();
   if (pairs <= kMaxGoalPairs) return "";
-  return fmt::format("Of {} pairs of goals the {} that are most at odds are drawn.", pairs,
+  return fmt::format("Of {} pairs of goals, the {} with the strongest conflict are drawn.", pairs,
                      kMaxGoalPairs);
 }
 

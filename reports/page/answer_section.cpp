@@ -56,13 +56,13 @@ std::string badge_class(analysis::Status status) {
 const char* title_of_settings(analysis::Status status) {
   switch (status) {
     case analysis::Status::kInfeasible:
-      return "Nearest settings";
+      return "Nearest configuration";
     case analysis::Status::kNotConfirmed:
-      return "Settings that were predicted to be best";
+      return "Configuration that was predicted to be best";
     case analysis::Status::kNoGain:
-      return "Settings that are as good as today's";
+      return "Configuration that is as good as the baseline";
     default:
-      return "Settings to use";
+      return "Configuration to use";
   }
 }
 
@@ -76,7 +76,8 @@ void write_settings(const Page& page, Markup& out) {
     out.element("strong", factor.format(page.analysis.optimum->best.settings[f]));
     if (!factor.unit.empty()) out.text(" " + factor.unit);
     if (factor.baseline) {
-      out.element("span", " (now " + factor.format(*factor.baseline) + ")", {{"class", "quiet"}});
+      out.element("span", " (baseline " + factor.format(*factor.baseline) + ")",
+                  {{"class", "quiet"}});
     }
     out.close().close();
   }
@@ -104,7 +105,7 @@ void write_form(const char* title, const std::string& text, Markup& out) {
 void write_forms(const Page& page, Markup& out) {
   const study::Study& study = page.analysis.directory->study;
   const std::vector<double>& settings = page.analysis.optimum->best.settings;
-  out.element("h3", "The settings, to be copied");
+  out.element("h3", "The configuration, to copy");
   out.open("div", {{"class", "copies"}});
   write_form("as a command", analysis::settings_as_command(study, settings), out);
   write_form("as YAML", analysis::settings_as_yaml(study.factors, settings), out);
@@ -126,8 +127,8 @@ void write_gains(const Answer& answer, Markup& out) {
   const bool any_ramp =
       std::any_of(gains.begin(), gains.end(), [&](const auto& gain) { return is_ramp(gain.name); });
   out.open("p", {{"class", "gain"}});
-  out.text(answer.baseline_measured() ? "Against today's settings, measured: "
-                                      : "Against today's settings, predicted: ");
+  out.text(answer.baseline_measured() ? "Relative to the baseline, measured: "
+                                      : "Relative to the baseline, predicted: ");
   bool first = true;
   for (const surfaces::Gain& predicted : gains) {
     if (any_ramp && !is_ramp(predicted.name)) continue;
@@ -216,9 +217,9 @@ Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook* outlook,
   if (goal == nullptr) return text_cell("none");
   Cell cell = text_cell(analysis::goal_text(*goal, unit));
   if (outlook == nullptr || !goal->is_limit()) return cell;
-  std::string met = outlook->goal_met ? "✓ met" : "✗ missed";
+  std::string met = outlook->goal_met ? "✓ met" : "✗ not met";
   if (confirmed != nullptr && confirmed->limit) {
-    constexpr const char* kWords[] = {"✓ held", "✓ held, not surely", "✗ missed"};
+    constexpr const char* kWords[] = {"✓ met", "✓ met, not significantly", "✗ not met"};
     met = kWords[static_cast<std::size_t>(*confirmed->limit)];
   }
   if (outlook->goal_met_probability) {
@@ -270,8 +271,8 @@ std::vector<Cell> outlook_row(const Answer& answer, const analysis::ResponseAnal
 /// What the marks of the bars are: raw like these, which are left out where only text can stand.
 void write_legend(const Answer& answer, Markup& out) {
   std::string text =
-      "Against the goal: dot predicted, thick its 95 % interval, thin that of the next run";
-  if (answer.analysis().optimum->baseline) text += ", square today";
+      "Compared with the goal: dot predicted, thick its 95 % interval, thin that of the next run";
+  if (answer.analysis().optimum->baseline) text += ", square baseline";
   if (answer.any_confirmed()) text += ", diamond confirmed";
   const auto& goals = answer.analysis().goals;
   const bool limited = std::any_of(goals.begin(), goals.end(),
@@ -282,15 +283,15 @@ void write_legend(const Answer& answer, Markup& out) {
 
 void write_predictions(const Answer& answer, Markup& out) {
   std::vector<std::string> header = {"Response"};
-  if (answer.analysis().optimum->baseline) header.emplace_back("Today");
+  if (answer.analysis().optimum->baseline) header.emplace_back("Baseline");
   header.insert(header.end(), {"Predicted mean", "95 % for the mean", "95 % for the next run"});
   if (answer.any_confirmed()) header.emplace_back("Confirmed mean");
-  header.insert(header.end(), {"Goal", "Against the goal"});
+  header.insert(header.end(), {"Goal", "Compared with the goal"});
   std::vector<std::vector<Cell>> rows;
   for (const analysis::ResponseAnalysis& response : answer.analysis().responses) {
     rows.push_back(outlook_row(answer, response));
   }
-  out.element("h3", "What they give");
+  out.element("h3", "Predicted responses");
   write_table(header, rows, out, WhenNarrow::kList);
   write_legend(answer, out);
 }

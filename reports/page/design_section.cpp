@@ -49,7 +49,7 @@ constexpr Row kRows[] = {
 
 void write_efficiencies(const analysis::DesignQuality& quality, Markup& out) {
   std::vector<std::string> header = {"", "As planned"};
-  if (quality.made) header.emplace_back("As far as it was run");
+  if (quality.made) header.emplace_back("As completed so far");
   std::vector<std::vector<Cell>> rows;
   for (const Row& row : kRows) {
     rows.push_back({text_cell(row.name), row.property(quality.planned)});
@@ -63,20 +63,19 @@ void write_gaps(const analysis::DesignQuality& quality, Markup& out) {
   const doe::FullEvaluation& evaluation = quality.shown();
   const bool is_plan = !quality.made;
   if (!evaluation.basics.aliases.empty()) {
-    out.element("p", fmt::format("The {} do not determine {}: without all coefficients there is "
-                                 "no prediction variance, leverage or power.",
+    out.element("p", fmt::format("The {} do not determine {}; without all coefficients there is no "
+                                 "prediction variance, leverage or power.",
                                  is_plan ? "planned runs" : "completed runs",
                                  fmt::join(evaluation.basics.aliases, ", ")));
   } else if (evaluation.basics.runs == evaluation.basics.terms) {
     out.element("p",
-                "There are as many coefficients as runs: every run has leverage 1, and no "
-                "power can be given, for nothing is left to estimate the error from.");
+                "There are as many coefficients as runs, so every run has leverage 1, and there is "
+                "no power because the error cannot be estimated.");
   }
   const std::vector<std::string>& sets = evaluation.alias_sets;
   if (sets.empty()) return;
   const auto end = sets.begin() + static_cast<long>(std::min(sets.size(), kMaxAliasSets));
-  out.element("p", fmt::format("Effects that cannot be told apart: {}{}.",
-                               fmt::join(sets.begin(), end, "; "),
+  out.element("p", fmt::format("Aliased effects: {}{}.", fmt::join(sets.begin(), end, "; "),
                                sets.size() > kMaxAliasSets
                                    ? fmt::format(" and {} more", sets.size() - kMaxAliasSets)
                                    : ""));
@@ -87,14 +86,14 @@ void write_gaps(const analysis::DesignQuality& quality, Markup& out) {
 void write_design(const Page& page, Markup& out) {
   const analysis::DesignQuality& quality = page.quality;
   if (quality.made) {
-    out.element("p", fmt::format("{} of {} planned runs are complete; the figures are of these.",
+    out.element("p", fmt::format("{} of {} planned runs are complete; the figures describe these.",
                                  quality.made->basics.runs, quality.planned.basics.runs));
   }
   write_efficiencies(quality, out);
   if (quality.has_whole_plots) {
     out.element("p",
-                "Efficiencies and power are those of runs with one error; with whole plots "
-                "hard-to-change factors are known less well.");
+                "Efficiencies and power assume independent runs; with whole plots, effects of "
+                "hard-to-change factors are less precise.");
   }
   write_gaps(quality, out);
   write_figures(page.design, out, "figures pairs");

@@ -38,9 +38,9 @@ void write_levels(const analysis::Analysis& analysis, Markup& out) {
     }
   }
   if (rows.empty()) return;
-  out.element("h3", "What levels do");
+  out.element("h3", "Effects of levels");
   out.element("p", "Predicted means, all other factors at " + analysis::reference(analysis).name +
-                       ". The runs cannot tell levels apart that are joined by \"or\".");
+                       ". Levels joined by \"or\" do not differ significantly.");
   write_table({"Factor", "Response", "Levels"}, rows, out, WhenNarrow::kList);
 }
 
@@ -53,13 +53,13 @@ void write_effects(const Page& page, Markup& out) {
     write_figures(page.half_normals, out, "figures pairs");
   }
   if (!page.perturbations.empty()) {
-    out.element("h3", "All factors from the same place");
+    out.element("h3", "All factors from the same point");
     write_figures(page.perturbations, out, "figures pairs");
   }
   write_levels(page.analysis, out);
   out.element("h3", "Which factors interact");
   if (page.interactions.empty()) {
-    out.element("p", "The surfaces have no interactions: each factor acts alone.");
+    out.element("p", "The surfaces have no interactions: the effects of the factors add up.");
   } else {
     write_figures(page.interactions, out, "figures pairs");
   }

@@ -32,7 +32,7 @@ void write_explore(const Page& page, Markup& out) {
               "These figures are drawn at " + analysis::reference(page.analysis).name + ": " +
                   analysis::settings_text(analysis::factors_of(page.analysis),
                                           analysis::reference(page.analysis).settings) +
-                  ". Where scripts may run, sliders move them.",
+                  ". If scripts are enabled, sliders change this.",
               {{"class", "static-only"}});
   out.open("div", {{"class", "explore"}});
   out.open("div", {{"id", "settings"}, {"class", "panel"}}).close();

@@ -11,40 +11,39 @@ struct Word {
 };
 
 constexpr Word kWords[] = {
-    {"95 % for the mean",
-     "where the mean of many runs at the same settings lies, with 95 % confidence"},
+    {"95 % for the mean", "confidence interval of the mean of many runs with the same settings"},
     {"95 % for the next run",
-     "where one further run lies, with 95 % probability: the mean may be off, and runs scatter "
-     "about it"},
+     "prediction interval of one further run: it includes the uncertainty of the mean and the "
+     "scatter of runs"},
     {"coded units",
-     "a factor's range from -1 (its low end) over 0 (the middle) to 1 (its high end), on its "
-     "scale"},
+     "a factor's range mapped to -1 (low end) to 1 (high end), on the factor's scale"},
     {"term",
-     "a part of the model: a factor (a), a product (a*b: each changes the effect of the other), a "
-     "square (a^2: curvature), a level (a[x]: against the average of all levels)"},
+     "a part of the model: a factor (a), an interaction (a*b: each changes the effect of the "
+     "other), a square (a^2: curvature), a level (a[x]: relative to the average of all levels)"},
     {"R², adjusted, predicted",
-     "the share of the variation that the model explains; less what its terms explain by chance; "
-     "of "
-     "runs that were left out of the fit"},
+     "the fraction of the variation that the model explains; corrected for the number of its "
+     "terms; for runs that are left out of the fit"},
     {"lack of fit",
-     "what the surface misses beyond the scatter of replicated runs; p is the probability of as "
-     "much "
-     "by chance"},
-    {"leverage", "the share of a run's own response in the value fitted there"},
-    {"Cook's distance", "how far all fitted values move when a run is left out"},
-    {"VIF", "how many times larger the variance of a coefficient is because terms are correlated"},
-    {"power", "the probability that the design finds an effect of a given size"},
+     "error of the surface beyond the scatter of replicated runs; p is the probability of at least "
+     "as much by chance"},
+    {"leverage", "the weight of a run's own response in its fitted value"},
+    {"Cook's distance", "how much all fitted values change when a run is left out"},
+    {"VIF",
+     "variance inflation factor: how many times larger the variance of a coefficient is because "
+     "terms are correlated"},
+    {"power", "the probability of detecting an effect of a given size"},
     {"D-, A- and G-efficiency",
-     "how well the runs determine all coefficients together, on average, and the worst prediction; "
-     "100 % is an ideal that few models allow"},
+     "precision of all coefficients together, of the coefficients on average, and of the worst "
+     "prediction; 100 % is an ideal that few models allow"},
     {"saddle, ridge",
-     "a surface that rises one way and falls another; one that is level along a direction"},
+     "a surface that rises in one direction and falls in another; one that is flat along a "
+     "direction"},
 };
 
 }  // namespace
 
 void write_glossary(Markup& out) {
-  open_details("What the words mean", out);
+  open_details("Glossary", out);
   out.open("dl", {{"class", "facts"}});
   for (const Word& word : kWords) {
     out.element("dt", word.name).element("dd", word.meaning);

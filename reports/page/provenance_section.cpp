@@ -120,7 +120,7 @@ void write_provenance(const Page& page, Markup& out) {
   write_fact("Software", fmt::format("doetune {}", version()), out);
   if (hosts != "imported" && !analysis.records.empty()) {
     write_fact("To repeat",
-               "doetune plan study.yaml, then doetune run: the same runs, in that order", out);
+               "doetune plan study.yaml, then doetune run: the same runs in the same order", out);
   }
   write_fact(
       "Data",

@@ -41,11 +41,11 @@ void write_place(const analysis::Analysis& analysis, Markup& out) {
                     {factors[f].format(analysis.optimum->best.settings[f])},
                     text_cell(place_text(factors[f], place))});
   }
-  out.element("h3", "Where the true best lies");
-  out.element("p", fmt::format("Each of {} draws of what the true surfaces may be, given the runs, "
-                               "has a best of its own; nine in ten lie in these ranges.",
+  out.element("h3", "Location of the true optimum");
+  out.element("p", fmt::format("{} surfaces were drawn from their uncertainty, given the runs, and "
+                               "each was optimised. 90 % of these optima lie in the ranges below.",
                                uncertainty->draws));
-  write_table({"Factor", "Best setting", "True best, 90 %"}, rows, out, WhenNarrow::kList);
+  write_table({"Factor", "Best setting", "True optimum, 90 %"}, rows, out, WhenNarrow::kList);
 }
 
 void write_one_step(const analysis::Analysis& analysis, Markup& out) {
@@ -62,17 +62,17 @@ void write_one_step(const analysis::Analysis& analysis, Markup& out) {
   const bool limited = std::any_of(analysis.goals.begin(), analysis.goals.end(),
                                    [](const auto& goal) { return goal.second.is_limit(); });
   const std::string kept = limited
-                               ? fmt::format(" {} of these settings keep to every limit.",
+                               ? fmt::format(" {} of these configurations meet every limit.",
                                              robustness.limits_met_share == 1
                                                  ? "All"
                                                  : analysis::percent(robustness.limits_met_share))
                                : "";
-  out.element(
-      "p", fmt::format("What is predicted where every numeric factor is moved by one usable "
-                       "step, alone and together with others ({}).{} Propagated: the scatter of "
-                       "a response whose settings scatter by these steps.",
-                       analysis::count_of(static_cast<int>(robustness.moved_settings), "setting"),
-                       kept));
+  out.element("p", fmt::format("Predictions with numeric factors moved by one usable step, alone "
+                               "and together with others ({}).{} Propagated standard deviation: "
+                               "the scatter of a response if settings scatter by these steps.",
+                               analysis::count_of(static_cast<int>(robustness.moved_settings),
+                                                  "configuration"),
+                               kept));
   write_table({"Response", "Lowest to highest", "Propagated standard deviation"}, rows, out,
               WhenNarrow::kList);
 }
@@ -84,7 +84,7 @@ void write_shapes(const analysis::Analysis& analysis, Markup& out) {
     rows.push_back(
         {text_cell(response.response.name), prose_cell(analysis::shape_words(analysis, response))});
   }
-  out.element("h3", "Which shape the surfaces have");
+  out.element("h3", "Shape of the surfaces");
   write_table({"Response", "Shape"}, rows, out, WhenNarrow::kList);
 }
 
@@ -94,12 +94,12 @@ void write_robustness(const Page& page, Markup& out) {
   if (page.analysis.optimum && page.analysis.details) {
     write_one_step(page.analysis, out);
     if (page.tornados.empty()) {
-      out.element("p", "No factor can be moved by a step: all are categorical or held.");
+      out.element("p", "No factor can be moved by a step: all are categorical or fixed.");
     }
     write_figures(page.tornados, out, "figures pairs");
     write_place(page.analysis, out);
   } else {
-    out.element("p", "Without an optimum there are no settings to step off from.");
+    out.element("p", "Without an optimum, its robustness cannot be assessed.");
   }
   write_shapes(page.analysis, out);
 }

@@ -59,7 +59,7 @@ class SettingsColumns {
   /// What is not shown, in a sentence.
   std::string left_out() const {
     if (shown_.size() == factors_.size()) return "";
-    return fmt::format("Of {} factors {} are shown in which these settings differ.",
+    return fmt::format("Only {1} of {0} factors are shown, in which these configurations differ.",
                        factors_.size(), shown_.size());
   }
 
@@ -106,20 +106,18 @@ std::vector<Cell> candidate_row(const Page& page, const SettingsColumns& columns
 void write_alternatives(const Page& page, Markup& out) {
   const surfaces::Optimum& optimum = *page.analysis.optimum;
   if (optimum.alternatives.empty()) return;
-  out.element("h3", "Other good settings");
-  out.element(
-      "p",
-      fmt::format(
-          "{} that differ from the optimum by at least a quarter of some factor's range come next. "
-          "✗: a goal is missed on average.",
-          optimum.alternatives.size() == 1
-              ? "The settings"
-              : fmt::format("The {} best settings", optimum.alternatives.size())));
+  out.element("h3", "Other good configurations");
+  out.element("p", fmt::format("{} that differ from the optimum by at least a quarter of some "
+                               "factor's range. ✗: a goal is missed on average.",
+                               optimum.alternatives.size() == 1
+                                   ? "The best configuration"
+                                   : fmt::format("The {} best configurations",
+                                                 optimum.alternatives.size())));
   auto all = candidates_of(optimum.alternatives);
   if (optimum.baseline) all.push_back(&*optimum.baseline);
   const SettingsColumns columns(page.analysis, all);
   std::vector<std::string> header = columns.header();
-  header.insert(header.begin(), "Settings");
+  header.insert(header.begin(), "Configuration");
   for (const analysis::ResponseAnalysis& response : page.analysis.responses) {
     header.push_back(analysis::name_with_unit(response.response.name, response.response.unit));
   }
@@ -129,7 +127,7 @@ void write_alternatives(const Page& page, Markup& out) {
     rows.push_back(candidate_row(page, columns, fmt::format("alternative {}", i + 1),
                                  optimum.alternatives[i]));
   }
-  if (optimum.baseline) rows.push_back(candidate_row(page, columns, "now", *optimum.baseline));
+  if (optimum.baseline) rows.push_back(candidate_row(page, columns, "baseline", *optimum.baseline));
   write_settings_table(columns, header, rows, out);
   out.open("ul");
   for (std::size_t i = 0; i < optimum.alternatives.size(); ++i) {
@@ -159,7 +157,7 @@ void write_gains(const analysis::Analysis& analysis, Markup& out) {
              : Cell{"–"},
          text_cell(gain.ratio_interval ? analysis::interval_text(*gain.ratio_interval) : "–")});
   }
-  out.element("h3", "What it changes against today's settings");
+  out.element("h3", "Change relative to the baseline");
   write_table({"Response", "Change", "95 %", "Ratio", "95 % of the ratio"}, rows, out,
               WhenNarrow::kList);
 }
@@ -191,10 +189,10 @@ void write_equivalents(const analysis::Analysis& analysis, Markup& out) {
     }
     rows.push_back(std::move(row));
   }
-  out.element("h3", "Settings that the runs cannot tell from the best");
+  out.element("h3", "Configurations that are not significantly different from the best");
   out.element("p",
-              "Far apart, and none shown to be worse. Responses are given as their difference from "
-              "the best settings ± half its 95 % interval.");
+              "They are far apart, and none is significantly worse. Responses are given as the "
+              "difference from the best configuration ± half its 95 % interval.");
   write_settings_table(columns, header_of(analysis, columns, nullptr), rows, out);
 }
 
@@ -202,11 +200,12 @@ void write_relaxations(const analysis::Analysis& analysis, Markup& out) {
   for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
     const std::string value = analysis::with_unit(analysis::short_number(relaxation.reachable),
                                                   analysis::unit_of(analysis, relaxation.name));
-    out.element("p", relaxation.feasible
-                         ? fmt::format("With a limit of {} on {} all other goals can be met.",
-                                       value, relaxation.name)
-                         : fmt::format("Even without the limit on {} the others cannot be met.",
-                                       relaxation.name));
+    out.element("p",
+                relaxation.feasible
+                    ? fmt::format("With a limit of {} on {} all other goals can be met.", value,
+                                  relaxation.name)
+                    : fmt::format("Even without the limit on {} the other goals cannot be met.",
+                                  relaxation.name));
   }
 }
 
@@ -224,17 +223,17 @@ void write_pareto(const analysis::Analysis& analysis, Markup& out) {
     row.push_back({analysis::chance_text(point.non_dominated_probability)});
     rows.push_back(std::move(row));
   }
-  open_details(fmt::format("What one goal costs another: {} settings that no others beat in every "
-                           "goal",
-                           rows.size()),
-               out);
-  write_settings_table(columns, header_of(analysis, columns, "Truly not beaten"), rows, out);
+  open_details(
+      fmt::format("Trade-off between goals: {} Pareto-optimal configurations", rows.size()), out);
+  write_settings_table(columns, header_of(analysis, columns, "Probability of being Pareto-optimal"),
+                       rows, out);
   out.close();
 }
 
 /// Why nothing is drawn.
 void write_no_figures(const analysis::Analysis& analysis, Markup& out) {
-  if (analysis.goals.size() < 2) out.element("p", "There is one goal: nothing is traded for it.");
+  if (analysis.goals.size() < 2)
+    out.element("p", "There is only one goal, so there is no trade-off.");
 }
 
 }  // namespace

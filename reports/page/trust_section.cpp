@@ -78,7 +78,8 @@ void write_findings(const std::string& heading, const std::vector<analysis::Find
   std::vector<std::vector<Cell>> rows;
   for (const analysis::Finding& finding : found) {
     rows.push_back(
-        {text_cell(finding.weight == analysis::Finding::Weight::kNote ? "note" : "take care"),
+        {text_cell(finding.weight == analysis::Finding::Weight::kNote ? "note"
+                                                                      : "use with caution"),
          prose_cell(finding.sentence + "."),
          prose_cell(analysis::capitalised(finding.remedy) + ".")});
   }
@@ -132,7 +133,7 @@ std::string replicate_words(const analysis::ResponseAnalysis& response) {
                : fmt::format("Lack of fit is not tested: {}.", response.fit->lack_of_fit_problem);
   }
   return fmt::format(
-      "Replicated runs scatter by {}{} (standard deviation, {}); the surface misses their means by "
+      "Replicated runs scatter by {}{} (standard deviation, {}); the lack of fit to their means is "
       "{} ({}): F = {:.3g}, {}.",
       spread_text(std::sqrt(*pure->mean_square), response),
       analysis::scale_words(response.fit->transform),
@@ -155,14 +156,14 @@ void write_response(const analysis::ResponseAnalysis& response, const std::vecto
   }
   if (response.other) {
     out.element("p",
-                "The figures and tables are of the polynomial; predictions come from a surface of "
-                "another kind, " +
+                "The figures and tables describe the polynomial; predictions come from another "
+                "kind of surface, " +
                     doe::word_of(response.kind) + ".");
   }
   if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
-    out.element("p", "Without an error estimate there are no residuals to look at.");
+    out.element("p", "Without an error estimate there are no residuals to examine.");
   }
-  write_findings("What speaks against it", analysis::findings(response), out);
+  write_findings("Problems of this surface", analysis::findings(response), out);
   if (!figures.empty()) write_figures(figures, out);
   write_anova(response, out);
   out.close();
@@ -172,7 +173,7 @@ void write_response(const analysis::ResponseAnalysis& response, const std::vecto
 
 void write_trust(const Page& page, Markup& out) {
   write_summary(page.analysis, out);
-  write_findings("What speaks against the runs", analysis::run_findings(page.analysis), out);
+  write_findings("Problems of the runs", analysis::run_findings(page.analysis), out);
   const std::vector<analysis::ResponseAnalysis>& responses = page.analysis.responses;
   for (std::size_t r = 0; r < responses.size(); ++r) {
     if (!responses[r].fit) continue;

@@ -75,7 +75,7 @@ bool claim(const std::filesystem::path& attempt_directory, const std::string& ow
   if (!std::filesystem::create_directory(made, error)) {
     if (!error) return false;
     throw study::DirectoryError(
-        fmt::format("{}: cannot be made: {}", made.string(), error.message()));
+        fmt::format("cannot create {}: {}", made.string(), error.message()));
   }
   study::write_file_atomically(made / "owner", owner);
   return true;

@@ -74,7 +74,7 @@ Attempt read_attempt(const std::filesystem::path& directory) {
     attempt.directory = directory;
     return attempt;
   } catch (const nlohmann::json::exception& error) {
-    throw study::DirectoryError(fmt::format("{}: is no attempt: {}", file.string(), error.what()));
+    throw study::DirectoryError(fmt::format("{}: not an attempt: {}", file.string(), error.what()));
   }
 }
 

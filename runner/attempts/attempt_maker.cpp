@@ -20,7 +20,7 @@ std::filesystem::path AttemptMaker::path(int run, int number) const {
   const auto path = std::filesystem::absolute(directory_.attempt(run, number), error);
   if (error) {
     throw study::DirectoryError(
-        fmt::format("{}: the current directory, from which it is reached, is gone ({})",
+        fmt::format("{}: cannot be resolved, because the current directory no longer exists ({})",
                     directory_.path.string(), error.message()));
   }
   return path;

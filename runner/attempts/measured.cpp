@@ -32,7 +32,7 @@ bool is_sane(const nlohmann::json& value) {
 Values values_in(const nlohmann::json* list, const std::string& what, Measured& measured) {
   if (list == nullptr) return {};
   if (!list->is_array() || !std::all_of(list->begin(), list->end(), is_sane)) {
-    measured.remarks.push_back(fmt::format("{} was ignored: it is no list of numbers", what));
+    measured.remarks.push_back(fmt::format("{} was ignored: it is not a list of numbers", what));
     return {};
   }
   return list->get<Values>();
@@ -46,7 +46,7 @@ void read_window(const nlohmann::json* window, Measured& measured) {
     measured.window.reset();
   }
   measured.remarks.push_back(
-      "its window was ignored: expected two numbers, beginning and end in seconds");
+      "its window was ignored: expected two numbers, start and end in seconds");
 }
 
 void read_steady(const nlohmann::json* steady, Measured& measured) {
@@ -81,7 +81,7 @@ void set_half_width(const std::string& name, const nlohmann::json* told, const V
       measured.half_width[name] = told->get<double>();
     } else {
       measured.remarks.push_back(
-          fmt::format("the precision of '{}' was ignored: it is no number from 0 on", name));
+          fmt::format("the precision of '{}' was ignored: it is not a number of at least 0", name));
     }
     return;
   }
@@ -136,16 +136,16 @@ std::vector<std::string> measurement_flags(const Measured& measured,
                                            std::optional<double> precision) {
   std::vector<std::string> flags;
   if (measured.steady == false) flags = measured.unsteady;
-  if (measured.steady == false && flags.empty()) flags = {"it never became steady"};
+  if (measured.steady == false && flags.empty()) flags = {"the measurement never became steady"};
   for (const auto& [name, half_width] : measured.half_width) {
     if (!precision || half_width <= *precision) continue;
-    flags.push_back(fmt::format("{} is known to {:.2g} %, wanted were {:g} %", name,
-                                100 * half_width, 100 * *precision));
+    flags.push_back(fmt::format("{} has a precision of {:.2g} % instead of the required {:g} %",
+                                name, 100 * half_width, 100 * *precision));
   }
   if (precision && measured.half_width.empty()) {
     flags.push_back(
-        fmt::format("how precise it is is not known, wanted were {:g} %: it gave no "
-                    "repeats, series or precision that tell",
+        fmt::format("the precision is unknown ({:g} % required): the program reported no repeats, "
+                    "series or precision",
                     100 * *precision));
   }
   flags.insert(flags.end(), measured.remarks.begin(), measured.remarks.end());

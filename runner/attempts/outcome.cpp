@@ -73,8 +73,9 @@ std::string with_last_words(std::string reason, const AttemptOutput& output) {
 
 std::string how_it_exited(const AttemptEnd& end) {
   if (end.signal) {
-    return fmt::format("ended by signal {} ({}{})", *end.signal, ::strsignal(*end.signal),
-                       *end.signal == SIGKILL ? "; the kernel's answer to a want of memory?" : "");
+    return fmt::format(
+        "ended by signal {} ({}{})", *end.signal, ::strsignal(*end.signal),
+        *end.signal == SIGKILL ? "; did the kernel kill it because memory ran out?" : "");
   }
   return fmt::format("exit code {}", end.exit_code.value_or(-1));
 }
@@ -113,9 +114,8 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
       throughput == record.responses.end() ? std::nullopt : std::optional(throughput->second));
   if (window && summary.values.count("samples") == 0 && study.run.telemetry_hz > 0) {
     record.flags.emplace_back(
-        "no telemetry was sampled in the window that the workload names: it is too short, or its "
-        "times "
-        "are no seconds of CLOCK_MONOTONIC");
+        "no telemetry was sampled in the window that the workload reported: it is too short, or "
+        "its times are not seconds of CLOCK_MONOTONIC");
   }
   for (auto& [name, value] : summary.values) value = rounded(value);
   for (const auto& [name, problem] : read.quantities) {
@@ -123,9 +123,9 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
     if (value != summary.values.end()) {
       record.responses[name] = value->second;
     } else {
-      read.problems.push_back(
-          fmt::format("{}, and telemetry has no {}: {}", problem, name,
-                      summary.problem.empty() ? "this machine does not tell it" : summary.problem));
+      read.problems.push_back(fmt::format(
+          "{}, and telemetry has no {}: {}", problem, name,
+          summary.problem.empty() ? "this machine does not report it" : summary.problem));
     }
   }
   record.telemetry = std::move(summary.values);
@@ -133,7 +133,8 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   const double readings = record.telemetry["samples"];
   if (readings < kFewReadings) {
     if (study::uses_quantities(study)) {
-      record.flags.push_back(fmt::format("telemetry has only {} readings of it", readings));
+      record.flags.push_back(
+          fmt::format("telemetry has only {} readings in the measured window", readings));
     }
     return;
   }
@@ -147,7 +148,8 @@ void judge_exit(const study::Study& study, const study::PlannedRun& run, const A
                 const AttemptOutput& output, study::RunRecord& record) {
   if (end.exit_code == kInfeasibleExitCode) {
     record.status = RunStatus::kInfeasible;
-    record.reason = with_last_words("the workload says that these settings cannot run", output);
+    record.reason =
+        with_last_words("the workload reported that this configuration cannot run", output);
     return;
   }
   if (end.exit_code != 0) {

@@ -149,7 +149,7 @@ StartResult start_process(const Attempt& attempt) {
   auto output = make_pipe();
   auto errors = make_pipe();
   auto report = make_pipe();
-  if (!output || !errors || !report) return no_process("make pipes");
+  if (!output || !errors || !report) return no_process("create pipes");
 
   const ChildPlan plan{attempt.program.c_str(),
                        argument_pointers.data(),

@@ -113,10 +113,11 @@ std::vector<std::string> fill_command(const study::Study& study, const study::Pl
     if (found != values.end()) return found->second;
     std::vector<std::string> names;
     for (const auto& entry : values) names.push_back(entry.first);
-    throw RunError(fmt::format("command: '{{{}}}' is no factor or setting{} (a literal brace is "
-                               "written {{{{)",
-                               name, did_you_mean_or_list(name, names)),
-                   key);
+    throw RunError(
+        fmt::format(
+            "command: '{{{}}}' is not a factor or setting{} (write {{{{ for a literal brace)", name,
+            did_you_mean_or_list(name, names)),
+        key);
   };
   std::vector<std::string> arguments;
   try {
@@ -136,12 +137,12 @@ int count_in(const study::Count& count, const study::Study& study, const study::
     if (study.factors[i].name != count.factor) continue;
     const double value = run.settings[i];
     if (value == std::floor(value) && value >= 0 && value <= 1e6) return static_cast<int>(value);
-    throw RunError(fmt::format("run {}: factor '{}' stands for a number of GPUs or processes, "
-                               "a whole number from 0, and is {}",
+    throw RunError(fmt::format("run {}: factor '{}' gives a number of GPUs or processes and must "
+                               "be an integer of at least 0, not {}",
                                run.run, count.factor, study.factors[i].format(value)),
                    "factors." + count.factor);
   }
-  throw RunError(fmt::format("'{}' is no factor", count.factor), "run");
+  throw RunError(fmt::format("'{}' is not a factor", count.factor), "run");
 }
 
 std::map<std::string, std::string> attempt_environment(const study::Study& study,

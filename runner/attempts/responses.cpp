@@ -120,8 +120,8 @@ void read_by_pattern(const study::Response& response, const AttemptOutput& outpu
   if (value && std::isfinite(*value)) {
     read.values[response.name] = *value;
   } else {
-    read.problems.push_back(fmt::format("the pattern of '{}' found '{}', which is no finite number",
-                                        response.name, *text));
+    read.problems.push_back(fmt::format(
+        "the pattern of '{}' found '{}', which is not a finite number", response.name, *text));
   }
 }
 
@@ -218,8 +218,9 @@ void check_patterns(const study::Study& study) {
   for (const study::Response& response : study.responses) {
     const RE2 pattern(response.pattern, pattern_options());
     if (!pattern.ok()) {
-      throw RunError(fmt::format("response '{}': the pattern '{}' is no regular expression: {}",
-                                 response.name, response.pattern, pattern.error()));
+      throw RunError(
+          fmt::format("response '{}': the pattern '{}' is not a valid regular expression: {}",
+                      response.name, response.pattern, pattern.error()));
     }
   }
 }

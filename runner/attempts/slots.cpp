@@ -13,12 +13,12 @@ namespace doetune::runner {
 SlotPool::SlotPool(std::vector<Place> places) {
   for (Place& place : places) {
     if (place.jobs < 1) {
-      throw RunError(fmt::format("{} jobs: there must be one at least", place.jobs));
+      throw RunError(fmt::format("{} jobs: at least one is needed", place.jobs));
     }
     const int wanted = place.cpus_per_run.value_or(0) * place.jobs;
     if (!place.cpus.empty() && wanted > static_cast<int>(place.cpus.size())) {
       throw RunError(
-          fmt::format("run.jobs {} times run.cpus_per_run {} are {} processors; there are {}",
+          fmt::format("run.jobs {} times run.cpus_per_run {} is {} processors, but there are {}",
                       place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
           "run.cpus_per_run");
     }
@@ -33,7 +33,7 @@ SlotPool::SlotPool(std::vector<Place> places) {
     for (const std::string& gpu : state.place.gpus) state.use[gpu] = 0;
     states_.push_back(std::move(state));
   }
-  if (states_.empty()) throw RunError("there is no place to run anything");
+  if (states_.empty()) throw RunError("there is no slot to run anything");
 }
 
 void SlotPool::check(int gpus) const {
@@ -43,7 +43,7 @@ void SlotPool::check(int gpus) const {
     most = std::max(most, state.place.gpus.size());
   }
   if (static_cast<int>(most) < gpus) {
-    throw RunError(fmt::format("a run needs {} GPUs; there are {}", gpus, most),
+    throw RunError(fmt::format("a run needs {} GPUs, but there are {}", gpus, most),
                    "run.gpus_per_run");
   }
 }

@@ -90,8 +90,9 @@ std::optional<Watchdog::Verdict> Watchdog::look_for_hang(double now_s, double ac
     return std::nullopt;
   }
   if (quiet_s < *hang_after_s_) return std::nullopt;
-  return Verdict{EndCause::kHung,
-                 fmt::format("no output for {:.3g} s, and no work of processors or GPUs", quiet_s)};
+  return Verdict{
+      EndCause::kHung,
+      fmt::format("no output for {:.3g} s, and no activity on processors or GPUs", quiet_s)};
 }
 
 std::optional<Watchdog::Verdict> Watchdog::look_for_memory() {
@@ -101,7 +102,7 @@ std::optional<Watchdog::Verdict> Watchdog::look_for_memory() {
   if (trees_.use(attempt_).resident_bytes <= limit) return std::nullopt;
   const double used = trees_.proportional_bytes(attempt_);
   if (used <= limit) return std::nullopt;
-  return Verdict{EndCause::kMemory, fmt::format("its processes use {}, more than its limit of {}",
+  return Verdict{EndCause::kMemory, fmt::format("its processes use {}, more than the limit of {}",
                                                 gibibytes(used), gibibytes(limit))};
 }
 

@@ -83,8 +83,8 @@ void check_text(const Subject& subject, const std::string& text, const WorkloadF
       std::find(known.levels.begin(), known.levels.end(), text) != known.levels.end()) {
     return;
   }
-  subject.complain(fmt::format(": the workload knows no '{}'{}", text,
-                               did_you_mean_or_list(text, known.levels)));
+  subject.complain(
+      fmt::format(": the workload has no '{}'{}", text, did_you_mean_or_list(text, known.levels)));
 }
 
 void check_factor(const Subject& subject, const doe::Factor& factor, const WorkloadFactor& known) {
@@ -93,7 +93,7 @@ void check_factor(const Subject& subject, const doe::Factor& factor, const Workl
     return;
   }
   if (known.kind == "categorical") {
-    subject.complain(fmt::format(" is a word: {}", fmt::join(known.levels, ", ")));
+    subject.complain(fmt::format(" is categorical: {}", fmt::join(known.levels, ", ")));
     return;
   }
   check_number(subject, ": low", factor.low, known);
@@ -202,8 +202,8 @@ std::vector<NameProblem> check_names(const study::Study& study,
   const auto known_names = names_of(description.factors);
   const auto unknown = [&](const Subject& subject, const std::string& name,
                            const std::vector<std::string>& valid) {
-    subject.complain(fmt::format(": the workload {} has none of this name{}", description.name,
-                                 did_you_mean_or_list(name, valid)));
+    subject.complain(fmt::format(": the workload {} has no response of this name{}",
+                                 description.name, did_you_mean_or_list(name, valid)));
   };
   const auto about = [&](std::string_view section, std::string_view what, const std::string& name) {
     return Subject{fmt::format("{}.{}", section, name), fmt::format("{} '{}'", what, name),

@@ -33,7 +33,7 @@ struct Client {
 };
 
 constexpr std::array kClients{
-    Client{"git", "git", "git", "to record the revision of what is run"},
+    Client{"git", "git", "git", "to record the revision of the code that is run"},
     Client{"sbatch", "the Slurm client", "slurm-client", "by the launcher slurm"},
     Client{"ssh", "the OpenSSH client", "openssh-client", "by the launcher ssh"},
     Client{"mpirun", "mpirun", "openmpi-bin", "by workloads of several processes without Slurm"}};
@@ -69,8 +69,8 @@ void check_gpus(const Json& conditions, std::vector<Finding>& found) {
     const std::string name = fmt::format("GPU {}", gpu.at("index").get<int>());
     if (gpu.at("persistence") == false) {
       found.push_back({Level::kDoubtful,
-                       name + ": persistence mode is off, so the driver is loaded anew for the "
-                              "first program after a pause",
+                       name + ": persistence mode is off, so the driver is reloaded for the first "
+                              "program after an idle time",
                        fmt::format("sudo nvidia-smi -i {} -pm 1, or start nvidia-persistenced",
                                    gpu.at("index").get<int>())});
     }
@@ -80,8 +80,8 @@ void check_gpus(const Json& conditions, std::vector<Finding>& found) {
            fmt::format("sudo nvidia-smi -i {} -c DEFAULT", gpu.at("index").get<int>())});
     }
     if (gpu.at("mig") == true && gpu.at("instances").empty()) {
-      found.push_back({Level::kProblem, name + ": MIG mode is on, and there is no instance",
-                       "make instances (nvidia-smi mig -cgi ... -C), or switch MIG mode off"});
+      found.push_back({Level::kProblem, name + ": MIG mode is on, but there is no instance",
+                       "create instances (nvidia-smi mig -cgi ... -C), or switch MIG mode off"});
     }
     const Json& processes = gpu.at("now").at("processes");
     if (!processes.empty()) {
@@ -89,7 +89,7 @@ void check_gpus(const Json& conditions, std::vector<Finding>& found) {
           {Level::kDoubtful,
            fmt::format("{}: in use by {} {}", name, processes.size() == 1 ? "process" : "processes",
                        fmt::join(processes.get<std::vector<int>>(), ", ")),
-           "wait until it is free, or leave it out with doetune run --gpus"});
+           "wait until it is free, or exclude it with doetune run --gpus"});
     }
   }
 }
@@ -98,16 +98,15 @@ void check_processors(const Json& conditions, const MachineState& state,
                       std::vector<Finding>& found) {
   if (state.cpu_busy_share && *state.cpu_busy_share >= kBusy_share) {
     found.push_back({Level::kDoubtful,
-                     fmt::format("programs keep {:.0f} % of the processors busy now",
+                     fmt::format("other programs use {:.0f} % of the processors now",
                                  100 * *state.cpu_busy_share),
-                     "stop them before measuring (top shows which they are)"});
+                     "stop them before measuring (top lists them)"});
   }
   const Json& governor = conditions.at("cpu").at("governor");
   if (governor.is_string() && governor != "performance") {
-    found.push_back(
-        {Level::kDoubtful,
-         fmt::format("the governor of the processors' clocks is {}", governor.get<std::string>()),
-         "sudo cpupower frequency-set -g performance (Debian: linux-cpupower)"});
+    found.push_back({Level::kDoubtful,
+                     fmt::format("the CPU frequency governor is {}", governor.get<std::string>()),
+                     "sudo cpupower frequency-set -g performance (Debian: linux-cpupower)"});
   }
   const auto limit = number_at(conditions, "limits", "cpus");
   const auto usable = number_at(conditions, "cpu", "usable");
@@ -115,7 +114,7 @@ void check_processors(const Json& conditions, const MachineState& state,
     found.push_back({Level::kDoubtful,
                      fmt::format("a control group limits processor time to {:.2g} of {} processors",
                                  *limit, *usable),
-                     "raise it (docker --cpus, Slurm --cpus-per-task), or plan for so many"});
+                     "raise it (docker --cpus, Slurm --cpus-per-task), or plan for that number"});
   }
 }
 
@@ -131,12 +130,13 @@ void check_memory(const Json& conditions, const MachineState& state, std::vector
   if (state.swap_used_bytes && *state.swap_used_bytes > 0) {
     found.push_back({Level::kDoubtful,
                      fmt::format("{} of swap are in use", gib(*state.swap_used_bytes)),
-                     "end what needs the memory; sudo swapoff -a brings the rest back"});
+                     "stop the programs that need the memory; sudo swapoff -a then reads the "
+                     "swapped pages back"});
   }
   if (state.disk_free_bytes && *state.disk_free_bytes < kLittleDisk_bytes) {
     found.push_back({Level::kDoubtful,
                      fmt::format("only {} of disk are free here", gib(*state.disk_free_bytes)),
-                     "make room: each run keeps up to 9 MiB of its output"});
+                     "free some space: each run keeps up to 9 MiB of its output"});
   }
 }
 

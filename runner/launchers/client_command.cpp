@@ -44,7 +44,7 @@ std::string ClientAnswer::words() const {
   if (!answered) return "it did not answer";
   std::string_view text = errors.find_first_not_of(" \r\n") != std::string::npos ? errors : output;
   const std::size_t last = text.find_last_not_of(" \r\n");
-  if (last == std::string_view::npos) return "it ended without a word";
+  if (last == std::string_view::npos) return "it ended without output";
   text = text.substr(0, last + 1);
   std::string line(text.substr(text.rfind('\n') + 1).substr(0, kMaxWordsBytes));
   std::replace_if(

@@ -27,8 +27,8 @@ std::unique_ptr<Launcher> make(const LauncherRequest& request) {
 
 constexpr std::array kLauncherTypes{
     LauncherType{"local", "processes on this machine", make_local},
-    LauncherType{"slurm", "each run a job of its own in Slurm's queue", make<SlurmLauncher>},
-    LauncherType{"slurm-pilot", "all runs in one allocation of Slurm's", make<PilotLauncher>},
+    LauncherType{"slurm", "each run as its own job in Slurm's queue", make<SlurmLauncher>},
+    LauncherType{"slurm-pilot", "all runs in one Slurm allocation", make<PilotLauncher>},
     LauncherType{"ssh", "hosts reached by ssh", make<SshLauncher>},
 };
 
@@ -43,8 +43,8 @@ std::vector<Place> Launcher::places(const study::RunSettings& run,
   if (place.gpus.empty() && wants_gpus) {
     UsableGpus usable = usable_gpus();
     if (usable.ids.empty()) {
-      throw RunError(fmt::format("runs ask for GPUs, and none can be seen: {}; `doetune doctor` "
-                                 "tells more, --gpus names them",
+      throw RunError(fmt::format("runs need GPUs, but none are visible: {}; `doetune doctor` shows "
+                                 "more, --gpus selects GPUs",
                                  usable.problem),
                      "run.gpus_per_run");
     }

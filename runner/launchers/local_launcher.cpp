@@ -234,7 +234,7 @@ void LocalLauncher::finish(const std::string& name) {
     if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
   } else {
-    end.detail = fmt::format("process {} does not die of SIGKILL", running.process.pid);
+    end.detail = fmt::format("process {} does not end after SIGKILL", running.process.pid);
   }
   explain_memory(running, end);
   if (!kill_descendants(running)) end.detail = "processes that it started are still being killed";
@@ -257,7 +257,7 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
   if (!killed && running_.size() > 1) return;
   if (out_of_memory_kills().value_or(0) <= *running.kills_before) return;
   end.cause = EndCause::kMemory;
-  end.detail = "the kernel killed a process of it for want of memory";
+  end.detail = "the kernel killed one of its processes because memory ran out";
 }
 
 /// Leaves the end in the attempt's directory. A program may have removed that, or put something in
@@ -269,7 +269,7 @@ void LocalLauncher::tell(const Attempt& attempt, AttemptEnd end) {
   } catch (const study::DirectoryError& error) {
     if (end.cause == EndCause::kExited) {
       end.cause = EndCause::kSpoiled;
-      end.detail = fmt::format("how it ended could not be written: {}", error.what());
+      end.detail = fmt::format("its exit status could not be written: {}", error.what());
     }
     hint.end = std::move(end);
   }

@@ -116,7 +116,7 @@ std::vector<std::string> PilotLauncher::client(const Attempt& attempt) const {
 
 AttemptEnd PilotLauncher::not_begun(const std::string&, const ClientAnswer& answer) {
   AttemptEnd end;
-  end.detail = fmt::format("srun in Slurm's job {}: {}", id_, answer.words());
+  end.detail = fmt::format("srun in Slurm job {}: {}", id_, answer.words());
   if (pilot_ == Pilot::kRunning) {
     pilot_ = Pilot::kQueued;  // until Slurm says that it is there
     submitted_s_ = monotonic_s();
@@ -221,17 +221,17 @@ void PilotLauncher::tell_why_it_waits(const SlurmJob& job) {
   if (monotonic_s() < submitted_s_ + kUsualWait_s || job.reason == told_reason_) return;
   told_reason_ = job.reason;
   if (!request_.note) return;
-  request_.note(fmt::format("Slurm's job {} for the nodes waits: {}", job.id, job.reason));
+  request_.note(fmt::format("Slurm job {} for the nodes is pending: {}", job.id, job.reason));
 }
 
 void PilotLauncher::pilot_ended(const std::string& why) {
   pilot_ = Pilot::kNone;
   stop_clients();  // an srun may wait for ever for a step in it
   if (++fruitless_ >= kMaxFruitless) {
-    give_up(fmt::format("{} allocations in a row ended before a run did; the last: {}",
+    give_up(fmt::format("{} consecutive allocations ended before any run did; the last: {}",
                         kMaxFruitless, why));
   } else if (request_.note) {
-    request_.note(fmt::format("Slurm's job {} with the nodes has ended ({})", id_, why));
+    request_.note(fmt::format("Slurm job {} with the nodes has ended ({})", id_, why));
   }
 }
 

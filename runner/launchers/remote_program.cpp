@@ -13,8 +13,8 @@ std::filesystem::path attempt_program(const std::string& given, const std::strin
   const auto file =
       std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "doetune-attempt";
   if (is_executable(file)) return file;
-  throw RunError(fmt::format("{}, which starts runs on other machines, is not there; build it, or "
-                             "say in {} where it is",
+  throw RunError(fmt::format("{}, which starts runs on other machines, does not exist; build it, "
+                             "or set its path in {}",
                              file.string(), key),
                  key);
 }

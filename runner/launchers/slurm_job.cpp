@@ -55,18 +55,19 @@ void check_slurm(std::string_view launcher, const study::RunSettings& run,
   const CommandResult ping = run_command({in_path("scontrol"), {"scontrol", "ping"}});
   for (const std::string* words : {&ping.errors, &ping.output}) {
     if (words->find("configuration source") == std::string::npos) continue;
-    throw RunError(fmt::format("Slurm's clients have no configuration here ({}): run doetune on a "
-                               "login node of the cluster, or set SLURM_CONF",
-                               printable(last_line(*words))),
-                   "run.launcher");
+    throw RunError(
+        fmt::format("Slurm's client programs find no configuration on this machine ({}): run "
+                    "doetune on a login node of the cluster, or set SLURM_CONF",
+                    printable(last_line(*words))),
+        "run.launcher");
   }
   if (!options.gpus.empty()) {
-    throw RunError(
-        fmt::format("--gpus is for launchers that assign GPUs; with {}, Slurm does", launcher));
+    throw RunError(fmt::format(
+        "--gpus is for launchers that assign GPUs; with {}, Slurm assigns them", launcher));
   }
   if (run.runs_per_gpu > 1 && run.slurm.gres.empty()) {
-    throw RunError(fmt::format("with {}, runs share a GPU only as Slurm lets them: instead of "
-                               "run.runs_per_gpu say so in run.slurm.gres, e.g. shard:1",
+    throw RunError(fmt::format("with {}, only Slurm can let runs share a GPU: instead of "
+                               "run.runs_per_gpu set run.slurm.gres, e.g. shard:1",
                                launcher),
                    "run.runs_per_gpu");
   }

@@ -304,8 +304,8 @@ std::optional<AttemptEnd> SlurmLauncher::consider_missing(Job& job) {
   AttemptEnd end;
   end.cause = job.cancelled ? EndCause::kCancelled : EndCause::kLost;
   if (claimed) end.host = job.seen.node;  // else Slurm forgot it, and no node is to blame
-  end.detail = fmt::format("Slurm knows no job {} any more{}",
-                           job.seen.id.empty() ? "of this run" : job.seen.id,
+  end.detail = fmt::format("Slurm has no record of {} any more{}",
+                           job.seen.id.empty() ? "the job of this run" : "job " + job.seen.id,
                            claimed ? ", and its heartbeat has stopped" : "");
   return end;
 }
@@ -331,7 +331,7 @@ void SlurmLauncher::count_failure(const AttemptEnd& end, const SlurmJob& job) {
   excluded_.insert(end.host);
   if (request_.note) {
     request_.note(
-        fmt::format("node {} lost {} runs and gets no further ones", end.host, kMaxFailuresOfNode));
+        fmt::format("node {} lost {} runs and is not used any more", end.host, kMaxFailuresOfNode));
   }
 }
 

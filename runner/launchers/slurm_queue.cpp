@@ -104,8 +104,8 @@ AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string
   const bool ran = job.state == "COMPLETED" || job.state == "FAILED";
   if (ran && !claimed && job.reason != "JobLaunchFailure") {
     return end_of(EndCause::kNotStarted, job,
-                  fmt::format("doetune-attempt did not begin; it must be on the nodes, and the "
-                              "study directory at the same path{}",
+                  fmt::format("doetune-attempt did not start; it must be installed on the nodes, "
+                              "and the study directory must be at the same path{}",
                               said));
   }
   return end_of(
@@ -138,7 +138,7 @@ void SlurmQueue::hear(const ClientAnswer& answer, double asked_s) {
   auto jobs = answer.ok() ? parse_squeue(answer.output) : std::nullopt;
   if (!jobs) {
     if (failures_ == 0 && note_) {
-      note_(fmt::format("Slurm does not answer (squeue: {}); its jobs go on, and doetune waits",
+      note_(fmt::format("Slurm does not answer (squeue: {}); its jobs continue, and doetune waits",
                         answer.words()));
     }
     failures_ = std::min(failures_ + 1, kMaxDoublings);

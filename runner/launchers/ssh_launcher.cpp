@@ -31,7 +31,7 @@ std::vector<Place> SshLauncher::places(const study::RunSettings& run,
         "run.launcher");
   }
   if (!options.gpus.empty()) {
-    throw RunError("--gpus is for this machine's; say each host's in run.ssh.hosts");
+    throw RunError("--gpus selects GPUs of this machine; list those of each host in run.ssh.hosts");
   }
   attempt_program(run.ssh.program, "run.ssh.program");
   int left = options.jobs.value_or(run.jobs.value_or(std::numeric_limits<int>::max()));
@@ -75,8 +75,8 @@ AttemptEnd SshLauncher::not_begun(const std::string& host, const ClientAnswer& a
   if (answer.answered && answer.status != kConnectionFailed) {
     end.cause = EndCause::kNotStarted;
     end.detail = fmt::format(
-        "doetune-attempt did not begin on {} (exit code {}): {}; it must be "
-        "there, and the study directory at the same path",
+        "doetune-attempt did not start on {} (exit code {}): {}; it must be installed there, and "
+        "the study directory must be at the same path",
         host, answer.status, answer.words());
     return end;
   }
@@ -85,8 +85,7 @@ AttemptEnd SshLauncher::not_begun(const std::string& host, const ClientAnswer& a
   last_words_ = end.detail;
   if (++failures_[host] >= kMaxFailures && closed_.insert(host).second && request_.note) {
     request_.note(
-        fmt::format("host {} gets no further runs: it could not be reached {} times in "
-                    "a row ({})",
+        fmt::format("host {} is not used any more: it could not be reached {} times in a row ({})",
                     host, kMaxFailures, answer.words()));
   }
   return end;
@@ -99,7 +98,7 @@ std::optional<std::vector<Hint>> SshLauncher::wait(double timeout_s, int wake) {
   });
   if (none_left && hints_.empty()) {
     throw RunError(
-        fmt::format("no host of run.ssh.hosts can be reached; the last answer: {}", last_words_),
+        fmt::format("no host of run.ssh.hosts can be reached; the last error: {}", last_words_),
         "run.ssh.hosts");
   }
   return ClientLauncher::wait(timeout_s, wake);

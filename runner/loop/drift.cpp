@@ -71,7 +71,7 @@ std::string drift_text(const Drift& drift) {
   constexpr double kTooWide = 0.1;  // to be called steady
   const char* const what = drift.is_clear                 ? "drifts"
                            : drift.half_width <= kTooWide ? "is steady at the centre"
-                                                          : "scatters too much to tell a drift";
+                                                          : "varies too much to detect a drift";
   const auto percent = [](double share) {
     return std::abs(share) >= 1 ? fmt::format("{:.0f}", 100 * share)
                                 : fmt::format("{:.2g}", 100 * share);

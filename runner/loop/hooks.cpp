@@ -66,7 +66,7 @@ Command Hooks::command(const std::vector<std::string>& arguments, const std::str
     if (found != values.end()) return found->second;
     std::vector<std::string> names;
     for (const auto& entry : values) names.push_back(entry.first);
-    throw RunError(fmt::format("{}: there is no '{{{}}}'{} (a literal brace is written {{{{)", key,
+    throw RunError(fmt::format("{}: there is no '{{{}}}'{} (write {{{{ for a literal brace)", key,
                                name, did_you_mean_or_list(name, names)),
                    key);
   };

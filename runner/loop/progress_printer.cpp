@@ -154,7 +154,7 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
     return;
   }
   line(fmt::format("{}; output in {}{}", text, from_here(attempt_directory).string(),
-                   again ? "; trying again" : ""),
+                   again ? "; retrying" : ""),
        record.status != study::RunStatus::kInfeasible);
 }
 
@@ -167,7 +167,7 @@ double ProgressPrinter::tick(const Progress& progress, double now_s) {
     if (std::exchange(changed_, false)) drawn_s_ = now_s;
     if (now_s - drawn_s_ < kHeartbeatEvery_s) return kHeartbeatEvery_s - (now_s - drawn_s_);
     drawn_s_ = now_s;
-    line(fmt::format("{} {} under way{}{}{}", tally(progress.counts()), progress.under_way(),
+    line(fmt::format("{} {} in progress{}{}{}", tally(progress.counts()), progress.under_way(),
                      kSeparator, times(progress, now_s), troubles(progress)),
          false);
     return kHeartbeatEvery_s;

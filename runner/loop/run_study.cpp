@@ -149,7 +149,7 @@ class StudyRun {
         return;
       }
     }
-    append(record_of(index, number, path, {"", "doetune was stopped while it ran"}));
+    append(record_of(index, number, path, {"", "doetune was stopped while it was running"}));
   }
 
   /// The attempt as its own file tells of it, where it has one: which host, which GPUs.
@@ -178,7 +178,7 @@ class StudyRun {
     std::error_code ignored;
     if (stop_file_seen_ || !std::filesystem::exists(file, ignored)) return;
     stop_file_seen_ = true;
-    sink_.note(fmt::format("stopping: {} is there; remove it to go on", file.string()));
+    sink_.note(fmt::format("stopping: {} exists; remove it to continue", file.string()));
   }
 
   void start_runs() {
@@ -208,7 +208,7 @@ class StudyRun {
     std::filesystem::create_directories(attempt.directory, error);
     if (error) {
       throw study::DirectoryError(
-          fmt::format("{}: cannot be made: {}", attempt.directory.string(), error.message()));
+          fmt::format("cannot create {}: {}", attempt.directory.string(), error.message()));
     }
     study::write_file_atomically(attempt.request(), request_text(directory_, run, number, slot));
     launcher_.submit(attempt);
@@ -235,7 +235,7 @@ class StudyRun {
     const int count = interrupts_.count();
     if (count == interrupts_seen_) return;
     if (interrupts_seen_ == 0 && count == 1) {
-      sink_.note(fmt::format("stopping: {} under way will finish; Ctrl-C again stops {} now",
+      sink_.note(fmt::format("stopping: {} in progress will finish; Ctrl-C again stops {} now",
                              under_way_.size() == 1 ? "the run" : "the runs",
                              under_way_.size() == 1 ? "it" : "them"));
     } else if (interrupts_seen_ < 2) {
@@ -281,8 +281,8 @@ class StudyRun {
                         record.status == RunStatus::kTimedOut || record.status == RunStatus::kLost;
     if (!failed || gave_up_ || directory_.study.run.on_failure != study::OnFailure::kStop) return;
     gave_up_ = true;
-    sink_.note(fmt::format("stopping: run {} {}, and the study asks to stop at a failure",
-                           record.run, study::run_status_name(record.status)));
+    sink_.note(fmt::format("stopping: run {} {}, and the study sets on_failure: stop", record.run,
+                           study::run_status_name(record.status)));
   }
 
   /// The record of an attempt that is over, by its directory and what the launcher says.

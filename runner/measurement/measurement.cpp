@@ -19,7 +19,7 @@ std::string_view stopped_by_name(StoppedBy by) {
     case StoppedBy::kPrecision:
       return "precision reached";
     case StoppedBy::kMinTime:
-      return "least time reached";
+      return "minimum time reached";
     case StoppedBy::kMaxTime:
       return "max_time";
     case StoppedBy::kTimeLimit:

@@ -235,8 +235,8 @@ std::string unsteady_sentence(std::string_view name, const Steadiness& judged, s
   if (judged.steady && judged.begin == 0) return "";
   if (judged.steady) {
     return fmt::format(
-        "{} was not steady from the start: the first {} of {} values differ from the rest, which a "
-        "longer run.warmup would leave out",
+        "{} was not steady from the start: the first {} of {} values differ from the rest; a "
+        "longer run.warmup would exclude them",
         name, judged.begin, count);
   }
   if (!std::isfinite(judged.change)) return fmt::format("{} never became steady", name);

@@ -42,7 +42,9 @@ void CappedOutput::finish() {
     tail_.erase(0, tail_.size() - tail_bytes_);
   }
   if (left_out_ > 0) {
-    write_all(file_, fmt::format("\n[doetune: {} bytes left out here]\n", left_out_));
+    write_all(file_, fmt::format("\n"
+                                 "[doetune: {} bytes omitted here]\n",
+                                 left_out_));
   }
   write_all(file_, tail_);
   tail_.clear();

@@ -48,8 +48,8 @@ std::string cores_busy(const Facts& facts) {
   if (!busy) return "";
   const bool shared = at_least(facts, "foreign_cpu_share", kForeign_share);
   return fmt::format(
-      "the cores assigned were {:.0f} % busy{}", *busy,
-      shared ? fmt::format(" ({} by others)", percent(facts.at("foreign_cpu_share"))) : "");
+      "the assigned cores were {:.0f} % busy{}", *busy,
+      shared ? fmt::format(" ({} by other programs)", percent(facts.at("foreign_cpu_share"))) : "");
 }
 
 /// Busy with this run: where others keep the cores busy, the run is disturbed, not limited.
@@ -68,41 +68,42 @@ constexpr std::array kRules{
         "memory",
         [](const Facts& facts) { return at_least(facts, "memory_stall_share", kStalled_share); },
         [](const Facts& facts) {
-          return with_gpus(fmt::format("programs waited for memory in {} of the time",
+          return with_gpus(fmt::format("programs waited for memory for {} of the time",
                                        percent(facts.at("memory_stall_share"))),
                            facts);
         },
-        "programs waited for memory in 15 % of the time or more"},
+        "programs waited for memory for at least 15 % of the time"},
     BottleneckRule{
         "thermal_limited",
         [](const Facts& facts) { return at_least(facts, "thermal_limited_share", kHeat_share); },
         [](const Facts& facts) {
           const auto temperature = fact(facts, "temperature_max");
-          return fmt::format("heat held the GPU's clocks back in {} of the time{}",
+          return fmt::format("the GPU was throttled by heat for {} of the time{}",
                              percent(facts.at("thermal_limited_share")),
                              temperature ? fmt::format(", at {:.0f} C", *temperature) : "");
         },
-        "heat held the clocks of a GPU back in 10 % of the time or more"},
+        "a GPU was throttled by heat for at least 10 % of the time"},
     BottleneckRule{
         "power_limited",
         [](const Facts& facts) { return at_least(facts, "power_limited_share", kMax_share); },
         [](const Facts& facts) {
           const auto power = fact(facts, "power");
-          return fmt::format("the power limit held the GPU's clocks back in {} of the time{}",
+          return fmt::format("the GPU was throttled by its power limit for {} of the time{}",
                              percent(facts.at("power_limited_share")),
                              power ? fmt::format(", at {:.0f} W", *power) : "");
         },
-        "the power limit held the clocks of a GPU back in 50 % of the time or more"},
+        "a GPU was throttled by its power limit for at least 50 % of the time"},
     BottleneckRule{"gpu_memory_bandwidth",
                    [](const Facts& facts) {
                      return at_least(facts, "gpu_utilization", kBusy_percent) &&
                             at_least(facts, "gpu_memory_utilization", kMemoryBusy_percent);
                    },
                    [](const Facts& facts) {
-                     return fmt::format("{}, its memory was accessed in {:.0f} % of the time",
+                     return fmt::format("{}, its memory was accessed for {:.0f} % of the time",
                                         gpus_busy(facts), facts.at("gpu_memory_utilization"));
                    },
-                   "the GPU was 90 % busy and its memory accessed in 80 % of the time, or more"},
+                   "the GPU was at least 90 % busy, and its memory was accessed for at least 80 % "
+                   "of the time"},
     BottleneckRule{
         "gpu_compute",
         [](const Facts& facts) { return at_least(facts, "gpu_utilization", kBusy_percent); },
@@ -112,7 +113,7 @@ constexpr std::array kRules{
                  (memory ? fmt::format(", its memory was accessed in {:.0f} % of the time", *memory)
                          : "");
         },
-        "the GPU was 90 % busy or more"},
+        "the GPU was at least 90 % busy"},
     BottleneckRule{"decode",
                    [](const Facts& facts) {
                      return cores_are_busy(facts) && at_least(facts, "decode_share", kMax_share);
@@ -122,11 +123,11 @@ constexpr std::array kRules{
                                                   percent(facts.at("decode_share"))),
                                       facts);
                    },
-                   "the cores were 90 % busy, not half of it by others, and half of the work "
-                   "decoding, or more"},
+                   "the cores were at least 90 % busy, less than half of it by other programs, and "
+                   "decoding was at least half of the work"},
     BottleneckRule{"host_cpu", [](const Facts& facts) { return cores_are_busy(facts); },
                    [](const Facts& facts) { return with_gpus(cores_busy(facts), facts); },
-                   "the cores were 90 % busy or more, not half of it by others"},
+                   "the cores were at least 90 % busy, less than half of it by other programs"},
     BottleneckRule{
         "io",
         [](const Facts& facts) {
@@ -135,13 +136,14 @@ constexpr std::array kRules{
         },
         [](const Facts& facts) {
           const bool idle = at_least(facts, "iowait_share", kAwaitingDisk_share);
-          return with_gpus(idle ? fmt::format("the cores assigned awaited a disk in {} of the time",
-                                              percent(facts.at("iowait_share")))
-                                : fmt::format("programs awaited a disk in {} of the time",
-                                              percent(facts.at("io_stall_share"))),
-                           facts);
+          return with_gpus(
+              idle ? fmt::format("the assigned cores waited for a disk for {} of the time",
+                                 percent(facts.at("iowait_share")))
+                   : fmt::format("programs waited for a disk for {} of the time",
+                                 percent(facts.at("io_stall_share"))),
+              facts);
         },
-        "the cores awaited a disk in 20 % of the time, or programs did in 50 %, or more"},
+        "the cores waited for a disk for at least 20 % of the time, or programs for at least 50 %"},
     BottleneckRule{
         "launch_bound",
         [](const Facts& facts) {
@@ -170,9 +172,9 @@ std::vector<std::string> disturbances(const Facts& facts) {
     if (!at_least(facts, name, threshold)) return;
     found.push_back(fmt::format(fmt::runtime(sentence), percent(facts.at(name))));
   };
-  share("foreign_cpu_share", kForeign_share, "others used {} of the cores assigned");
-  share("steal_share", kSteal_share, "the hypervisor took {} of the cores assigned away");
-  share("throttled_share", kThrottled_share, "the GPU's clocks were held back in {} of the time");
+  share("foreign_cpu_share", kForeign_share, "other programs used {} of the assigned cores");
+  share("steal_share", kSteal_share, "the hypervisor took {} of the time of the assigned cores");
+  share("throttled_share", kThrottled_share, "the GPU was throttled for {} of the time");
   if (const auto errors = fact(facts, "ecc_errors"); errors && *errors >= 1) {
     found.push_back(fmt::format("the GPU had {:.0f} memory errors", *errors));
   }

@@ -109,7 +109,7 @@ Nvml::Library::~Library() {
 void Nvml::Library::find_devices() {
   if (!problem.empty()) return;
   if (const Return status = init.call(); status != nvml::kSuccess) {
-    problem = fmt::format("NVML does not start: {}", explain(status));
+    problem = fmt::format("NVML cannot be started: {}", explain(status));
     return;
   }
   initialised = true;

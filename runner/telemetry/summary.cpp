@@ -185,9 +185,9 @@ void summarise_host(Summary& summary, double window_s) {
 TelemetrySummary summarise(const Telemetry& telemetry, const TimeWindow& window,
                            std::optional<double> throughput) {
   if (telemetry.samples.empty()) return {{}, telemetry.problem};
-  if (!(window.length_s() > 0)) return {{}, "the window measured has no length"};
+  if (!(window.length_s() > 0)) return {{}, "the measured window has no length"};
   Summary summary(telemetry, window);
-  if (summary.samples() == 0) return {{}, "no reading lies in the window measured"};
+  if (summary.samples() == 0) return {{}, "no reading lies in the measured window"};
   summarise_gpus(summary, window.length_s(), throughput);
   summarise_host(summary, window.length_s());
   summary.set("window", window.length_s());
@@ -199,7 +199,7 @@ TelemetrySummary summarise_file(const std::filesystem::path& file,
                                 const std::optional<TimeWindow>& window, double warmup_s,
                                 std::optional<double> throughput) {
   const auto text = read_bounded(file, kMaxBytes);
-  if (!text) return {{}, "telemetry.csv is not there, or too large"};
+  if (!text) return {{}, "telemetry.csv does not exist or is too large"};
   const Telemetry telemetry = parse_telemetry(*text);
   if (telemetry.samples.empty()) return {{}, telemetry.problem};
   const TimeWindow all{telemetry.samples.front().time_s + warmup_s,

@@ -101,15 +101,14 @@ std::vector<std::string> missing_variation(const LeastSquaresProblem& problem) {
     const std::set<double> settings(column.begin(), column.end());
     if (settings.size() == 1) {
       missing.push_back(fmt::format(
-          "factor '{}' has the value {} in every run: vary it or take its terms out of the model",
+          "factor '{}' has the value {} in every run: vary it or remove its terms from the model",
           factor.name, factor.format(factor.snap(factor.to_natural(column[0])))));
     } else if (factor.is_categorical() && settings.size() < factor.level_names.size()) {
       for (std::size_t level = 0; level < factor.level_names.size(); ++level) {
         if (settings.contains(static_cast<double>(level))) continue;
-        missing.push_back(
-            fmt::format("factor '{}' has the level '{}' in no run: run it or take "
-                        "it out of the study",
-                        factor.name, factor.level_names[level]));
+        missing.push_back(fmt::format(
+            "factor '{}' has the level '{}' in no run: run it or remove it from the study",
+            factor.name, factor.level_names[level]));
       }
     }
   }
@@ -127,10 +126,9 @@ std::string listed(const std::vector<std::string>& aliases) {
 }
 
 std::string remedy(bool by_blocks) {
-  return by_blocks ? "Move runs to other blocks, fit without blocks, or take the terms out of the "
-                     "model"
-                   : "Add runs that tell them apart (doetune augment), or take the terms out of "
-                     "the model";
+  return by_blocks
+             ? "Move runs to other blocks, fit without blocks, or remove the terms from the model"
+             : "Add runs that separate them (doetune augment), or remove the terms from the model";
 }
 
 }  // namespace
@@ -156,8 +154,8 @@ std::string why_undetermined(const LeastSquaresProblem& problem) {
         problem.coded.rows(), columns.x.cols(), list, columns.x.cols() - problem.coded.rows());
   }
   if (aliases.empty()) {
-    return "the runs hardly determine the model: its terms are too nearly dependent for the "
-           "precision of numbers. " +
+    return "the runs hardly determine the model: its terms are too nearly collinear for the "
+           "numerical precision. " +
            remedy(false);
   }
   const bool by_blocks = list.find("block[") != std::string::npos;

@@ -110,7 +110,8 @@ std::optional<LackOfFit> lack_of_fit(const SumsOfSquares& sums) {
 
 std::string lack_of_fit_problem(const SumsOfSquares& sums) {
   if (sums.split.df_pure_error == 0) return "no replicated runs";
-  if (sums.split.df_lack_of_fit <= 0) return "no residual freedom beyond replicated runs";
+  if (sums.split.df_lack_of_fit <= 0)
+    return "no residual degrees of freedom beyond replicated runs";
   return sums.split.pure_error > 0 ? "" : "replicated runs agree exactly";
 }
 

@@ -71,8 +71,8 @@ void add_diagnostics(Fit& fit, const SumsOfSquares& sums, const Eigen::VectorXd&
   fit.r2 = varying > 0 ? sums.model / varying : 0;
   if (sums.total == 0) {
     fit.notes.push_back(
-        "all responses are equal: over these runs nothing depends on the factors, or what was "
-        "measured does not resolve it");
+        "all responses are equal: in these runs the response does not depend on the factors, or "
+        "the measurement does not resolve it");
   }
   if (fit.loss == Loss::kSquares && fit.df_residual > 0) {
     fit.sigma = std::sqrt(sums.residual / fit.df_residual);

@@ -25,8 +25,8 @@ void check_options(const FitOptions& options, const Eigen::MatrixXd& coded) {
   if (whole_plots > 0 &&
       (options.loss != Loss::kSquares || options.variance || options.weights.size() > 0)) {
     throw FitError(
-        "runs in whole plots are fitted with even weights and squared residuals: leave "
-        "out the loss and the variance model");
+        "runs in whole plots are fitted by least squares with equal weights: leave out the loss "
+        "and the variance model");
   }
   const Eigen::Index weights = options.weights.size();
   if (weights > 0 && weights != n) {
@@ -34,9 +34,10 @@ void check_options(const FitOptions& options, const Eigen::MatrixXd& coded) {
   }
   for (const double weight : options.weights) {
     if (weight > 0 && std::isfinite(weight)) continue;
-    throw FitError(fmt::format(
-        "a weight is {}: weights are finite and above 0; leave out the runs that are not to count",
-        weight));
+    throw FitError(
+        fmt::format("a weight is {}: weights must be finite and above 0; leave out the runs that "
+                    "should not count",
+                    weight));
   }
   const Eigen::MatrixXd& settings = options.settings;
   if (settings.size() > 0 && (settings.rows() != coded.rows() || settings.cols() != coded.cols())) {
@@ -94,10 +95,10 @@ void check_size(const Eigen::VectorXd& z) {
   constexpr double kLargest = 1e75, kSmallest = 1e-75;
   const double size = z.size() > 0 ? z.cwiseAbs().maxCoeff() : 0;
   if (size == 0 || (size > kSmallest && size < kLargest)) return;
-  throw FitError(fmt::format(
-      "the responses reach {:.2g}, which is out of the range of computation: correct what is wrong "
-      "in them, or state them in another unit",
-      size));
+  throw FitError(
+      fmt::format("the responses reach {:.2g}, which is out of the numerical range: correct them, "
+                  "or use another unit",
+                  size));
 }
 
 }  // namespace
@@ -154,7 +155,7 @@ Fit LeastSquaresFits::fit(const Eigen::VectorXd& y, Transform transform) const {
   const SumsOfSquares sums = sums_of_squares(fit, solution, z, weights);
   add_diagnostics(fit, sums, z);
   add_tables(fit, solution, inflation_);
-  fit.lack_of_fit_problem = robust ? "not tested under a robust loss" : lack_of_fit_problem(sums);
+  fit.lack_of_fit_problem = robust ? "not tested with a robust loss" : lack_of_fit_problem(sums);
   if (!robust) {
     fit.anova = analysis_of_variance(sums);
     fit.lack_of_fit = lack_of_fit(sums);

@@ -83,8 +83,8 @@ double alternate(const Eigen::MatrixXd& q, const Eigen::VectorXd& z, Loss loss,
   for (int turn = 0; turn < kTurns; ++turn) {
     if (scale <= kNothing * z.cwiseAbs().maxCoeff()) {
       throw FitError(
-          "more than half of the runs are fitted exactly: a robust fit finds no scale of the "
-          "errors; use least squares");
+          "more than half of the runs are fitted exactly, so a robust fit cannot estimate the "
+          "scale of the errors; use least squares");
     }
     minimise(q, z, loss, scale, t);
     const double next = median_scale(z - q * t);

@@ -19,14 +19,14 @@ void check_freedom(const Eigen::MatrixXd& x, const WholePlots& plots) {
   const Eigen::Index rank = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(with_plots).rank();
   if (rank == x.cols()) {
     throw FitError(fmt::format(
-        "the error of whole plots cannot be estimated: the model and blocks tell all {} whole "
-        "plots apart; run more whole plots, or leave out terms of what is set once in each",
+        "the error of whole plots cannot be estimated: the model and blocks distinguish all {} "
+        "whole plots; run more whole plots, or leave out terms of the hard-to-change factors",
         plots.count()));
   }
   if (rank == x.rows()) {
     throw FitError(
         "the error within whole plots cannot be estimated: the model and the whole plots leave no "
-        "freedom; run more in each whole plot, or leave out terms");
+        "degrees of freedom; make more runs in each whole plot, or leave out terms");
   }
 }
 
@@ -136,8 +136,8 @@ SplitPlot split_plot_of(const WholePlots& plots, const KenwardRoger& errors, dou
   plot.run_std_error = run_variance * std::sqrt(errors.of_variances(1, 1));
   if (errors.ratio == 0) {
     plot.note =
-        "the variance of whole plots is estimated to be 0: they differ no more than runs within "
-        "them do, or are too few to show it";
+        "the variance of whole plots is estimated to be 0: they differ no more than the runs "
+        "within them, or there are too few of them";
   }
   return plot;
 }

@@ -26,9 +26,9 @@ class Comparison {
   void add(SurfaceCandidate candidate, const std::optional<Eigen::VectorXd>& residuals) {
     Eigen::VectorXd losses;
     if (!residuals) {
-      candidate.problem = "a run that is left out leaves it undetermined";
+      candidate.problem = "it is not determined when a run is left out";
     } else if (!residuals->allFinite()) {
-      candidate.problem = "it predicts a run that is left out beyond all bounds";
+      candidate.problem = "its prediction of a left-out run diverges";
     } else {
       losses = residuals->array().square();
       const double sum = without_rounding(losses.sum(), z_);
@@ -96,9 +96,9 @@ std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
   if (static_cast<std::size_t>(coded.rows()) < least) {
     return fmt::format("it needs {} runs for {} factors", least, factors.size());
   }
-  if (block_count(options.blocks) > 1) return "it does not know blocks";
-  if (!options.whole_plots.empty()) return "it does not know whole plots";
-  if (options.weights.size() > 0 || options.variance) return "it does not know weights";
+  if (block_count(options.blocks) > 1) return "it does not support blocks";
+  if (!options.whole_plots.empty()) return "it does not support whole plots";
+  if (options.weights.size() > 0 || options.variance) return "it does not support weights";
   std::set<std::vector<double>> points;
   for (Eigen::Index i = 0; i < coded.rows(); ++i) {
     const Eigen::RowVectorXd point = coded.row(i);
@@ -155,9 +155,9 @@ SurfaceChoice uncompared(std::vector<SurfaceCandidate> candidates) {
   std::string problems;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].surface != nullptr) {
-      std::string reason = candidates[i].name +
-                           " is the simplest that can be fitted, and no runs are left over to "
-                           "compare surfaces by";
+      std::string reason =
+          candidates[i].name +
+          " is the simplest that can be fitted, and no runs are left to compare surfaces";
       return {std::move(candidates), i, std::move(reason)};
     }
     problems += fmt::format("{}{}: {}", problems.empty() ? "" : "; ", candidates[i].name,
@@ -174,18 +174,18 @@ std::string reason_for(const std::vector<SurfaceCandidate>& candidates, std::siz
     const bool process_is_better = candidates.back().loo_rms && &winner != &candidates.back() &&
                                    *candidates.back().loo_rms < *winner.loo_rms;
     reason =
-        fmt::format("{} predicts runs that are left out best{} (root mean square {:.4g})",
-                    winner.name, process_is_better ? " of the polynomials" : "", *winner.loo_rms);
+        fmt::format("{} predicts left-out runs best{} (root mean square error {:.4g})", winner.name,
+                    process_is_better ? " of the polynomials" : "", *winner.loo_rms);
   } else {
     reason = fmt::format(
-        "{} is the simplest that predicts runs that are left out as well as the best, {}, but for "
-        "one standard error (root mean square {:.4g} against {:.4g})",
+        "{} is the simplest that predicts left-out runs within one standard error of the best, {} "
+        "(root mean square error {:.4g} against {:.4g})",
         winner.name, candidates[best].name, *winner.loo_rms, *candidates[best].loo_rms);
   }
   const SurfaceCandidate& process = candidates.back();
   if (&winner == &process && largest != nullptr && largest->lack_of_fit_p) {
-    reason +=
-        fmt::format(", and {} lacks fit (p = {:.2g})", largest->name, *largest->lack_of_fit_p);
+    reason += fmt::format(", and {} shows lack of fit (p = {:.2g})", largest->name,
+                          *largest->lack_of_fit_p);
   }
   if (&winner != &process && polynomials_suffice(largest) && process.loo_rms &&
       *process.loo_rms < *winner.loo_rms) {

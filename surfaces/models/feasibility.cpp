@@ -105,7 +105,7 @@ Coefficient tested(const std::string& term, double estimate, double variance) {
 
 Feasibility fit_feasibility(const doe::Model& model, const Eigen::MatrixXd& coded,
                             const std::vector<bool>& completed) {
-  if (completed.empty()) throw FitError("no run tells what can be run");
+  if (completed.empty()) throw FitError("no run shows what can be run");
   if (!determines(model, coded)) {
     throw FitError(
         fmt::format("{} runs do not determine the {} terms of the feasibility model{}",
@@ -147,7 +147,7 @@ Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen
   const doe::Model linear = linear_model(factors, coded, undetermined);
   Feasibility fit = fit_feasibility(linear, coded, completed);
   if (!undetermined.empty()) {
-    fit.note += fmt::format("; they say nothing of {}", fmt::join(undetermined, ", "));
+    fit.note += fmt::format("; they say nothing about {}", fmt::join(undetermined, ", "));
   }
   return fit;
 }

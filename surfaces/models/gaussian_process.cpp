@@ -65,8 +65,8 @@ void check(const GroupedRuns& runs, const Eigen::VectorXd& z) {
       z - runs.mean_terms(runs.point_of_run, Eigen::all) * mean.solve(z);
   if (without_rounding(residuals.squaredNorm(), z) == 0) {
     throw FitError(
-        "the response does not vary but by its mean: a Gaussian process has nothing to "
-        "model, fit a polynomial");
+        "the response does not vary beyond its mean function: a Gaussian process has nothing to "
+        "model; fit a polynomial");
   }
 }
 
@@ -142,8 +142,8 @@ GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::Matri
   const std::optional<Kriging> kriging = solve_kriging(runs, logs);
   if (!kriging) {
     throw FitError(
-        "the Gaussian process with these parameters cannot be computed: its points are "
-        "too alike, raise the noise ratio");
+        "the Gaussian process with these parameters cannot be computed: its points are too "
+        "similar; raise the noise ratio");
   }
   GaussianProcess fit;
   fit.model = model;

@@ -24,9 +24,9 @@ int factor_named(const std::vector<doe::Factor>& factors, std::string_view name,
     names.push_back(factors[f].name);
     if (factors[f].name != name) continue;
     if (factors[f].is_categorical() == categorical) return static_cast<int>(f);
-    throw std::invalid_argument(fmt::format("a law needs a {} factor here, and {} is {}",
-                                            categorical ? "categorical" : "numeric", name,
-                                            categorical ? "numeric" : "categorical"));
+    throw std::invalid_argument(fmt::format(
+        "a parametric model needs a {} factor here, but {} is {}",
+        categorical ? "categorical" : "numeric", name, categorical ? "numeric" : "categorical"));
   }
   throw std::invalid_argument(
       fmt::format("no factor is named '{}'{}", name, did_you_mean_or_list(name, names)));
@@ -81,21 +81,21 @@ Eigen::Index different_values(const Eigen::VectorXd& x) {
 void check_runs(const LawFit& fit, const LevelRuns& level, int number) {
   const auto p = static_cast<Eigen::Index>(fit.law.parameters.size());
   if (level.x.size() < p) {
-    throw FitError(fmt::format("{} runs{} cannot determine the {} parameters of law {}",
+    throw FitError(fmt::format("{} runs{} cannot determine the {} parameters of the model {}",
                                level.x.size(), of_level(fit, number), p, fit.law.name));
   }
   const Eigen::Index settings = different_values(level.x);
   if (settings < p) {
     throw FitError(fmt::format(
-        "runs{} at {} settings of {} do not identify the {} parameters of "
-        "law {}: add runs at other settings",
+        "runs{} at {} settings of {} do not identify the {} parameters of the model {}: add runs "
+        "at other settings",
         of_level(fit, number), settings, fit.factors[fit.factor].name, p, fit.law.name));
   }
   const Eigen::VectorXd halves = Eigen::VectorXd::Constant(p, 0.5);  // within every range
   Eigen::VectorXd gradient;
   for (const double x : level.x) {
     if (std::isfinite(fit.law.value(x, halves, &gradient)) && gradient.allFinite()) continue;
-    throw FitError(fmt::format("law {} ({}) has no value at {} = {}", fit.law.name,
+    throw FitError(fmt::format("the model {} ({}) has no value at {} = {}", fit.law.name,
                                fit.law.equation, fit.factors[fit.factor].name, x));
   }
 }
@@ -129,11 +129,10 @@ Eigen::MatrixXd weights_of_level(const LawFit& fit, const LevelRuns& level, int 
     if (share > 1e-3) unknown.push_back(fit.law.parameters[free[j]].name);
   }
   if (!unknown.empty()) {
-    throw FitError(
-        fmt::format("the runs{} do not identify {} of law {} ({}): add runs at other "
-                    "settings of {}",
-                    of_level(fit, number), fmt::join(unknown, ", "), fit.law.name, fit.law.equation,
-                    fit.factors[fit.factor].name));
+    throw FitError(fmt::format(
+        "the runs{} do not identify {} of the model {} ({}): add runs at other settings of {}",
+        of_level(fit, number), fmt::join(unknown, ", "), fit.law.name, fit.law.equation,
+        fit.factors[fit.factor].name));
   }
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(theta.size(), level.x.size());
   weights(free, Eigen::all) = norms.cwiseInverse().asDiagonal() * svd.matrixV() *
@@ -205,7 +204,8 @@ void fit_level(LawFit& fit, const LevelRuns& level, int number) {
   const Eigen::VectorXd theta = best_parameters(level);
   if (theta.size() == 0) {
     throw FitError(fmt::format(
-        "no parameters of law {} ({}) were found that transform '{}' has values for at all runs{}",
+        "no parameters of the model {} ({}) were found for which transform '{}' is defined at all "
+        "runs{}",
         fit.law.name, fit.law.equation, transform_name(fit.transform), of_level(fit, number)));
   }
   fit.parameters.col(number) = theta;

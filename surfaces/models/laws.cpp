@@ -43,14 +43,14 @@ auto of_parameters(Formula formula) {
 }
 
 const LawParameter kParallel{
-    "p", "the share of the work that runs in parallel", 0, 1, {0.3, 0.9, 0.99}};
+    "p", "the fraction of the work that runs in parallel", 0, 1, {0.3, 0.9, 0.99}};
 
 Law amdahl() {
   return {word_of(SurfaceType::kAmdahl),
           "y = c / ((1 - p) + p / x)",
           {{"c", "the response at x = 1"}, kParallel},
           of_x<2>([](double x, const auto& q) { return q[0] / (1.0 - q[1] + q[1] / x); }),
-          {{"limit", "the response that no x exceeds, c / (1 - p)",
+          {{"limit", "the upper limit of the response, c / (1 - p)",
             of_parameters<2>([](const auto& q) { return q[0] / (1.0 - q[1]); })}}};
 }
 
@@ -59,38 +59,39 @@ Law amdahl_time() {
           "y = t ((1 - p) + p / x)",
           {{"t", "the time at x = 1"}, kParallel},
           of_x<2>([](double x, const auto& q) { return q[0] * (1.0 - q[1] + q[1] / x); }),
-          {{"limit", "the time that no x undercuts, t (1 - p)",
+          {{"limit", "the lower limit of the time, t (1 - p)",
             of_parameters<2>([](const auto& q) { return q[0] * (1.0 - q[1]); })}}};
 }
 
 Law universal_scalability() {
   const double no_end = std::numeric_limits<double>::infinity();
-  return {word_of(SurfaceType::kUniversalScalability),
-          "y = c x / (1 + a (x - 1) + b x (x - 1))",
-          {{"c", "the response at x = 1"},
-           {"a", "contention: the share of the work that waits its turn", 0, 1, {0.001, 0.03, 0.3}},
-           {"b", "coherency: what each pair costs", 0, no_end, {0.001, 0.03, 0.3}, -2}},
-          of_x<3>([](double x, const auto& q) {
-            return q[0] * x / (1.0 + q[1] * (x - 1) + q[2] * (x * (x - 1)));
-          }),
-          {{"peak", "the x of the highest response, sqrt((1 - a) / b)",
-            of_parameters<3>([](const auto& q) { return sqrt((1.0 - q[1]) / q[2]); })}}};
+  return {
+      word_of(SurfaceType::kUniversalScalability),
+      "y = c x / (1 + a (x - 1) + b x (x - 1))",
+      {{"c", "the response at x = 1"},
+       {"a", "contention: the fraction of the work that is serialised", 0, 1, {0.001, 0.03, 0.3}},
+       {"b", "coherency: the cost of each pair", 0, no_end, {0.001, 0.03, 0.3}, -2}},
+      of_x<3>([](double x, const auto& q) {
+        return q[0] * x / (1.0 + q[1] * (x - 1) + q[2] * (x * (x - 1)));
+      }),
+      {{"peak", "the x of the highest response, sqrt((1 - a) / b)",
+        of_parameters<3>([](const auto& q) { return sqrt((1.0 - q[1]) / q[2]); })}}};
 }
 
 Law saturation() {
   const double no_end = std::numeric_limits<double>::infinity();
-  return {word_of(SurfaceType::kSaturation),
-          "y = m x / (h + x)",
-          {{"m", "the response that is approached"},
-           {"h", "the x with half of it", 0, no_end, {0.1, 1, 10}, 1}},
-          of_x<2>([](double x, const auto& q) { return q[0] * x / (q[1] + x); })};
+  return {
+      word_of(SurfaceType::kSaturation),
+      "y = m x / (h + x)",
+      {{"m", "the asymptotic response"}, {"h", "the x at half of it", 0, no_end, {0.1, 1, 10}, 1}},
+      of_x<2>([](double x, const auto& q) { return q[0] * x / (q[1] + x); })};
 }
 
 Law exponential_approach() {
   const double no_end = std::numeric_limits<double>::infinity();
   return {word_of(SurfaceType::kExponentialApproach),
           "y = m (1 - exp(-r x))",
-          {{"m", "the response that is approached"},
+          {{"m", "the asymptotic response"},
            {"r", "the rate of the approach", 0, no_end, {0.1, 1, 10}, -1}},
           of_x<2>([](double x, const auto& q) { return q[0] * (1.0 - exp(-q[1] * x)); })};
 }
@@ -100,7 +101,7 @@ Law fixed_plus_linear() {
           "y = f + s x",
           {{"f", "the fixed part"},
            {"s",
-            "what a unit of x adds",
+            "the increase per unit of x",
             -std::numeric_limits<double>::infinity(),
             std::numeric_limits<double>::infinity(),
             {0}}},
@@ -122,7 +123,7 @@ const Law& law_named(std::string_view name) {
     names.push_back(law.name);
   }
   throw std::invalid_argument(
-      fmt::format("no law is named '{}'{}", name, did_you_mean_or_list(name, names)));
+      fmt::format("there is no parametric model '{}'{}", name, did_you_mean_or_list(name, names)));
 }
 
 }  // namespace doetune::surfaces

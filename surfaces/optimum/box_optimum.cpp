@@ -100,7 +100,7 @@ BoxOptimum highest_in_box(const QuadraticForm& q, const Eigen::VectorXd& low,
                           const Eigen::VectorXd& high) {
   if (q.linear.size() > kMaxBoxFactors) {
     throw std::invalid_argument(
-        fmt::format("an exact optimum of {} factors is out of reach; at most {} are possible",
+        fmt::format("an exact optimum over {} factors is infeasible; at most {} are possible",
                     q.linear.size(), kMaxBoxFactors));
   }
   return Faces(q, low, high).search();

@@ -23,7 +23,7 @@ void check(const OptimumRequest& request, const std::map<std::string, double>& t
         std::find_if(request.factors.begin(), request.factors.end(),
                      [&, wanted = name](const auto& f) { return f.name == wanted; });
     if (factor == request.factors.end() || factor->is_categorical()) {
-      throw std::invalid_argument(fmt::format("no numeric factor is named '{}'", name));
+      throw std::invalid_argument(fmt::format("there is no numeric factor '{}'", name));
     }
     if (!(tolerance > 0)) {
       throw std::invalid_argument(fmt::format("the tolerance of '{}' must be above 0", name));

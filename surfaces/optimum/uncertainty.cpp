@@ -84,8 +84,8 @@ OptimumRequest with_goals_only(const OptimumRequest& request, const Eigen::Vecto
       [&](const GoalResponse& response) { return response.surface->predict(coded).df > 0; });
   if (!known) {
     throw std::invalid_argument(
-        "no response with a goal has an error estimate, so how sure the optimum is cannot be said; "
-        "add runs or choose a smaller model");
+        "no response with a goal has an error estimate, so the uncertainty of the optimum is "
+        "unknown; add runs or choose a smaller model");
   }
   return reduced;
 }

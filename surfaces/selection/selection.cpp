@@ -23,8 +23,8 @@ constexpr std::uint64_t kSelectionSeed = 1;  // the same model is found every ti
 constexpr std::uint64_t kRandomStarts = 10;
 constexpr int kShakes = 4;
 constexpr const char* kWarning =
-    "the terms were chosen by the same runs that they are tested with, so p-values and intervals "
-    "are optimistic; runs that confirm the model are not";
+    "the terms were selected with the same runs that test them, so p-values and intervals are "
+    "optimistic; confirmation runs are not affected";
 
 /// The order of models: by AICc, of equal ones the smaller, then the one with the earlier terms.
 std::tuple<double, long, Subset> rank_of(const Subset& in, double aicc) {
@@ -209,11 +209,11 @@ class Selector {
       comparison_.add(in, *aicc);
       return {in, *aicc};
     }
-    throw FitError(fmt::format(
-        "AICc does not exist for {} runs and {} coefficients: it needs {} runs more than "
-        "coefficients{}",
-        fit.n, fit.n - fit.df_residual, fit.split_plot ? "four" : "three",
-        full ? "; choose the terms going forward" : ""));
+    throw FitError(
+        fmt::format("AICc is undefined for {} runs and {} coefficients: it needs {} runs more than "
+                    "coefficients{}",
+                    fit.n, fit.n - fit.df_residual, fit.split_plot ? "four" : "three",
+                    full ? "; use forward selection" : ""));
   }
 
   std::vector<Stage> forward_path() { return search_.path(start(false), true); }
@@ -289,12 +289,12 @@ Selection select_model(const doe::Model& largest, const Eigen::MatrixXd& coded,
   const std::vector<doe::Term>& terms = largest.terms();
   if (std::none_of(terms.begin(), terms.end(),
                    [](const auto& term) { return term.order() == 0; })) {
-    throw FitError("the selection of terms needs the term 1 in the model: it always stays");
+    throw FitError("the selection of terms needs the term 1 in the model; it is always kept");
   }
   if (options.fit.loss != Loss::kSquares) {
     throw FitError(
-        "terms are selected by AICc, which a robust loss does not have: select with "
-        "squared residuals, or fit the whole model robustly");
+        "terms are selected by AICc, which a robust loss does not have: use least squares, or fit "
+        "the whole model robustly");
   }
   return Selector(largest, coded, y, options).select();
 }

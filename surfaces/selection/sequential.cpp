@@ -101,11 +101,11 @@ void suggest(SequentialSummary& summary) {
     summary.reason = fmt::format(
         "the highest order whose terms are determined and significant (p = {:.2g})", *best->p);
   } else {
-    summary.reason = candidates.size() == 1 ? "the terms of no order are significant"
-                                            : "orders with significant terms lack fit";
+    summary.reason = candidates.size() == 1 ? "no order has significant terms"
+                                            : "orders with significant terms show lack of fit";
   }
-  if (guarded) summary.reason += ", less what predicts new runs worse";
-  if (all_lack_fit) summary.reason += "; it lacks fit, as all of them do";
+  if (guarded) summary.reason += ", without terms that make predictions of new runs worse";
+  if (all_lack_fit) summary.reason += "; it shows lack of fit, as all orders do";
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ std::optional<double> CrossProducts::aicc_of(double rss, int columns) const {
   if (n_ - k - 1 <= 0) return std::nullopt;
   if (rss <= kExact * products_(products_.rows() - 1, products_.cols() - 1)) {
     throw FitError(
-        "a model fits the responses exactly, so that AICc has no value to choose by: leave out "
-        "terms by hand, or fit the whole model");
+        "a model fits the responses exactly, so AICc is undefined: leave out terms by hand, or fit "
+        "the whole model");
   }
   return n_ * std::log(2 * std::numbers::pi * rss / n_) + n_ + 2 * k +
          2 * k * (k + 1) / (n_ - k - 1);

@@ -140,7 +140,7 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
   CHECK(y.joint_range->high == range->high);
   const analysis::Verdict verdict = study.verdict();
   CHECK(verdict.status == analysis::Status::kConfirmed);
-  CHECK_THAT(verdict.headline, Contains("5 runs at these settings agree with the prediction") &&
+  CHECK_THAT(verdict.headline, Contains("5 runs of this configuration agree with the prediction") &&
                                    Contains("points; cost"));
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("Runs that disagree are told with their distance", "[reports][confirma
   const analysis::Verdict verdict = study.verdict();
   CHECK(verdict.status == analysis::Status::kNotConfirmed);
   CHECK_THAT(verdict.headline, Contains("y was ") && Contains("expected (20 % below") &&
-                                   Contains("All limits hold."));
+                                   Contains("All limits are met."));
   CHECK_THAT(verdict.next_command, Contains("doetune augment") && Contains("--runs 4"));
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][c
   REQUIRE(cost.agrees == true);
   REQUIRE(cost.limit == analysis::LimitHeld::kNo);
   CHECK(study.verdict().status == analysis::Status::kNotConfirmed);
-  CHECK_THAT(study.verdict().headline, Contains("misses its limit (at most 10.5 s)"));
+  CHECK_THAT(study.verdict().headline, Contains("violates its limit (at most 10.5 s)"));
 }
 
 TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
@@ -185,7 +185,7 @@ TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
   study.measure(1, y_at(0, 0.5) / y_at(-1, -1));  // today's settings give as much
   CHECK(study.confirmation().judgement == Judgement::kNoGain);
   CHECK_THAT(study.verdict().headline,
-             Contains("no gain over today's settings could be shown (y ") && Contains("95 %"));
+             Contains("no significant gain over the baseline (y ") && Contains("95 %"));
 
   Case best(with(with(kText, "a: {low: -1, high: 1, baseline: -1}",
                       "a: {low: -1, high: 1, step: 0.5, baseline: 0}"),
@@ -195,7 +195,7 @@ TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
   best.measure();
   CHECK(best.confirmation().planned.baseline.empty());
   CHECK(best.verdict().status == analysis::Status::kNoGain);
-  CHECK_THAT(best.verdict().headline, Contains("Today's settings are already the best"));
+  CHECK_THAT(best.verdict().headline, Contains("The baseline is already the best configuration"));
 }
 
 TEST_CASE("A goal that moves the optimum leaves it unconfirmed", "[reports][confirmation]") {
@@ -207,7 +207,8 @@ TEST_CASE("A goal that moves the optimum leaves it unconfirmed", "[reports][conf
   CHECK_FALSE(analysis::confirmation_of(study.analysis));
   const analysis::Verdict verdict = study.verdict();
   CHECK(verdict.status == analysis::Status::kUnconfirmed);
-  CHECK_THAT(verdict.caveats.front(), Contains("Other settings were run for confirmation: a = "));
+  CHECK_THAT(verdict.caveats.front(),
+             Contains("Another configuration was run for confirmation: a = "));
 }
 
 TEST_CASE("One run judges, but not the gain; runs that fail judge nothing",
@@ -223,7 +224,7 @@ TEST_CASE("One run judges, but not the gain; runs that fail judge nothing",
   failed.measure(1, 1, 1, study::RunStatus::kFailed);
   CHECK(failed.confirmation().judgement == Judgement::kOpen);
   CHECK(failed.confirmation().failed == 6);
-  CHECK_THAT(failed.verdict().caveats.front(), Contains("No run for confirmation completed"));
+  CHECK_THAT(failed.verdict().caveats.front(), Contains("No confirmation run completed"));
 }
 
 TEST_CASE("Settings that cannot run are no optimum any more", "[reports][confirmation]") {
@@ -232,7 +233,7 @@ TEST_CASE("Settings that cannot run are no optimum any more", "[reports][confirm
   study.plan(2);
   study.measure(1, 1, 1, study::RunStatus::kInfeasible);
   CHECK(study.analysis.optimum->best.settings != before);
-  CHECK_THAT(study.verdict().caveats.front(), Contains("were the best and could not run"));
+  CHECK_THAT(study.verdict().caveats.front(), Contains("was the best but could not run"));
 }
 
 TEST_CASE("Gains read as people say them", "[reports][confirmation]") {
@@ -254,11 +255,10 @@ TEST_CASE("The report and optimum.json hold what confirmed the optimum", "[repor
   study.plan(5);
   study.measure();
   const std::string html = reports::report_html(study.analysis);
-  CHECK_THAT(html, Contains(">CONFIRMED<") &&
-                       Contains("Against today&#39;s settings, measured: ") &&
+  CHECK_THAT(html, Contains(">CONFIRMED<") && Contains("Relative to the baseline, measured: ") &&
                        Contains("data-label=\"Confirmed mean\"") &&
                        Contains("<span>./bench</span> <span>--a</span> ") &&
-                       Contains("aria-label=\"settings as YAML\"") && Contains("✓ held"));
+                       Contains("aria-label=\"settings as YAML\"") && Contains("✓ met"));
   const auto json = nlohmann::json::parse(reports::optimum_json(study.analysis)).at("confirmation");
   CHECK(json.at("judgement") == "confirmed");
   CHECK(json.at("runs").size() == 5);

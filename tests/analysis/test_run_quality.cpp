@@ -23,7 +23,7 @@ analysis::Records twelve_runs() {
     record.run = run;
     record.status = study::RunStatus::kCompleted;
     record.bottleneck = run <= 8 ? "host_cpu" : run <= 11 ? "gpu_compute" : "none_found";
-    record.evidence = "the cores assigned were 97 % busy";
+    record.evidence = "the assigned cores were 97 % busy";
   }
   return records;
 }
@@ -48,10 +48,9 @@ struct QualityCase {
 
 TEST_CASE("Runs are counted by what limited them", "[reports][quality]") {
   analysis::Records records = twelve_runs();
-  CHECK(
-      analysis::bottleneck_sentence(records) ==
-      "8 of 12 runs limited by the host CPU, 3 by GPU compute; in 1 run nothing that was measured "
-      "was near its limit");
+  CHECK(analysis::bottleneck_sentence(records) ==
+        "8 of 12 runs limited by the host CPU, 3 by GPU compute; in 1 run nothing measured "
+        "was near its limit");
   for (auto& [run, record] : records) record.bottleneck.clear();
   CHECK(analysis::bottleneck_sentence(records).empty());
   CHECK(analysis::bottleneck_words("a verdict of tomorrow") == "a verdict of tomorrow");
@@ -59,13 +58,13 @@ TEST_CASE("Runs are counted by what limited them", "[reports][quality]") {
 
 TEST_CASE("Flags that differ in numbers alone are one", "[reports][quality]") {
   analysis::Records records = twelve_runs();
-  records[3].flags = {"others used 23 % of the cores assigned"};
-  records[7].flags = {"others used 8 % of the cores assigned", "y is known to 2.5 %"};
-  records[9].flags = {"others used 90 % of the cores assigned"};
+  records[3].flags = {"other programs used 23 % of the assigned cores"};
+  records[7].flags = {"other programs used 8 % of the assigned cores", "y is known to 2.5 %"};
+  records[9].flags = {"other programs used 90 % of the assigned cores"};
   records[9].status = study::RunStatus::kFailed;  // nothing of it is in a fit
   const auto flags = analysis::runs_by_flag(records);
   REQUIRE(flags.size() == 2);
-  CHECK(flags[0].what == "others used 8 to 23 % of the cores assigned");
+  CHECK(flags[0].what == "other programs used 8 to 23 % of the assigned cores");
   CHECK(flags[0].runs == std::vector<int>{3, 7});
   CHECK(flags[1].runs == std::vector<int>{7});
   CHECK(analysis::flagged_runs(records) == std::vector<int>{3, 7});
@@ -97,9 +96,9 @@ TEST_CASE("A wild run and a disturbed one stand out; a flag of most runs does no
     for (surfaces::RunInfluence& run : response.diagnostics.runs) run.outlier = false;
   }
   CHECK(analysis::outlying_runs(study.analysis).empty());
-  study.analysis.records.at(9).flags = {"others used 23 % of the cores assigned"};
+  study.analysis.records.at(9).flags = {"other programs used 23 % of the assigned cores"};
   for (auto& [run, record] : study.analysis.records) {
-    if (run > 4) record.flags.push_back("only 3 readings lie in the window measured");
+    if (run > 4) record.flags.push_back("only 3 readings lie in the measured window");
   }
   analysis::ResponseAnalysis& response = study.analysis.responses[0];
   response.diagnostics.runs[11].outlier = true;  // the row of run 12
@@ -113,7 +112,7 @@ TEST_CASE("A wild run and a disturbed one stand out; a flag of most runs does no
   const auto findings = analysis::run_findings(study.analysis);
   REQUIRE(findings.size() == 2);
   CHECK(findings[0].sentence ==
-        "Runs 5 to 20 are flagged: only 3 readings lie in the window measured");
+        "Runs 5 to 20 are flagged: only 3 readings lie in the measured window");
   CHECK_THAT(findings[0].remedy, !Contains("--rerun"));
   CHECK_THAT(findings[1].remedy, Contains("`doetune run --rerun 9`"));
 }
@@ -130,7 +129,8 @@ TEST_CASE("Conditions tell what differs and between which runs", "[reports][qual
   const auto conditions = analysis::run_conditions(folder.path(), records);
   REQUIRE(conditions.size() == 2);
   CHECK(analysis::conditions_text(conditions[0]) ==
-        "n1: 1 x H200, driver 535.1; EPYC, 16 processors; git revision 0123456789ab with changes");
+        "n1: 1 x H200, driver 535.1; EPYC, 16 processors; git revision 0123456789ab with "
+        "uncommitted changes");
   CHECK(analysis::condition_differences(conditions) ==
         std::vector<std::string>{"gpu driver version: 535.1 (runs 1 and 2), 550.2 (runs 3 to 12)"});
   write_conditions(folder.path(), "bb", "535.1");  // now another GPU of the kind, and PWD
@@ -167,7 +167,7 @@ TEST_CASE("The page tells what limited the runs, where they ran and what is in d
     record.attempt = run == 5 ? 2 : 1;
     record.conditions = run == 20 ? "bb" : "aa";
   }
-  study.analysis.records.at(7).flags = {"others used 23 % of the cores assigned"};
+  study.analysis.records.at(7).flags = {"other programs used 23 % of the assigned cores"};
   const std::string page = reports::report_html(study.analysis);
   CHECK_THAT(page, Contains("12 of 20 runs limited by the host CPU, 8 by GPU compute") &&
                        Contains("20 of 20 planned runs completed, 1 of them flagged") &&

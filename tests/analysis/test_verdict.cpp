@@ -110,7 +110,7 @@ TEST_CASE("Ramps that no settings reach are named, not called the answer", "[rep
   const analysis::Verdict verdict = analysis::verdict(worthless.analysis);
   CHECK(verdict.status == analysis::Status::kInfeasible);
   CHECK_THAT(verdict.headline,
-             Contains("reach the low end of throughput (9") && Contains("come nearest"));
+             Contains("reach the low end of throughput (9") && Contains("comes nearest"));
 }
 
 TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
@@ -129,9 +129,10 @@ TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
   REQUIRE(again.analysis.optimum->best.settings == best);
   const analysis::Verdict verdict = analysis::verdict(again.analysis);
   CHECK(verdict.status == analysis::Status::kNoGain);
-  CHECK_THAT(verdict.headline, StartsWith("Today's settings are already those that are predicted"));
+  CHECK_THAT(verdict.headline,
+             StartsWith("The baseline is already the configuration that is predicted"));
   CHECK(verdict.next_command.empty());
-  CHECK_THAT(verdict.next_reason, Contains("keep today's settings"));
+  CHECK_THAT(verdict.next_reason, Contains("keep the baseline"));
   // Surfaces that predict poorly rule nothing out.
   again.analysis.responses[0].fit->predicted_r2 = -1.5;
   CHECK(analysis::verdict(again.analysis).status == analysis::Status::kUnconfirmed);
@@ -142,7 +143,7 @@ TEST_CASE("Where no factor changes anything, no settings are called best", "[rep
   const Imported alike("y: {goal: maximize}\n  z: {goal: at_most, high: 5}", "1,2");
   const analysis::Verdict verdict = analysis::verdict(alike.analysis);
   CHECK(verdict.status == analysis::Status::kNoGain);
-  CHECK_THAT(verdict.headline, Contains("No factor changes y and z"));
+  CHECK_THAT(verdict.headline, Contains("No factor has an effect on y and z"));
   for (const std::string& caveat : verdict.caveats) CHECK_THAT(caveat, !Contains("range"));
 }
 
@@ -213,7 +214,7 @@ TEST_CASE("Surfaces replaced the same fault share a caveat", "[reports][verdict]
     if (caveat.find("lack of fit") == std::string::npos) continue;
     ++about_lack;
     CHECK_THAT(caveat, Contains("The surfaces of throughput (p = 0.012) and processing_time (p = "
-                                "0.00028) miss more than replicated runs scatter"));
+                                "0.00028) show lack of fit"));
   }
   CHECK(about_lack == 1);
 }
@@ -222,7 +223,7 @@ TEST_CASE("A headline has no more digits than are known", "[reports][verdict]") 
   const VerdictCase fastest(
       replaced(tests::fccd_study_text(), "goal: within, low: 1800, high: 2500", "goal: maximize"));
   const std::string headline = analysis::verdict(fastest.analysis).headline;
-  CHECK_THAT(headline, Contains(" images/s)") && Contains("keep to the limit on processing_time"));
+  CHECK_THAT(headline, Contains(" images/s)") && Contains("meet the limit on processing_time"));
   CHECK(headline.find('.') == headline.size() - 1);
 }
 
@@ -246,7 +247,7 @@ TEST_CASE("What speaks against a fit is said replaced its remedy", "[reports][ve
   const auto found = analysis::findings(published.analysis.responses[0]);
   REQUIRE_FALSE(found.empty());
   CHECK(found.front().weight == analysis::Finding::Weight::kGrave);
-  CHECK_THAT(found.front().sentence, Contains("lack of fit, p = 0.012"));
+  CHECK_THAT(found.front().sentence, Contains("Lack of fit (p = 0.012)"));
   CHECK_THAT(found.front().remedy, Contains("doetune augment --runs"));
 
   analysis::ResponseAnalysis response = published.analysis.responses[0];

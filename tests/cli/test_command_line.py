@@ -76,7 +76,7 @@ class CommandLine(CliCase):
         self.assertIn("tune", page)
         before = (self.directory / "tune/runs.jsonl").read_bytes()
         self.assertNotIn("Nothing to do", run.stderr)
-        self.assertIn("Nothing to do: all 14 runs are there already", self.doetune("run").stderr)
+        self.assertIn("Nothing to do: all 14 runs have been made", self.doetune("run").stderr)
         self.assertEqual(before, (self.directory / "tune/runs.jsonl").read_bytes())
 
     def test_results_open_as_a_plain_table(self):
@@ -328,7 +328,7 @@ class CommandLine(CliCase):
         self.assertEqual(dry["runs"][0]["environment"]["CUDA_VISIBLE_DEVICES"], "GPU-a,GPU-b")
         self.assertAlmostEqual(dry["expected_s"], 14 * 0.1)
         self.assertAlmostEqual(dry["expected_gpu_hours"], 14 * 2 * 0.1 / 3600)
-        self.assertIn("needs 2 GPUs; there are 1",
+        self.assertIn("needs 2 GPUs, but there are 1",
                       self.doetune("run", "tune", "--dry-run", "--gpus", "0", expect=3).stderr)
         text = self.doetune("run", "tune", "--dry-run", "--gpus", "0,1", "--only", "1").stdout
         self.assertIn("#1 GPU 0,1", text)
@@ -427,7 +427,7 @@ class CommandLine(CliCase):
         self.assertAlmostEqual(both["d_efficiency"], 100 * 5184 ** (1 / 6) / 9, places=9)
         self.assertEqual(both["compare"]["runs"], planned["runs"])
         text = self.doetune("evaluate", "grid.csv", "--model", "quadratic").stdout
-        self.assertIn("correlations of effects", text)
+        self.assertIn("correlations between effects", text)
         self.doetune("evaluate", "nowhere.csv", expect=4)
         self.assertIn("no terms", self.doetune("evaluate", "grid.csv", "--model", "",
                                                expect=3).stderr)
@@ -466,7 +466,7 @@ class CommandLine(CliCase):
         wild = next(row for row in rows if (row["a"], row["b"]) == ("2", "0"))
         self.doetune("run", "tune", "--rerun", wild["run"], expect=2)  # has not completed yet
         told = self.doetune("run", "tune").stderr
-        self.assertIn(f"Run {wild['run']} stands out: y: outlier", told)
+        self.assertIn(f"Run {wild['run']} is suspect: y: outlier", told)
         self.assertIn(f"`doetune run tune --rerun {wild['run']}`", told)
         self.assertEqual(len(self.rows_of("tune", "plan.csv")), 14)
         self.doetune("run", "tune", "--rerun", "", expect=2)
@@ -476,7 +476,7 @@ class CommandLine(CliCase):
         self.assertIn("#15", dry)
         self.assertEqual(len(self.rows_of("tune", "plan.csv")), 14)
         again = self.doetune("run", "tune", "--rerun", wild["run"]).stderr
-        self.assertNotIn("stands out", again)
+        self.assertNotIn("is suspect", again)
         results = self.rows_of("tune", "results.csv")
         self.assertEqual(len(results), 15)
         for column in ("standard_order", "point_type", "block", "a", "b"):
@@ -492,7 +492,7 @@ class CommandLine(CliCase):
             STUDY.replace("retries: 0", "retries: 0, telemetry: 0, outliers: rerun"))
         self.doetune("plan", "tune.yaml")
         told = self.doetune("run", "tune").stderr
-        self.assertRegex(told, r"Measuring run \d+ once more, as the study asks")
+        self.assertRegex(told, r"Measuring run \d+ again \(outliers: rerun\)")
         self.assertEqual([row["y"] for row in self.rows_of("tune", "results.csv")
                           if (row["a"], row["b"]) == ("2", "0")], ["8", "8"])
         self.doetune("run", "tune")  # wild again, and measured once more only once
@@ -509,10 +509,10 @@ class CommandLine(CliCase):
         unsteady = [int(row["run"]) for row in self.rows_of("tune", "plan.csv") if row["b"] == "0"]
         flagged = self.json_of("status", "tune")["flagged"]
         self.assertEqual([run["run"] for run in flagged], unsteady)
-        self.assertEqual(flagged[0]["flags"], ["it never became steady"])
+        self.assertEqual(flagged[0]["flags"], ["the measurement never became steady"])
         shown = self.doetune("status", "tune").stdout
         self.assertIn("3 runs flagged", shown)
-        self.assertRegex(shown, r"runs \d+, \d+ and \d+: it never became steady")
+        self.assertRegex(shown, r"runs \d+, \d+ and \d+: the measurement never became steady")
         found = self.json_of("fit", "tune")["findings"]
         self.assertIn("--rerun", found[0]["remedy"])  # 3 of 14 runs are less than a quarter
 
@@ -524,7 +524,7 @@ class CommandLine(CliCase):
         self.doetune("plan", "tune.yaml")
         self.doetune("run", "tune")
         told = " ".join(self.doetune("fit", "tune", "--model", "linear").stdout.split())
-        self.assertEqual(told.count("misses more than replicated runs scatter"), 1)
+        self.assertEqual(told.count("the scatter of replicated runs"), 1)
         self.assertEqual(told.count("lack of fit is significant"), 1)
         self.assertIn("! `doetune fit --model quadratic` fits these runs better.", told)
         self.assertEqual(told.count("predicts new runs poorly") + told.count("New runs are predicted poorly"), 1)

@@ -66,7 +66,7 @@ class Confirm(CliCase):
         self.assertEqual(len(self.rows("plan.csv")), planned)
 
         told = self.doetune("confirm", "tune")
-        self.assertIn("CONFIRMED: 4 runs at these settings agree", told.stdout)
+        self.assertIn("CONFIRMED: 4 runs of this configuration agree", told.stdout)
         self.assertIn("agrees", told.stdout)
         self.assertIn("Next: doetune report tune", told.stderr)
         self.assertLessEqual(max(map(len, told.stdout.splitlines())), 80)
@@ -107,7 +107,7 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
         self.measured_study()
         told = self.doetune("confirm", "tune").stdout
         self.assertIn("cost 24.96 s (geometric mean; at most 25 s)", " ".join(told.split()))
-        self.assertIn("mean of cost: the geometric mean of its runs, as its surface is fitted on the log scale",
+        self.assertIn("mean of cost: the geometric mean of its runs, because its surface is fitted on the log scale",
                       " ".join(told.split()))
         row = next(line for line in told.splitlines() if line.startswith("  cost [s]"))
         self.assertRegex(row, r" 24\.96 +agrees +at most 25 s$")
@@ -166,7 +166,7 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
         self.measured_study()
         (self.directory / "cannot").touch()
         told = self.doetune("confirm", "tune", expect=8)
-        self.assertIn("NOT CONFIRMED: these settings cannot run", told.stderr)
+        self.assertIn("NOT CONFIRMED: this configuration cannot run", told.stderr)
         self.assertIn("could not run", told.stdout)
 
     def test_what_cannot_be_confirmed(self):
@@ -189,7 +189,7 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
         study.write_text(study.read_text().replace("high: 14", "high: 8"))
         told = " ".join(self.doetune("report", "tune").stdout.split())
         self.assertIn("UNCONFIRMED", told)
-        self.assertIn("Other settings were run for confirmation", told)
+        self.assertIn("Another configuration was run for confirmation", told)
 
 
 if __name__ == "__main__":

@@ -273,7 +273,7 @@ responses:
         for language in "r", "python":
             script = self.doetune("export", "study", "--to", language, "-o", "-").stdout
             self.assertIn("gaussian-process", script)
-            self.assertIn("# negative: doetune has no polynomial of it", script)
+            self.assertIn("# negative: doetune has no polynomial for it", script)
         self.compare(fits)
 
     def test_names_and_levels_are_never_code(self):

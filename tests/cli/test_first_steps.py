@@ -116,7 +116,7 @@ class FirstSteps(CliCase):
         self.assertEqual(self.next_of(status), "check")
         check = self.doetune("check", "tune", expect=5)
         self.assertIn("  no such model", check.stdout)
-        self.assertIn("Next: doetune check tune (once that is mended, in tune", check.stderr)
+        self.assertIn("Next: doetune check tune (after fixing this in tune", check.stderr)
         self.write_program("bench", "#!/bin/sh\necho '{\"y\": 1}'\n")
         self.assertEqual(self.next_of(self.doetune("check", "tune")), "run")
         self.assertEqual(self.next_of(self.doetune("run", "tune")), "report")

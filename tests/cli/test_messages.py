@@ -7,8 +7,8 @@ from cli_case import STUDY, CliCase, main
 # What is changed in the study file, and what the message must have.
 STUDY_FILE = [
     ("low: -2,", "low: -2, {", "4:", "a { or [ is not closed"),
-    ("  a:", "\ta:", "YAML takes no tabs"),
-    ("  b:", "   b:", ":5:4:", "this line is indented unlike those that it belongs to"),
+    ("  a:", "\ta:", "YAML does not allow tabs"),
+    ("  b:", "   b:", ":5:4:", "the indentation of this line does not match"),
     ("seed", "sead", ":1:1:", "did you mean 'seed'?"),
     ("low: -2", "lo: -2", ":4:7:", "did you mean 'low'?"),
     ("low: -2", "low: two", ":4:12:", "expected a number, found 'two'"),
@@ -29,7 +29,7 @@ STUDY_FILE = [
     ("responses:", "model: [\"1\", a, \"a*c\"]\nresponses:", ":6:17: model term 'a*c'", "expected one of a, b"),
     ("  y:", "  a:", ":7:3: response 'a': a factor has this name already"),
     ("telemetry: 0", "launcher: ssh", ":8:62: run.launcher: ssh needs run.ssh.hosts"),
-    ("telemetry: 0", "environment: {A=B: 1}", "'A=B' is no name of a variable"),
+    ("telemetry: 0", "environment: {A=B: 1}", "'A=B' is not a variable name"),
     ("telemetry: 0", "after_run: [nowhere]", ":8:", "cannot run 'nowhere'"),
     ("command: [./bench", "command: [./bensh", ":2:11:", "did you mean '", "/bench'?"),
 ]
@@ -38,18 +38,18 @@ STUDY_FILE = [
 TABLES = [
     ("a,b,yy\n1,2,3\n", "d.csv:1:", "no column 'y'"),
     ("a;b;y\n1;2;3\n", "d.csv:1:", "separated by commas"),
-    ("a,b,y\n1,x,3\n", "d.csv:2:", "'x' is no setting of factor 'b'; expected a number from 0 to 4"),
-    ("a,b,y\n9,2,3\n", "d.csv:2:", "'9' is no setting of factor 'a'; expected a number from -2 to 2"),
+    ("a,b,y\n1,x,3\n", "d.csv:2:", "'x' is not a setting of factor 'b'; expected a number from 0 to 4"),
+    ("a,b,y\n9,2,3\n", "d.csv:2:", "'9' is not a setting of factor 'a'; expected a number from -2 to 2"),
     ("a,b,y\n1,2,nan\n", "d.csv:2: response 'y': expected a number", "found 'nan'"),
-    ("\ufeffa,b,y\r\n\r\n9,2,3\r\n", "d.csv:3: '9' is no setting"),
-    ("a,b,y\n1,2,3,4\n", "d.csv:2:", "4 cells, the header has 3; decimals are written with a point"),
+    ("\ufeffa,b,y\r\n\r\n9,2,3\r\n", "d.csv:3: '9' is not a setting"),
+    ("a,b,y\n1,2,3,4\n", "d.csv:2:", "4 cells, but the header has 3; write decimals with a point"),
     ("a,a,b,y\n1,1,2,3\n", "d.csv:1: two columns are named 'a'"),
     ("a,b,y,status,status\n1,2,3,failed,failed\n", "d.csv:1: two columns are named 'status'"),
-    ("a,b,y\n1,\x1b[31m2,3\n", "d.csv:2: this is no text (UTF-8"),
+    ("a,b,y\n1,\x1b[31m2,3\n", "d.csv:2: this is not text (UTF-8"),
     ("a,b,y\n1,2,3\n", "d.csv: its 1 run does not determine the model"),
-    ("a,b,y\n1,2\n", "d.csv:2:", "2 cells, the header has 3"),
+    ("a,b,y\n1,2\n", "d.csv:2:", "2 cells, but the header has 3"),
     ("a,b,y,status\n1,2,3,infeasable\n", "d.csv:2:", "did you mean 'infeasible'?"),
-    ("a,b,y,block\n1,2,3,x\n", "d.csv:2: block: expected a whole number from 1, found 'x'"),
+    ("a,b,y,block\n1,2,3,x\n", "d.csv:2: block: expected an integer of at least 1, found 'x'"),
     ("a,b,y\n\"1,2,3\n", "d.csv:2:", "never closed"),
     ("", "d.csv:1: the table is empty"),
     ("a,b,y\n", "d.csv:1: the table has no rows below its header"),
@@ -59,7 +59,7 @@ TABLES = [
 ARGUMENTS = [
     (["stauts"], 2, "did you mean 'status'?"),
     (["--versio"], 2, "did you mean '--version'?"),
-    (["confirm", "tune", "-n", "0"], 2, "doetune confirm: --runs: expected a whole number from 1, found '0'"),
+    (["confirm", "tune", "-n", "0"], 2, "doetune confirm: --runs: expected an integer of at least 1, found '0'"),
     (["report", "tune", "--outpt", "x"], 2, "did you mean '--output'?"),
     (["plan", "tune.yaml", "--forse"], 2, "did you mean '--force'?"),
     (["plan", "tune.yaml", "--forc"], 2, "did you mean '--force'?"),
@@ -72,14 +72,14 @@ ARGUMENTS = [
     (["import", "tune.yaml", "tabel.csv"], 3, "did you mean 'table.csv'?"),
     (["status", "tunee"], 4, "did you mean 'tune'?"),
     (["status", "tune.yaml"], 4, "did you mean 'tune'?"),
-    (["run", "tune", "--jobs", "many"], 2, "expected a whole number"),
-    (["run", "tune", "--jobs", "0"], 2, "doetune run: --jobs: expected a whole number from 1, found '0'"),
+    (["run", "tune", "--jobs", "many"], 2, "expected an integer"),
+    (["run", "tune", "--jobs", "0"], 2, "doetune run: --jobs: expected an integer of at least 1, found '0'"),
     (["run", "tune", "--only", "3-"], 2, "doetune run: --only: expected run numbers from 1 to 14", "'3-'"),
     (["run", "tune", "--launcher", "ssh"], 3, "tune/study.yaml:8:6: the launcher ssh needs run.ssh.hosts"),
     (["run", "tune", "--launcher", "slrum"], 2, "did you mean 'slurm'?"),
     (["run", "tune", "--retry", "fialed"], 2, "did you mean 'failed'?"),
     (["run", "tune", "--only", "99"], 2, "from 1 to 14"),
-    (["evaluate", "tune", "--model", "1,aa"], 3, "model term 'aa': no factor is named 'aa'; did you mean 'a'?"),
+    (["evaluate", "tune", "--model", "1,aa"], 3, "model term 'aa': there is no factor 'aa'; did you mean 'a'?"),
     (["fit", "tune", "--surface", "amdal"], 2, "did you mean 'amdahl'?"),
     (["fit", "tune", "--law-factor", "aa"], 2, "did you mean 'a'?"),
     (["fit", "tune", "--surface", "amdahl"], 2, "name it with --law-factor: a, b"),
@@ -152,11 +152,11 @@ class Messages(CliCase):
                 lines[line] = text
             return edit
 
-        self.assertIn("bad/plan.csv:3: 2 cells, the header has 7",
+        self.assertIn("bad/plan.csv:3: 2 cells, but the header has 7",
                       said(edited("plan.csv", put(2, "x,y\n")), expect=3).stderr)
         self.assertIn("bad/plan.csv:1: expected the columns run,standard_order",
                       said(edited("plan.csv", put(0, "r,s,p,b,c,a,b\n")), expect=3).stderr)
-        self.assertIn("bad/plan.csv:3: 'x' is no setting of factor 'a'; expected a number from -2",
+        self.assertIn("bad/plan.csv:3: 'x' is not a setting of factor 'a'; expected a number from -2",
                       said(edited("plan.csv", put(2, "2,3,axial,1,1,x,2\n")), expect=3).stderr)
         self.assertIn("plan.json:1: is damaged", said(edited("plan.json", lambda l: l.clear())).stderr)
         self.assertIn("plan.json:3: is damaged", said(edited("plan.json", put(2, "}}\n"))).stderr)
@@ -165,7 +165,7 @@ class Messages(CliCase):
         self.assertIn("bad/plan.json: is damaged: key 'hash' not found\n",
                       said(edited("plan.json", lambda l: l.__setitem__(
                           slice(None), [line.replace('"hash"', '"hsah"') for line in l]))).stderr)
-        self.assertIn("bad/plan.csv:2: no point type is named 'centre'; did you mean 'center'?",
+        self.assertIn("bad/plan.csv:2: there is no point type 'centre'; did you mean 'center'?",
                       said(edited("plan.csv", put(1, "1,9,centre,1,1,0,2\n")), expect=3).stderr)
         self.assertIn("runs.jsonl:1: not a doetune journal", said(
             lambda d: (d / "runs.jsonl").write_text("hello\n")).stderr)

@@ -186,7 +186,7 @@ class Figures(CliCase):
         self.assertRegex(shown, r"[⠁-⣿][-\d.]+[⠁-⣿]")  # a label in its line
         self.assertNotIn("░", shown)
         limited = self.shown("optimize", "tune", "--contour", "a,b", "--goal", "y=at_least:5")
-        self.assertIn("░ a limit is missed", limited)
+        self.assertIn("░ a limit is violated", limited)
         self.assertTrue(self.shown("optimize", "tune", "--contour", "b,a", lang="C").isascii())
 
     def test_the_optimum_lies_where_the_surface_is_highest(self):

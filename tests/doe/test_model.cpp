@@ -32,7 +32,7 @@ TEST_CASE("Listed terms are read as study files write them", "[doe][model]") {
   CHECK(model.term_names() == std::vector<std::string>{"1", "a", "a*b", "b^2", "a^2*b"});
   CHECK(model.row(Eigen::Vector2d(2, 3)) == (Eigen::RowVectorXd(5) << 1, 2, 6, 9, 12).finished());
   CHECK_THROWS_WITH(Model::parse({"batch"}, {continuous("batch_size")}),
-                    Catch::Contains("no factor is named 'batch'"));
+                    Catch::Contains("there is no factor 'batch'"));
   CHECK_THROWS_WITH(Model::parse({"batch_sise"}, {continuous("batch_size")}),
                     Catch::Contains("did you mean 'batch_size'?"));
   CHECK_THROWS_WITH(Model::parse({"a", "a"}, ab), Catch::Contains("listed twice"));

@@ -233,7 +233,7 @@ TEST_CASE("Weights that say nothing are refused", "[doe][optimal]") {
   }
   wanted.options.weights = doe::CriterionWeights{1, 1, 1};
   CHECK_THROWS_WITH(doe::build_design("compound-optimal", wanted),
-                    Catch::Contains("i and a do not go together"));
+                    Catch::Contains("i and a cannot be combined"));
 }
 
 TEST_CASE("Optimal designs keep to constraints and to usable settings", "[doe][optimal]") {

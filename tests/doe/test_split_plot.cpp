@@ -323,19 +323,19 @@ TEST_CASE("Costs and whole plots that contradict each other are refused", "[doe]
     return "accepted";
   };
   CHECK(message(easy, [](auto& o) { o.budget_s = 60; }) ==
-        "budget: say with run_cost what one run takes, as in run_cost: 5 min");
+        "budget: set run_cost to the time of one run, as in run_cost: 5 min");
   CHECK(message(easy,
                 [](auto& o) {
                   o.budget_s = 1200;
                   o.run_cost_s = 300;
                 }) ==
-        "a budget of 20 min pays for 4 runs; the model needs 6 runs: give 30 min or more, or a "
+        "a budget of 20 min allows 4 runs, but the model needs 6 runs: give 30 min or more, or a "
         "smaller model");
   CHECK(message(easy, [](auto& o) {
           o.budget_s = 3600;
           o.run_cost_s = 300;
           o.runs = 13;
-        }) == "13 runs cost 65 min; the budget of 60 min pays for 12 runs");
+        }) == "13 runs cost 65 min; the budget of 60 min allows 12 runs");
   CHECK_THAT(message(easy, [](auto& o) { o.whole_plots = 4; }),
              Catch::Contains("no factor is hard to change"));
   CHECK(message(both,
@@ -344,7 +344,7 @@ TEST_CASE("Costs and whole plots that contradict each other are refused", "[doe]
                   o.run_cost_s = 300;
                   o.change_cost_s = 900;
                 }) ==
-        "a budget of 60 min pays for 3 runs in 3 whole plots; the model needs 6 runs in 3 whole "
+        "a budget of 60 min allows 3 runs in 3 whole plots, but the model needs 6 runs in 3 whole "
         "plots: give 75 min or more, or a smaller model");
   CHECK(message(both, [](auto& o) { o.whole_plots = 2; }) ==
         "2 whole plots cannot determine the 3 coefficients of the hard-to-change factors; give 3 "

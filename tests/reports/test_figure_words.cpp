@@ -25,7 +25,7 @@ TEST_CASE("The shape of a surface in words", "[reports][figures]") {
   }
   const Case study(head(kTwoFactors, "quadratic"), csv);
   const std::string words = analysis::shape_words(study.analysis, study.analysis.responses[0]);
-  CHECK_THAT(words, Contains("A minimum (> 99 % sure) at a = 0.500, b = ") &&
+  CHECK_THAT(words, Contains("A minimum (probability > 99 %) at a = 0.500, b = ") &&
                         Contains("inside the region") && Contains("It curves most along a."));
 }
 
@@ -102,8 +102,8 @@ TEST_CASE("What constraints exclude is grey, and no part of what meets the limit
   const std::vector<reports::Figure> figures = reports::contour_figures(analysis);
   REQUIRE_FALSE(figures.empty());
   for (const reports::Figure& figure : figures) {
-    CHECK_THAT(figure.caption, Contains("Grey: the study's constraints exclude it."));
-    CHECK_THAT(figure.title, Contains("of what is allowed here"));
+    CHECK_THAT(figure.caption, Contains("Grey: excluded by the study's constraints."));
+    CHECK_THAT(figure.title, Contains("of the allowed part"));
     CHECK_THAT(figure.svg, Contains("fill=\"#d9dde2\""));
   }
 }

@@ -122,7 +122,7 @@ TEST_CASE("A front holds settings that no others beat, and goals at odds are kno
   }
   const std::vector<reports::Figure> figures = reports::trade_off_figures(study.analysis);
   REQUIRE(figures.size() == 1);
-  CHECK_THAT(figures[0].title, Contains("Taking throughput from"));
+  CHECK_THAT(figures[0].title, Contains("Changing throughput from"));
 }
 
 TEST_CASE("Two limits have no front, but the runs that keep to both are counted",
@@ -181,7 +181,7 @@ TEST_CASE("Without residual freedom a half-normal plot names what stands out",
   check_is_sound(report);
   CHECK(has_figure(report, "half-normal-y"));
   CHECK_FALSE(has_figure(report, "normal-y"));
-  CHECK_THAT(report.html, Contains("a, a*c, a*d, d, c stand out of the 15 terms of y") &&
+  CHECK_THAT(report.html, Contains("a, a*c, a*d, d, c are significant among the 15 terms of y") &&
                               Contains("Without an error estimate there are no residuals") &&
                               Contains("as many coefficients as runs"));
 }
@@ -199,8 +199,8 @@ TEST_CASE("The prediction variance of a known design", "[reports][figures]") {
   CHECK(*evaluation.basics.d_efficiency == Approx(100));
   CHECK(*evaluation.g_efficiency == Approx(100));
   const std::vector<reports::Figure> figures = reports::design_figures(study.analysis, quality);
-  CHECK_THAT(figures[0].title, Contains("known to 0.6"));
-  CHECK_THAT(figures.back().title, Contains("none are correlated"));
+  CHECK_THAT(figures[0].title, Contains("at most 0.6"));
+  CHECK_THAT(figures.back().title, Contains("terms of the model are uncorrelated"));
 }
 
 TEST_CASE("Joint intervals hold for all terms together", "[reports][figures]") {
@@ -227,7 +227,7 @@ TEST_CASE("Sections say what a study cannot have", "[reports][figures]") {
     CHECK_FALSE(has_figure(report, "contour-y"));  // which had no colour to be filled with
     CHECK_FALSE(has_figure(report, "effects-y"));
     CHECK(has_figure(report, "design-power"));
-    CHECK_THAT(report.html, Contains("no factor changes y."));
+    CHECK_THAT(report.html, Contains("no factor has an effect on y."));
   }
   SECTION("categorical factors only") {
     const Case study(head("  p: {levels: [x, y, z]}\n  q: {levels: [u, v]}\n", "linear"),
@@ -242,7 +242,7 @@ TEST_CASE("Sections say what a study cannot have", "[reports][figures]") {
                      "a,y\n0,5\n1,3\n2,2.1\n3,3.2\n4,5.1\n2,2\n");
     const reports::Report report = reports::make_report(study.analysis);
     check_is_sound(report);
-    CHECK_THAT(report.html, Contains("There is one goal") && Contains("A minimum (") &&
+    CHECK_THAT(report.html, Contains("There is only one goal") && Contains("A minimum (") &&
                                 Contains("The surfaces have no interactions"));
     CHECK(has_figure(report, "perturbation-y"));
   }

@@ -55,7 +55,7 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
   const std::string page = static_part(html);
   CHECK(count(page, "<figure") == kFigures + 1);  // one of them for scripts alone
   CHECK_FALSE(std::regex_search(page, std::regex("(src|href)=\"(https?:)?//")));
-  CHECK_THAT(page, Contains("UNCONFIRMED") && Contains("Settings to use") &&
+  CHECK_THAT(page, Contains("UNCONFIRMED") && Contains("Configuration to use") &&
                        Contains("within 1800 to 2500 images/s"));
   const std::string runs = page.substr(page.find("id=\"runs\""));
   CHECK(count(runs.substr(0, runs.find("</section>")), "<tr>") == 1 + 20);
@@ -75,7 +75,7 @@ TEST_CASE("The report as Markdown has every section and figure of the page",
     CHECK_THAT(text, Contains("](figures/" + figure.filename().string() + ")"));
   }
   CHECK_THAT(text, Contains("**UNCONFIRMED**") && Contains("within 1800 to 2500 images/s") &&
-                       Contains("| Response | Today | Predicted mean |") &&
+                       Contains("| Response | Baseline | Predicted mean |") &&
                        Contains("\nas a command\n\n```\n./stream --executors 2"));
   CHECK(text.find("<svg") == std::string::npos);
 }

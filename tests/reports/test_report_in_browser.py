@@ -265,7 +265,7 @@ class ReportInBrowser(unittest.TestCase):
             self.browser.find_element(By.ID, "slider-decode_rate").send_keys(Keys.HOME)
             self.wait_for(lambda: before.get_attribute("d") != curve)
             title = figure.find_element(By.CSS_SELECTOR, "h3.live")
-            self.wait_for(lambda: title.text.startswith("Through these settings, "))
+            self.wait_for(lambda: title.text.startswith("At these settings, "))
             self.browser.find_element(By.ID, "reset").click()
         self.show("#overlay", ".plot .main-svg")
         self.check_quiet()

@@ -196,7 +196,7 @@ TEST_CASE("A gigabyte of output neither blocks nor fills the disk", "[runner][wo
   CHECK(record.status == RunStatus::kCompleted);
   const auto file = temporary / "study/runs/0001.1/stdout";
   CHECK(std::filesystem::file_size(file) < (9 << 20) + 100);
-  CHECK_THAT(read(file), Catch::Contains("bytes left out here]"));
+  CHECK_THAT(read(file), Catch::Contains("bytes omitted here]"));
 }
 
 TEST_CASE("A workload that spoils its attempt directory has failed, and the others go on",
@@ -213,7 +213,7 @@ TEST_CASE("A workload that spoils its attempt directory has failed, and the othe
   const auto records = run_all(directory);
   REQUIRE(records.size() == 2);
   CHECK(records[0].status == RunStatus::kFailed);
-  CHECK_THAT(records[0].reason, Catch::Contains("how it ended could not be written"));
+  CHECK_THAT(records[0].reason, Catch::Contains("its exit status could not be written"));
   CHECK(records[0].duration_s > 0);
   CHECK(records[1].status == RunStatus::kCompleted);
 }

@@ -187,8 +187,8 @@ TEST_CASE("Runs wait for the pilot, and what srun cannot start is lost", "[runne
     world.list_pilot("PENDING||Resources");
     CHECK(wait_for(launcher, 0.4).empty());
     CHECK(world.clients.text("asked").empty());  // one of an earlier doetune is there
-    CHECK_THAT(world.notes,
-               Catch::VectorContains(std::string("Slurm's job 12 for the nodes waits: Resources")));
+    CHECK_THAT(world.notes, Catch::VectorContains(
+                                std::string("Slurm job 12 for the nodes is pending: Resources")));
     CHECK(world.clients.text("steps").empty());
     world.list_pilot("RUNNING|n1|None");
     const auto hints = wait_for(launcher);
@@ -219,7 +219,7 @@ TEST_CASE("Nodes that do not come are given up, in Slurm's words", "[runner][pil
   }
   SECTION("the pilot ends again and again") {
     world.list_pilot("FAILED|n1|NonZeroExitCode");
-    words = "3 allocations in a row";
+    words = "3 consecutive allocations";
     asked = 6;
   }
   runner::PilotLauncher launcher(world.request);

@@ -41,7 +41,7 @@ TEST_CASE("Drift is the line through the centre runs, with Student's interval", 
   CHECK(found[0].half_width == Approx(12.7062 * 0.288675 * 2 / (34.0 / 3)).epsilon(1e-5));
   CHECK_FALSE(found[0].is_clear);
   CHECK(runner::drift_text(found[0]) ==
-        "y scatters too much to tell a drift: +26 % (±65 %) over 3 centre runs");
+        "y varies too much to detect a drift: +26 % (±65 %) over 3 centre runs");
 }
 
 TEST_CASE("A clear drift is called so; two runs or none tell nothing", "[runner][drift]") {

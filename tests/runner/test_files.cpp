@@ -33,9 +33,9 @@ TEST_CASE("Output is kept whole, or its head and tail with what is missing betwe
   CHECK(capped(temporary, "0123456789", piece) == "0123456789");
   CHECK(capped(temporary, "0123456789abcde", piece) == "0123456789abcde");
   CHECK(capped(temporary, "0123456789abcdef", piece) ==
-        "0123456789\n[doetune: 1 bytes left out here]\nbcdef");
+        "0123456789\n[doetune: 1 bytes omitted here]\nbcdef");
   CHECK(capped(temporary, "0123456789" + std::string(1000, '.') + "abcde", piece) ==
-        "0123456789\n[doetune: 1000 bytes left out here]\nabcde");
+        "0123456789\n[doetune: 1000 bytes omitted here]\nabcde");
 }
 
 TEST_CASE("Only regular files of a bounded size are read", "[runner][files]") {

@@ -90,7 +90,7 @@ TEST_CASE("An attempt whose directory is gone is not started, and that is told",
   REQUIRE(hints->size() == 1);
   REQUIRE(hints->front().end);
   CHECK(hints->front().end->cause == EndCause::kNotStarted);
-  CHECK_THAT(hints->front().end->detail, Catch::Contains("cannot be made"));
+  CHECK_THAT(hints->front().end->detail, Catch::Contains("cannot create"));
 }
 
 TEST_CASE("What one attempt left behind is killed, not what another goes on with",

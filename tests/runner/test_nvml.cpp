@@ -44,7 +44,7 @@ TEST_CASE("A library without a driver has no GPUs", "[nvml]") {
   const FakeNvml fake(json{{"init", 9}});
   const Nvml nvml;
   CHECK(nvml.list_gpus().empty());
-  CHECK(nvml.problem() == "NVML does not start: Driver Not Loaded");
+  CHECK(nvml.problem() == "NVML cannot be started: Driver Not Loaded");
 }
 
 TEST_CASE("Each GPU is described as the driver does", "[nvml]") {

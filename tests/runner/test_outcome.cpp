@@ -113,7 +113,7 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
   }
   SECTION("no number") {
     CHECK_THAT(judge(study, printed("throughput: e.e images/s")).reason,
-               Catch::Contains("'e.e', which is no finite number"));
+               Catch::Contains("'e.e', which is not a finite number"));
   }
   SECTION("a line of any length does not blow the stack") {
     study.responses[0].pattern = "(.*)*x";

@@ -148,7 +148,7 @@ TEST_CASE("Failures get a line of their own, above the status line", "[runner][p
                 std::filesystem::current_path() / "fccd/runs/0003.1", true);
   CHECK(printed.taken() ==
         "\r\x1b[K\x1b[31m[0/20] #3 x=3 failed after 1.0 s: exit code 3; output in "
-        "fccd/runs/0003.1; trying again\x1b[0m\n");
+        "fccd/runs/0003.1; retrying\x1b[0m\n");
 }
 
 TEST_CASE("Elsewhere there are plain lines, and one a minute while nothing happens",
@@ -167,7 +167,7 @@ TEST_CASE("Elsewhere there are plain lines, and one a minute while nothing happe
   CHECK(printed.taken().empty());
   progress.set_waiting(1);
   CHECK(printer.tick(progress, 172) == 60.0);
-  CHECK(printed.taken() == "[1/20] 0 under way · 1:12 · ETA 0:12\n");
+  CHECK(printed.taken() == "[1/20] 0 in progress · 1:12 · ETA 0:12\n");
 }
 
 TEST_CASE("The status line is cleared at the end", "[runner][progress]") {

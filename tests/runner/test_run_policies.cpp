@@ -28,7 +28,7 @@ TEST_CASE("A file `stop` lets the runs under way finish, and stays", "[runner][p
   CHECK(summary.interrupted);
   CHECK(summary.counts.completed == 2);  // the second was under way
   REQUIRE(world.sink.notes.size() == 1);
-  CHECK_THAT(world.sink.notes[0], Catch::Contains("remove it to go on"));
+  CHECK_THAT(world.sink.notes[0], Catch::Contains("remove it to continue"));
 
   CHECK(world.run().counts.completed == 2);  // still there
   std::filesystem::remove(world.directory.path / "stop");

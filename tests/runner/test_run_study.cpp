@@ -83,7 +83,7 @@ TEST_CASE("Runs wait for GPUs; more than there are is refused before anything is
 
   World other;
   other.directory.study.run.gpus_per_run = {0, "x"};  // run 3 asks for three of two
-  CHECK_THROWS_WITH(other.run(options), Catch::Contains("needs 3 GPUs; there are 2"));
+  CHECK_THROWS_WITH(other.run(options), Catch::Contains("needs 3 GPUs, but there are 2"));
   CHECK(other.launcher.submitted.empty());
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("A run gets as many processors as asked for, and no place promises mor
 TEST_CASE("What can never be placed is told at once", "[runner][slots]") {
   const SlotPool pool({place_of(2, {"0"}, {0})});
   CHECK_NOTHROW(pool.check(1));
-  CHECK_THROWS_WITH(pool.check(2), Catch::Contains("needs 2 GPUs; there are 1"));
+  CHECK_THROWS_WITH(pool.check(2), Catch::Contains("needs 2 GPUs, but there are 1"));
   CHECK_THROWS_AS(SlotPool({place_of(0, {}, {0})}), RunError);
   CHECK_THROWS_AS(SlotPool(std::vector<Place>()), RunError);
   CHECK_THROWS_WITH(SlotPool({place_of(1, {"0", "1", "0"}, {})}),

@@ -240,7 +240,7 @@ TEST_CASE("A job that Slurm does not know any more is fenced, and lost", "[runne
   launcher.submit(attempt);
   const AttemptEnd end = end_of(launcher);
   CHECK(end.cause == EndCause::kLost);
-  CHECK_THAT(end.detail, Catch::Contains("knows no job 12 any more"));
+  CHECK_THAT(end.detail, Catch::Contains("has no record of job 12 any more"));
   CHECK(is_fenced(attempt));
 }
 
@@ -383,7 +383,7 @@ TEST_CASE("A cancelled attempt ends as cancelled, begun or not", "[runner][slurm
     CHECK(end_of(*launcher).cause == EndCause::kCancelled);
     CHECK(is_fenced(attempt));
   }
-  SECTION("while it ran") {
+  SECTION("while it was running") {
     claim_elsewhere(attempt);
     launcher->cancel(attempt.name);
     CHECK(wait_for(*launcher, 0.2).empty());

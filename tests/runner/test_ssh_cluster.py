@@ -93,7 +93,7 @@ class SshTest(ClusterTest):
         study = self.study(6, ["no-such-host.invalid", "127.0.0.1"])
         self.assertEqual(study.run(), 0, study.words())
         self.check_complete(study)
-        self.assertIn("host no-such-host.invalid gets no further runs", study.words())
+        self.assertIn("host no-such-host.invalid is not used any more", study.words())
 
     def test_no_host_left(self):
         study = self.study(6, ["no-such-host.invalid"])

@@ -227,7 +227,7 @@ TEST_CASE("A summary of nothing says why", "[telemetry][summary]") {
     CHECK(summary.values.empty());
     return summary.problem;
   };
-  CHECK_THAT(problem({}), Catch::Contains("not there"));
+  CHECK_THAT(problem({}), Catch::Contains("does not exist"));
   std::ofstream(temporary / "t.csv") << "garbage\n\0\n";
   CHECK_THAT(problem({}), Catch::Contains("columns"));
   std::ofstream(temporary / "t.csv") << runner::telemetry_header(0);
@@ -246,22 +246,22 @@ TEST_CASE("A summary of nothing says why", "[telemetry][summary]") {
 
 TEST_CASE("Each rule of the verdict decides where its facts say so", "[telemetry][verdict]") {
   const std::map<std::string, std::pair<Facts, std::string>> expected{
-      {"memory", {{{"memory_stall_share", 0.32}}, "waited for memory in 32 %"}},
+      {"memory", {{{"memory_stall_share", 0.32}}, "waited for memory for 32 %"}},
       {"thermal_limited",
        {{{"thermal_limited_share", 0.3}, {"temperature_max", 87}}, "in 30 % of the time, at 87 C"}},
       {"power_limited",
        {{{"power_limited_share", 0.8}, {"power", 699.6}, {"gpu_utilization", 99}},
-        "in 80 % of the time, at 700 W"}},
+        "for 80 % of the time, at 700 W"}},
       {"gpu_memory_bandwidth",
        {{{"gpu_utilization", 97}, {"gpu_memory_utilization", 88}}, "accessed in 88 %"}},
       {"gpu_compute",
        {{{"gpu_utilization", 97}, {"gpu_memory_utilization", 40}, {"cpu_utilization", 99}},
-        "the GPU was 97 % busy, its memory was accessed in 40 %"}},
+        "the GPU was 97 % busy, its memory was accessed for 40 %"}},
       {"decode", {{{"cpu_utilization", 95}, {"decode_share", 0.7}}, "70 % of the work decoding"}},
       {"host_cpu",
        {{{"cpu_utilization", 97}, {"gpu_utilization", 31}},
-        "the cores assigned were 97 % busy while the GPU was 31 % busy"}},
-      {"io", {{{"iowait_share", 0.4}, {"cpu_utilization", 30}}, "awaited a disk in 40 %"}},
+        "the assigned cores were 97 % busy while the GPU was 31 % busy"}},
+      {"io", {{{"iowait_share", 0.4}, {"cpu_utilization", 30}}, "waited for a disk for 40 %"}},
       {"launch_bound",
        {{{"gpu_utilization", 45}, {"cores_used", 1.02}, {"cpu_utilization", 13}},
         "kept 1.0 cores busy while the GPU was 45 % busy"}},
@@ -288,7 +288,7 @@ TEST_CASE("Where nothing is near its limit, or nothing is known, no bottleneck i
   const auto verdict = runner::judge_bottleneck({{"cpu_utilization", 40}, {"gpu_utilization", 30}});
   CHECK(verdict.bottleneck == "none_found");
   CHECK(verdict.evidence ==
-        "nothing measured was near its limit: the cores assigned were 40 % busy, "
+        "nothing measured was near its limit: the assigned cores were 40 % busy, "
         "the GPU was 30 % busy");
 }
 
@@ -296,7 +296,7 @@ TEST_CASE("Cores that others kept busy are told from the run's own", "[telemetry
   const auto verdict =
       runner::judge_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.32}});
   CHECK(verdict.bottleneck == "host_cpu");
-  CHECK(verdict.evidence == "the cores assigned were 99 % busy (32 % by others)");
+  CHECK(verdict.evidence == "the assigned cores were 99 % busy (32 % by other programs)");
   // A program that sleeps while others compute is not limited by them.
   CHECK(
       runner::judge_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.72}}).bottleneck ==
@@ -325,8 +325,9 @@ TEST_CASE("A disturbed run is flagged with numbers, a quiet one is not", "[telem
                                                    {"ecc_errors", 2},
                                                    {"samples", 4}})
                              .disturbances;
-  CHECK(disturbed == std::vector<std::string>{"others used 23 % of the cores assigned",
-                                              "the hypervisor took 5 % of the cores assigned away",
-                                              "the GPU's clocks were held back in 30 % of the time",
-                                              "the GPU had 2 memory errors"});
+  CHECK(disturbed ==
+        std::vector<std::string>{"other programs used 23 % of the assigned cores",
+                                 "the hypervisor took 5 % of the time of the assigned cores",
+                                 "the GPU was throttled for 30 % of the time",
+                                 "the GPU had 2 memory errors"});
 }

@@ -66,7 +66,7 @@ TEST_CASE("More memory than allowed, over all processes of a run, is infeasible"
   const auto limit = [](Attempt& attempt) { attempt.memory_limit_bytes = 50'000'000; };
   const AttemptEnd end = end_of(script, limit);
   CHECK(end.cause == EndCause::kMemory);
-  CHECK_THAT(end.detail, Catch::Contains("more than its limit of 0.0466 GiB"));
+  CHECK_THAT(end.detail, Catch::Contains("more than the limit of 0.0466 GiB"));
 }
 
 TEST_CASE("Less memory than allowed is nobody's business", "[runner][watchdog]") {

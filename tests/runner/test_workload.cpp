@@ -122,7 +122,7 @@ TEST_CASE("A study must ask of a workload what it can do", "[runner][workload]")
   }
   SECTION("a discrete level that is not there") {
     study.settings[1] = {"queue", "3", 3.0};
-    CHECK_THAT(only_problem(study), Catch::Contains("knows no '3'"));
+    CHECK_THAT(only_problem(study), Catch::Contains("has no '3'"));
   }
   SECTION("a word for a number") {
     study.settings = {{"batch_size", "many", {}}};
@@ -170,7 +170,8 @@ TEST_CASE("Without a current directory, what does not need one works and the res
   auto directory = tests::fake_study(bundle.temporary / "study", 1, {"true"});
   CHECK(runner::AttemptMaker(directory, "mpirun").path(1, 1) == directory.path / "runs" / "0001.1");
   directory.path = "study";
-  CHECK_THROWS_WITH(runner::AttemptMaker(directory, "mpirun").path(1, 1),
-                    Catch::Contains("the current directory") && Catch::Contains("is gone"));
+  CHECK_THROWS_WITH(
+      runner::AttemptMaker(directory, "mpirun").path(1, 1),
+      Catch::Contains("the current directory") && Catch::Contains("no longer exists"));
   std::filesystem::current_path(before);
 }

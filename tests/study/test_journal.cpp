@@ -171,7 +171,7 @@ TEST_CASE("A journal is refused where it is not this plan's", "[study][journal]"
   }
   SECTION("of another plan") {
     journal_text(file, 1);
-    CHECK_THROWS_WITH(Journal(file, "demo", "other"), Catch::Contains("another plan"));
+    CHECK_THROWS_WITH(Journal(file, "demo", "other"), Catch::Contains("do not belong to the plan"));
   }
   SECTION("no journal at all") {
     write(file, "dear diary\nall is well\n");

@@ -68,7 +68,7 @@ TEST_CASE("The run sheet reads back as it was written", "[study][plan]") {
   std::string damaged = csv;
   damaged.replace(damaged.find("fp32"), 4, "fp33");
   CHECK_THROWS_WITH(study::read_plan_csv(study, damaged, "plan.csv"),
-                    Catch::Contains("'fp33' is no setting of factor 'precision'"));
+                    Catch::Contains("'fp33' is not a setting of factor 'precision'"));
 }
 
 namespace {
@@ -135,8 +135,9 @@ TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]"
   study::extend_directory(directory, plan);
   CHECK(study::open_directory(directory.path).plan.runs[7].whole_plot == plan.runs[7].whole_plot);
   write_text(data, "whole_plot,model,rate,y\nfirst,small,1,1\n");
-  CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
-                    Catch::Contains("whole_plot: expected a whole number from 1, found 'first'"));
+  CHECK_THROWS_WITH(
+      study::import_runs(study, data, temporary.path() / "t", false),
+      Catch::Contains("whole_plot: expected an integer of at least 1, found 'first'"));
 }
 
 TEST_CASE("A design that cannot carry the model is refused before anything runs", "[study][plan]") {
@@ -187,9 +188,9 @@ TEST_CASE("A plan is replaced only by force, and never once it has runs", "[stud
     journal.append(record);
   }
   CHECK_THROWS_WITH(study::create_directory(path, study, plan, true),
-                    Catch::Contains("holds runs"));
+                    Catch::Contains("contains runs"));
   CHECK_THROWS_WITH(study::create_directory(temporary.path(), study, plan, true),
-                    Catch::Contains("no study directory"));
+                    Catch::Contains("not a study directory"));
 }
 
 TEST_CASE("A damaged study directory says what is wrong and what to do", "[study][directory]") {
@@ -315,7 +316,7 @@ TEST_CASE("A plan in use, or with attempts that nobody has recorded, is not repl
   }
   fs::create_directories(path / "runs" / "0001.1");
   CHECK_THROWS_WITH(study::create_directory(path, study, plan, true),
-                    Catch::Contains("holds runs"));
+                    Catch::Contains("contains runs"));
 }
 
 TEST_CASE("Tables with mistakes are refused by line and column", "[study][import]") {
@@ -338,21 +339,21 @@ TEST_CASE("Tables with mistakes are refused by line and column", "[study][import
   CHECK_THAT(message("rate,tme\n1,2\n"),
              Catch::Contains(":1:") && Catch::Contains("did you mean 'tme'?"));
   CHECK_THAT(message("rate,time\n1,2\n3,4\n"),
-             Catch::Contains(":3:") && Catch::Contains("'3' is no setting of factor 'rate'"));
+             Catch::Contains(":3:") && Catch::Contains("'3' is not a setting of factor 'rate'"));
   CHECK_THAT(message("rate,time\nfast,2\n"), Catch::Contains(":2:") && Catch::Contains("'fast'"));
   CHECK_THAT(message("rate,time\n1,nan\n"),
-             Catch::Contains("expected a number, or nothing where it is missing, found 'nan'"));
-  CHECK_THAT(message("rate,time\n1\n"), Catch::Contains("1 cells, the header has 2"));
+             Catch::Contains("expected a number, or an empty cell if it is missing, found 'nan'"));
+  CHECK_THAT(message("rate,time\n1\n"), Catch::Contains("1 cells, but the header has 2"));
   CHECK_THAT(message("rate,time\n1,2\n\"1,2\n"),
-             Catch::Contains(":3: a quote is opened and never closed"));
+             Catch::Contains(":3: a quote is opened but never closed"));
   CHECK_THAT(message("rate,time\n1,2,5\n"),
              Catch::Contains(":2:") && Catch::Contains("with a point"));
   CHECK_THAT(message("rate,rate,time\n1,2,3\n"),
              Catch::Contains(":1: two columns are named 'rate'"));
   CHECK_THAT(message("rate,time,time\n1,2,3\n"),
              Catch::Contains(":1: two columns are named 'time'"));
-  CHECK_THAT(message("rate,time\n1,2\n1,\xff\n"), Catch::Contains(":3: this is no text"));
-  CHECK_THAT(message("rate,time\n1,\x1b[31m2\n"), Catch::Contains(":2: this is no text"));
+  CHECK_THAT(message("rate,time\n1,2\n1,\xff\n"), Catch::Contains(":3: this is not text"));
+  CHECK_THAT(message("rate,time\n1,\x1b[31m2\n"), Catch::Contains(":2: this is not text"));
   CHECK_THAT(message("rate,time\n1,2\n"),
              Catch::Contains("data.csv: its 1 run does not determine"));
   CHECK(message(" rate , time\n 0,2\n 1 ,3\n2,\t4\n") == "accepted");  // blanks beside commas
@@ -380,5 +381,5 @@ TEST_CASE("Imported runs keep their blocks, and those that could not run are tol
   CHECK(records.at(3).responses.at("y") == 30);
   write_text(data, "a,y,status\n1,10,broken\n");
   CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
-                    Catch::Contains("data.csv:2: status: 'broken' is no end of a run"));
+                    Catch::Contains("data.csv:2: status: 'broken' is not a status of a run"));
 }

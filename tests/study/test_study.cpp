@@ -113,8 +113,8 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {std::string("\x7f"
                    "ELF\0\0",
                    6),
-       {"study.yaml:1:1", "this is no text (UTF-8"}},
-      {"\xff\xfe bad", {"study.yaml:1:1", "this is no text (UTF-8"}},
+       {"study.yaml:1:1", "this is not text (UTF-8"}},
+      {"\xff\xfe bad", {"study.yaml:1:1", "this is not text (UTF-8"}},
       {"just words", {"study.yaml:1:1", "expected a mapping", "'just words'"}},
       {"\"a\nb\",b,y\n1,2,3\n",
        {"study.yaml:2:3", "second document"}},  // yaml-cpp's LoadAll never ends
@@ -124,8 +124,8 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 0, hihg: 1}"),
        {"study.yaml:2:15", "unknown key 'hihg'", "did you mean 'high'?"}},
       {with("a: {low: 0, high: 1}", "desing: {type: fccd}"), {":5:1", "did you mean 'design'?"}},
-      {with("a: {low: 0, high: 1, low: 2}"), {":2:24", "'low' is there twice"}},
-      {with("a: {low: 0, high: 1}\n  a: {low: 0, high: 1}"), {":3:3", "'a' is there twice"}},
+      {with("a: {low: 0, high: 1, low: 2}"), {":2:24", "'low' appears twice"}},
+      {with("a: {low: 0, high: 1}\n  a: {low: 0, high: 1}"), {":3:3", "'a' appears twice"}},
       {with("a: {low: zero, high: 1}"), {":2:12", "expected a number", "'zero'"}},
       {with("a: {low: .nan, high: 1}"), {":2:12", "expected a number"}},
       {with("a: {low: 1e999, high: 1}"), {":2:12", "expected a number"}},
@@ -138,16 +138,17 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 1, high: 1.0000000000000002, step: 0.01}"), {"too narrow"}},
       {with("a: {low: 0, high: 1, unit: \"\\e[31m\"}"), {":2:", "control characters"}},
       {with("a: {low: 0, high: 1}") + "---\nmore: 1\n", {"second document"}},
-      {with("a: {low: 0, high: 9}", "constraints: ['2 <= a <= 4']"), {":5:15", "do not chain"}},
+      {with("a: {low: 0, high: 9}", "constraints: ['2 <= a <= 4']"),
+       {":5:15", "cannot be chained"}},
       {with("a: {low: 0, high: 9}", "constraints: ['a <= 5, a >= 1']"), {"not a list"}},
-      {with("a: {low: 0, high: 9}", "constraints: ['a + 1']"), {":5:15", "compares nothing"}},
-      {with("a: {low: 0, high: 9}", "forbidden: [{a: 99}]"), {"'99' is no condition"}},
+      {with("a: {low: 0, high: 9}", "constraints: ['a + 1']"), {":5:15", "is not a comparison"}},
+      {with("a: {low: 0, high: 9}", "forbidden: [{a: 99}]"), {"'99' is not a condition"}},
       {with("a: {low: 0, high: 8, scale: log2}"), {":2:31", "log scale needs low above 0"}},
-      {with("a: {low: 0.5, high: 3, type: integer}"), {":2:12", "must be whole"}},
+      {with("a: {low: 0.5, high: 3, type: integer}"), {":2:12", "must be an integer"}},
       {with("a: {levels: [1]}"), {"at least two levels"}},
       {with("a: {levels: []}"), {"at least two levels"}},
-      {with("a: {levels: [1, 2, 2]}"), {"level 2 is there twice"}},
-      {with("a: {levels: [x, x]}"), {":2:19", "level 'x' is there twice"}},
+      {with("a: {levels: [1, 2, 2]}"), {"level 2 is listed twice"}},
+      {with("a: {levels: [x, x]}"), {":2:19", "level 'x' is listed twice"}},
       {with("a: {levels: [x, y], low: 1}"), {"categorical factor has no 'low'"}},
       {with("a: {levels: [1, 2, 4], low: 0}"), {"low (0) is not the lowest level (1)"}},
       {with("a: {levels: [1, x], type: integer}"), {"needs numbers"}},
@@ -155,9 +156,9 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 0, high: 1, step: -1}"), {"step must be above 0"}},
       {with("a: {low: 0, high: 1, scale: log3}"), {"did you mean 'log2'?"}},
       {with("run: {low: 0, high: 1}"), {":2:3", "'run'", "column of the run sheet"}},
-      {with("2nd: {low: 0, high: 1}"), {":2:3", "'2nd' is no valid name"}},
-      {with("'<script>': {low: 0, high: 1}"), {"no valid name"}},
-      {with("y: {low: 0, high: 1}"), {":4:3", "a factor has this name already"}},
+      {with("2nd: {low: 0, high: 1}"), {":2:3", "'2nd' is not a valid name"}},
+      {with("'<script>': {low: 0, high: 1}"), {"not a valid name"}},
+      {with("y: {low: 0, high: 1}"), {":4:3", "a factor already has this name"}},
       {"responses: {y: {}}", {"'factors' is missing"}},
       {"factors: {}\nresponses: {y: {}}", {":1:10", "at least one factor"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {}", {":2:12", "at least one response"}},
@@ -167,13 +168,13 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 0, high: 1}", "constraints: ['b < 1']"),
        {":5:15", "'b' is not known", "expected one of a"}},
       {with("a: {low: 0, high: 1}", "constraints: ['a <']"), {":5:15", "character"}},
-      {with("a: {low: 0, high: 1}", "forbidden: [{b: 1}]"), {":5:14", "no factor is named 'b'"}},
+      {with("a: {low: 0, high: 1}", "forbidden: [{b: 1}]"), {":5:14", "there is no factor 'b'"}},
       {with("a: {levels: [x, y]}", "forbidden: [{a: z}]"), {"'z'", "one of x, y"}},
       {with("a: {low: 0, high: 1}", "forbidden: [{a: '>= many'}]"), {"'>= many'", "comparison"}},
       {with("a: {low: 0, high: 1}", "model: qadratic"), {":5:8", "did you mean 'quadratic'?"}},
-      {with("a: {low: 0, high: 1}", "model: ['1', 'b']"), {":5:14", "no factor is named 'b'"}},
+      {with("a: {low: 0, high: 1}", "model: ['1', 'b']"), {":5:14", "there is no factor 'b'"}},
       {with("a: {low: 0, high: 1}", "model: ['1', 'a**2']"), {":5:14", "powers as a^2"}},
-      {with("a: {low: 0, high: 1}") + "\n\x1b[31m", {"study.yaml:6:1", "this is no text"}},
+      {with("a: {low: 0, high: 1}") + "\n\x1b[31m", {"study.yaml:6:1", "this is not text"}},
       {with("a: 3"), {":2:6", "a mapping such as {low: ...}, found '3'"}},
       {with("a: {low: 0, high: 1}", "design: fccd"), {":5:9", "such as {type: ...}"}},
       {with("a: {low: 0, high: 1}", "fit: {by: a}"), {":5:11", "the study has none"}},
@@ -182,7 +183,7 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 0, high: 1}", "design: {type: fcdd}"), {":5:16", "did you mean 'fccd'?"}},
       {with("a: {low: 0, high: 1}", "design: {center_runs: 3}"), {"'type' is missing"}},
       {with("a: {low: 0, high: 1}", "design: {type: fccd, center_runs: -1}"),
-       {"whole number from 0"}},
+       {"an integer from 0"}},
       {with("a: {low: 0, high: 1}", "design: {type: table}"), {"needs file"}},
       {with("a: {low: 0, high: 1}", "design: {type: compound-optimal, weights: {d: -1}}"),
        {":5:47", "design.weights.d", "at least 0"}},
@@ -190,12 +191,12 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
        {"did you mean 'd'?"}},
       {with("a: {low: 0, high: 1}", "design: {type: d-optimal, weights: {d: 1}}"),
        {"type d-optimal does not take it"}},
-      {with("a: {low: 0, high: 1}", "seed: -1"), {":5:7", "whole number"}},
-      {with("a: {low: 0, high: 1}", "seed: 1.5"), {":5:7", "whole number"}},
+      {with("a: {low: 0, high: 1}", "seed: -1"), {":5:7", "an integer"}},
+      {with("a: {low: 0, high: 1}", "seed: 1.5"), {":5:7", "an integer"}},
       {with("a: {low: 0, high: 1}", "run: {timeout: soon}"), {":5:16", "10 min", "'soon'"}},
       {with("a: {low: 0, high: 1}", "run: {timeout: -3 s}"), {"10 min"}},
       {with("a: {low: 0, high: 1}", "run: {timeout: 3 weeks}"), {"10 min"}},
-      {with("a: {low: 0, high: 1}", "run: {jobs: 0}"), {"whole number from 1"}},
+      {with("a: {low: 0, high: 1}", "run: {jobs: 0}"), {"an integer from 1"}},
       {with("a: {low: 0, high: 1}", "<<: {seed: 1}"), {"unknown key '<<'"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: within, low: 1}}",
        {":2:", "needs 'high'"}},
@@ -209,7 +210,7 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: maximize, weight: 0}}", {"above 0"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {formula: 'z * 2'}}", {"'z' is not known"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {pattern: '('}}",
-       {"no regular expression"}},
+       {"not a valid regular expression"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {pattern: 'x'}}", {"needs a group"}},
   };
   for (const Mistake& mistake : mistakes) {
@@ -239,7 +240,7 @@ TEST_CASE("Files that are none, or too large, are refused by name", "[study]") {
   const TemporaryDirectory directory;
   CHECK_THROWS_WITH(study::load_study(directory.path() / "missing.yaml"),
                     Catch::Contains("missing.yaml: there is no such file"));
-  CHECK_THROWS_WITH(study::load_study(directory.path()), Catch::Contains("no file"));
+  CHECK_THROWS_WITH(study::load_study(directory.path()), Catch::Contains("not a file"));
   const auto large = directory.path() / "large.yaml";
   std::ofstream(large) << "#";
   std::filesystem::resize_file(large, 100'000'000);
@@ -271,7 +272,7 @@ TEST_CASE("How surfaces are fitted is said once, and may differ by response", "[
   };
   CHECK_THAT(refused("{surface: amdahl}"), Catch::Contains("needs 'factor'"));
   CHECK_THAT(refused("{surface: amdahl, factor: w}"),
-             Catch::Contains("study.yaml:3:") && Catch::Contains("no factor with numbers"));
+             Catch::Contains("study.yaml:3:") && Catch::Contains("not a numeric factor"));
   CHECK_THAT(refused("{surface: amdal}"), Catch::Contains("did you mean 'amdahl'?"));
   CHECK(parse_study(start + "model: auto\nresponses: {a: {}}", "s.yaml").fit.surface ==
         doe::SurfaceType::kAuto);

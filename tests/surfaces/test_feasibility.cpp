@@ -134,7 +134,7 @@ TEST_CASE("The feasibility model is what the runs determine", "[surfaces][feasib
   }
   const Feasibility linear = fit_feasibility(factors, coded, completed);
   CHECK(linear.model.term_names() == std::vector<std::string>{"1", "a", "b", "w"});
-  CHECK_THAT(linear.note, Catch::Contains("they say nothing of stuck"));
+  CHECK_THAT(linear.note, Catch::Contains("they say nothing about stuck"));
   const std::vector<doe::Factor> two{factors[0], factors[1]};
   const Feasibility interactions = fit_feasibility(two, coded.leftCols(2), completed);
   CHECK(interactions.model.term_names() == std::vector<std::string>{"1", "a", "b", "a*b"});

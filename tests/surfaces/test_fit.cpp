@@ -221,7 +221,7 @@ TEST_CASE("The reason why lack of fit cannot be tested is the right one", "[surf
   CHECK(single.lack_of_fit_problem == "no replicated runs");
   const Fit ends =
       fit_least_squares(line, Eigen::Vector4d(-1, -1, 1, 1), Eigen::Vector4d(1, 2, 4, 3));
-  CHECK(ends.lack_of_fit_problem == "no residual freedom beyond replicated runs");
+  CHECK(ends.lack_of_fit_problem == "no residual degrees of freedom beyond replicated runs");
   const Fit agreeing =
       fit_least_squares(line, Eigen::Vector4d(-1, 0, 0, 1), Eigen::Vector4d(1, 2, 2, 4));
   CHECK(agreeing.lack_of_fit_problem == "replicated runs agree exactly");
@@ -293,9 +293,10 @@ TEST_CASE("Runs that cannot support the model are refused by name", "[surfaces][
                     Catch::Contains("4 runs cannot determine 6 model terms: a^2 = 1, b^2 = 1. Add "
                                     "at least 2 runs"));
   const doe::Model line = doe::Model::parse({"1", "a", "b", "c"}, factors);
-  CHECK_THROWS_WITH(fit_least_squares(line, corners, y),
-                    Catch::Contains("factor 'c' has the value 3 in every run: vary it or take its "
-                                    "terms out of the model"));
+  CHECK_THROWS_WITH(
+      fit_least_squares(line, corners, y),
+      Catch::Contains("factor 'c' has the value 3 in every run: vary it or remove its "
+                      "terms from the model"));
   corners.col(2) = 0.25 * corners.col(0) - 2 * corners.col(1);
   CHECK_THROWS_WITH(fit_least_squares(line, corners, y), Catch::Contains("c = 0.25 a - 2 b."));
   corners.col(2) = corners.col(0).cwiseProduct(corners.col(1));
@@ -322,10 +323,10 @@ TEST_CASE("Responses that cannot be fitted are refused with a remedy", "[surface
                     Catch::Contains("response of run 2 of 4 is inf, not a finite number"));
   CHECK_THROWS_WITH(
       fit_least_squares(line, x, Eigen::Vector4d(1, 2, 3, -1), {.transform = Transform::kLog}),
-      Catch::Contains("'log' has no value for a response of -1"));
+      Catch::Contains("'log' is not defined for a response of -1"));
   const Eigen::Vector4d weights(1, 1, 0, 1);
   CHECK_THROWS_WITH(fit_least_squares(line, x, x, {.weights = weights}),
-                    Catch::Contains("a weight is 0: weights are finite and above 0"));
+                    Catch::Contains("a weight is 0: weights must be finite and above 0"));
   const Fit constant = fit_least_squares(line, x, Eigen::Vector4d::Constant(5));
   REQUIRE(constant.notes.size() == 1);
   CHECK(constant.notes[0].substr(0, 23) == "all responses are equal");

@@ -213,7 +213,7 @@ TEST_CASE("Runs that do not identify a law are refused by name", "[surfaces][law
   CHECK_THROWS_WITH(LawRuns({0, 2, 4}, {1, 2, 3}).fit("amdahl"),
                     Catch::Contains("has no value at x = 0"));
   CHECK_THROWS_WITH(fit_law(law_named("amdahl"), all.factors, "y", all.coded, all.y),
-                    Catch::Contains("no factor is named 'y'"));
+                    Catch::Contains("there is no factor 'y'"));
   CHECK_THROWS_WITH(fit_law(law_named("amdahl"), {words("w", {"a", "b"})}, "w", all.coded, all.y),
                     Catch::Contains("needs a numeric factor"));
   CHECK_THROWS_WITH(law_named("amdal"), Catch::Contains("did you mean 'amdahl'"));

@@ -173,8 +173,8 @@ TEST_CASE("Where a transform has no value for a law the search steps back", "[su
   CHECK(root.predict(Eigen::VectorXd::Constant(1, -1)).standard_error == 0);
 
   CHECK_THROWS_WITH(LawRuns({0, 1, 2}, {1, 2, 3}).fit("saturation", Transform::kLog),
-                    Catch::Contains("no parameters of law saturation") &&
-                        Catch::Contains("'log' has values for at all runs"));
+                    Catch::Contains("no parameters of the model saturation") &&
+                        Catch::Contains("'log' is defined at all runs"));
   CHECK_THROWS_WITH(LawRuns({1, 2, 3}, {1, -2, 3}).fit("saturation", Transform::kLog),
-                    Catch::Contains("transform 'log' has no value for a response of -2"));
+                    Catch::Contains("transform 'log' is not defined for a response of -2"));
 }

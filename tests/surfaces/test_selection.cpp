@@ -329,7 +329,7 @@ TEST_CASE("Where AICc does not exist the reason is said", "[surfaces][selection]
   const NoisyData data = noisy_data(8, unit_factors(2), 7);
   CHECK_THROWS_WITH(
       select_model(quadratic, data.coded, data.y, {.method = SelectionMethod::kBackward}),
-      Catch::Contains("8 runs and 6 coefficients") && Catch::Contains("going forward"));
+      Catch::Contains("8 runs and 6 coefficients") && Catch::Contains("forward selection"));
   CHECK_THROWS_WITH(select_model(quadratic, data.coded.topRows(3), data.y.head(3)),
                     Catch::Contains("3 runs and 1 coefficient"));
   CHECK_THROWS_WITH(select_model(quadratic, data.coded.topRows(5), data.y.head(5),

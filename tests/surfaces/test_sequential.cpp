@@ -67,9 +67,9 @@ TEST_CASE("The sequence of models of the published FCCD is R's", "[surfaces][seq
         std::vector<std::string>{"executors_per_gpu*decode_rate^2", "batch_size^3",
                                  "batch_size^2*decode_rate", "batch_size*decode_rate^2",
                                  "decode_rate^3"});
-  // Every order lacks fit; of those with significant terms the highest is the quadratic.
+  // Every order shows lack of fit; of those with significant terms the highest is the quadratic.
   CHECK(summary.suggested == "quadratic");
-  CHECK_THAT(summary.reason, Catch::Contains("lacks fit"));
+  CHECK_THAT(summary.reason, Catch::Contains("shows lack of fit"));
 }
 
 TEST_CASE("The order that made the responses is suggested", "[surfaces][sequential]") {
@@ -141,7 +141,7 @@ TEST_CASE("A sequence of runs in whole plots is tested by Kenward and Roger",
   const SequentialSummary few = sequential_summary(
       factors, coded.topRows(12), y.head(12),
       {.whole_plots = {options.whole_plots.begin(), options.whole_plots.begin() + 12}});
-  CHECK_THAT(step(few, "quadratic").problem, Catch::Contains("tell all 3 whole plots apart"));
+  CHECK_THAT(step(few, "quadratic").problem, Catch::Contains("distinguish all 3 whole plots"));
 }
 
 TEST_CASE("Sequences of several responses are those of each alone", "[surfaces][sequential]") {

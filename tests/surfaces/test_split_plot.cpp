@@ -324,7 +324,7 @@ TEST_CASE("Whole plots without freedom for both errors are refused", "[surfaces]
     two[i] = i / 4 % 2;
     each[i] = i;
   }
-  CHECK_THROWS_WITH(fit(two, linear), Catch::Contains("tell all 2 whole plots apart"));
+  CHECK_THROWS_WITH(fit(two, linear), Catch::Contains("distinguish all 2 whole plots"));
   CHECK_THROWS_WITH(fit(each, linear), Catch::Contains("error within whole plots cannot"));
   CHECK_THROWS_WITH(fit({1, 2}, linear), Catch::Contains("2 whole-plot numbers for 32 runs"));
 

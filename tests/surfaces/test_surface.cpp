@@ -114,7 +114,7 @@ TEST_CASE("Transforms undo themselves", "[surfaces][transform]") {
   CHECK_THROWS_WITH(surfaces::transform_from_name("lgo"), Catch::Contains("did you mean 'log'?"));
   CHECK_THROWS_WITH(surfaces::transform_from_name("power(x)"), Catch::Contains("'power(0.3)'"));
   CHECK_THROWS_WITH(surfaces::transformed(Transform::kLogit, 1.2),
-                    Catch::Contains("shares between 0 and 1"));
+                    Catch::Contains("fractions between 0 and 1"));
 }
 
 TEST_CASE("A transform's ends are the ends of the responses", "[surfaces][transform]") {

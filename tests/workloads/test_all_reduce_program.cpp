@@ -113,7 +113,7 @@ TEST_CASE("a rank that never comes is named", "[program]") {
   Program first =
       all_reduce(place, with(kSmall, {"--arrival_timeout", "0.3"}), rank_of(0, 3, rendezvous()));
   CHECK(first.exit_code() == 1);
-  CHECK_THAT(place.read("err"), Contains("rank 1, 2 of 3 did not come"));
+  CHECK_THAT(place.read("err"), Contains("rank 1, 2 of 3 did not connect"));
 }
 
 TEST_CASE("a port in use ends the run with a message that names it", "[program]") {

@@ -152,7 +152,7 @@ TEST_CASE("a checkpoint that is not whole is refused, by its name", "[training]"
     write(place.file, whole.substr(0, length));
     CHECK_THROWS_AS(load(), UsageError);
   }
-  CHECK_THROWS_WITH(load(), Contains("cut short") && Contains(place.file.string()));
+  CHECK_THROWS_WITH(load(), Contains("truncated") && Contains(place.file.string()));
   for (std::size_t at = 0; at < whole.size(); at += 97) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 4);

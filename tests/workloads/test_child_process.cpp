@@ -73,7 +73,7 @@ TEST_CASE("a child has its environment, its CPUs and the files that it was given
 }
 
 TEST_CASE("the end of a child is an error of its kind", "[processes]") {
-  CHECK(report_of<UsageError>("2") == "it says what is wrong above");
+  CHECK(report_of<UsageError>("2") == "it printed its error above");
   CHECK(report_of<Infeasible>("77") == "it cannot run with these settings; its message is above");
   CHECK(report_of<std::runtime_error>("5") == "it ended with exit code 5");
   CHECK(report_of<std::runtime_error>("be killed") == "it was ended by signal 9 (Killed)");

@@ -216,7 +216,7 @@ TEST_CASE("files that are not CIFAR-100 are refused with what was expected", "[d
                            +[](const char* path) { return mkfifo(path, 0644); }}) {
     REQUIRE(make((place.path / "test.bin").c_str()) == 0);
     CHECK_THROWS_AS(open(), UsageError);
-    CHECK_THROWS_WITH(open(), Contains("test.bin: it is no regular file"));
+    CHECK_THROWS_WITH(open(), Contains("test.bin: it is not a regular file"));
     fs::remove(place.path / "test.bin");
   }
   std::ofstream(place.path / "test.bin");

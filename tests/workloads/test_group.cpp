@@ -124,8 +124,7 @@ TEST_CASE("two processes with one rank are told at once, and so is who comes a l
     if (rank == 3) std::this_thread::sleep_for(milliseconds(300));
     Group(all[rank], Json::object(), std::chrono::hours(1));
   });
-  for (const std::string& what : thrown)
-    CHECK(what == "two processes say that they are rank 1 of 5");
+  for (const std::string& what : thrown) CHECK(what == "two processes claim to be rank 1 of 5");
 }
 
 TEST_CASE("what thousands of ranks say together is longer than what a stranger may say",
@@ -145,7 +144,7 @@ TEST_CASE("what thousands of ranks say together is longer than what a stranger m
 TEST_CASE("many ranks that never come are not all listed", "[group]") {
   const Place place = places(500)[0];
   CHECK_THROWS_WITH(Group(place, Json::object(), milliseconds(100)),
-                    Contains("rank 1, 2, 3, 4, 5, 6, 7, 8 and 491 others of 500 did not come"));
+                    Contains("rank 1, 2, 3, 4, 5, 6, 7, 8 and 491 others of 500 did not connect"));
 }
 
 TEST_CASE("a name that means this machine alone is told, with what to set", "[group]") {
@@ -191,7 +190,8 @@ TEST_CASE("a rank that never comes is named when the time is over", "[group]") {
     // Time enough for the others on busy cores.
     if (rank != 2) Group(all[rank], Json::object(), seconds(5));
   });
-  for (const int rank : {0, 1, 3}) CHECK_THAT(thrown[rank], Contains("rank 2 of 4 did not come"));
+  for (const int rank : {0, 1, 3})
+    CHECK_THAT(thrown[rank], Contains("rank 2 of 4 did not connect"));
 }
 
 TEST_CASE("without rank 0 the others end when the time is over", "[group]") {
@@ -236,7 +236,7 @@ TEST_CASE("a server that is not doetune's is told", "[group]") {
       receive_text(socket.get(), deadline);
     }
   });
-  CHECK_THAT(thrown[1], Contains("does not answer as doetune does"));
+  CHECK_THAT(thrown[1], Contains("does not answer like doetune"));
 }
 
 TEST_CASE("ranks may leave at different times", "[group]") {

@@ -47,7 +47,7 @@ TEST_CASE("the rate of a product is its operations over its time", "[program]") 
   CHECK(result["responses"]["intensity"].get<double>() ==
         Approx(2.0 * 48 * 32 * 80 / 4 / (48 * 80 + 80 * 32 + 48 * 32)));
   CHECK(result["notes"]["roofline_fraction"] == "roofline is off");
-  CHECK(result["stopped_by"] == "least time reached");
+  CHECK(result["stopped_by"] == "minimum time reached");
 }
 
 TEST_CASE("m, n and k are the size where they are not given", "[program]") {
@@ -169,7 +169,7 @@ TEST_CASE("weights that are cut off, and a place that cannot be written, end wit
                         "--duration",   "0",  "--warmup",   "0"};
   CHECK(run(place, DOETUNE_NETWORK_INFERENCE,
             with(small, {"--weights", place / "short.weights"})) == 1);
-  CHECK_THAT(place.read("err"), Catch::Contains("cut off"));
+  CHECK_THAT(place.read("err"), Catch::Contains("truncated"));
   CHECK(run(place, DOETUNE_NETWORK_INFERENCE, with(small, {"--dump", "/dev/null/there"})) == 1);
 }
 

@@ -59,5 +59,5 @@ TEST_CASE("memory that a control group does not leave is refused, with what it w
   CHECK_NOTHROW(require_memory(30'000, "pictures", root));
   CHECK_THROWS_AS(require_memory(30'001, "pictures", root), Infeasible);
   CHECK_THROWS_WITH(require_memory(30'001, "pictures", root),
-                    "not enough memory for pictures: 30001 bytes asked for, 30000 available");
+                    "not enough memory for pictures: 30001 bytes requested, 30000 available");
 }

@@ -71,7 +71,8 @@ TEST_CASE("a classifier can have another number of classes", "[network]") {
   CHECK(std::get<ClassificationHead>(ten.head).classes == 10);
   CHECK(parameters(ten) == parameters(make_network("resnet-20", 32)) - 90 * 65);
   CHECK(parameters(ten) == 272'474);
-  CHECK_THROWS_WITH(with_classes(make_network("yolov2", 32), 10), Catch::Contains("no classifier"));
+  CHECK_THROWS_WITH(with_classes(make_network("yolov2", 32), 10),
+                    Catch::Contains("not a classifier"));
   CHECK_THROWS_WITH(with_classes(make_network("resnet-20", 32), 1), Catch::Contains("2 classes"));
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("a wrong input is named with what would be right", "[protocol]") {
   CHECK_THAT(message_of({"--sise", "64"}), Catch::Contains("'size'"));
   CHECK_THAT(message_of({"--size", "160"}), Catch::Contains("32 to 128 pixels"));
   CHECK_THAT(message_of({"--size", "40"}), Catch::Contains("multiple of 32"));
-  CHECK_THAT(message_of({"--size", "64.5"}), Catch::Contains("whole number"));
+  CHECK_THAT(message_of({"--size", "64.5"}), Catch::Contains("integer"));
   CHECK_THAT(message_of({"--rate", "fast"}), Catch::Contains("0.5 to 10 Hz"));
   CHECK_THAT(message_of({"--rate", "nan"}), Catch::Contains("0.5 to 10 Hz"));
   CHECK_THAT(message_of({"--precision", "bf61"}), Catch::Contains("'bf16'"));

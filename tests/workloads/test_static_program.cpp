@@ -222,7 +222,7 @@ TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[pr
   says({"--batch_size", "0"}, 2, "batch_size");
   says({"--source", place / "absent"}, 2, "absent");
   std::filesystem::create_directory(place / "empty");
-  says({"--source", place / "empty"}, 2, "no pictures");
+  says({"--source", place / "empty"}, 2, "no images");
   std::ofstream(place / "text.avi") << "no video";
   says({"--source", place / "text.avi"}, 1, "text.avi: cannot be read as a video");
   VideoWriter(place / "empty.avi", "avi", 64, 64, 25).finish();
@@ -235,7 +235,7 @@ TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[pr
         place / "./own.avi"},
        2, "source itself");
   std::ofstream(place / "short.weights") << "0123456789";
-  says({"--weights", place / "short.weights"}, 1, "cut off");
+  says({"--weights", place / "short.weights"}, 1, "truncated");
 }
 
 TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[program]") {
@@ -247,11 +247,11 @@ TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[pro
              Catch::Contains("pictures/./4.ppm") || Catch::Contains("pictures/4.ppm"));
   const Json json = answer(place, with(arguments, {"--skip_broken", "true"}));
   CHECK(json["responses"]["images"] == 9);
-  CHECK(json["notes"]["left_out"] == "1 of 10 images were left out as broken");
+  CHECK(json["notes"]["left_out"] == "1 of 10 images were skipped as corrupt");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(pictures))
     if (entry.is_regular_file()) std::filesystem::resize_file(entry, 5);
   CHECK_THAT(failure(place, with(arguments, {"--skip_broken", "true"}), 1),
-             Catch::Contains("none of the pictures"));
+             Catch::Contains("none of the images"));
 }
 
 TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever works on it",

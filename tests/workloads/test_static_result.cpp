@@ -76,7 +76,7 @@ TEST_CASE("what a network or a run cannot tell has a note instead", "[static]") 
     CHECK(result.notes.contains(name));
   }
   CHECK(result.notes["classes_seen"] == 2);
-  CHECK(result.notes["repeats"] == "1 of 3 measurements fitted into the time limit");
+  CHECK(result.notes["repeats"] == "1 of 3 measurements fit into the time limit");
   CHECK(result.repeats.empty());
 
   classifier.executors = 1;

@@ -36,7 +36,7 @@ TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]"
   std::ofstream(place.path / "short.weights") << "0123456789";
   CHECK(stream_inference(place, with(kSmall, {"--weights", place.path / "short.weights"}))
             .exit_code() == 1);
-  CHECK_THAT(place.read("err"), Catch::Contains("cut off"));
+  CHECK_THAT(place.read("err"), Catch::Contains("truncated"));
 }
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {

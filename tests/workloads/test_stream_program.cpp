@@ -188,7 +188,7 @@ TEST_CASE("a measurement for a fixed time tells its window and why it ended", "[
   const Workplace place;
   const double before_s = monotonic_s();
   const Json result = answer(place, kSmall);
-  CHECK(result["stopped_by"] == "least time reached");
+  CHECK(result["stopped_by"] == "minimum time reached");
   CHECK_FALSE(result.contains("steady"));  // too short to tell
   const auto window = result["window"].get<std::vector<double>>();
   REQUIRE(window.size() == 2);

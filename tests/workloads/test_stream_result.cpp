@@ -64,7 +64,7 @@ TEST_CASE("repeats are told one by one; the worst of them is told of all", "[str
   CHECK(result.window == std::pair(0.0, 1500.0));
   CHECK(result.steady == false);
   CHECK(result.notes["steady"] == "it still rose");
-  CHECK(result.notes["repeats"] == "2 of 3 measurements fitted into the time limit");
+  CHECK(result.notes["repeats"] == "2 of 3 measurements fit into the time limit");
   CHECK(result.stopped_by == "max_time");
   second.steady.reset();
   CHECK_FALSE(stream_result({measured(100), second}, 2, 1).steady);

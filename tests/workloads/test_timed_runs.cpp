@@ -60,7 +60,7 @@ TEST_CASE("responses follow from the mean time, with a repeat for each measureme
   CHECK(result.responses.at("time") == 3);
   CHECK(result.responses.at("rate") == 3);
   CHECK(result.notes["runs"] == 3);
-  CHECK(result.notes["repeats"] == "2 of 3 measurements fitted into the time limit");
+  CHECK(result.notes["repeats"] == "2 of 3 measurements fit into the time limit");
 }
 
 TEST_CASE("as many measurements as asked, but a time that is over leaves one", "[timing]") {

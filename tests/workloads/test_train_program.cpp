@@ -133,7 +133,7 @@ TEST_CASE("wrong inputs end with 2 and say what was expected", "[train]") {
   refused({"--data_size", "50001"}, "1 to 50000");
   const Workplace place;
   fs::create_directory(place.path / "train.bin");
-  refused({"--data", place.path}, "train.bin: it is no regular file");
+  refused({"--data", place.path}, "train.bin: it is not a regular file");
   fs::remove(place.path / "train.bin");
   std::ofstream(place.path / "train.bin") << "short";
   refused({"--data", place.path}, "has 5 bytes");
@@ -178,7 +178,7 @@ TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
   fs::resize_file(file, fs::file_size(file) / 2);
   Program again(DOETUNE_TRAIN_CLASSIFIER, place, keeping);
   CHECK(again.exit_code() == 2);
-  CHECK_THAT(place.read("err"), Contains("cut short") && Contains(file.string()));
+  CHECK_THAT(place.read("err"), Contains("truncated") && Contains(file.string()));
 }
 
 TEST_CASE("a training that was killed goes on and ends as if nothing had happened", "[train]") {
@@ -195,7 +195,7 @@ TEST_CASE("a training that was killed goes on and ends as if nothing had happene
   }
   Program again(DOETUNE_TRAIN_CLASSIFIER, place, with(longer, {"--checkpoint", kept}));
   REQUIRE(again.exit_code() == 0);
-  CHECK_THAT(place.read("err"), Contains("going on after epoch"));
+  CHECK_THAT(place.read("err"), Contains("resuming after epoch"));
   const Json result = Json::parse(place.read("out"));
   CHECK(result["notes"]["resumed_after_epochs"] >= 1);
   CHECK(result["notes"]["resumed_after_epochs"] < 40);
@@ -217,7 +217,7 @@ TEST_CASE("a repeat that does not fit into the time limit is not begun, what the
   CHECK_FALSE(all["notes"].contains("repeats"));
   request["time_limit_s"] = 0.001;  // the first is always trained
   const Json one = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
-  CHECK(one["notes"]["repeats"] == "1 of 3 measurements fitted into the time limit");
+  CHECK(one["notes"]["repeats"] == "1 of 3 measurements fit into the time limit");
   CHECK_FALSE(one.contains("repeats"));
   for (const char* name : {"accuracy", "loss", "train_loss"})
     CHECK(one["responses"][name] == all["repeats"][name][0]);
@@ -229,7 +229,7 @@ TEST_CASE("a repeat that does not fit into the time limit is not begun, what the
   const std::size_t fitted =
       some.contains("repeats") ? some["repeats"]["accuracy"].size() : std::size_t{1};
   CHECK(some["notes"]["repeats"] ==
-        std::to_string(fitted) + " of 1000000 measurements fitted into the time limit");
+        std::to_string(fitted) + " of 1000000 measurements fit into the time limit");
   CHECK(some["responses"]["epochs_done"] == 2);
   CHECK(fs::is_empty(place / "kept"));
 }
@@ -249,7 +249,7 @@ TEST_CASE("repeats that were done are not made again after an interruption", "[t
   }
   fs::copy(kept, place / "late");
   const Json again = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
-  CHECK_THAT(place.read("err"), Contains("going on after epoch 40"));
+  CHECK_THAT(place.read("err"), Contains("resuming after epoch 40"));
   CHECK(again["notes"]["resumed_after_epochs"] > 40);  // of the first, and some of the second
   for (const char* name : {"accuracy", "loss"}) {
     CHECK(again["responses"][name] == whole["responses"][name]);
@@ -260,7 +260,7 @@ TEST_CASE("repeats that were done are not made again after an interruption", "[t
   request["settings"]["checkpoint"] = (place / "late").string();
   request["time_limit_s"] = 0.001;
   const Json late = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
-  CHECK(late["notes"]["repeats"] == "1 of 2 measurements fitted into the time limit");
+  CHECK(late["notes"]["repeats"] == "1 of 2 measurements fit into the time limit");
   CHECK(late["responses"]["loss"] == whole["repeats"]["loss"][0]);
   CHECK(late["notes"]["resumed_after_epochs"] == 40);
   CHECK(checkpoints_in(place / "late").empty());

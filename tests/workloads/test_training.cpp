@@ -277,7 +277,7 @@ TEST_CASE("training refuses what it cannot do", "[training]") {
   CHECK_NOTHROW(s.training->gradients(1));
   CHECK_THROWS_WITH(session(s.network, options_of(2, Precision::fp16), 1), Catch::Contains("fp16"));
   CHECK_THROWS_WITH(session(make_network("tiny-yolov2", 32), options_of(1), 1),
-                    Catch::Contains("no classifier"));
+                    Catch::Contains("not a classifier"));
 }
 
 TEST_CASE("a batch that memory cannot hold is refused before memory is used", "[training]") {
@@ -288,7 +288,7 @@ TEST_CASE("a batch that memory cannot hold is refused before memory is used", "[
       make_engine("cpu")->train(network, parameters_block, statistics, options_of(1 << 20)),
       CannotRun, Catch::Predicate<CannotRun>([](const CannotRun& error) {
         const std::string text = error.what();
-        return text.find("bytes asked for") != std::string::npos &&
+        return text.find("bytes requested") != std::string::npos &&
                text.find("available") != std::string::npos;
       }));
 }

@@ -76,12 +76,12 @@ TEST_CASE("a Darknet file of any other length is refused with both sizes", "[wei
     CHECK_THROWS_AS(load_darknet_weights(net, darknet_file(2, floats), block), WeightsError);
   CHECK_THROWS_WITH(
       load_darknet_weights(net, darknet_file(2, kFloats - 1), block),
-      Catch::Contains("144 bytes") && Catch::Contains("148") && Catch::Contains("cut off"));
+      Catch::Contains("144 bytes") && Catch::Contains("148") && Catch::Contains("truncated"));
   CHECK_THROWS_WITH(load_darknet_weights(net, darknet_file(2, kFloats + 1), block),
                     Catch::Contains("another network"));
   const auto torn = temporary("torn");
   std::ofstream(torn) << "short";
-  CHECK_THROWS_WITH(load_darknet_weights(net, torn, block), Catch::Contains("cut off"));
+  CHECK_THROWS_WITH(load_darknet_weights(net, torn, block), Catch::Contains("truncated"));
   CHECK_THROWS_WITH(load_darknet_weights(net, temporary("none"), block),
                     Catch::Contains("cannot read"));
   CHECK_THROWS_WITH(load_darknet_weights(net, std::filesystem::temp_directory_path(), block),

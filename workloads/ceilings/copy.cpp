@@ -9,7 +9,8 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr double kCopySlice_s = 0.02;  // long against the clock's steps and what a slice costs itself
+constexpr double kCopySlice_s =
+    0.02;  // long against the clock's steps and what a slice costs itself
 constexpr double kGiga = 1e9;
 constexpr int kLine = 64;  // bytes
 
@@ -20,16 +21,17 @@ std::vector<Input> copy_inputs() {
     kinds.emplace_back(name_of(kind));
   return with_timing_inputs({
       categories("kind", kinds, "a kernel of STREAM, or a copy between host and device"),
-      {"size", InputKind::continuous, 128.0, "of one array", "MiB", 0.001, 65536},
-      categories("host_memory", {"pinned", "pageable"}, "of copies between host and device"),
+      {"size", InputKind::continuous, 128.0, "size of one array", "MiB", 0.001, 65536},
+      categories("host_memory", {"pinned", "pageable"},
+                 "host memory of copies between host and device"),
   });
 }
 
 std::vector<Response> copy_responses() {
   return {
-      {"bandwidth", "GB/s", "arrays read and written, each once, over time (as STREAM counts)"},
+      {"bandwidth", "GB/s", "array bytes read and written per second (counted as in STREAM)"},
       {"time", "s", "mean time of a run over the arrays"},
-      {"roofline_fraction", "1", "bandwidth over the best of the device's memory"},
+      {"roofline_fraction", "1", "fraction of the peak bandwidth of the device's memory"},
   };
 }
 
@@ -61,7 +63,8 @@ Result run_copy(const Request& request) {
   Result result = timed_result(measured, request.repeats, derived);
   add_ceiling_notes(ceilings, result);
   if (!within_device(copy.kind))
-    result.notes["roofline_fraction"] = "the link between host and device has no ceiling here";
+    result.notes["roofline_fraction"] =
+        "no peak rate is measured for the link between host and device";
   result.notes["device"] = device->description();
   return result;
 }
@@ -71,7 +74,7 @@ Result run_copy(const Request& request) {
 const Workload& copy_workload() {
   static const Workload workload{
       "copy",
-      "arrays copied, scaled and added over and over: what a device's memory moves at best",
+      "arrays copied, scaled and added repeatedly: the peak memory bandwidth of a device",
       "copy --kind triad --size 256 --threads 2",
       copy_inputs(),
       copy_responses(),

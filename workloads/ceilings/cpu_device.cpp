@@ -62,7 +62,7 @@ double seconds_of(int repetitions, Run run) {
 memory::data_type type_of(Precision precision) {
   if (precision == Precision::fp32) return memory::data_type::f32;
   if (precision == Precision::bf16) return memory::data_type::bf16;
-  throw CannotRun(fmt::format("oneDNN has no products in {} on a CPU: it has fp32 and bf16",
+  throw CannotRun(fmt::format("oneDNN has no matrix products in {} on a CPU; it has fp32 and bf16",
                               name_of(precision)));
 }
 
@@ -111,7 +111,7 @@ class CpuGemm final : public Operation {
     const dnnl::matmul::primitive_desc chosen(desc, engine_, /*allow_empty=*/true);
     if (!chosen)
       throw CannotRun(
-          fmt::format("oneDNN has no products in {} on this CPU", name_of(gemm.precision)));
+          fmt::format("oneDNN has no matrix products in {} on this CPU", name_of(gemm.precision)));
     return dnnl::matmul(chosen);
   }
 
@@ -149,7 +149,7 @@ class CpuCopy final : public Operation {
         y_(count_),
         z_(count_) {
     if (kind_ == CopyKind::host_to_device || kind_ == CopyKind::device_to_host)
-      throw CannotRun(fmt::format("a CPU has no copies {}: it is its own host", name_of(kind_)));
+      throw CannotRun(fmt::format("a CPU has no copies {}: it is the host", name_of(kind_)));
     fill(x_, copy_x, threads_);
     if (kind_ == CopyKind::add || kind_ == CopyKind::triad) fill(y_, copy_y, threads_);
     fill(

@@ -21,21 +21,21 @@ std::vector<Input> gemm_inputs() {
     return Input{name, InputKind::integer, nullptr, description, "", 1, kLargest};
   };
   return with_timing_inputs({
-      {"size", InputKind::integer, 1024, "of m, n and k where they are not given", "", 1, kLargest},
+      {"size", InputKind::integer, 1024, "default of m, n and k", "", 1, kLargest},
       edge("m", "rows of the first matrix and of the product"),
       edge("n", "columns of the second matrix and of the product"),
       edge("k", "columns of the first matrix, rows of the second"),
       precision_input(),
-      categories("transpose_b", {"no", "yes"}, "whether the second matrix lies in memory as n x k"),
+      categories("transpose_b", {"no", "yes"}, "whether the second matrix is stored as n x k"),
   });
 }
 
 std::vector<Response> gemm_responses() {
   return {
-      {"rate", "TFLOP/s", "operations over time; a multiply-accumulate is two"},
+      {"rate", "TFLOP/s", "operations per second; a multiply-accumulate counts as two"},
       {"time", "s", "mean time of a product"},
-      {"intensity", "FLOP/B", "operations over bytes: both matrices read, the product written"},
-      {"roofline_fraction", "1", "time at the device's ceilings over time"},
+      {"intensity", "FLOP/B", "operations per byte: both matrices read, the product written"},
+      {"roofline_fraction", "1", "time at the device's peak rates divided by the measured time"},
   };
 }
 
@@ -76,7 +76,7 @@ double roofline_seconds(const Gemm& gemm, const Ceilings& ceilings) {
 const Workload& gemm_workload() {
   static const Workload workload{
       "gemm",
-      "one matrix product, over and over: what a device computes at best",
+      "one matrix product, repeated: the peak arithmetic rate of a device",
       "gemm --size 1024 --precision bf16",
       gemm_inputs(),
       gemm_responses(),

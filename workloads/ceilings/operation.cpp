@@ -45,7 +45,7 @@ std::string_view name_of(CopyKind kind) { return kKinds[static_cast<std::size_t>
 CopyKind copy_kind_named(std::string_view name) {
   for (const auto& [kind, its_name] : kKinds)
     if (its_name == name) return kind;
-  throw std::invalid_argument("no copy is called '" + std::string(name) + "'");
+  throw std::invalid_argument("there is no copy '" + std::string(name) + "'");
 }
 
 double Copy::bytes_moved() const {

@@ -17,7 +17,7 @@ std::vector<Input> all_reduce_inputs() {
       {"message_bytes",
        integer,
        4 << 20,
-       "of the values as they are sent",
+       "size of the message as it is sent",
        "B",
        4,
        17179869184.0,
@@ -26,23 +26,24 @@ std::vector<Input> all_reduce_inputs() {
       {"communication_type",
        categorical,
        "fp32",
-       "of the values as they are sent",
+       "number format of the values as they are sent",
        "",
        0,
        0,
        {"fp32", "bf16"}},
       {"bucket_mb", continuous, nullptr,
-       "the message is cut into buckets of this size, all started at once; default: one bucket",
+       "the message is split into buckets of this size, all started at once; default: one bucket",
        "MiB", 0.001, 16384},
-      {"iterations", integer, 20, "all-reduces in a row whose mean is one value", "", 1, 100000}};
+      {"iterations", integer, 20, "consecutive all-reduces averaged into one value", "", 1,
+       100000}};
   const auto more = ranked_inputs();
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
 std::vector<Response> all_reduce_responses() {
-  return {{"bus_bandwidth", "GB/s", "2 (ranks - 1) / ranks x message_bytes over time"},
-          {"algorithm_bandwidth", "GB/s", "message_bytes over time"},
+  return {{"bus_bandwidth", "GB/s", "2 (ranks - 1) / ranks x message_bytes / time"},
+          {"algorithm_bandwidth", "GB/s", "message_bytes / time"},
           {"latency", "s", "mean time of an all-reduce, on the slowest rank"}};
 }
 
@@ -81,7 +82,7 @@ void check_sum(Communicator& communicator) {
   communicator.all_reduce(values);
   const auto expected = static_cast<float>(n * (n + 1) / 2);
   if (std::ranges::any_of(values, [&](float value) { return value != expected; }))
-    throw std::runtime_error("the ranks' sum is wrong");
+    throw std::runtime_error("the sum over the ranks is wrong");
 }
 
 Result measure_all_reduce(Communicator& communicator, const Request& request) {
@@ -111,8 +112,9 @@ Result measure_all_reduce(Communicator& communicator, const Request& request) {
 }
 
 Result run_all_reduce(const Request& request) {
-  return run_ranked(request, !request.gpus.empty(),
-                    [&](Communicator& communicator) { return measure_all_reduce(communicator, request); });
+  return run_ranked(request, !request.gpus.empty(), [&](Communicator& communicator) {
+    return measure_all_reduce(communicator, request);
+  });
 }
 
 }  // namespace
@@ -120,7 +122,7 @@ Result run_all_reduce(const Request& request) {
 const Workload& all_reduce() {
   static const Workload workload{
       "all-reduce",
-      "sums over processes: bandwidth and latency of the ways between them",
+      "sums over processes: bandwidth and latency of the links between them",
       "all-reduce --ranks 2 --transport shm --message_bytes 1048576",
       all_reduce_inputs(),
       all_reduce_responses(),

@@ -87,7 +87,7 @@ std::unique_ptr<Communicator> make_communicator(std::string_view transport, Grou
   if (transport == "auto") transport = chosen_transport(group, gpus);
   const auto type = std::ranges::find(transport_types(), transport, &TransportType::name);
   if (type == transport_types().end())
-    throw std::invalid_argument(fmt::format("no transport is called '{}'", transport));
+    throw std::invalid_argument(fmt::format("there is no transport '{}'", transport));
   auto communicator = type->make(group);
   group.watch();
   return communicator;

@@ -131,9 +131,9 @@ std::string Group::local_host() const {
 std::string Group::objection(const Json& hello, const Json& settings) const {
   const auto theirs = hello["rank"].get<std::int64_t>();
   if (hello["ranks"] != size())
-    return fmt::format("a rank of {} came to a group of {}", hello["ranks"].dump(), size());
+    return fmt::format("a rank of {} tried to join a group of {}", hello["ranks"].dump(), size());
   if (theirs < 1 || theirs >= size() || peers_[theirs])
-    return fmt::format("two processes say that they are rank {} of {}", theirs, size());
+    return fmt::format("two processes claim to be rank {} of {}", theirs, size());
   const Json given = hello.value("settings", Json());
   const auto name = difference(settings, given);
   if (!name) return "";
@@ -163,9 +163,10 @@ std::optional<Group::Failure> Group::take_in_all(int listener, const Json& setti
     }
   } catch (const TimedOut&) {
     if (failure) return failure;
-    failure = Failure{fmt::format("rank {} of {} did not come to {} in time{}", listed(missing()),
-                                  size(), to_text(place_.rendezvous), hint(place_)),
-                      kExitFailed};
+    failure =
+        Failure{fmt::format("rank {} of {} did not connect to {} in time{}", listed(missing()),
+                            size(), to_text(place_.rendezvous), hint(place_)),
+                kExitFailed};
     answer_all(failure->told());
   }
   return failure;
@@ -175,7 +176,7 @@ void Group::meet_as_root(const Json& settings, Deadline deadline) {
   token_ = std::random_device()();
   if (size() == 1) return;
   if (place_.several_machines && !hint(place_).empty())
-    throw UsageError("the ranks cannot meet" + hint(place_));
+    throw UsageError("the ranks cannot connect" + hint(place_));
   allow_connections(size());
   const FileDescriptor listener =
       place_.listener >= 0 ? FileDescriptor(place_.listener) : listen_at(place_.rendezvous);
@@ -194,10 +195,10 @@ void Group::meet_root(const Json& settings, Deadline deadline) {
     throw std::runtime_error(fmt::format("rank {} did not find all of {} ranks at {} in time{}",
                                          rank(), size(), to_text(place_.rendezvous), hint(place_)));
   } catch (const Closed&) {
-    throw std::runtime_error("rank 0 ended before all ranks had come");
+    throw std::runtime_error("rank 0 ended before all ranks had connected");
   } catch (const Json::exception&) {
     throw std::runtime_error(to_text(place_.rendezvous) +
-                             " does not answer as doetune does: another port, maybe");
+                             " does not answer like doetune; is it the right port?");
   }
 }
 
@@ -221,7 +222,7 @@ std::vector<std::string> Group::gather(const std::string& mine) {
     answer_all({{"texts", all}});
     return all;
   } catch (const Closed&) {
-    set_failure({rank_name(from, size()) + " died while the ranks met", kExitFailed});
+    set_failure({rank_name(from, size()) + " died while the ranks connected", kExitFailed});
   } catch (const UsageError& error) {
     set_failure({error.what(), kExitUsage});
   } catch (const Infeasible& error) {
@@ -273,7 +274,8 @@ void Group::hear(int from) try {
   } else if (message.is_object() && message.contains("error")) {
     set_failure({message.value("error", ""), message.value("code", kExitFailed)});
   } else {
-    set_failure({"words from " + rank_name(from, size()) + " that are not doetune's", kExitFailed});
+    set_failure(
+        {"words from " + rank_name(from, size()) + " that doetune did not send", kExitFailed});
   }
 } catch (const std::exception&) {  // closed, cut short, or not as it should be
   bool all_leave = false;

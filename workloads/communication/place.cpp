@@ -35,7 +35,7 @@ int number(const char* name, int low, int high) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < low || value > high)
     throw std::invalid_argument(
-        fmt::format("{} must be a whole number from {} to {}, not '{}'", name, low, high, text));
+        fmt::format("{} must be an integer from {} to {}, not '{}'", name, low, high, text));
   return value;
 }
 
@@ -78,8 +78,8 @@ Address rendezvous(const Launcher& launcher) {
   if (all_are_here()) return {"127.0.0.1", port};
   if (!hosts.empty()) return {first_host(hosts), port};
   throw std::invalid_argument(
-      "DOETUNE_RENDEZVOUS=host:port must say where rank 0 listens: a host that all ranks reach, "
-      "and a free port of it");
+      "DOETUNE_RENDEZVOUS=host:port must say where rank 0 listens: a host that all ranks can "
+      "reach, and a free port on it");
 }
 
 }  // namespace

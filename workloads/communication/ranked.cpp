@@ -71,23 +71,23 @@ void add_series(const std::vector<Timing>& all, const std::string& name, Result&
 
 std::vector<Input> ranked_inputs() {
   using enum InputKind;
-  return {{"ranks", integer, nullptr,
-           "processes, one a device; default: those that mpirun or srun started, else one for each "
-           "GPU of the run, else 2",
-           "", 1, kMaxRanks},
-          {"transport",
-           categorical,
-           "auto",
-           "between the ranks",
-           "",
-           0,
-           0,
-           {"auto", "shm", "tcp", "nccl"}},
-          {"arrival_timeout", continuous, 60.0, "longest wait for all ranks to be there", "s", 0.1,
-           86400},
-          {"warmup", continuous, 0.5, "time before the measurement", "s", 0, 3600},
-          {"duration", continuous, 2.0, "least time to measure", "s", 0, 86400},
-          {"values", integer, 10, "least number of values to measure", "", 1, 1000000}};
+  return {
+      {"ranks", integer, nullptr,
+       "processes, one per device; default: those that mpirun or srun started, else one for each "
+       "GPU of the run, else 2",
+       "", 1, kMaxRanks},
+      {"transport",
+       categorical,
+       "auto",
+       "transport between the ranks",
+       "",
+       0,
+       0,
+       {"auto", "shm", "tcp", "nccl"}},
+      {"arrival_timeout", continuous, 60.0, "time limit for all ranks to connect", "s", 0.1, 86400},
+      {"warmup", continuous, 0.5, "warm-up time before the measurement", "s", 0, 3600},
+      {"duration", continuous, 2.0, "minimum measurement time", "s", 0, 86400},
+      {"values", integer, 10, "minimum number of measured values", "", 1, 1000000}};
 }
 
 Result run_ranked(const Request& request, bool gpus,

@@ -114,7 +114,7 @@ class Ring final : public Communicator {
   ~Ring() override {
     if (std::uncaught_exceptions() == exceptions_) finish_sending();
     if (!idle())
-      group_.fail(rank_name(rank(), size()) + " ended before what it had begun", kExitFailed);
+      group_.fail(rank_name(rank(), size()) + " ended before it had finished", kExitFailed);
   }
 
   Ticket start_all_reduce(std::span<float> values, CommunicationType type, float weight) override {
@@ -225,7 +225,7 @@ void RingLink::receive(std::span<std::byte> in) {
 void RingLink::check(const Frame& in, const FrameHeader& expected) const {
   if (in.fits(expected)) return;
   throw std::runtime_error(
-      fmt::format("{} is out of step: it sends frame {} of {} bytes, expected is frame {} of {}",
+      fmt::format("{} is out of step: it sends frame {} of {} bytes, expected frame {} of {}",
                   rank_name(from(), group_.size()), in.header().number, in.header().bytes,
                   expected.number, expected.bytes));
 }

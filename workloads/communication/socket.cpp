@@ -78,7 +78,7 @@ void wait_for(int socket, Deadline deadline, const char* what) {
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left < 0) throw TimedOut(fmt::format("{} did not come in time", what));
+    if (left < 0) throw TimedOut(fmt::format("{} did not connect in time", what));
     pollfd waiting{socket, POLLIN, 0};
     if (poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(left + 1, 60'000))) > 0) return;
   }
@@ -170,8 +170,7 @@ FileDescriptor connect_to(const Address& address, Deadline deadline) {
       return socket;
     }
     if (Clock::now() > deadline)
-      throw TimedOut(
-          fmt::format("nobody answers at {}: {}", to_text(address), std::strerror(errno)));
+      throw TimedOut(fmt::format("no answer from {}: {}", to_text(address), std::strerror(errno)));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
@@ -205,7 +204,7 @@ std::string receive_text(int socket, Deadline deadline, std::size_t longest) {
   for (std::size_t i = 0; i < 4; ++i)
     length |= std::size_t{static_cast<unsigned char>(head[i])} << (8 * i);
   if (length > longest)
-    throw std::runtime_error(fmt::format("a message of {} bytes is none of doetune's", length));
+    throw std::runtime_error(fmt::format("a message of {} bytes is not from doetune", length));
   std::string text(length, '\0');
   receive_all(socket, text, deadline);
   return text;

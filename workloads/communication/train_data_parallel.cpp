@@ -32,47 +32,49 @@ std::vector<std::string> classifiers() {
 
 std::vector<Input> train_data_parallel_inputs() {
   using enum InputKind;
-  Input network = categories("network", classifiers(), "what learns");
+  Input network = categories("network", classifiers(), "the network to train");
   network.default_value = "resnet-20";
   std::vector<Input> all{
       network,
-      {"batch_size", integer, 64, "images in a step, of all ranks together", "", 1, 65536},
-      categories("parallelism", {"data", "model"},
-                 "what ranks share out: the images of a step, or the layers of the network"),
+      {"batch_size", integer, 64, "images per step, over all ranks", "", 1, 65536},
+      categories(
+          "parallelism", {"data", "model"},
+          "what is divided among the ranks: the images of a step, or the layers of the network"),
       {"micro_batches", integer, 4,
        "parts of a batch that follow one another through the stages (parallelism: model)", "", 1,
        65536},
       {"input_size", integer, nullptr, "height and width of the images; default: the network's own",
        "pixels", 1, 4096},
-      precision_input("of weights and activations in a step"),
-      device_input("where each rank learns"),
+      precision_input("number format of weights and activations"),
+      device_input("device of each rank"),
       {"threads", integer, nullptr,
-       "CPU threads of a rank; default: the run's cores shared out, or OMP_NUM_THREADS", "", 1,
-       1024},
+       "CPU threads of a rank; default: an equal part of the run's cores, or OMP_NUM_THREADS", "",
+       1, 1024},
       {"bucket_mb", continuous, 25.0,
-       "gradients that are summed at a time; the first bucket has 1 MiB at most", "MiB", 0.01,
-       16384},
-      categories("communication_type", {"fp32", "bf16"},
-                 "of gradients between ranks, and of activations between stages"),
-      {"learning_rate", continuous, 0.01, "of stochastic gradient descent", "", 0, 1e6},
+       "size of the buckets in which gradients are summed; the first has at most 1 MiB", "MiB",
+       0.01, 16384},
+      categories(
+          "communication_type", {"fp32", "bf16"},
+          "number format of gradients sent between ranks and of activations sent between stages"),
+      {"learning_rate", continuous, 0.01, "learning rate of stochastic gradient descent", "", 0,
+       1e6},
       categories("baseline", {"true", "false"},
                  "whether one rank alone is measured first, for speed_up and efficiency"),
       {"weights_file", text, nullptr,
-       "a file that rank 0 writes the learnt weights to, as 32-bit floats in layer order"}};
+       "a file that rank 0 writes the trained weights to, as 32-bit floats in layer order"}};
   const auto more = ranked_inputs();
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
 std::vector<Response> train_data_parallel_responses() {
-  return {
-      {"throughput", "images/s", "images of all ranks over the time of their steps"},
-      {"step_time", "s", "mean time of a step, on the slowest rank"},
-      {"communication_share", "1",
-       "part of a step in which rank 0 waits for other ranks: for sums that the backward pass did "
-       "not cover, or for gradients of the next stage"},
-      {"speed_up", "1", "throughput over that of one rank with the whole batch"},
-      {"efficiency", "1", "speed_up over ranks"}};
+  return {{"throughput", "images/s", "images per second over all ranks"},
+          {"step_time", "s", "mean time of a step, on the slowest rank"},
+          {"communication_share", "1",
+           "fraction of a step in which rank 0 waits for other ranks: for sums that the backward "
+           "pass did not hide, or for gradients of the next stage"},
+          {"speed_up", "1", "throughput divided by that of one rank with the whole batch"},
+          {"efficiency", "1", "speed_up divided by ranks"}};
 }
 
 struct Measured {
@@ -210,8 +212,9 @@ Result measure_train_data_parallel(Communicator& communicator, const Request& re
 
 Result run_train_data_parallel(const Request& request) {
   const bool gpus = resolve_device(request.inputs.text("device")) == "cuda";
-  return run_ranked(request, gpus,
-                    [&](Communicator& communicator) { return measure_train_data_parallel(communicator, request); });
+  return run_ranked(request, gpus, [&](Communicator& communicator) {
+    return measure_train_data_parallel(communicator, request);
+  });
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void* open_library(const OptionalLibrary& library) {
     throw NoDevice(fmt::format("the {} cannot be loaded: {}", library.offers, ::dlerror()));
   void* entry = ::dlsym(opened, library.entry);
   if (entry == nullptr)
-    throw NoDevice(fmt::format("the {} is of another build: {}", library.offers, ::dlerror()));
+    throw NoDevice(fmt::format("the {} is from another build: {}", library.offers, ::dlerror()));
   return entry;
 }
 

@@ -21,7 +21,7 @@ Augmentation augmentation_named(std::string_view name) {
   if (name == "none") return Augmentation::none;
   if (name == "crop") return Augmentation::crop;
   if (name == "crop-flip") return Augmentation::crop_flip;
-  throw std::invalid_argument("no augmentation is called '" + std::string(name) + "'");
+  throw std::invalid_argument("there is no augmentation '" + std::string(name) + "'");
 }
 
 void augment(Augmentation augmentation, const Shape& shape, std::uint64_t key,

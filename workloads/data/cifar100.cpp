@@ -27,10 +27,10 @@ Mapping map_checked(const std::filesystem::path& file, std::int64_t count) {
   const FileDescriptor open_file(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!open_file || fstat(open_file.get(), &status) != 0) refuse(std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) refuse("it is no regular file");
+  if (!S_ISREG(status.st_mode)) refuse("it is not a regular file");
   if (status.st_size != count * kRecord)
     throw UsageError(
-        fmt::format("{} has {} bytes; {} pictures of CIFAR-100 are {} (the binary version)",
+        fmt::format("{} has {} bytes; {} images of CIFAR-100 are {} (the binary version)",
                     file.string(), status.st_size, count, count * kRecord));
   return {open_file.get(), Access::read_only};
 }
@@ -50,7 +50,7 @@ void Cifar100::check_labels(const std::filesystem::path& file) const {
     const auto fine = static_cast<int>(record(i)[1]);
     if (super >= 20 || fine >= 100)
       throw UsageError(
-          fmt::format("{}: picture {} has superclass {} and class {}; they go to 19 and 99",
+          fmt::format("{}: image {} has superclass {} and class {}; the largest are 19 and 99",
                       file.string(), i, super, fine));
   }
 }

@@ -37,20 +37,21 @@ const EngineType& engine_type(std::string_view device) {
     if (type.device == device) return type;
     known += ", " + std::string(type.device);
   }
-  throw NoDevice("no device is called '" + std::string(device) + "'; there are " + known);
+  throw NoDevice("there is no device '" + std::string(device) + "'; there are " + known);
 }
 
 }  // namespace
 
 std::unique_ptr<TrainableNetwork> Engine::train(const Network&, std::span<const float>,
                                                 std::span<const float>, const TrainingOptions&) {
-  throw CannotRun("this engine does not train");
+  throw CannotRun("this engine cannot train");
 }
 
 std::unique_ptr<TrainableStage> Engine::train_stage(const Network&, std::span<const float>,
                                                     std::span<const float>, const TrainingOptions&,
                                                     int) {
-  throw CannotRun("the engine of this device trains whole networks, not stages: device cpu does");
+  throw CannotRun(
+      "the engine of this device trains whole networks, not stages; device cpu trains stages");
 }
 
 std::string_view name_of(Precision precision) {
@@ -60,7 +61,7 @@ std::string_view name_of(Precision precision) {
 Precision precision_named(std::string_view name) {
   for (const auto& [precision, its_name] : kPrecisions)
     if (its_name == name) return precision;
-  throw std::invalid_argument("no precision is called '" + std::string(name) + "'");
+  throw std::invalid_argument("there is no precision '" + std::string(name) + "'");
 }
 
 int bytes_of(Precision precision) {

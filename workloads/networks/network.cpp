@@ -163,7 +163,7 @@ Network NetworkBuilder::build(Head head) {
 
 Network with_classes(Network network, int classes) {
   auto* head = std::get_if<ClassificationHead>(&network.head);
-  if (head == nullptr) throw std::invalid_argument(network.name + " is no classifier");
+  if (head == nullptr) throw std::invalid_argument(network.name + " is not a classifier");
   if (classes < 2) throw std::invalid_argument("a classifier needs at least 2 classes");
   head->classes = classes;
   // The last convolution makes the classes; a pooling may follow it.

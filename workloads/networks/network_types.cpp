@@ -47,7 +47,7 @@ const NetworkType& network_type(std::string_view name) {
     if (type.name == name) return type;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
   }
-  throw std::invalid_argument(fmt::format("no network is called '{}'; there are {}", name, known));
+  throw std::invalid_argument(fmt::format("there is no network '{}'; there are {}", name, known));
 }
 
 Network make_network(std::string_view name, int input_height) {

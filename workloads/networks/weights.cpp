@@ -42,7 +42,7 @@ class DarknetFile {
  public:
   DarknetFile(const Network& network, const std::filesystem::path& path) : path_(path) {
     if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
-      throw WeightsError(path.string() + " is no weights file: it is a directory or a device");
+      throw WeightsError(path.string() + " is not a weights file but a directory or a device");
     in_.open(path, std::ios::binary);
     if (!in_) throw WeightsError("cannot read the weights file " + path.string());
     std::array<std::int32_t, 3> version{};
@@ -58,14 +58,14 @@ class DarknetFile {
     read(values.data(), values.size() * sizeof(float));
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
       throw WeightsError("the weights file " + path_.string() +
-                         " holds numbers that are not finite");
+                         " contains numbers that are not finite");
     return values;
   }
 
  private:
   void read(void* to, std::size_t bytes) {
     if (!in_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes)))
-      throw WeightsError("the weights file " + path_.string() + " is cut off");
+      throw WeightsError("the weights file " + path_.string() + " is truncated");
   }
 
   void check_size(const Network& network, std::int64_t header_bytes) const {
@@ -79,7 +79,7 @@ class DarknetFile {
     if (actual != expected)
       throw WeightsError("the weights file " + path_.string() + " has " + std::to_string(actual) +
                          " bytes, but " + network.name + " needs " + std::to_string(expected) +
-                         (actual < expected ? " (the file is cut off, or for another network)"
+                         (actual < expected ? " (the file is truncated, or for another network)"
                                             : " (the file is for another network)"));
   }
 

@@ -25,8 +25,8 @@ void require_feed_memory(const FeedOptions& options, std::int64_t pictures) {
   const std::int64_t batches = std::int64_t{options.depth} + 1;
   const std::int64_t resident = options.resident ? pictures * picture : 0;
   require_memory(batches * options.batch * picture + resident,
-                 fmt::format("{} batches of {} pictures{}", batches, options.batch,
-                             options.resident ? fmt::format(" and {} pictures", pictures) : ""));
+                 fmt::format("{} batches of {} images{}", batches, options.batch,
+                             options.resident ? fmt::format(" and {} images", pictures) : ""));
 }
 
 Feed::Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock)

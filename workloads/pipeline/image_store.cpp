@@ -92,12 +92,12 @@ void make_folder(const ClipSpec& spec, const fs::path& directory, const fs::path
   require_directory(directory);
   const Clip clip = open_whole_clip(spec, directory);
   const fs::path partial = fmt::format("{}.{}.partial", folder.string(), getpid());
-  std::cerr << "making the pictures " << folder.string() << " (once)" << std::endl;
+  std::cerr << "making the images " << folder.string() << " (once)" << std::endl;
   std::error_code error;
   if (write_pictures(clip, partial)) fs::rename(partial, folder, error);
   fs::remove_all(partial, error);
   if (!fs::is_directory(folder, error))
-    throw std::runtime_error("cannot write pictures to " + directory.string() + kRemedy);
+    throw std::runtime_error("cannot write images to " + directory.string() + kRemedy);
 }
 
 }  // namespace

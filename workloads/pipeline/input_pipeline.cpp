@@ -21,19 +21,18 @@ constexpr int kClasses = 100;
 std::vector<Input> input_pipeline_inputs() {
   using enum InputKind;
   return {
-      {"readers", integer, 1, "threads that read, decode and augment; 0: the step does it itself",
+      {"readers", integer, 1, "threads that read, decode and augment; 0: the training thread does",
        "", 0, 256},
-      {"prefetch_depth", integer, 2, "batches that are made ahead", "", 1, 1024},
-      categories("format", {"records", "loose"}, "one file with offsets, or one file a picture"),
+      {"prefetch_depth", integer, 2, "batches prepared ahead", "", 1, 1024},
+      categories("format", {"records", "loose"}, "one file with offsets, or one file per image"),
       categories("augmentation", {"crop-flip", "crop", "none"}, "random shifts and mirror images"),
-      categories("augment_in", {"reader", "step"}, "which of them augments"),
-      categories(
-          "memory", {"pageable", "pinned", "resident"},
-          "batches of coded pictures, in memory that a GPU may fetch by itself if pinned; or "
-          "pictures that are decoded once and kept"),
+      categories("augment_in", {"reader", "step"}, "where images are augmented"),
+      categories("memory", {"pageable", "pinned", "resident"},
+                 "batches of encoded images, in pageable or pinned memory (which a GPU can read "
+                 "directly), or images decoded once and kept"),
       categories("step", {"small-cnn", "resnet-20", "resnet-18", "none"},
-                 "the network whose training step is fed; none: batches are thrown away"),
-      {"batch_size", integer, 32, "images in a step", "", 1, 4096},
+                 "the network whose training step is fed; none: batches are discarded"),
+      {"batch_size", integer, 32, "images per step", "", 1, 4096},
       {"input_size",
        integer,
        32,
@@ -43,14 +42,14 @@ std::vector<Input> input_pipeline_inputs() {
        224,
        {},
        32},
-      {"image_size", integer, 128, "width and height of the pictures", "pixels", 32, 4096, {}, 2},
-      {"images", integer, 500, "pictures that there are", "", 1, 1000000},
-      precision_input("of the step"),
-      device_input("where the step runs"),
-      {"threads", integer, nullptr, "CPU threads of the step; default: one a core", "", 1, 1024},
-      {"warmup", continuous, 1.0, "time before the measurement", "s", 0, 3600},
-      {"duration", continuous, 5.0, "least time to measure", "s", 0.01, 86400},
-      {"steps", integer, 8, "least number of steps to measure", "", 1, 1000000},
+      {"image_size", integer, 128, "width and height of the images", "pixels", 32, 4096, {}, 2},
+      {"images", integer, 500, "number of images", "", 1, 1000000},
+      precision_input("number format of the step"),
+      device_input("device of the step"),
+      {"threads", integer, nullptr, "CPU threads of the step; default: one per core", "", 1, 1024},
+      {"warmup", continuous, 1.0, "warm-up time before the measurement", "s", 0, 3600},
+      {"duration", continuous, 5.0, "minimum measurement time", "s", 0.01, 86400},
+      {"steps", integer, 8, "minimum number of measured steps", "", 1, 1000000},
   };
 }
 
@@ -163,8 +162,7 @@ std::vector<PipelineMeasurement> measure_all(Feed& feed, Step& step, const FeedC
 void check_memory(const Inputs& in) {
   if (in.text("memory") == "pinned" && resolve_device(in.text("device")) != "cuda")
     throw Infeasible(
-        "memory = pinned is for batches that a GPU fetches; on a CPU they are pageable or "
-        "resident");
+        "memory = pinned is for batches that a GPU reads; on a CPU use pageable or resident");
 }
 
 Result run_input_pipeline(const Request& request) {
@@ -193,7 +191,7 @@ Result run_input_pipeline(const Request& request) {
 const Workload& input_pipeline() {
   static const Workload workload{
       "input-pipeline",
-      "reader threads decode pictures and feed a training step: what holds it up?",
+      "reader threads decode images and feed a training step: where is the bottleneck?",
       "input-pipeline --readers 1 --step resnet-20 --image_size 256",
       input_pipeline_inputs(),
       pipeline_responses(),

@@ -69,14 +69,14 @@ std::string bottleneck(const FedStep& sums, const PipelineContext& context) {
 
 std::vector<Response> pipeline_responses() {
   return {
-      {"images_per_second", "images/s", "images that went through the step"},
-      {"idle_share", "1", "part of the time in which the step had no batch"},
-      {"step_time", "s", "mean time of a step, without waiting for its batch"},
-      {"readers_busy", "1", "part of the readers' time in which they made batches"},
-      {"read_share", "1", "reading, of the time that making batches took"},
-      {"decode_share", "1", "decoding and scaling, of the time that making batches took"},
-      {"augment_share", "1", "augmentation, of the time that making batches took"},
-      {"copy_share", "1", "copying decoded pictures, of the time that making batches took"},
+      {"images_per_second", "images/s", "images processed by the step"},
+      {"idle_share", "1", "fraction of time that the step waits for a batch"},
+      {"step_time", "s", "mean time of a step without waiting for its batch"},
+      {"readers_busy", "1", "fraction of the readers' time spent preparing batches"},
+      {"read_share", "1", "reading, as a fraction of the time to prepare batches"},
+      {"decode_share", "1", "decoding and scaling, as a fraction of the time to prepare batches"},
+      {"augment_share", "1", "augmentation, as a fraction of the time to prepare batches"},
+      {"copy_share", "1", "copying decoded images, as a fraction of the time to prepare batches"},
   };
 }
 

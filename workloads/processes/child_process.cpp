@@ -98,12 +98,12 @@ void ChildProcess::report(const std::string& who, const std::string& takes_less)
   if (WIFSIGNALED(status_)) {
     const int signal = WTERMSIG(status_);
     if (signal == SIGKILL && out_of_memory_kills() > out_of_memory_kills_)
-      throw Infeasible(who + " was killed for want of memory: " + takes_less);
+      throw Infeasible(who + " was killed because memory ran out: " + takes_less);
     throw std::runtime_error(
         fmt::format("{} was ended by signal {} ({})", who, signal, strsignal(signal)));
   }
   const int code = WEXITSTATUS(status_);
-  if (code == kExitUsage) throw UsageError(who + " says what is wrong above");
+  if (code == kExitUsage) throw UsageError(who + " printed its error above");
   if (code == kExitInfeasible)
     throw Infeasible(who + " cannot run with these settings; its message is above");
   throw std::runtime_error(fmt::format("{} ended with exit code {}", who, code));

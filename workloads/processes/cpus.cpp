@@ -14,7 +14,7 @@ std::vector<int> assigned_cpus(const std::vector<int>& assigned) {
   std::erase_if(cpus, [&](int cpu) {
     return !assigned.empty() && std::ranges::find(assigned, cpu) == assigned.end();
   });
-  if (cpus.empty()) throw UsageError("none of the assigned CPUs may be used by this process");
+  if (cpus.empty()) throw UsageError("this process may use none of its assigned CPUs");
   return cpus;
 }
 

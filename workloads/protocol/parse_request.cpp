@@ -40,7 +40,7 @@ Json check_number(const Input& input, const Json& value) {
   const bool whole = number && *number == std::floor(*number);
   if (!number || (input.kind == InputKind::integer && !whole))
     throw UsageError(fmt::format("{} must be {} ({}), not {}", input.name,
-                                 input.kind == InputKind::integer ? "a whole number" : "a number",
+                                 input.kind == InputKind::integer ? "an integer" : "a number",
                                  range_of(input), value.dump()));
   if (!(*number >= input.low && *number <= input.high))
     throw UsageError(fmt::format("{} = {:g} is outside {}", input.name, *number, range_of(input)));
@@ -78,7 +78,7 @@ Json settings_of(const Workload& workload, const Json& request) {
 int repeats_of(const Json& request) {
   const Json repeats = request.value("repeats", Json(1));
   if (!repeats.is_number_integer() || repeats < 1 || repeats > kMaxRepeats)
-    throw UsageError(fmt::format("repeats must be a whole number from 1 to {}, not {}", kMaxRepeats,
+    throw UsageError(fmt::format("repeats must be an integer from 1 to {}, not {}", kMaxRepeats,
                                  repeats.dump()));
   return repeats.get<int>();
 }
@@ -157,7 +157,7 @@ Request parse_command_line(const Workload& workload, const std::vector<std::stri
     }
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seed);
     if (error != std::errc() || end != value.data() + value.size())
-      throw UsageError("--seed must be a whole number, not '" + value + "'");
+      throw UsageError("--seed must be an integer, not '" + value + "'");
   }
   Request request{check_inputs(workload, given, Json::object())};
   request.seed = seed;

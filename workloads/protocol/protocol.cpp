@@ -44,8 +44,8 @@ std::string help(const Workload& workload) {
         fmt::format("  --{:<20} {}{}\n      {}\n", input.name, values,
                     preset.empty() ? "" : fmt::format(" (default {})", preset), input.description);
   }
-  text += fmt::format("  --{:<20} {}\n      {}\n\nResponses:\n", "seed", "whole number (default 1)",
-                      "fixes everything that is drawn at random");
+  text += fmt::format("  --{:<20} {}\n      {}\n\nResponses:\n", "seed", "integer (default 1)",
+                      "seed of all random numbers");
   for (const Response& response : workload.responses)
     text += fmt::format("  {:<22} {:<10} {}\n", response.name, response.unit, response.description);
   text += fmt::format("\nOther: --describe prints inputs and responses as JSON.\nExample: {}\n",

@@ -57,7 +57,7 @@ class DirectoryPictures : public PictureSource {
       clock.lap(times[Stage::decode]);
       return picture;
     } catch (const VideoError& error) {
-      throw VideoError(fmt::format("the picture {}: {}", file, error.what()));
+      throw VideoError(fmt::format("the image {}: {}", file, error.what()));
     }
   }
 
@@ -104,8 +104,8 @@ OpenPictureSet open_directory(const PictureSetRequest& request) {
   std::vector<fs::path> files = pictures_in(fs::absolute(request.source));
   if (files.empty())
     throw UsageError(
-        fmt::format("the directory {} and those below it have no pictures (.jpg .png .bmp .ppm "
-                    ".pgm .webp)",
+        fmt::format("the directory {} and its subdirectories contain no images (.jpg .png .bmp "
+                    ".ppm .pgm .webp)",
                     request.source));
   open.data.kind = PictureSet::Kind::directory;
   open.data.images = limited(static_cast<std::int64_t>(files.size()), request.images);
@@ -132,8 +132,9 @@ OpenPictureSet open_video(const PictureSetRequest& request) {
                                       video.frames_per_second);
     // A frame more or less is how containers round.
     if (video.frames + 1 < video.expected)
-      open.notes["video_ends_early"] = fmt::format(
-          "{} of the {} frames that the file tells of are there", video.frames, video.expected);
+      open.notes["video_ends_early"] =
+          fmt::format("the file has {} of the {} frames that its header announces", video.frames,
+                      video.expected);
   } catch (const VideoError& error) {
     throw VideoError(fmt::format("the video {}: {}", request.source, error.what()));
   }
@@ -148,9 +149,9 @@ OpenPictureSet open_picture_set(const PictureSetRequest& request) {
   const fs::file_status status = fs::status(request.source, none);
   if (fs::is_directory(status)) return open_directory(request);
   if (fs::is_regular_file(status)) return open_video(request);
-  throw UsageError(fmt::format(
-      "source is 'generated', a directory of pictures or a video file; there is no '{}'",
-      request.source));
+  throw UsageError(
+      fmt::format("source is 'generated', a directory of images or a video file; there is no '{}'",
+                  request.source));
 }
 
 std::unique_ptr<PictureSource> open_source(const PictureSet& data) {

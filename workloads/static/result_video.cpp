@@ -59,7 +59,7 @@ void ResultVideo::write(const Frames& frames) {
         std::make_unique<VideoWriter>(partial_, container_, width_, height_, frames_per_second_);
   }
   if (frames.width != width_ || frames.height != height_)
-    throw VideoError(fmt::format("pictures of {} x {} and of {} x {} pixels cannot be one video",
+    throw VideoError(fmt::format("images of {} x {} and of {} x {} pixels cannot be one video",
                                  width_, height_, frames.width, frames.height));
   while (!left.empty()) {
     std::uint32_t size = 0;

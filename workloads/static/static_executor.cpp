@@ -52,7 +52,7 @@ class FrameWriter {
     while (!bytes.empty()) {
       const ssize_t written = pwrite(file_, bytes.data(), bytes.size(), end_);
       if (written <= 0)
-        throw std::system_error(errno, std::generic_category(), "cannot keep a coded frame");
+        throw std::system_error(errno, std::generic_category(), "cannot store an encoded frame");
       end_ += written;
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }

@@ -28,35 +28,40 @@ std::vector<Input> static_inference_inputs() {
   return {
       model_input(model_names()),
       {"source", text, "generated",
-       "'generated', a directory of pictures (those below it too), or a video file"},
+       "'generated', a directory of images (searched recursively), or a video file"},
       {"images", integer, nullptr,
-       "pictures to generate (default 256), or at most so many of the source", "", 1, 100000000},
-      {"executors_per_gpu", integer, 1, "executors on each device; on a CPU, the cores", "", 1, 16},
-      {"batch_size", integer, 8, "images that an executor gets, and runs, at a time", "", 1, 256},
+       "images to generate (default 256), or the maximum number to take from the source", "", 1,
+       100000000},
+      {"executors_per_gpu", integer, 1, "executors on each device; on a CPU they share the cores",
+       "", 1, 16},
+      {"batch_size", integer, 8, "images that an executor is given and processes at a time", "", 1,
+       256},
       categories("schedule", {"dynamic", "static"},
-                 "an executor gets its next batch when it is done, or has a fixed share"),
+                 "dynamic: an executor gets its next batch when it is done; static: each has a "
+                 "fixed part"),
       precision_input(),
       device_input(),
-      {"input_size", integer, nullptr, "height of the network's input; default: its own", "pixels",
-       32, 1216},
+      {"input_size", integer, nullptr,
+       "height of the network's input; default: that of the network", "pixels", 32, 1216},
       threads_input(),
-      {"source_fps", continuous, 30.0, "pictures a second, where the source is no video file", "Hz",
+      {"source_fps", continuous, 30.0, "images per second if the source is not a video file", "Hz",
        0.1, 1000},
-      {"frame_width", integer, 1280, "of generated pictures", "pixels", 64, 7680, {}, 2},
-      {"frame_height", integer, 720, "of generated pictures", "pixels", 64, 4320, {}, 2},
+      {"frame_width", integer, 1280, "size of generated images", "pixels", 64, 7680, {}, 2},
+      {"frame_height", integer, 720, "size of generated images", "pixels", 64, 4320, {}, 2},
       categories("skip_broken", {"false", "true"},
-                 "leave broken pictures out, and count them, instead of ending"),
+                 "skip and count corrupt images instead of failing"),
       {"output", text, nullptr,
        "the video that tracknet writes (.avi .mkv .mov .mp4); default: one that is not kept"},
       weights_input(),
-      {"warmup", continuous, 0.5, "time to work before the measurement", "s", 0, 3600},
+      {"warmup", continuous, 0.5, "warm-up time before the measurement", "s", 0, 3600},
       {"baseline", continuous, 1.0,
-       "least time to measure one executor alone, for speed_up; 0: do not", "s", 0, 3600},
-      {"duration", continuous, 0.0, "least time to measure, in whole passes", "s", 0, 86400},
-      {"passes", integer, 1, "least number of passes over the data set", "", 1, 1000000},
-      {"confidence_threshold", continuous, 0.15, "least confidence of a box", "", 0, 1},
+       "minimum time to measure one executor alone, for speed_up; 0: not measured", "s", 0, 3600},
+      {"duration", continuous, 0.0, "minimum measurement time, rounded up to whole passes", "s", 0,
+       86400},
+      {"passes", integer, 1, "minimum number of passes over the data set", "", 1, 1000000},
+      {"confidence_threshold", continuous, 0.15, "minimum confidence of a box", "", 0, 1},
       {"overlap_threshold", continuous, 0.45,
-       "overlap above which the lesser of two boxes is dropped", "", 0, 1},
+       "overlap above which the less confident of two boxes is dropped", "", 0, 1},
       roofline_input(),
   };
 }
@@ -71,9 +76,10 @@ PictureSetRequest picture_set_request(const Inputs& in) {
 void check_output(const Inputs& in, const Network& network) {
   if (!in.has("output")) return;
   if (!std::holds_alternative<HeatMapHead>(network.head))
-    throw UsageError(fmt::format(
-        "output: a video is written of networks with a heat map, such as tracknet, not of {}",
-        network.name));
+    throw UsageError(
+        fmt::format("output: a video is written only for networks with a heat map, such as "
+                    "tracknet, not for {}",
+                    network.name));
   if (container_of(in.text("output")).empty())
     throw UsageError(
         fmt::format("output = {} must end in .avi, .mkv, .mov or .mp4", in.text("output")));
@@ -173,8 +179,8 @@ Result run_static_inference(const Request& request) {
 const Workload& static_inference() {
   static const Workload workload{
       "static-inference",
-      "a directory of pictures, a video file or drawn pictures through a network, by executors on "
-      "all devices",
+      "inference on a directory of images, a video file or generated images, by executors on all "
+      "devices",
       "static-inference --model tiny-yolov2 --source photos/ --executors_per_gpu 2 --batch_size 8",
       static_inference_inputs(),
       static_responses(),

@@ -126,7 +126,7 @@ Pass StaticJob::work(Dealer& dealer, std::size_t executors, std::optional<Clock:
   clock.lap(pass.work.times[Stage::write]);
   pass.total_s = seconds_of(Clock::now() - start);
   if (pass.work.images == 0)
-    throw std::runtime_error("none of the pictures can be read, and all were left out");
+    throw std::runtime_error("none of the images can be read, and all were skipped");
   pass.met_share = share_in_time(done_s, plan_);
   return pass;
 }
@@ -148,7 +148,7 @@ std::vector<std::byte> StaticJob::take_coded(std::size_t executor,
     const ssize_t bytes = pread(file, coded.data() + at, coded.size() - at,
                                 report.coded_begin + static_cast<off_t>(at));
     if (bytes <= 0)
-      throw std::system_error(errno, std::generic_category(), "cannot read coded frames");
+      throw std::system_error(errno, std::generic_category(), "cannot read encoded frames");
     at += static_cast<std::size_t>(bytes);
   }
   if (!coded.empty())

@@ -40,16 +40,16 @@ std::vector<PassRatio> ratios(const ResultContext& context) {
     return images(pass) / rate;
   };
   std::vector<PassRatio> all{{"throughput", images, total_s},
-                         {"total_time", total_s, one},
-                         {"images", images, one},
-                         {"image_time", busy_s, images},
-                         {"read_time", stage_s(Stage::read), one},
-                         {"decode_time", stage_s(Stage::decode), one},
-                         {"resize_time", stage_s(Stage::resize), one},
-                         {"infer_time", stage_s(Stage::infer), one},
-                         {"post_time", stage_s(Stage::post), one},
-                         {"real_time_factor", video_s, total_s},
-                         {"deadline_met_share", met_share, one}};
+                             {"total_time", total_s, one},
+                             {"images", images, one},
+                             {"image_time", busy_s, images},
+                             {"read_time", stage_s(Stage::read), one},
+                             {"decode_time", stage_s(Stage::decode), one},
+                             {"resize_time", stage_s(Stage::resize), one},
+                             {"infer_time", stage_s(Stage::infer), one},
+                             {"post_time", stage_s(Stage::post), one},
+                             {"real_time_factor", video_s, total_s},
+                             {"deadline_met_share", met_share, one}};
   if (!std::holds_alternative<ClassificationHead>(context.head))
     all.push_back({"detections_per_image", detections, images});
   if (is_heat_map(context.head)) {
@@ -97,7 +97,7 @@ void add_speed_up(const ResultContext& context, Result& result) {
   const auto executors = static_cast<double>(context.executors);
   if (context.executors > 1 && !context.throughput_alone) {
     result.notes["speed_up"] = result.notes["efficiency"] =
-        "one executor alone was not measured: the setting baseline gives the time for it";
+        "one executor alone was not measured: the setting baseline sets the time for it";
     return;
   }
   for (const double throughput : result.repeats["throughput"]) {
@@ -110,10 +110,10 @@ void add_speed_up(const ResultContext& context, Result& result) {
 /// Notes of the responses that a network cannot have.
 void add_absences(const ResultContext& context, Result& result) {
   if (std::holds_alternative<ClassificationHead>(context.head))
-    result.notes["detections_per_image"] = "the network tells classes, and detects nothing";
+    result.notes["detections_per_image"] = "the network classifies images and detects no objects";
   if (!is_heat_map(context.head))
     result.notes["render_time"] = result.notes["write_time"] =
-        "a video is written of networks with a heat map alone, such as tracknet";
+        "a video is written only for networks with a heat map, such as tracknet";
 }
 
 void add_notes(const std::vector<JobMeasurement>& measured, const Passes& all,
@@ -126,21 +126,21 @@ void add_notes(const std::vector<JobMeasurement>& measured, const Passes& all,
   if (context.throughput_alone) result.notes["throughput_alone"] = *context.throughput_alone;
   if (last.left_out > 0)
     result.notes["left_out"] =
-        fmt::format("{} of {} images were left out as broken", last.left_out, context.plan.images);
+        fmt::format("{} of {} images were skipped as corrupt", last.left_out, context.plan.images);
   if (last.undecodable > 0)
     result.notes["undecodable"] =
-        "frames of the video could not be decoded; each shows the one before it";
+        "frames of the video could not be decoded; each repeats the one before it";
   if (std::holds_alternative<ClassificationHead>(context.head))
     result.notes["classes_seen"] =
         std::transform_reduce(last.classes.begin(), last.classes.end(), 0, std::plus<>(),
                               [](std::uint64_t bits) { return std::popcount(bits); });
   for (const JobMeasurement& one_of : measured) {
     if (one_of.stopped_by == measurement::StoppedBy::kTimeLimit)
-      result.notes["time_limit"] = "measurement ended early to keep the time limit";
+      result.notes["time_limit"] = "the measurement was ended early to meet the time limit";
     if (!one_of.unsteady.empty()) result.notes["steady"] = one_of.unsteady;
   }
   if (static_cast<int>(measured.size()) < context.wanted)
-    result.notes["repeats"] = fmt::format("{} of {} measurements fitted into the time limit",
+    result.notes["repeats"] = fmt::format("{} of {} measurements fit into the time limit",
                                           measured.size(), context.wanted);
 }
 
@@ -158,23 +158,24 @@ std::optional<bool> steady(const std::vector<JobMeasurement>& measured) {
 
 std::vector<Response> static_responses() {
   return {
-      {"throughput", "images/s", "images over total_time"},
-      {"total_time", "s", "from the first batch given out to the last result"},
-      {"images", "images", "in one pass over the data set, broken ones left out"},
+      {"throughput", "images/s", "images divided by total_time"},
+      {"total_time", "s", "time from the first batch handed out to the last result"},
+      {"images", "images", "images in one pass over the data set, without corrupt ones"},
       {"image_time", "s", "time that an executor is busy with an image"},
-      {"speed_up", "1", "throughput over that of one of the executors alone"},
-      {"efficiency", "1", "speed_up over the number of executors"},
-      {"roofline_fraction", "1", "throughput over that of the devices' ceilings, layer by layer"},
-      {"read_time", "s", "reading picture files, of all executors together in one pass"},
-      {"decode_time", "s", "decoding pictures or video, likewise"},
-      {"resize_time", "s", "into the network's input, likewise"},
+      {"speed_up", "1", "throughput divided by that of one executor alone"},
+      {"efficiency", "1", "speed_up divided by the number of executors"},
+      {"roofline_fraction", "1",
+       "throughput divided by that at the devices' peak rates, layer by layer"},
+      {"read_time", "s", "reading image files, summed over all executors for one pass"},
+      {"decode_time", "s", "decoding images or video, likewise"},
+      {"resize_time", "s", "scaling to the network's input, likewise"},
       {"infer_time", "s", "running the network, likewise"},
       {"post_time", "s", "from the network's output to boxes, classes or spots, likewise"},
       {"render_time", "s", "drawing the spot of the heat map into frames, likewise"},
-      {"write_time", "s", "coding frames and writing the video, likewise"},
-      {"real_time_factor", "1", "time that the video lasts over total_time"},
+      {"write_time", "s", "encoding frames and writing the video, likewise"},
+      {"real_time_factor", "1", "duration of the video divided by total_time"},
       {"deadline_met_share", "1",
-       "frames done in time for one who begins to watch with the first result"},
+       "fraction of frames done in time if playback starts with the first result"},
       {"detections_per_image", "1", "boxes after non-maximum suppression; spots of a heat map"},
   };
 }

@@ -215,7 +215,8 @@ MpsDaemon::MpsDaemon(milliseconds patience) : patience_(patience) {
   }
   guard_socket_.close();
   waitpid(guard_, nullptr, 0);
-  throw std::runtime_error(message.empty() ? "the guard of MPS died" : message.substr(1));
+  throw std::runtime_error(message.empty() ? "the process that watches MPS died"
+                                           : message.substr(1));
 }
 
 MpsDaemon::~MpsDaemon() {

@@ -38,8 +38,8 @@ Placement placement(const Request& request) {
   if (placed.device == "cpu") {
     if (placed.sharing == "mps" || placed.sharing == "green") {
       const std::string why = fmt::format(
-          "sharing {} is of GPUs; on a CPU executors are processes (process) or threads of one "
-          "(stream)",
+          "sharing {} is for GPUs; on a CPU executors are processes (process) or threads of one "
+          "process (stream)",
           placed.sharing);
       if (in.text("device") == "cpu") throw UsageError(why);
       throw Infeasible(why);  // elsewhere "auto" finds a GPU
@@ -49,7 +49,7 @@ Placement placement(const Request& request) {
   placed.gpus = request.gpus.empty() ? present : static_cast<int>(request.gpus.size());
   if (placed.gpus > present)
     throw NoDevice(
-        fmt::format("{} GPUs are assigned to the run, and {} can be seen", placed.gpus, present));
+        fmt::format("{} GPUs are assigned to the run, but {} are visible", placed.gpus, present));
   return placed;
 }
 

@@ -33,7 +33,7 @@ VideoCodec codec(const Request& request) {
     if (available == wanted) return wanted;
     names.push_back(name_of(available));
   }
-  throw Infeasible(fmt::format("this libavcodec cannot code {} video; it can code {}",
+  throw Infeasible(fmt::format("this libavcodec cannot encode {} video; it can encode {}",
                                name_of(wanted), fmt::join(names, ", ")));
 }
 
@@ -67,7 +67,7 @@ void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, d
     const std::size_t needed = measurement::min_count(q);
     if (static_cast<double>(needed) * plan.interval <= max_s) continue;
     throw UsageError(fmt::format(
-        "a {:g} % quantile needs {} micro-batches of {:g} s, and there are {:g} s to measure: "
+        "a {:g} % quantile needs {} micro-batches of {:g} s, and the measurement lasts {:g} s: "
         "shorten interval, set arrival to immediate, or raise run.max_time and run.timeout",
         100 * q, needed, plan.interval, max_s));
   }
@@ -155,7 +155,8 @@ Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& 
   else
     result.notes["channels_sustained"] = "the time limit left no time to find it";
   if (!search.complete)
-    result.notes["search"] = "ended by the time limit, or at the most channels that there may be";
+    result.notes["search"] =
+        "the search ended at the time limit or at the maximum number of channels";
   Json& probes = result.notes["probes"] = Json::array();
   for (const ChannelProbe& each : search.probes)
     probes.push_back({{"channels", each.channels}, {"load", each.load}});
@@ -181,7 +182,7 @@ Result run_stream_inference(const Request& request) {
     result = measure_sustained(session.pool(), plan, measuring_at, placed.executors());
   } else {
     result = stream_result(measuring_at(session.pool(), plan), request.repeats, placed.executors());
-    result.notes["channels_sustained"] = "is found where channels is max";
+    result.notes["channels_sustained"] = "found only with channels = max";
   }
   add_roofline_fraction(ceilings, network_of(in), in.integer("batch_size"), precision, placed.gpus,
                         result);
@@ -196,7 +197,7 @@ Result run_stream_inference(const Request& request) {
 const Workload& stream_inference() {
   static const Workload workload{
       "stream-inference",
-      "object detection on many video channels in micro-batches, shared out to executors",
+      "object detection on many video channels in micro-batches, distributed to executors",
       "stream-inference --channels 8 --decode_rate 3 --executors_per_gpu 2 --batch_size 4 "
       "--input_size 160",
       stream_inputs(),

@@ -34,12 +34,12 @@ struct BatchRatio {
 };
 
 constexpr std::array<BatchRatio, 7> kRatios{{{"throughput", images, processing_s},
-                                        {"processing_time", processing_s, one},
-                                        {"scheduling_delay", delay_s, one},
-                                        {"dropped_share", dropped, offered},
-                                        {"decode_share", decode_s, stages_s},
-                                        {"pipeline_overlap", stages_s, elapsed_s},
-                                        {"detections_per_image", detections, images}}};
+                                             {"processing_time", processing_s, one},
+                                             {"scheduling_delay", delay_s, one},
+                                             {"dropped_share", dropped, offered},
+                                             {"decode_share", decode_s, stages_s},
+                                             {"pipeline_overlap", stages_s, elapsed_s},
+                                             {"detections_per_image", detections, images}}};
 
 struct Percentile {
   const char* name;
@@ -92,8 +92,8 @@ void add_percentiles(const std::vector<StreamMeasurement>& measured, const Batch
     const std::size_t needed = measurement::min_count(q);
     if (fewest < needed) {
       result.notes[name] = fmt::format(
-          "a {:g} % quantile needs {} micro-batches, measured were {}: run.max_time or the setting "
-          "batches gives more",
+          "a {:g} % quantile needs {} micro-batches, but {} were measured; raise run.max_time or "
+          "the setting batches",
           100 * q, needed, fewest);
       continue;
     }
@@ -120,12 +120,12 @@ void add_notes(const std::vector<StreamMeasurement>& measured, int wanted, int e
   result.notes["boxes_ms_per_image"] = ms_per_image * work.boxes_s;
   for (const StreamMeasurement& one_of : measured) {
     if (one_of.stopped_by == measurement::StoppedBy::kTimeLimit)
-      result.notes["time_limit"] = "measurement ended early to keep the time limit";
+      result.notes["time_limit"] = "the measurement was ended early to meet the time limit";
     if (!one_of.unsteady.empty()) result.notes["steady"] = one_of.unsteady;
   }
   if (static_cast<int>(measured.size()) < wanted)
     result.notes["repeats"] =
-        fmt::format("{} of {} measurements fitted into the time limit", measured.size(), wanted);
+        fmt::format("{} of {} measurements fit into the time limit", measured.size(), wanted);
 }
 
 /// Steady where all are, not steady where one is not.

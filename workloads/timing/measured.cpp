@@ -28,13 +28,13 @@ Conclusion conclusion_of(const measurement::Measurement& times, const std::strin
 void note_repeats(std::size_t measured, int wanted, Result& result) {
   if (static_cast<int>(measured) < wanted)
     result.notes["repeats"] =
-        fmt::format("{} of {} measurements fitted into the time limit", measured, wanted);
+        fmt::format("{} of {} measurements fit into the time limit", measured, wanted);
 }
 
 void add_conclusions(const std::vector<Conclusion>& measured, int wanted, Result& result) {
   for (const Conclusion& one : measured) {
     if (one.stopped_by == measurement::StoppedBy::kTimeLimit)
-      result.notes["time_limit"] = "measurement ended early to keep the time limit";
+      result.notes["time_limit"] = "the measurement was ended early to meet the time limit";
     if (!one.unsteady.empty()) result.notes["steady"] = one.unsteady;
   }
   note_repeats(measured.size(), wanted, result);

@@ -25,22 +25,24 @@ std::vector<Input> network_inference_inputs() {
   using enum InputKind;
   return with_timing_inputs({
       model_input(model_names()),
-      {"batch_size", integer, 1, "images that go through the network at a time", "", 1, 1024},
-      {"input_size", integer, nullptr, "height of the input; default: the network's own", "pixels",
-       32, 1216},
+      {"batch_size", integer, 1, "images per batch", "", 1, 1024},
+      {"input_size", integer, nullptr, "height of the input; default: that of the network",
+       "pixels", 32, 1216},
       precision_input(),
       weights_input(),
       {"dump", text, nullptr,
-       "a directory that gets network.json, and weights, input and output of a batch as floats"},
+       "a directory to write network.json to, and the weights, input and output of a batch as "
+       "floats"},
   });
 }
 
 std::vector<Response> network_inference_responses() {
   return {
-      {"throughput", "images/s", "images of a batch over its mean time"},
+      {"throughput", "images/s", "images of a batch divided by its mean time"},
       {"latency", "s", "mean time of a batch, from host memory to host memory"},
-      {"latency_p99", "s", "99 % quantile of the times of batches, from 662 batches on"},
-      {"roofline_fraction", "1", "images/s over those of the device's ceilings, layer by layer"},
+      {"latency_p99", "s", "99 % quantile of the batch times; needs 662 batches"},
+      {"roofline_fraction", "1",
+       "throughput divided by that at the device's peak rates, layer by layer"},
   };
 }
 
@@ -61,7 +63,7 @@ void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
                       }).values.size();
   if (fewest < needed) {
     result.notes["latency_p99"] =
-        fmt::format("a 99 % quantile needs {} batches, measured were {}", needed, fewest);
+        fmt::format("a 99 % quantile needs {} batches, but {} were measured", needed, fewest);
     return;
   }
   double sum = 0;
@@ -122,7 +124,7 @@ Result run_network_inference(const Request& request) {
 const Workload& network_inference() {
   static const Workload workload{
       "network-inference",
-      "one network, one batch after another: what an engine makes of the device",
+      "one network, one batch after another: how well an engine uses the device",
       "network-inference --model resnet-50 --batch_size 8 --threads 2",
       network_inference_inputs(),
       network_inference_responses(),

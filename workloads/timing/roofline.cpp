@@ -14,7 +14,7 @@ constexpr const char* kName = "roofline_fraction";
 
 Input roofline_input() {
   return categories("roofline", {"cached", "measure", "off"},
-                    "the device's ceilings: measured once and kept, measured now, or none");
+                    "the device's peak rates: measured once and kept, measured now, or none");
 }
 
 std::optional<Ceilings> ceilings_for(const Request& request, Precision precision) {

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kCheckpointMagic = 0x3150434E5254444F;  // "ODTRNCP1"; changes with the format
+constexpr std::uint64_t kCheckpointMagic =
+    0x3150434E5254444F;  // "ODTRNCP1"; changes with the format
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 void append_word(std::string& to, std::uint64_t word) {
@@ -65,12 +66,13 @@ std::string read_whole(const fs::path& file) {
 /// Splits a file into its JSON text and its floats.
 std::pair<Json, std::string_view> parts_of(std::string_view bytes, const fs::path& file) {
   const auto refuse = [&](const char* why) -> std::pair<Json, std::string_view> {
-    throw UsageError(fmt::format("the checkpoint {} {}; delete it, and the training begins anew",
-                                 file.string(), why));
+    throw UsageError(
+        fmt::format("the checkpoint {} {}; delete it to start training again", file.string(), why));
   };
-  if (bytes.size() < 3 * kWord || word_at(bytes, 0) != kCheckpointMagic) return refuse("is not one");
+  if (bytes.size() < 3 * kWord || word_at(bytes, 0) != kCheckpointMagic)
+    return refuse("is not a checkpoint");
   const std::string_view body = bytes.substr(0, bytes.size() - kWord);
-  if (fnv1a(body) != word_at(bytes, body.size())) return refuse("is cut short or damaged");
+  if (fnv1a(body) != word_at(bytes, body.size())) return refuse("is truncated or damaged");
   const std::uint64_t length = word_at(bytes, kWord);
   if (length > body.size() - 2 * kWord) return refuse("is damaged");
   return {Json::parse(body.substr(2 * kWord, length)), body.substr(2 * kWord + length)};
@@ -104,7 +106,8 @@ std::optional<TrainingState> load_checkpoint(const fs::path& file, const Json& s
   std::size_t expected = 0;
   for (const auto block : blocks_of(network)) expected += block.size_bytes();
   if (json.at("settings") != settings || floats.size() != expected)
-    throw UsageError("the checkpoint " + file.string() + " is of a training by other settings");
+    throw UsageError("the checkpoint " + file.string() +
+                     " is of a training run with other settings");
   for (const auto block : blocks_of(network)) {
     std::memcpy(block.data(), floats.data(), block.size_bytes());
     floats.remove_prefix(block.size_bytes());

@@ -29,14 +29,18 @@ std::vector<Input> learning_inputs() {
   using enum InputKind;
   return {
       {"epochs", integer, 10, "passes over the data", "", 1, 10000},
-      {"batch_size", integer, 64, "images in a step", "", 1, 8192},
-      {"learning_rate", continuous, 0.05, "of stochastic gradient descent", "", 1e-8, 1e6},
+      {"batch_size", integer, 64, "images per step", "", 1, 8192},
+      {"learning_rate", continuous, 0.05, "learning rate of stochastic gradient descent", "", 1e-8,
+       1e6},
       {"lr_step", integer, nullptr,
        "epochs after which the learning rate is divided by 10; default: never", "", 1, 10000},
-      {"warmup_epochs", continuous, 0.0, "over which the learning rate rises from 0", "", 0, 10000},
-      {"momentum", continuous, 0.9, "part of the last step that is made again", "", 0, 0.9999},
-      {"weight_decay", continuous, 1e-4, "of weights, not of biases and normalisations", "", 0, 1},
-      {"target_accuracy", continuous, nullptr, "training ends where it is reached; default: none",
+      {"warmup_epochs", continuous, 0.0, "epochs over which the learning rate rises from 0", "", 0,
+       10000},
+      {"momentum", continuous, 0.9,
+       "momentum: the fraction of the last step that is added to the next", "", 0, 0.9999},
+      {"weight_decay", continuous, 1e-4, "weight decay, without biases and normalisations", "", 0,
+       1},
+      {"target_accuracy", continuous, nullptr, "training stops when it is reached; default: none",
        "%", 0, 100},
   };
 }
@@ -46,27 +50,28 @@ std::vector<Input> data_inputs() {
   return {
       {"data", text, "generated", "'generated', or the directory of CIFAR-100's binary files"},
       categories("classes", {"20", "100"}, "superclasses, or fine classes"),
-      {"data_size", integer, 10000, "images to learn from, of 50,000", "", 1, 50000},
+      {"data_size", integer, 10000, "training images, of 50,000", "", 1, 50000},
       categories("selection", {"random", "uncertainty"},
-                 "which images: drawn at random, or grown by what the network is least sure of"),
-      {"rounds", integer, 4, "of growth, with selection uncertainty", "", 1, 1000},
+                 "which images: drawn at random, or extended in rounds by those the network is "
+                 "least certain about"),
+      {"rounds", integer, 4, "number of rounds with selection uncertainty", "", 1, 1000},
       categories("augmentation", {"none", "crop", "crop-flip"},
-                 "of the images learnt from: shifts by up to 4 pixels; and mirror images"),
-      {"test_size", integer, 2000, "held-out images, of 10,000", "", 1, 10000},
+                 "augmentation of training images: shifts by up to 4 pixels, and mirror images"),
+      {"test_size", integer, 2000, "test images, of 10,000", "", 1, 10000},
   };
 }
 
 std::vector<Input> train_classifier_inputs() {
   using enum InputKind;
   std::vector<Input> all{
-      categories("network", {"small-cnn", "resnet-20", "resnet-18"}, "what learns")};
+      categories("network", {"small-cnn", "resnet-20", "resnet-18"}, "the network to train")};
   std::ranges::move(learning_inputs(), std::back_inserter(all));
   std::ranges::move(data_inputs(), std::back_inserter(all));
-  all.push_back(precision_input("of weights and activations in a step"));
-  all.push_back(device_input("where the network learns"));
-  all.push_back({"threads", integer, nullptr, "CPU threads; default: one a core", "", 1, 1024});
+  all.push_back(precision_input("number format of weights and activations"));
+  all.push_back(device_input("device to train on"));
+  all.push_back({"threads", integer, nullptr, "CPU threads; default: one per core", "", 1, 1024});
   all.push_back({"checkpoint", text, nullptr,
-                 "a directory where each run keeps where it is, to go on after an interruption"});
+                 "a directory where each run keeps checkpoints, to resume after an interruption"});
   return all;
 }
 
@@ -111,11 +116,11 @@ TrainingPlan plan_of(const Inputs& in, int threads) {
 
 void check(const TrainingPlan& plan) {
   if (plan.rounds >= plan.epochs)
-    throw UsageError(fmt::format("{} rounds of growth need at least {} epochs, not {}", plan.rounds,
-                                 plan.rounds + 1, plan.epochs));
+    throw UsageError(fmt::format("{} rounds of selection need at least {} epochs, not {}",
+                                 plan.rounds, plan.rounds + 1, plan.epochs));
   if (data_size_at(plan, 0) < plan.batch)
     throw UsageError(fmt::format(
-        "batch_size = {} is above the {} images that training begins with (data_size{})",
+        "batch_size = {} is above the {} images that training starts with (data_size{})",
         plan.batch, data_size_at(plan, 0), plan.rounds > 0 ? " / (rounds + 1)" : ""));
 }
 
@@ -164,7 +169,7 @@ class Keeper {
     if (file_.empty()) return {};
     const auto state = load_checkpoint(file_, settings_, network);
     if (state)
-      std::cerr << "going on after epoch " << state->epochs.size() << " from " << file_.string()
+      std::cerr << "resuming after epoch " << state->epochs.size() << " from " << file_.string()
                 << std::endl;
     return state.value_or(TrainingState{});
   }
@@ -257,7 +262,7 @@ Result run_train_classifier(const Request& request) {
 const Workload& train_classifier() {
   static const Workload workload{
       "train-classifier",
-      "a network learns classes of pictures: accuracy and time against what it is given",
+      "training of an image classifier: accuracy and time, depending on data and hyperparameters",
       "train-classifier --epochs 3 --data_size 2000 --batch_size 32 --learning_rate 0.05",
       train_classifier_inputs(),
       training_responses(),

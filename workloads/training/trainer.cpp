@@ -70,7 +70,7 @@ Trainer::Trainer(TrainableNetwork& network, const DataSet& data, const DataSet& 
     : network_(network), data_(data), held_out_(held_out), plan_(plan), state_(std::move(state)) {
   for (const std::int64_t index : state_.chosen)
     if (index < 0 || index >= data.count())
-      throw std::invalid_argument("the training that is to go on is of other data");
+      throw std::invalid_argument("the checkpoint is of a training run with other data");
   network_.continue_after(state_.steps);
 }
 

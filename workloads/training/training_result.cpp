@@ -62,12 +62,12 @@ std::string why_missing(const std::string& response, bool diverged, bool has_tar
 
 std::vector<Response> training_responses() {
   return {
-      {"accuracy", "%", "held-out images whose class is told, after the last epoch"},
-      {"loss", "1", "mean cross-entropy of the held-out images, in nats"},
+      {"accuracy", "%", "test images classified correctly, after the last epoch"},
+      {"loss", "1", "mean cross-entropy of the test images, in nats"},
       {"train_loss", "1", "mean cross-entropy of the last epoch's steps, in nats"},
-      {"time", "s", "of training and of choosing data; without judging and making data"},
-      {"images_per_second", "images/s", "images learnt from over the time of training"},
-      {"epochs_done", "1", "epochs that were trained"},
+      {"time", "s", "time to train and select data, without evaluating and generating data"},
+      {"images_per_second", "images/s", "images trained on per second of training"},
+      {"epochs_done", "1", "epochs completed"},
       {"epochs_to_target", "1", "epochs until target_accuracy was reached"},
       {"time_to_target", "s", "time until target_accuracy was reached"},
   };
@@ -83,7 +83,7 @@ Result training_result(const std::vector<TrainingState>& trainings, int classes,
     if (!training.diverged_at_step) continue;
     diverged = true;
     result.notes["diverged_at_step"] = *training.diverged_at_step;
-    result.notes["accuracy"] = "that of guessing, as the loss diverged";
+    result.notes["accuracy"] = "that of guessing, because the loss diverged";
   }
   for (const Response& response : training_responses()) {
     const std::vector<double>& values = result.repeats[response.name];

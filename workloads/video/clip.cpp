@@ -132,7 +132,7 @@ FileDescriptor open_clip(const ClipSpec& spec, const std::filesystem::path& dire
     std::error_code ignored;
     std::filesystem::create_directories(directory, ignored);
     if (FileDescriptor file = make_in_cache(spec, path)) return file;
-    std::cerr << "cannot keep a video in " << directory.string() << "; making it in memory"
+    std::cerr << "cannot store a video in " << directory.string() << "; keeping it in memory"
               << std::endl;
   }
   return make_in_memory(spec);

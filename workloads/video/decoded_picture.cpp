@@ -51,7 +51,7 @@ Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* par
   av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
   const AVCodec* decoder = avcodec_find_decoder(codec);
   if (decoder == nullptr)
-    throw VideoError(std::string("this libavcodec does not decode ") + avcodec_get_name(codec));
+    throw VideoError(std::string("this libavcodec cannot decode ") + avcodec_get_name(codec));
   auto context = owned(avcodec_alloc_context3(decoder));
   if (parameters != nullptr)
     check(avcodec_parameters_to_context(context.get(), parameters), "cannot set up the decoder");
@@ -65,7 +65,7 @@ Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* par
 DecodedPicture PictureMaker::operator()(AVFrame& frame) {
   const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
   if (format == nullptr || frame.width < 1 || frame.height < 1 || frame.data[0] == nullptr)
-    throw VideoError("there is no picture in it");
+    throw VideoError("it contains no image");
   Owner<AVFrame> kept;
   if (has_planes(*format)) {
     kept = owned(av_frame_alloc());
@@ -87,17 +87,17 @@ Owner<AVFrame> PictureMaker::converted(const AVFrame& frame) {
   to->width = frame.width;
   to->height = frame.height;
   to->color_range = full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-  check(av_frame_get_buffer(to.get(), 0), "cannot convert the picture");
+  check(av_frame_get_buffer(to.get(), 0), "cannot convert the image");
   scaler_.reset(sws_getCachedContext(scaler_.release(), frame.width, frame.height, from, to->width,
                                      to->height, AV_PIX_FMT_YUV444P, SWS_POINT | SWS_ACCURATE_RND,
                                      nullptr, nullptr, nullptr));
-  if (!scaler_) throw VideoError("this libswscale does not convert the picture's colours");
+  if (!scaler_) throw VideoError("this libswscale cannot convert the image's colours");
   const int* bt_601 = sws_getCoefficients(SWS_CS_ITU601);
   sws_setColorspaceDetails(scaler_.get(), bt_601, full_range, bt_601, full_range, 0, 1 << 16,
                            1 << 16);
   check(
       sws_scale(scaler_.get(), frame.data, frame.linesize, 0, frame.height, to->data, to->linesize),
-      "cannot convert the picture");
+      "cannot convert the image");
   return to;
 }
 

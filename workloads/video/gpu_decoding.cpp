@@ -64,7 +64,7 @@ const AVCodec* gpu_decoder(AVCodecID codec) {
 
 void decode_on_gpu(AVCodecContext& context, int gpu) {
   AVBufferRef* device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA);
-  if (device == nullptr) throw Infeasible("this libavcodec decodes no video on a GPU");
+  if (device == nullptr) throw Infeasible("this libavcodec cannot decode video on a GPU");
   context.hw_device_ctx = device;
   auto* made = reinterpret_cast<AVHWDeviceContext*>(device->data);
   static_cast<AVCUDADeviceContext*>(made->hwctx)->cuda_ctx = primary_context(gpu);
@@ -81,13 +81,13 @@ bool gpu_refused(const AVCodecContext& context) {
 Owner<AVFrame> host_picture(const AVFrame& frame) {
   const auto fetched = owned(av_frame_alloc());
   fetched->format = AV_PIX_FMT_NV12;
-  check(av_hwframe_transfer_data(fetched.get(), &frame, 0), "cannot fetch a picture from the GPU");
+  check(av_hwframe_transfer_data(fetched.get(), &frame, 0), "cannot copy an image from the GPU");
   auto planes = owned(av_frame_alloc());
   planes->format = AV_PIX_FMT_YUV420P;
   planes->width = frame.width;
   planes->height = frame.height;
-  check(av_frame_get_buffer(planes.get(), 0), "cannot fetch a picture from the GPU");
-  check(av_frame_copy_props(planes.get(), &frame), "cannot fetch a picture from the GPU");
+  check(av_frame_get_buffer(planes.get(), 0), "cannot copy an image from the GPU");
+  check(av_frame_copy_props(planes.get(), &frame), "cannot copy an image from the GPU");
   av_image_copy_plane(planes->data[0], planes->linesize[0], fetched->data[0], fetched->linesize[0],
                       frame.width, frame.height);
   split_chroma(fetched->data[1], fetched->linesize[1], planes->data[1], planes->data[2],

@@ -48,7 +48,7 @@ AVCodecID codec_of(std::span<const std::byte> file) {
   for (const Signature& signature : kSignatures)
     if (text.starts_with(signature.begin)) return signature.codec;
   throw VideoError(file.empty() ? "it is empty"
-                                : "it is no JPEG, PNG, BMP, PPM, PGM or WebP picture");
+                                : "it is not a JPEG, PNG, BMP, PPM, PGM or WebP image");
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ std::vector<std::byte> read_file(const fs::path& file) {
   if (size < 0) throw VideoError(std::string("cannot be read: ") + std::strerror(errno));
   if (static_cast<std::uintmax_t>(size) > kMaxFileBytes)
     throw VideoError(
-        fmt::format("its {} bytes are above {}, the most for a picture", size, kMaxFileBytes));
+        fmt::format("its {} bytes exceed the limit of {} for an image", size, kMaxFileBytes));
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
   in.seekg(0);
   if (!in.read(reinterpret_cast<char*>(bytes.data()), size)) throw VideoError("cannot be read");

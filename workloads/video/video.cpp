@@ -82,7 +82,7 @@ std::string_view name_of(VideoCodec codec) { return type_of(codec).name; }
 VideoCodec video_codec_named(std::string_view name) {
   for (const CodecType& type : kCodecs)
     if (type.name == name) return type.codec;
-  throw std::invalid_argument("no video codec is called '" + std::string(name) + "'");
+  throw std::invalid_argument("there is no video codec '" + std::string(name) + "'");
 }
 
 bool each_frame_by_itself(VideoCodec codec) { return codec == VideoCodec::mjpeg; }
@@ -158,9 +158,9 @@ std::vector<std::byte> FrameEncoder::encode(const PictureView& picture) {
     frame.linesize[1] = frame.linesize[2] = width;
   }
   frame.pts = state_->next_pts++;
-  check(avcodec_send_frame(state_->context.get(), &frame), "cannot code a frame");
+  check(avcodec_send_frame(state_->context.get(), &frame), "cannot encode a frame");
   AVPacket& packet = *state_->packet;
-  check(avcodec_receive_packet(state_->context.get(), &packet), "cannot code a frame");
+  check(avcodec_receive_packet(state_->context.get(), &packet), "cannot encode a frame");
   state_->key_frame = (packet.flags & AV_PKT_FLAG_KEY) != 0;
   const auto* data = reinterpret_cast<const std::byte*>(packet.data);
   std::vector<std::byte> bytes(data, data + packet.size);
@@ -176,7 +176,7 @@ FrameDecoder::FrameDecoder(VideoCodec codec, std::optional<int> gpu) {
   const CodecType& type = type_of(codec);
   const AVCodec* decoder = gpu ? libav::gpu_decoder(type.id) : avcodec_find_decoder(type.id);
   if (gpu && decoder == nullptr)
-    throw Infeasible("this libavcodec does not decode " + std::string(type.name) + " on a GPU");
+    throw Infeasible("this libavcodec cannot decode " + std::string(type.name) + " on a GPU");
   state_ = std::make_unique<State>(decoder, type.name);
   AVCodecContext& context = *state_->context;
   context.err_recognition = AV_EF_EXPLODE;
@@ -197,7 +197,7 @@ PictureView FrameDecoder::decode(std::span<const std::byte> bytes) {
   const int sent = avcodec_send_packet(&context, &packet);
   const int code = sent < 0 ? sent : avcodec_receive_frame(&context, state_->frame.get());
   if (code < 0 && libav::gpu_refused(context))
-    throw Infeasible("the GPU does not decode this video: " + libav::reason(code));
+    throw Infeasible("the GPU cannot decode this video: " + libav::reason(code));
   check(code, "cannot decode a frame");
   if (state_->frame->format == AV_PIX_FMT_CUDA) state_->frame = libav::host_picture(*state_->frame);
   const AVFrame& frame = *state_->frame;

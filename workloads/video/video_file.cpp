@@ -31,7 +31,7 @@ Owner<AVFormatContext> open_container(const std::filesystem::path& file) {
   const int code =
       avformat_open_input(&opened, ("file:" + file.string()).c_str(), nullptr, &options);
   av_dict_free(&options);
-  if (code == AVERROR(EINVAL)) throw VideoError("is of a kind that is not read as a video");
+  if (code == AVERROR(EINVAL)) throw VideoError("is not a supported video format");
   check(code, "cannot be read as a video");
   Owner<AVFormatContext> container(opened);
   check(avformat_find_stream_info(opened, nullptr), "cannot be read as a video");

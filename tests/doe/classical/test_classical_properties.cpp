@@ -76,6 +76,6 @@ TEST_CASE("A factor with one setting is refused by name", "[doe][classical]") {
     std::vector<doe::Factor> factors = letters(3);
     factors.push_back(powers_of_two("lonely", {4}));
     CHECK_THROWS_WITH(doe::build_design(type, request_of(factors)),
-                      Catch::Contains("'lonely' has one setting"));
+                      Catch::Contains("'lonely' has only one setting"));
   }
 }

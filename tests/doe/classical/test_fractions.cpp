@@ -159,8 +159,8 @@ TEST_CASE("Generators are read with their signs", "[doe][classical]") {
     return [&] { fraction(request); };
   };
   CHECK_THROWS_WITH(error({"d"})(), Catch::Contains("expected an equation"));
-  CHECK_THROWS_WITH(error({"d = a*q"})(), Catch::Contains("no factor is named 'q'"));
-  CHECK_THROWS_WITH(error({"d = a*b", "d = b*c"})(), Catch::Contains("has one already"));
+  CHECK_THROWS_WITH(error({"d = a*q"})(), Catch::Contains("there is no factor 'q'"));
+  CHECK_THROWS_WITH(error({"d = a*b", "d = b*c"})(), Catch::Contains("already has one"));
   CHECK_THROWS_WITH(error({"d = a*b", "e = d*c"})(), Catch::Contains("has a generator itself"));
   CHECK_THROWS_WITH(error({"d = a*b", "e = a*b"})(), Catch::Contains("confound 'e' with 'd'"));
   CHECK_THROWS_WITH(error({"d = a*a"})(), Catch::Contains("keep 'd' constant"));
@@ -223,7 +223,7 @@ TEST_CASE("Blocks are orthogonal to main effects, and to the model where they ca
   request.options.blocks = 8;
   CHECK_THROWS_WITH(fraction(request), Catch::Contains("confound main effects"));
   request.options.blocks = 3;
-  CHECK_THROWS_WITH(fraction(request), Catch::Contains("3 is no power of two"));
+  CHECK_THROWS_WITH(fraction(request), Catch::Contains("3 is not a power of two"));
 }
 
 TEST_CASE("Fractions that cannot be are refused with what would do", "[doe][classical]") {
@@ -232,11 +232,11 @@ TEST_CASE("Fractions that cannot be are refused with what would do", "[doe][clas
     request.options.runs = runs;
     return [&] { fraction(request); };
   };
-  CHECK_THROWS_WITH(with_runs(12)(), Catch::Contains("runs: 8 or 16 would do"));
+  CHECK_THROWS_WITH(with_runs(12)(), Catch::Contains("use runs: 8 or 16"));
   CHECK_THROWS_WITH(with_runs(4)(), Catch::Contains("at least 8"));
   CHECK_THROWS_WITH(with_runs(64)(), Catch::Contains("32 of the full factorial"));
   request.options.center_runs = 4;
-  CHECK_THROWS_WITH(with_runs(16)(), Catch::Contains("12 is none; runs: 12 or 20 would do"));
+  CHECK_THROWS_WITH(with_runs(16)(), Catch::Contains("12 is not; use runs: 12 or 20"));
   CHECK_NOTHROW(with_runs(20)());
   request.options.resolution = 4;
   CHECK_THROWS_WITH(fraction(request), Catch::Contains("one of runs, resolution and generators"));

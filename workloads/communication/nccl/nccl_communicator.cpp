@@ -187,7 +187,8 @@ class Nccl final : public Communicator {
         text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
     }
     const std::string given = group_.gather(text).front();
-    if (given.size() != 2 * sizeof id.internal) throw std::runtime_error("rank 0 has no NCCL");
+    if (given.size() != 2 * sizeof id.internal)
+      throw std::runtime_error("rank 0 has no NCCL library");
     for (std::size_t i = 0; i < sizeof id.internal; ++i)
       id.internal[i] = static_cast<char>(std::stoi(given.substr(2 * i, 2), nullptr, 16));
     return id;

@@ -213,7 +213,7 @@ std::span<const float> CudnnNetwork::output() {
 
 std::vector<Detection> CudnnNetwork::detections(int image) {
   const Slot& slot = slots_[current_];
-  if (boxes() == nullptr) throw std::logic_error("detections: the network is no detector");
+  if (boxes() == nullptr) throw std::logic_error("detections: the network is not a detector");
   if (image < 0 || image >= slot.images)
     throw std::invalid_argument("detections: no such image in the batch");
   const auto all = slot.host_boxes.as<CandidateBox>();

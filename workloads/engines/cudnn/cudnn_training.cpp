@@ -12,7 +12,7 @@ using Block = LearnedBlocks::Block;
 /// Before any memory is asked for.
 const Network& trainable(const Network& network, Precision precision) {
   if (!std::holds_alternative<ClassificationHead>(network.head))
-    throw CannotRun(network.name + " is no classifier: only classifiers are trained");
+    throw CannotRun(network.name + " is not a classifier: only classifiers can be trained");
   if (precision == Precision::fp16)
     throw CannotRun("the GPU trains in fp32, tf32 and bf16, not in fp16");
   return network;

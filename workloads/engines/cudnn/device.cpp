@@ -23,12 +23,11 @@ bool driver_library_is_there() {
 
 std::string reason_for_none(cudaError_t result) {
   if (!driver_library_is_there())
-    return "there is no GPU that can be used: no NVIDIA driver is here (libcuda.so.1 was not "
-           "found)";
+    return "there is no usable GPU: no NVIDIA driver is installed (libcuda.so.1 was not found)";
   int driver = 0;
   cudaDriverGetVersion(&driver);
   if (result == cudaErrorInsufficientDriver && driver > 0)
-    return fmt::format("the NVIDIA driver here serves CUDA {}, but this build needs CUDA {}",
+    return fmt::format("the installed NVIDIA driver supports CUDA {}, but this build needs CUDA {}",
                        version(driver), version(CUDART_VERSION));
   if (result == cudaSuccess || result == cudaErrorNoDevice) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -59,9 +58,9 @@ Function driver_function(const char* name, unsigned int since) {
           cudaSuccess ||
       result != cudaDriverEntryPointSuccess) {
     cudaGetLastError();
-    throw CannotRun(
-        fmt::format("a part of the multiprocessors: the NVIDIA driver here has no {} (CUDA {})",
-                    name, version(static_cast<int>(since))));
+    throw CannotRun(fmt::format(
+        "a part of the multiprocessors: the installed NVIDIA driver has no {} (CUDA {})", name,
+        version(static_cast<int>(since))));
   }
   return reinterpret_cast<Function>(found);
 }
@@ -115,7 +114,7 @@ PinnedBuffer::PinnedBuffer(std::int64_t bytes) : bytes_(bytes) {
 
 Multiprocessors::Multiprocessors(int gpu, double share) {
   if (!(share > 0 && share <= 1))
-    throw std::invalid_argument("the share of multiprocessors must be above 0 and at most 1");
+    throw std::invalid_argument("the fraction of multiprocessors must be above 0 and at most 1");
   if (share < 1) set_apart(gpu, share);
 }
 

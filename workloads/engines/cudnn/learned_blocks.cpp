@@ -16,9 +16,9 @@ DeviceBuffer zeros(std::int64_t bytes, const char* purpose) {
 template <class T>
 DeviceBuffer uploaded(const std::vector<T>& values) {
   const std::size_t bytes = values.size() * sizeof(T);
-  DeviceBuffer buffer(static_cast<std::int64_t>(bytes), "tables of what is learned");
+  DeviceBuffer buffer(static_cast<std::int64_t>(bytes), "tables of trained parameters");
   check(cudaMemcpy(buffer.data(), values.data(), bytes, cudaMemcpyHostToDevice),
-        "uploading tables of what is learned");
+        "uploading tables of trained parameters");
   return buffer;
 }
 
@@ -74,7 +74,7 @@ LearnedBlocks::LearnedBlocks(LearnedLayout layout, Precision precision, cudaStre
     part(block).gpu = zeros(layout_.count() * kFloat, "parameters, gradients and momentum");
   part(Block::statistics).gpu = zeros(layout_.statistics() * kFloat, "running statistics");
   packed_ = zeros(layout_.packed_elements() * bytes_, "weights");
-  packed_gradients_ = zeros(layout_.packed_elements() * bytes_, "gradients by weights");
+  packed_gradients_ = zeros(layout_.packed_elements() * bytes_, "weight gradients");
   tensors_ = uploaded(layout_.tensors());
   chunks_ = uploaded(layout_.chunks());
   // What was cleared so far is in no order with the stream.

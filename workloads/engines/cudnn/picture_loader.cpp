@@ -32,7 +32,7 @@ void PictureLoader::load(const PictureView& picture, Precision precision, const 
   copy_plane(picture.red, picture.chroma_stride, picture.chroma_width, picture.chroma_height, at);
   check(cudaMemcpyAsync(slot.device.data(), slot.host.data(), static_cast<std::size_t>(bytes),
                         cudaMemcpyHostToDevice, stream_),
-        "uploading a picture");
+        "uploading an image");
   planar.planes = static_cast<const std::uint8_t*>(slot.device.data());
   load_picture({precision, 1, stream_}, planar, to);
   slot.free.record(stream_);

@@ -131,7 +131,7 @@ void TrainingPass::add_loss() {
 
 void TrainingPass::add(const MaxPool& pool, int layer) {
   if (pool.kernel > kMaxKeptWindow)
-    throw CannotRun("the GPU engine trains no maximum over more than 15 x 15");
+    throw CannotRun("the GPU engine cannot train maximum pooling over more than 15 x 15");
   const int input = layers_.network.layers[layer].inputs[0];
   const Tensor from = result(input);
   const Tensor to = result(layer);

@@ -136,7 +136,7 @@ class TrainingPass {
   void add(const Route& route, int layer);
   template <class Op>
   void add(const Op&, int) {
-    throw CannotRun("the GPU engine does not train a layer of this network");
+    throw CannotRun("the GPU engine cannot train a layer of this network");
   }
 
   TrainedLayers layers_;

@@ -23,7 +23,7 @@ Buffer::Buffer(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
   require_memory(static_cast<std::int64_t>(bytes_));
   data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data_ == MAP_FAILED)
-    throw CannotRun(fmt::format("not enough memory: the system grants no {} bytes", bytes_));
+    throw CannotRun(fmt::format("not enough memory: the system does not provide {} bytes", bytes_));
   madvise(data_, bytes_, MADV_HUGEPAGE);
 }
 

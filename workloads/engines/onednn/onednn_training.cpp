@@ -97,7 +97,7 @@ std::unique_ptr<TrainableNetwork> make_onednn_trainable(const Network& network,
                                                         std::span<const float> statistics,
                                                         const TrainingOptions& options) {
   if (!std::holds_alternative<ClassificationHead>(network.head))
-    throw CannotRun(network.name + " is no classifier: only classifiers are trained");
+    throw CannotRun(network.name + " is not a classifier: only classifiers can be trained");
   onednn::check_precision(options.precision);
   return translated([&]() -> std::unique_ptr<TrainableNetwork> {
     onednn::require_memory(min_bytes(network, options));

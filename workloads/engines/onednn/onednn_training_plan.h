@@ -150,7 +150,7 @@ class TrainingPlan {
   void add(const Route& route, int layer);
   template <class Op>
   void add(const Op&, int) {
-    throw CannotRun("the oneDNN engine does not train a layer of this network");
+    throw CannotRun("the oneDNN engine cannot train a layer of this network");
   }
   Tensor dropped(const Convolution& conv, int layer, const Tensor& tensor);
   void split_gradient(int layer);
