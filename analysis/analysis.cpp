@@ -30,7 +30,7 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
   std::vector<double> values;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (run.judges() || record == analysis.records.end()) continue;
+    if (run.validates() || record == analysis.records.end()) continue;
     if (record->second.status != study::RunStatus::kCompleted) continue;
     const auto value = record->second.responses.find(response.name);
     if (value == record->second.responses.end()) continue;
@@ -66,7 +66,7 @@ std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
   std::vector<bool> completed;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (run.judges() || record == analysis.records.end()) continue;
+    if (run.validates() || record == analysis.records.end()) continue;
     const study::RunStatus status = record->second.status;
     if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
@@ -190,7 +190,7 @@ bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces:
   for (std::size_t r = 0; r < request.responses.size(); ++r) {
     const std::optional<Goal>& goal = request.responses[r].goal;
     if (goal && !goal->is_limit() && varies(ranges[r]) &&
-        optimum.best.outlooks[r].confidence_interval) {
+        optimum.best.predictions[r].confidence_interval) {
       return true;
     }
   }

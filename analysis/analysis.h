@@ -33,7 +33,7 @@ struct FitDiagnostics {
   std::vector<surfaces::RunInfluence> runs;  ///< in the order of the rows of the fit
   std::optional<surfaces::DriftTest> drift;  ///< by run number; empty for runs made elsewhere
   std::optional<surfaces::AssumptionTest> normality;
-  std::optional<surfaces::SpreadTest> spread;
+  std::optional<surfaces::BreuschPaganTest> spread;
   std::optional<surfaces::ShapeCertainty> shape;
 };
 

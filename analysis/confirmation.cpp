@@ -12,7 +12,7 @@
 namespace doetune::analysis {
 namespace {
 
-using Judgement = Confirmation::Judgement;
+using Validation = Confirmation::Validation;
 
 constexpr double kLevel = 0.95;
 
@@ -71,7 +71,7 @@ void compare_with_baseline(const Analysis& analysis, const surfaces::Surface& su
 
 std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
                                                     const ResponseAnalysis& response,
-                                                    const study::JudgingRuns& runs) {
+                                                    const study::ValidationRuns& runs) {
   const std::string& name = response.response.name;
   const std::vector<double> values = measured_values(analysis.records, runs.confirmation, name);
   if (values.empty() || response.surface() == nullptr) return std::nullopt;
@@ -112,7 +112,7 @@ std::optional<bool> any_gain(const Confirmation& confirmation) {
   return known ? std::optional(false) : std::nullopt;
 }
 
-Judgement judgement_of(const Analysis& analysis, const Confirmation& confirmation) {
+Validation judgement_of(const Analysis& analysis, const Confirmation& confirmation) {
   int judged = 0;
   bool borne_out = true;
   for (const ConfirmedResponse& response : confirmation.responses) {
@@ -120,9 +120,9 @@ Judgement judgement_of(const Analysis& analysis, const Confirmation& confirmatio
     judged += response.agrees ? 1 : 0;
     borne_out = borne_out && response.agrees.value_or(true) && response.limit != LimitHeld::kNo;
   }
-  if (confirmation.missing > 0 || judged < with_goal(analysis, false)) return Judgement::kOpen;
-  if (!borne_out) return Judgement::kNotConfirmed;
-  return any_gain(confirmation).value_or(true) ? Judgement::kConfirmed : Judgement::kNoGain;
+  if (confirmation.missing > 0 || judged < with_goal(analysis, false)) return Validation::kOpen;
+  if (!borne_out) return Validation::kNotConfirmed;
+  return any_gain(confirmation).value_or(true) ? Validation::kConfirmed : Validation::kNoGain;
 }
 
 void count_runs(const Analysis& analysis, Confirmation& confirmation) {
@@ -145,15 +145,15 @@ bool Confirmation::system_changed() const {
   });
 }
 
-study::JudgedSettings judged_settings(const Analysis& analysis) {
+study::ValidatedSettings validated_settings(const Analysis& analysis) {
   return {analysis.optimum->best.settings, surfaces::baseline_of(factors_of(analysis))};
 }
 
 std::optional<Confirmation> confirmation_of(const Analysis& analysis) {
   if (!analysis.optimum) return std::nullopt;
-  const study::JudgedSettings judged = judged_settings(analysis);
+  const study::ValidatedSettings judged = validated_settings(analysis);
   Confirmation confirmation;
-  confirmation.planned = study::judging_runs(analysis.directory->plan, judged);
+  confirmation.planned = study::validation_runs(analysis.directory->plan, judged);
   if (confirmation.planned.confirmation.empty()) return std::nullopt;
   confirmation.is_baseline = is_at_today(analysis);
   count_runs(analysis, confirmation);
@@ -162,7 +162,7 @@ std::optional<Confirmation> confirmation_of(const Analysis& analysis) {
       confirmation.responses.push_back(std::move(*confirmed));
     }
   }
-  confirmation.judgement = judgement_of(analysis, confirmation);
+  confirmation.validation = judgement_of(analysis, confirmation);
   return confirmation;
 }
 

@@ -41,15 +41,15 @@ struct Confirmation {
   /// not confirmed  one does not
   /// no gain        confirmed, but no ramp is better than at today's settings, which keep to the
   ///                limits as well; or today's settings are the optimum
-  enum class Judgement { kOpen, kConfirmed, kNotConfirmed, kNoGain };
+  enum class Validation { kOpen, kConfirmed, kNotConfirmed, kNoGain };
 
-  study::JudgingRuns planned;
+  study::ValidationRuns planned;
   int completed = 0;                         ///< of the confirmation runs
   int failed = 0;                            ///< of all: were tried and did not complete
   int missing = 0;                           ///< of all: not tried yet
   bool is_baseline = false;                  ///< the optimum is at today's settings
   std::vector<ConfirmedResponse> responses;  ///< that were measured, in the study's order
-  Judgement judgement = Judgement::kOpen;
+  Validation validation = Validation::kOpen;
 
   /// The settings of today do not give what the surfaces predict of them either: it is the system
   /// that has changed since the plan was run.
@@ -57,7 +57,7 @@ struct Confirmation {
 };
 
 /// The settings that the study's confirmation is about: the optimum, and today's.
-study::JudgedSettings judged_settings(const Analysis& analysis);
+study::ValidatedSettings validated_settings(const Analysis& analysis);
 
 /// Empty without an optimum, or where no confirmation run is planned at its settings.
 std::optional<Confirmation> confirmation_of(const Analysis& analysis);
@@ -69,7 +69,7 @@ std::string mean_text(const surfaces::Prediction& mean, const std::optional<surf
 /// ratio; without what is not known.
 std::string gain_text(const surfaces::Gain& gain, const std::string& unit);
 
-/// The answer of a judgement in one or two sentences; empty where it is open.
+/// The answer of a validation in one or two sentences; empty where it is open.
 std::string confirmation_headline(const Confirmation& confirmation);
 
 /// Why to be careful about it, or why there is none, in sentences.

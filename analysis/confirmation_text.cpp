@@ -161,13 +161,13 @@ std::string gain_text(const surfaces::Gain& gain, const std::string& unit) {
 std::string confirmation_headline(const Confirmation& confirmation) {
   const std::string runs = count_of(confirmation.completed, "run");
   const char* agree = confirmation.completed == 1 ? "agrees" : "agree";
-  switch (confirmation.judgement) {
-    case Confirmation::Judgement::kOpen:
+  switch (confirmation.validation) {
+    case Confirmation::Validation::kOpen:
       return "";
-    case Confirmation::Judgement::kConfirmed:
+    case Confirmation::Validation::kConfirmed:
       return fmt::format("{} of this configuration {} with the prediction: {}.", runs, agree,
                          outcomes(confirmation));
-    case Confirmation::Judgement::kNoGain:
+    case Confirmation::Validation::kNoGain:
       return confirmation.is_baseline
                  ? fmt::format(
                        "The baseline is already the best configuration, and {} {} with the "
@@ -177,7 +177,7 @@ std::string confirmation_headline(const Confirmation& confirmation) {
                        "{} of this configuration {} with the prediction: {}. But there is no "
                        "significant gain over the baseline{}.",
                        runs, agree, outcomes(confirmation), gains_told(confirmation));
-    case Confirmation::Judgement::kNotConfirmed:
+    case Confirmation::Validation::kNotConfirmed:
       break;
   }
   return fmt::format(
@@ -201,7 +201,7 @@ std::vector<std::string> confirmation_caveats(const Analysis& analysis,
     caveats.push_back(fmt::format("{} of {} for confirmation {} not been made.",
                                   confirmation->missing, count_of(planned, "run"),
                                   confirmation->missing == 1 ? "has" : "have"));
-  } else if (confirmation->judgement == Confirmation::Judgement::kOpen) {
+  } else if (confirmation->validation == Confirmation::Validation::kOpen) {
     caveats.push_back(confirmation->completed == 0
                           ? "No confirmation run completed; see Runs."
                           : "The confirmation runs cannot validate the prediction: a response with "

@@ -14,7 +14,7 @@ DesignQuality design_quality(const Analysis& analysis) {
   quality.has_whole_plots = directory.plan.has_whole_plots();
   study::Plan made, planned;
   for (const study::PlannedRun& run : directory.plan.runs) {
-    if (run.judges()) continue;
+    if (run.validates()) continue;
     planned.runs.push_back(run);
     const auto record = analysis.records.find(run.run);
     if (record == analysis.records.end()) continue;

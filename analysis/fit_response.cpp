@@ -195,7 +195,7 @@ class ResponseFit {
     diagnostics = {surfaces::run_influences(fit),
                    {},
                    surfaces::normality_test(fit),
-                   surfaces::spread_test(fit),
+                   surfaces::breusch_pagan_test(fit),
                    surfaces::shape_certainty(fit)};
     if (runs_.made_here) {
       const Eigen::VectorXi order = Eigen::Map<const Eigen::VectorXi>(runs_.runs.data(), fit.n);

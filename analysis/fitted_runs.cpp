@@ -6,7 +6,7 @@ namespace doetune::analysis {
 
 FittedRuns::FittedRuns(const Analysis& analysis) {
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
-    if (run.judges()) continue;
+    if (run.validates()) continue;
     const auto record = analysis.records.find(run.run);
     ++planned;
     if (record == analysis.records.end()) {

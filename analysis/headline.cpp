@@ -13,8 +13,8 @@ namespace {
 
 std::vector<std::string> missed_goals(const Analysis& analysis) {
   std::vector<std::string> names;
-  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
-    if (!outlook.goal_met) names.push_back(outlook.name);
+  for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
+    if (!predicted.goal_met) names.push_back(predicted.name);
   }
   return names;
 }
@@ -23,12 +23,12 @@ std::vector<std::string> missed_goals(const Analysis& analysis) {
 std::string best_of_ramps(const Analysis& analysis) {
   std::vector<std::string> names;
   std::string value;
-  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
-    const auto goal = analysis.goals.find(outlook.name);
+  for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
+    const auto goal = analysis.goals.find(predicted.name);
     if (goal == analysis.goals.end() || goal->second.is_limit()) continue;
-    names.push_back(outlook.name);
-    value = with_unit(number_to(outlook.mean, half_width(outlook.confidence_interval)),
-                      unit_of(analysis, outlook.name));
+    names.push_back(predicted.name);
+    value = with_unit(number_to(predicted.mean, half_width(predicted.confidence_interval)),
+                      unit_of(analysis, predicted.name));
   }
   if (names.empty()) return "";
   if (names.size() == 1) return fmt::format("the best {} ({})", names.front(), value);
@@ -103,15 +103,15 @@ std::string optimum_headline(const Analysis& analysis) {
 /// "the low end of throughput (9000 images/s)": the end that every ramp at 0 falls short of.
 std::vector<std::string> ends_out_of_reach(const Analysis& analysis) {
   std::vector<std::string> ends;
-  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
-    const auto found = analysis.goals.find(outlook.name);
-    if (found == analysis.goals.end() || found->second.is_limit() || outlook.goal_met) continue;
+  for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
+    const auto found = analysis.goals.find(predicted.name);
+    if (found == analysis.goals.end() || found->second.is_limit() || predicted.goal_met) continue;
     const surfaces::Goal& goal = found->second;
     const bool below = goal.type == surfaces::GoalType::kMaximize ||
-                       (goal.type == surfaces::GoalType::kTarget && outlook.mean <= goal.low);
+                       (goal.type == surfaces::GoalType::kTarget && predicted.mean <= goal.low);
     ends.push_back(fmt::format(
-        "the {} end of {} ({})", below ? "low" : "high", outlook.name,
-        with_unit(short_number(below ? goal.low : goal.high), unit_of(analysis, outlook.name))));
+        "the {} end of {} ({})", below ? "low" : "high", predicted.name,
+        with_unit(short_number(below ? goal.low : goal.high), unit_of(analysis, predicted.name))));
   }
   return ends;
 }

@@ -64,10 +64,10 @@ const surfaces::Goal* goal_of(const Analysis& analysis, const std::string& respo
   return found == analysis.goals.end() ? nullptr : &found->second;
 }
 
-const surfaces::Outlook* outlook_of(const surfaces::Candidate& candidate,
-                                    const std::string& response) {
-  for (const surfaces::Outlook& outlook : candidate.outlooks) {
-    if (outlook.name == response) return &outlook;
+const surfaces::ResponsePrediction* prediction_of(const surfaces::Candidate& candidate,
+                                                  const std::string& response) {
+  for (const surfaces::ResponsePrediction& predicted : candidate.predictions) {
+    if (predicted.name == response) return &predicted;
   }
   return nullptr;
 }

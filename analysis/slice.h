@@ -31,9 +31,9 @@ std::vector<int> numeric_factors(const std::vector<doe::Factor>& factors);
 /// The goal of a response as the analysis used it.
 const surfaces::Goal* goal_of(const Analysis& analysis, const std::string& response);
 
-/// The outlook of a response in a candidate.
-const surfaces::Outlook* outlook_of(const surfaces::Candidate& candidate,
-                                    const std::string& response);
+/// The predicted of a response in a candidate.
+const surfaces::ResponsePrediction* prediction_of(const surfaces::Candidate& candidate,
+                                                  const std::string& response);
 
 /// Of a response of the study.
 const std::string& unit_of(const Analysis& analysis, const std::string& response);

@@ -31,7 +31,7 @@ std::optional<MeasuredToday> measured_today(const Analysis& analysis,
   if (!today || response.surface() == nullptr) return std::nullopt;
   std::vector<int> runs;
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
-    if (!run.judges() && run.settings == *today) runs.push_back(run.run);
+    if (!run.validates() && run.settings == *today) runs.push_back(run.run);
   }
   const std::vector<double> values =
       measured_values(analysis.records, runs, response.response.name);

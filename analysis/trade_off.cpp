@@ -24,7 +24,7 @@ Costs costs_on_front(const Analysis& analysis, const GoalPair& pair) {
   Costs costs;
   const auto cost_in = [&](const ResponseAnalysis& response, const surfaces::Candidate& candidate) {
     const std::string& name = response.response.name;
-    return surfaces::cost(analysis.goals.at(name), outlook_of(candidate, name)->mean);
+    return surfaces::cost(analysis.goals.at(name), prediction_of(candidate, name)->mean);
   };
   for (const surfaces::ParetoPoint& point : analysis.details->pareto.points) {
     costs.first.push_back(cost_in(*pair.first, point.candidate));
@@ -140,7 +140,7 @@ std::string alternative_text(const Analysis& analysis, std::size_t alternative) 
     differing.push_back(fmt::format("{} more factors changed", more));
   }
   for (const surfaces::Gain& gain : analysis.details->alternative_gains[alternative]) {
-    const surfaces::Outlook* best = outlook_of(optimum.best, gain.name);
+    const surfaces::ResponsePrediction* best = prediction_of(optimum.best, gain.name);
     changes += (changes.empty() ? "" : "; ") + change_text(analysis, gain, best->mean);
   }
   return fmt::format("With {}: {}.", fmt::join(differing, ", "), changes);

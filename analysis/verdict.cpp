@@ -15,14 +15,14 @@ constexpr std::size_t kMaxCaveats = 3;
 Status status_of_optimum(const Analysis& analysis,
                          const std::optional<Confirmation>& confirmation) {
   if (!confirmation) return can_gain(analysis) ? Status::kUnconfirmed : Status::kNoGain;
-  switch (confirmation->judgement) {
-    case Confirmation::Judgement::kOpen:
+  switch (confirmation->validation) {
+    case Confirmation::Validation::kOpen:
       return Status::kUnconfirmed;
-    case Confirmation::Judgement::kConfirmed:
+    case Confirmation::Validation::kConfirmed:
       return Status::kConfirmed;
-    case Confirmation::Judgement::kNotConfirmed:
+    case Confirmation::Validation::kNotConfirmed:
       return Status::kNotConfirmed;
-    case Confirmation::Judgement::kNoGain:
+    case Confirmation::Validation::kNoGain:
       break;
   }
   return Status::kNoGain;

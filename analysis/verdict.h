@@ -15,7 +15,7 @@ namespace doetune::analysis {
 ///              ramp
 /// unconfirmed  an optimum is predicted; no confirmation runs have judged it yet
 /// confirmed, not confirmed, no gain
-///              what they say of it: Confirmation::Judgement
+///              what they say of it: Confirmation::Validation
 /// no gain      without any of them as well, where today's settings are the best predicted or no
 ///              factor changes what is sought
 enum class Status {

@@ -170,7 +170,7 @@ ShapeKeys polynomial() {
           {"findings?", findings()}};
 }
 
-Shape outlook() {
+Shape predicted() {
   return object({{"mean", number()},
                  {"confidence_interval", interval()},
                  {"prediction_interval", interval()},
@@ -185,7 +185,7 @@ Shape outlook() {
 Shape candidate() {
   return object({{"settings", settings()},
                  {"desirability", number()},
-                 {"responses", map(outlook())},
+                 {"responses", map(predicted())},
                  {"feasibility", maybe(number())},
                  {"all_goals_met_probability", maybe(number())}});
 }

@@ -23,7 +23,7 @@ namespace po = boost::program_options;
 namespace doetune::cli {
 namespace {
 
-using Judgement = analysis::Confirmation::Judgement;
+using Validation = analysis::Confirmation::Validation;
 using nlohmann::ordered_json;
 
 /// Why there is nothing to confirm; code kDone where there is.
@@ -49,8 +49,8 @@ Obstacle obstacle_to(const analysis::Analysis& analysis) {
 }
 
 /// Today's settings are run where every factor has one and nothing speaks against it.
-study::JudgedSettings settings_to_run(const analysis::Analysis& analysis) {
-  study::JudgedSettings judged = analysis::judged_settings(analysis);
+study::ValidatedSettings settings_to_run(const analysis::Analysis& analysis) {
+  study::ValidatedSettings judged = analysis::validated_settings(analysis);
   if (!judged.baseline || *judged.baseline == judged.settings) return judged;
   const doe::Region& region = analysis.directory->study.region;
   if (const auto reason = region.excluded_by(*judged.baseline)) {
@@ -60,8 +60,8 @@ study::JudgedSettings settings_to_run(const analysis::Analysis& analysis) {
   return judged;
 }
 
-void say_what_is_run(const study::StudyDirectory& directory, const study::JudgedSettings& judged,
-                     const study::JudgingRuns& runs) {
+void say_what_is_run(const study::StudyDirectory& directory, const study::ValidatedSettings& judged,
+                     const study::ValidationRuns& runs) {
   const std::vector<doe::Factor>& factors = directory.study.factors;
   fmt::print(stderr, "Confirming {} with {}\n", analysis::settings_text(factors, judged.settings),
              analysis::count_of(static_cast<int>(runs.confirmation.size()), "run"));
@@ -129,21 +129,21 @@ void print_json(const analysis::Analysis& analysis, const analysis::Verdict& ver
 }
 
 /// Settings that turned out unable to run are no optimum any more.
-bool still_judged(const analysis::Analysis& analysis, const study::JudgedSettings& judged) {
+bool still_judged(const analysis::Analysis& analysis, const study::ValidatedSettings& judged) {
   return analysis.optimum && analysis.optimum->best.settings == judged.settings;
 }
 
-int exit_code(const analysis::Analysis& analysis, const study::JudgedSettings& judged,
+int exit_code(const analysis::Analysis& analysis, const study::ValidatedSettings& judged,
               const std::optional<analysis::Confirmation>& confirmation) {
   if (!still_judged(analysis, judged)) return kNotConfirmed;
-  if (confirmation->judgement == Judgement::kNotConfirmed) return kNotConfirmed;
+  if (confirmation->validation == Validation::kNotConfirmed) return kNotConfirmed;
   const bool incomplete = confirmation->failed + confirmation->missing > 0;
-  return incomplete || confirmation->judgement == Judgement::kOpen ? kRunsMissing : kDone;
+  return incomplete || confirmation->validation == Validation::kOpen ? kRunsMissing : kDone;
 }
 
 /// Judges the runs that were made, and ends the command.
-int conclude(const study::StudyDirectory& directory, const study::JudgedSettings& judged, bool json,
-             int added) {
+int conclude(const study::StudyDirectory& directory, const study::ValidatedSettings& judged,
+             bool json, int added) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   const auto confirmation = analysis::confirmation_of(analysis);
@@ -180,11 +180,11 @@ int execute(const Options& options, study::StudyDirectory& directory) {
     say_next(obstacle.next);
     return obstacle.code;
   }
-  const study::JudgedSettings judged = settings_to_run(analysis);
+  const study::ValidatedSettings judged = settings_to_run(analysis);
   study::Plan plan = study::confirmation_plan(directory.plan, directory.study, judged, runs);
   const auto added = static_cast<int>(plan.runs.size() - directory.plan.runs.size());
   runner::RunOptions run = run_options(options);
-  run.only = study::judging_runs(plan, judged).all();
+  run.only = study::validation_runs(plan, judged).all();
   const auto launcher = make_launcher(options, directory);
   study::StudyDirectory extended = directory;
   extended.plan = plan;
@@ -195,7 +195,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
     return kDone;
   }
   if (added > 0) study::extend_directory(directory, std::move(plan));
-  say_what_is_run(directory, judged, study::judging_runs(directory.plan, judged));
+  say_what_is_run(directory, judged, study::validation_runs(directory.plan, judged));
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   const bool interrupted =

@@ -22,19 +22,20 @@ std::string interval(const std::optional<surfaces::Interval>& value) {
   return value ? analysis::interval_text(*value) : "unavailable";
 }
 
-void print_outlooks(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
+void print_predictions(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
   TextTable table({"response", "predicted", "mean, 95 %", "next run, 95 %", "goal met"});
-  for (const surfaces::Outlook& outlook : candidate.outlooks) {
-    const study::Response& response = *analysis.directory->study.find_response(outlook.name);
-    const auto goal = analysis.goals.find(outlook.name);
+  for (const surfaces::ResponsePrediction& predicted : candidate.predictions) {
+    const study::Response& response = *analysis.directory->study.find_response(predicted.name);
+    const auto goal = analysis.goals.find(predicted.name);
     const bool has_goal = goal != analysis.goals.end();
-    std::string met = has_goal && goal->second.is_limit() ? outlook.goal_met ? "yes" : "NO" : "-";
-    if (outlook.goal_met_probability)
-      met += ", " + analysis::chance_text(*outlook.goal_met_probability);
-    table.add({analysis::name_with_unit(outlook.name, response.unit),
-               analysis::number_beside(outlook.mean, 0,
+    std::string met = has_goal && goal->second.is_limit() ? predicted.goal_met ? "yes" : "NO" : "-";
+    if (predicted.goal_met_probability)
+      met += ", " + analysis::chance_text(*predicted.goal_met_probability);
+    table.add({analysis::name_with_unit(predicted.name, response.unit),
+               analysis::number_beside(predicted.mean, 0,
                                        has_goal ? std::optional(goal->second) : std::nullopt),
-               interval(outlook.confidence_interval), interval(outlook.prediction_interval), met});
+               interval(predicted.confidence_interval), interval(predicted.prediction_interval),
+               met});
     if (has_goal) table.add({"  " + analysis::goal_text(goal->second, "")});
   }
   fmt::print("{}", table.str());
@@ -153,9 +154,9 @@ void print_probabilities(const surfaces::Optimum& optimum) {
 
 /// Every limit is met, and every ramp is reached.
 bool meets_goals(const analysis::Analysis& analysis) {
-  const std::vector<surfaces::Outlook>& outlooks = analysis.optimum->best.outlooks;
-  return analysis.optimum->feasible &&
-         std::all_of(outlooks.begin(), outlooks.end(), [](const auto& o) { return o.goal_met; });
+  const std::vector<surfaces::ResponsePrediction>& predictions = analysis.optimum->best.predictions;
+  return analysis.optimum->feasible && std::all_of(predictions.begin(), predictions.end(),
+                                                   [](const auto& o) { return o.goal_met; });
 }
 
 void print_optimum(const analysis::Analysis& analysis) {
@@ -164,7 +165,7 @@ void print_optimum(const analysis::Analysis& analysis) {
   fmt::print("\n");
   print_settings(analysis);
   fmt::print("\n");
-  print_outlooks(analysis, optimum.best);
+  print_predictions(analysis, optimum.best);
   print_probabilities(optimum);
   print_relaxations(analysis);
   print_gains(analysis);

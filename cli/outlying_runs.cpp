@@ -50,7 +50,7 @@ std::vector<analysis::OutlyingRun> not_repeated(const study::Plan& plan,
   for (const study::PlannedRun& run : plan.runs) {
     const auto first = study::repeated_run(plan, run.run);
     if (first) settled.insert({run.run, *first});
-    if (run.judges()) settled.insert(run.run);
+    if (run.validates()) settled.insert(run.run);
   }
   std::erase_if(outlying,
                 [&](const analysis::OutlyingRun& run) { return settled.count(run.run) > 0; });
@@ -64,7 +64,7 @@ std::vector<int> within_a_quarter(const study::Plan& plan,
         return study::repeated_run(plan, run.run).has_value();
       }));
   const auto judging = static_cast<int>(std::count_if(
-      plan.runs.begin(), plan.runs.end(), [](const auto& run) { return run.judges(); }));
+      plan.runs.begin(), plan.runs.end(), [](const auto& run) { return run.validates(); }));
   const int most = (static_cast<int>(plan.runs.size()) - judging - repeats) / kShare - repeats;
   std::vector<int> runs;
   for (const analysis::OutlyingRun& run : outlying) {

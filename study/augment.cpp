@@ -27,7 +27,7 @@ int next_block(const Plan& plan) {
   bool in_blocks = false;
   for (const PlannedRun& run : plan.runs) {
     most = std::max(most, run.block);
-    in_blocks = in_blocks || (!run.judges() && run.block > 1);
+    in_blocks = in_blocks || (!run.validates() && run.block > 1);
   }
   return in_blocks ? most + 1 : 1;
 }
@@ -43,7 +43,7 @@ int whole_plots_for(int runs, const Plan& plan) {
   int in_plots = 0;
   std::set<int> plots;
   for (const PlannedRun& run : plan.runs) {
-    if (run.whole_plot == 0 || run.judges()) continue;
+    if (run.whole_plot == 0 || run.validates()) continue;
     ++in_plots;
     plots.insert(run.whole_plot);
   }
@@ -67,7 +67,7 @@ doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentatio
   for (const PlannedRun& run : directory.plan.runs) {
     const auto status = status_of(records, run.run);
     if (status == RunStatus::kInfeasible) request.region = request.region.without(run.settings);
-    if (run.judges() || (status && *status != RunStatus::kCompleted)) continue;
+    if (run.validates() || (status && *status != RunStatus::kCompleted)) continue;
     existing.push_back(doe::coded_point(study.factors, run.settings));
     request.existing_whole_plots.push_back(run.whole_plot);
   }
@@ -99,7 +99,7 @@ doe::Design fold_over(const StudyDirectory& directory, const Augmentation& augme
   doe::Design design;
   const Eigen::MatrixXd folded = doe::fold_over(coded, study.factors, factor);
   for (const PlannedRun& run : directory.plan.runs) {
-    if (run.judges()) continue;
+    if (run.validates()) continue;
     const auto row = static_cast<Eigen::Index>(design.points.size());
     design.points.push_back({folded.row(row).transpose(), run.type});
   }

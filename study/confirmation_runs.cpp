@@ -37,18 +37,18 @@ void add_run(Plan& plan, PointType type, const std::vector<double>& settings, in
 
 }  // namespace
 
-std::vector<int> JudgingRuns::all() const {
+std::vector<int> ValidationRuns::all() const {
   std::vector<int> runs = confirmation;
   runs.insert(runs.end(), baseline.begin(), baseline.end());
   std::sort(runs.begin(), runs.end());
   return runs;
 }
 
-JudgingRuns judging_runs(const Plan& plan, const JudgedSettings& judged) {
+ValidationRuns validation_runs(const Plan& plan, const ValidatedSettings& judged) {
   const std::set<int> blocks = blocks_of(plan, judged.settings);
-  JudgingRuns found;
+  ValidationRuns found;
   for (const PlannedRun& run : plan.runs) {
-    if (!run.judges() || !blocks.contains(run.block)) continue;
+    if (!run.validates() || !blocks.contains(run.block)) continue;
     if (run.type == PointType::kConfirmation && run.settings == judged.settings) {
       found.confirmation.push_back(run.run);
     }
@@ -59,8 +59,8 @@ JudgingRuns judging_runs(const Plan& plan, const JudgedSettings& judged) {
   return found;
 }
 
-Plan confirmation_plan(Plan plan, const Study& study, const JudgedSettings& judged, int runs) {
-  const JudgingRuns there = judging_runs(plan, judged);
+Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& judged, int runs) {
+  const ValidationRuns there = validation_runs(plan, judged);
   const bool compared = judged.baseline && *judged.baseline != judged.settings;
   int confirmation = runs - static_cast<int>(there.confirmation.size());
   int baseline = compared ? runs - static_cast<int>(there.baseline.size()) : 0;

@@ -117,7 +117,7 @@ PlannedRun planned_run_of(const Study& study, const std::vector<std::string>& ce
 
 }  // namespace
 
-bool PlannedRun::judges() const {
+bool PlannedRun::validates() const {
   return type == doe::PointType::kConfirmation || type == doe::PointType::kBaseline;
 }
 
@@ -130,7 +130,7 @@ Eigen::MatrixXd Plan::coded(const std::vector<doe::Factor>& factors) const {
   Eigen::MatrixXd x(runs.size(), factors.size());
   Eigen::Index rows = 0;
   for (const PlannedRun& run : runs) {
-    if (!run.judges()) x.row(rows++) = doe::coded_point(factors, run.settings).transpose();
+    if (!run.validates()) x.row(rows++) = doe::coded_point(factors, run.settings).transpose();
   }
   return x.topRows(rows);
 }

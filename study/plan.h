@@ -22,7 +22,7 @@ struct PlannedRun {
   int whole_plot = 0;            ///< from 1: runs with the same hard-to-change settings; 0: none
 
   /// Made to judge a prediction (confirmation, baseline), so that no surface is fitted to it.
-  bool judges() const;
+  bool validates() const;
 };
 
 struct Plan {

@@ -54,9 +54,9 @@ std::optional<AssumptionTest> normality_test(const Fit& fit);
 /// the regression sum of squares of e^2 / mean(e^2) on them, chi-squared with one degree of
 /// freedom. `grows` says which. Source: Cook & Weisberg (1983), Biometrika 70, 1; Breusch & Pagan
 /// (1979). Empty with fewer than 4 degrees of freedom, or a flat fit.
-struct SpreadTest : AssumptionTest {
+struct BreuschPaganTest : AssumptionTest {
   bool grows = false;
 };
-std::optional<SpreadTest> spread_test(const Fit& fit);
+std::optional<BreuschPaganTest> breusch_pagan_test(const Fit& fit);
 
 }  // namespace doetune::surfaces

@@ -55,7 +55,7 @@ struct Intervals {
 };
 
 /// What is to be expected of one response at some settings.
-struct Outlook {
+struct ResponsePrediction {
   std::string name;
   double mean = 0;
   std::optional<Interval> confidence_interval;
@@ -73,7 +73,7 @@ struct Candidate {
   std::vector<double> settings;  ///< natural units, usable
   double violation = 0;          ///< sum over limits, 0 where all are met
   double desirability = 0;       ///< (prod d_i^importance_i)^(1 / sum importance_i)
-  std::vector<Outlook> outlooks;
+  std::vector<ResponsePrediction> predictions;
   std::optional<double> feasibility;  ///< probability that the settings run, where one is given
   /// That the next run meets every limit, by the joint errors of the responses: see
   /// optimum/joint_errors.h. Empty without limits or without an error estimate.

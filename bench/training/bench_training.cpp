@@ -5,7 +5,7 @@
 //
 // Answers each line "N" on standard input with the seconds that N steps took, the CPU seconds of
 // all threads, and the loss of the last step: one batch of random images (labels by the images'
-// first pixel), learned again and again.
+// first pixel), parameters again and again.
 #include <chrono>
 #include <cstdio>
 #include <ctime>

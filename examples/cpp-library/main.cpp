@@ -39,8 +39,8 @@ int main() {
   surfaces::Goal most{.type = surfaces::GoalType::kMaximize, .low = 0, .high = 1000};
   wanted.responses = {{.name = "throughput", .surface = &fit, .goal = most}};
   const surfaces::Optimum optimum = surfaces::find_optimum(wanted);
-  const surfaces::Outlook& outlook = optimum.best.outlooks.front();
+  const surfaces::ResponsePrediction& predicted = optimum.best.predictions.front();
   std::printf("best: %g workers, wait %g ms: %.1f requests/s (next run %.1f to %.1f)\n",
-              optimum.best.settings[0], optimum.best.settings[1], outlook.mean,
-              outlook.prediction_interval->low, outlook.prediction_interval->high);
+              optimum.best.settings[0], optimum.best.settings[1], predicted.mean,
+              predicted.prediction_interval->low, predicted.prediction_interval->high);
 }

@@ -105,7 +105,7 @@ Figure predicted_against_observed(const analysis::ResponseAnalysis& response) {
 }
 
 std::string spread_title(const analysis::ResponseAnalysis& response) {
-  const std::optional<surfaces::SpreadTest>& spread = response.diagnostics.spread;
+  const std::optional<surfaces::BreuschPaganTest>& spread = response.diagnostics.spread;
   if (!spread) return "Whether the variance changes with the response cannot be tested.";
   if (spread->p >= kSignificant) {
     return fmt::format("The variance is the same for high and low values ({}).",

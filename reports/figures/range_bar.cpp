@@ -49,12 +49,12 @@ void draw_bar(Markup& svg, double from, double to, double height, const Attribut
 
 }  // namespace
 
-std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* goal,
+std::string range_bar(const surfaces::ResponsePrediction& predicted, const surfaces::Goal* goal,
                       const std::optional<double>& now, const std::optional<double>& confirmed) {
   const bool limited = goal != nullptr && goal->is_limit();
   Span span;
-  span.add(outlook.mean);
-  for (const auto& interval : {outlook.confidence_interval, outlook.prediction_interval}) {
+  span.add(predicted.mean);
+  for (const auto& interval : {predicted.confidence_interval, predicted.prediction_interval}) {
     if (!interval) continue;
     span.add(interval->low);
     span.add(interval->high);
@@ -83,9 +83,9 @@ std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* go
   const auto draw = [&](const std::optional<surfaces::Interval>& interval, double height) {
     if (interval) draw_bar(svg, span.place(interval->low), span.place(interval->high), height, ink);
   };
-  draw(outlook.prediction_interval, 1.5);
-  draw(outlook.confidence_interval, 6);
-  svg.empty("circle", {{"cx", tenths(span.place(outlook.mean))},
+  draw(predicted.prediction_interval, 1.5);
+  draw(predicted.confidence_interval, 6);
+  svg.empty("circle", {{"cx", tenths(span.place(predicted.mean))},
                        {"cy", tenths(kMiddle)},
                        {"r", "5.5"},
                        {"fill", "#d55e00"},

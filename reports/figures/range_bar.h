@@ -11,7 +11,7 @@ namespace doetune::reports {
 /// On one line from left to right: the range that meets the goal (shaded), the 95 % interval of the
 /// next run (thin), that of the mean (thick), the mean (dot), the mean of the confirmation runs
 /// (diamond) and today's response (hollow square).
-std::string range_bar(const surfaces::Outlook& outlook, const surfaces::Goal* goal,
+std::string range_bar(const surfaces::ResponsePrediction& predicted, const surfaces::Goal* goal,
                       const std::optional<double>& now, const std::optional<double>& confirmed);
 
 }  // namespace doetune::reports

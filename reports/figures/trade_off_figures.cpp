@@ -23,8 +23,8 @@ struct TradeOffScatter {
   std::vector<const surfaces::Candidate*> front_candidates = {};  ///< those of `front`
 
   Point at(const surfaces::Candidate& candidate) const {
-    return {analysis::outlook_of(candidate, pair.first->response.name)->mean,
-            analysis::outlook_of(candidate, pair.second->response.name)->mean};
+    return {analysis::prediction_of(candidate, pair.first->response.name)->mean,
+            analysis::prediction_of(candidate, pair.second->response.name)->mean};
   }
 };
 
@@ -142,8 +142,9 @@ void draw_predicted(Chart& chart, const TradeOffScatter& scatter) {
 std::string change_text(const surfaces::Candidate& from, const surfaces::Candidate& to,
                         const study::Response& response) {
   const auto value = [&](const surfaces::Candidate& candidate) {
-    const surfaces::Outlook& outlook = *analysis::outlook_of(candidate, response.name);
-    return analysis::number_to(outlook.mean, analysis::half_width(outlook.confidence_interval));
+    const surfaces::ResponsePrediction& predicted =
+        *analysis::prediction_of(candidate, response.name);
+    return analysis::number_to(predicted.mean, analysis::half_width(predicted.confidence_interval));
   };
   return value(from) + " to " + analysis::with_unit(value(to), response.unit);
 }

@@ -22,14 +22,15 @@ ordered_json simultaneous_json(const surfaces::Intervals& intervals) {
 ordered_json candidate_json(const std::vector<doe::Factor>& factors,
                             const surfaces::Candidate& candidate) {
   ordered_json responses = ordered_json::object();
-  for (const surfaces::Outlook& outlook : candidate.outlooks) {
-    responses[outlook.name] = {{"mean", outlook.mean},
-                               {"confidence_interval", interval_json(outlook.confidence_interval)},
-                               {"prediction_interval", interval_json(outlook.prediction_interval)},
-                               {"tolerance_interval", interval_json(outlook.tolerance_interval)},
-                               {"simultaneous", simultaneous_json(outlook.simultaneous)},
-                               {"goal_met", outlook.goal_met},
-                               {"goal_met_probability", number_json(outlook.goal_met_probability)}};
+  for (const surfaces::ResponsePrediction& predicted : candidate.predictions) {
+    responses[predicted.name] = {
+        {"mean", predicted.mean},
+        {"confidence_interval", interval_json(predicted.confidence_interval)},
+        {"prediction_interval", interval_json(predicted.prediction_interval)},
+        {"tolerance_interval", interval_json(predicted.tolerance_interval)},
+        {"simultaneous", simultaneous_json(predicted.simultaneous)},
+        {"goal_met", predicted.goal_met},
+        {"goal_met_probability", number_json(predicted.goal_met_probability)}};
   }
   return {{"settings", settings_json(factors, candidate.settings)},
           {"desirability", candidate.desirability},
@@ -165,7 +166,7 @@ ordered_json confirmation_json(const analysis::Analysis& analysis) {
   for (const analysis::ConfirmedResponse& response : confirmation->responses) {
     responses[response.name] = confirmed_json(response);
   }
-  return {{"judgement", kJudgements[static_cast<std::size_t>(confirmation->judgement)]},
+  return {{"judgement", kJudgements[static_cast<std::size_t>(confirmation->validation)]},
           {"runs", confirmation->planned.confirmation},
           {"baseline_runs", confirmation->planned.baseline},
           {"completed", confirmation->completed},

@@ -152,12 +152,12 @@ Cell interval_cell(const std::optional<surfaces::Interval>& interval) {
 
 using OptionalGoal = std::optional<surfaces::Goal>;
 
-Cell mean_cell(const surfaces::Outlook& outlook, const OptionalGoal& goal,
+Cell mean_cell(const surfaces::ResponsePrediction& predicted, const OptionalGoal& goal,
                const std::string& unit) {
-  const auto& interval = outlook.confidence_interval;
+  const auto& interval = predicted.confidence_interval;
   return {analysis::with_unit(
-              analysis::number_beside(outlook.mean, analysis::half_width(interval), goal), unit),
-          analysis::exact_number(outlook.mean)};
+              analysis::number_beside(predicted.mean, analysis::half_width(interval), goal), unit),
+          analysis::exact_number(predicted.mean)};
 }
 
 Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goal,
@@ -191,7 +191,8 @@ Cell confirmed_cell(const analysis::ConfirmedResponse* response) {
 }
 
 /// Measured beside the runs that confirm, else as predicted, with what the plan's runs measured.
-Cell today_cell(const analysis::ConfirmedResponse* confirmed, const surfaces::Outlook* now,
+Cell today_cell(const analysis::ConfirmedResponse* confirmed,
+                const surfaces::ResponsePrediction* now,
                 const std::optional<analysis::MeasuredToday>& measured, const OptionalGoal& goal,
                 const std::string& unit) {
   if (confirmed != nullptr && confirmed->baseline) {
@@ -212,38 +213,38 @@ Cell today_cell(const analysis::ConfirmedResponse* confirmed, const surfaces::Ou
 
 /// "at most 1 s", whether the mean meets it, measured or predicted, and the probability that a
 /// single run does.
-Cell goal_cell(const surfaces::Goal* goal, const surfaces::Outlook* outlook,
+Cell goal_cell(const surfaces::Goal* goal, const surfaces::ResponsePrediction* predicted,
                const analysis::ConfirmedResponse* confirmed, const std::string& unit) {
   if (goal == nullptr) return text_cell("none");
   Cell cell = text_cell(analysis::goal_text(*goal, unit));
-  if (outlook == nullptr || !goal->is_limit()) return cell;
-  std::string met = outlook->goal_met ? "✓ met" : "✗ not met";
+  if (predicted == nullptr || !goal->is_limit()) return cell;
+  std::string met = predicted->goal_met ? "✓ met" : "✗ not met";
   if (confirmed != nullptr && confirmed->limit) {
     constexpr const char* kWords[] = {"✓ met", "✓ met, not significantly", "✗ not met"};
     met = kWords[static_cast<std::size_t>(*confirmed->limit)];
   }
-  if (outlook->goal_met_probability) {
-    met += "; next run: " + analysis::chance_text(*outlook->goal_met_probability);
-    cell.exact = analysis::exact_number(*outlook->goal_met_probability);
+  if (predicted->goal_met_probability) {
+    met += "; next run: " + analysis::chance_text(*predicted->goal_met_probability);
+    cell.exact = analysis::exact_number(*predicted->goal_met_probability);
   }
   cell.markup = remark(met);
   return cell;
 }
 
 std::optional<double> today(const analysis::ConfirmedResponse* confirmed,
-                            const surfaces::Outlook* now) {
+                            const surfaces::ResponsePrediction* now) {
   if (confirmed != nullptr && confirmed->baseline) return confirmed->baseline->response();
   return now == nullptr ? std::nullopt : std::optional(now->mean);
 }
 
-std::vector<Cell> outlook_row(const Answer& answer, const analysis::ResponseAnalysis& response) {
+std::vector<Cell> prediction_row(const Answer& answer, const analysis::ResponseAnalysis& response) {
   const surfaces::Optimum& optimum = *answer.analysis().optimum;
   const std::string& name = response.response.name;
   const std::string& unit = response.response.unit;
   const surfaces::Goal* goal = analysis::goal_of(answer.analysis(), name);
-  const surfaces::Outlook* outlook = analysis::outlook_of(optimum.best, name);
-  const surfaces::Outlook* now =
-      optimum.baseline ? analysis::outlook_of(*optimum.baseline, name) : nullptr;
+  const surfaces::ResponsePrediction* predicted = analysis::prediction_of(optimum.best, name);
+  const surfaces::ResponsePrediction* now =
+      optimum.baseline ? analysis::prediction_of(*optimum.baseline, name) : nullptr;
   const analysis::ConfirmedResponse* confirmed = answer.confirmed(name);
   std::vector<Cell> row = {text_cell(name)};
   const OptionalGoal wanted = goal == nullptr ? std::nullopt : OptionalGoal(*goal);
@@ -251,20 +252,20 @@ std::vector<Cell> outlook_row(const Answer& answer, const analysis::ResponseAnal
     const auto measured = analysis::measured_today(answer.analysis(), response);
     row.push_back(today_cell(confirmed, now, measured, wanted, unit));
   }
-  if (outlook == nullptr) {
+  if (predicted == nullptr) {
     row.insert(row.end(), {text_cell("no fit"), {"–"}, {"–"}});
   } else {
     row.insert(row.end(),
-               {mean_cell(*outlook, wanted, unit), interval_cell(outlook->confidence_interval),
-                interval_cell(outlook->prediction_interval)});
+               {mean_cell(*predicted, wanted, unit), interval_cell(predicted->confidence_interval),
+                interval_cell(predicted->prediction_interval)});
   }
   if (answer.any_confirmed()) row.push_back(confirmed_cell(confirmed));
-  row.push_back(goal_cell(goal, outlook, confirmed, unit));
+  row.push_back(goal_cell(goal, predicted, confirmed, unit));
   row.push_back(text_cell(""));
-  if (outlook == nullptr) return row;
+  if (predicted == nullptr) return row;
   const auto measured =
       confirmed == nullptr ? std::nullopt : std::optional(confirmed->measured.response());
-  row.back().markup = range_bar(*outlook, goal, today(confirmed, now), measured);
+  row.back().markup = range_bar(*predicted, goal, today(confirmed, now), measured);
   return row;
 }
 
@@ -289,7 +290,7 @@ void write_predictions(const Answer& answer, Markup& out) {
   header.insert(header.end(), {"Goal", "Compared with the goal"});
   std::vector<std::vector<Cell>> rows;
   for (const analysis::ResponseAnalysis& response : answer.analysis().responses) {
-    rows.push_back(outlook_row(answer, response));
+    rows.push_back(prediction_row(answer, response));
   }
   out.element("h3", "Predicted responses");
   write_table(header, rows, out, WhenNarrow::kList);

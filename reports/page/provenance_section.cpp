@@ -68,7 +68,7 @@ std::string design_text(const analysis::Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
   const auto judging = static_cast<int>(
-      std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.judges(); }));
+      std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.validates(); }));
   return fmt::format("{}, {}{}, seed {}", study.design.type,
                      analysis::count_of(static_cast<int>(runs.size()) - judging, "run"),
                      judging == 0 ? "" : fmt::format(" and {} for confirmation", judging),

@@ -15,10 +15,11 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-Cell outlook_cell(const surfaces::Outlook& outlook) {
-  return {(outlook.goal_met ? "" : "✗ ") +
-              analysis::number_to(outlook.mean, analysis::half_width(outlook.confidence_interval)),
-          analysis::exact_number(outlook.mean)};
+Cell prediction_cell(const surfaces::ResponsePrediction& predicted) {
+  return {
+      (predicted.goal_met ? "" : "✗ ") +
+          analysis::number_to(predicted.mean, analysis::half_width(predicted.confidence_interval)),
+      analysis::exact_number(predicted.mean)};
 }
 
 /// The columns of a table of settings: all factors where they are few, otherwise the first of those
@@ -89,12 +90,13 @@ std::vector<Cell> candidate_row(const Page& page, const SettingsColumns& columns
   std::vector<Cell> row = columns.row(candidate);
   row.insert(row.begin(), text_cell(name));
   for (const analysis::ResponseAnalysis& response : page.analysis.responses) {
-    const surfaces::Outlook* outlook = analysis::outlook_of(candidate, response.response.name);
-    if (outlook == nullptr) {
+    const surfaces::ResponsePrediction* predicted =
+        analysis::prediction_of(candidate, response.response.name);
+    if (predicted == nullptr) {
       row.push_back({"–"});
       continue;
     }
-    row.push_back(outlook_cell(*outlook));
+    row.push_back(prediction_cell(*predicted));
   }
   row.push_back(candidate.all_goals_met_probability
                     ? Cell{analysis::chance_text(*candidate.all_goals_met_probability),
@@ -165,9 +167,9 @@ void write_gains(const analysis::Analysis& analysis, Markup& out) {
 std::vector<std::string> header_of(const analysis::Analysis& analysis,
                                    const SettingsColumns& columns, const char* last) {
   std::vector<std::string> header = columns.header();
-  for (const surfaces::Outlook& outlook : analysis.optimum->best.outlooks) {
+  for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
     header.push_back(
-        analysis::name_with_unit(outlook.name, analysis::unit_of(analysis, outlook.name)));
+        analysis::name_with_unit(predicted.name, analysis::unit_of(analysis, predicted.name)));
   }
   if (last != nullptr) header.emplace_back(last);
   return header;
@@ -217,8 +219,8 @@ void write_pareto(const analysis::Analysis& analysis, Markup& out) {
   Rows rows;
   for (const surfaces::ParetoPoint& point : analysis.details->pareto.points) {
     std::vector<Cell> row = columns.row(point.candidate);
-    for (const surfaces::Outlook& outlook : point.candidate.outlooks) {
-      row.push_back(outlook_cell(outlook));
+    for (const surfaces::ResponsePrediction& predicted : point.candidate.predictions) {
+      row.push_back(prediction_cell(predicted));
     }
     row.push_back({analysis::chance_text(point.non_dominated_probability)});
     rows.push_back(std::move(row));

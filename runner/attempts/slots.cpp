@@ -29,7 +29,7 @@ SlotPool::SlotPool(std::vector<Place> places) {
       }
     }
     State state{std::move(place), {}, {}, false};
-    state.seats.assign(static_cast<std::size_t>(state.place.jobs), false);
+    state.taken.assign(static_cast<std::size_t>(state.place.jobs), false);
     for (const std::string& gpu : state.place.gpus) state.use[gpu] = 0;
     states_.push_back(std::move(state));
   }
@@ -51,15 +51,15 @@ void SlotPool::check(int gpus) const {
 std::optional<Slot> SlotPool::take(int gpus) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const State& state = states_[i];
-    const auto seat = free_seat(state);
-    if (!seat) continue;
+    const auto index = free_slot(state);
+    if (!index) continue;
     std::vector<std::string> chosen;
     for (const std::string& gpu : state.place.gpus) {
       if (static_cast<int>(chosen.size()) == gpus) break;
       if (state.use.at(gpu) < state.place.runs_per_gpu) chosen.push_back(gpu);
     }
     if (state.place.assigns_gpus && static_cast<int>(chosen.size()) < gpus) continue;
-    return seat_at(i, *seat, std::move(chosen));
+    return slot_at(i, *index, std::move(chosen));
   }
   return std::nullopt;
 }
@@ -68,14 +68,14 @@ std::optional<Slot> SlotPool::take_again(const std::string& host,
                                          const std::vector<std::string>& gpus) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (states_[i].place.host != host) continue;
-    if (const auto seat = free_seat(states_[i])) return seat_at(i, *seat, gpus);
+    if (const auto index = free_slot(states_[i])) return slot_at(i, *index, gpus);
   }
   return std::nullopt;
 }
 
 void SlotPool::give_back(const Slot& slot) {
   State& state = states_.at(slot.place);
-  state.seats.at(static_cast<std::size_t>(slot.seat)) = false;
+  state.taken.at(static_cast<std::size_t>(slot.index)) = false;
   for (const std::string& gpu : slot.gpus) --state.use[gpu];
 }
 
@@ -88,25 +88,25 @@ int SlotPool::jobs() const {
                          [](int sum, const State& state) { return sum + state.place.jobs; });
 }
 
-std::optional<int> SlotPool::free_seat(const State& state) const {
+std::optional<int> SlotPool::free_slot(const State& state) const {
   if (state.closed) return std::nullopt;
-  const auto seat = std::find(state.seats.begin(), state.seats.end(), false);
-  if (seat == state.seats.end()) return std::nullopt;
-  return static_cast<int>(seat - state.seats.begin());
+  const auto index = std::find(state.taken.begin(), state.taken.end(), false);
+  if (index == state.taken.end()) return std::nullopt;
+  return static_cast<int>(index - state.taken.begin());
 }
 
-Slot SlotPool::seat_at(std::size_t place, int seat, std::vector<std::string> gpus) {
+Slot SlotPool::slot_at(std::size_t place, int index, std::vector<std::string> gpus) {
   State& state = states_[place];
-  state.seats[static_cast<std::size_t>(seat)] = true;
+  state.taken[static_cast<std::size_t>(index)] = true;
   for (const std::string& gpu : gpus) ++state.use[gpu];
-  return {state.place.host,         std::move(gpus), cpus_of(state.place, seat), place, seat,
+  return {state.place.host,         std::move(gpus), cpus_of(state.place, index), place, index,
           !state.place.assigns_gpus};
 }
 
-std::vector<int> SlotPool::cpus_of(const Place& place, int seat) const {
+std::vector<int> SlotPool::cpus_of(const Place& place, int index) const {
   const int each = place.cpus_per_run.value_or(static_cast<int>(place.cpus.size()) / place.jobs);
   if (each == 0 || place.cpus.empty()) return place.cpus;
-  const auto first = place.cpus.begin() + seat * each;
+  const auto first = place.cpus.begin() + index * each;
   return {first, first + each};
 }
 

@@ -25,7 +25,7 @@ struct Slot {
   std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them
   std::vector<int> cpus;          ///< its program is bound to them; empty: not bound
   std::size_t place = 0;
-  int seat = 0;            ///< of the place, below its `jobs`
+  int index = 0;           ///< of the place, below its `jobs`
   bool scheduled = false;  ///< a scheduler assigns its GPUs
 };
 
@@ -56,14 +56,14 @@ class SlotPool {
  private:
   struct State {
     Place place;
-    std::vector<bool> seats;         ///< which are taken
+    std::vector<bool> taken;         ///< which are taken
     std::map<std::string, int> use;  ///< runs on each GPU
     bool closed = false;
   };
 
-  std::optional<int> free_seat(const State& state) const;
-  Slot seat_at(std::size_t place, int seat, std::vector<std::string> gpus);
-  std::vector<int> cpus_of(const Place& place, int seat) const;
+  std::optional<int> free_slot(const State& state) const;
+  Slot slot_at(std::size_t place, int index, std::vector<std::string> gpus);
+  std::vector<int> cpus_of(const Place& place, int index) const;
 
   std::vector<State> states_;
 };

@@ -27,7 +27,7 @@ bool ClientLauncher::prepare(Attempt& attempt) {
     AttemptEnd failed;
     failed.cause = EndCause::kNotStarted;
     failed.detail = error.what();
-    hints_.push_back({attempt.name, "", failed});
+    events_.push_back({attempt.name, "", failed});
     return false;
   }
 }
@@ -55,12 +55,12 @@ bool ClientLauncher::resume(const Attempt& attempt) {
   return true;
 }
 
-std::optional<std::vector<Hint>> ClientLauncher::wait(double timeout_s, int wake) {
+std::optional<std::vector<LauncherEvent>> ClientLauncher::wait(double timeout_s, int wake) {
   double until_s = monotonic_s() + timeout_s;
   if (!going_.empty()) until_s = std::min(until_s, look_due_s_);
-  commands_.wait(hints_.empty() ? until_s : 0, wake);
+  commands_.wait(events_.empty() ? until_s : 0, wake);
   if (monotonic_s() >= look_due_s_) look();
-  return std::exchange(hints_, {});
+  return std::exchange(events_, {});
 }
 
 void ClientLauncher::cancel(const std::string& attempt) {
@@ -96,7 +96,7 @@ bool ClientLauncher::tell_if_ended(const std::string& attempt) {
     told.detail = fmt::format("stopped on {}, not by doetune", told.host);
     end(attempt, told);
   } else {
-    hints_.push_back({attempt, ""});
+    events_.push_back({attempt, ""});
   }
   erase(attempt);
   return true;
@@ -123,7 +123,7 @@ void ClientLauncher::look() {
 }
 
 void ClientLauncher::end(const std::string& attempt, AttemptEnd end) {
-  hints_.push_back({attempt, "", std::move(end)});
+  events_.push_back({attempt, "", std::move(end)});
 }
 
 void ClientLauncher::stop_clients() {

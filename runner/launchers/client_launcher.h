@@ -12,13 +12,13 @@
 
 namespace doetune::runner {
 
-/// The client's end is the hint; the attempt's directory says what it means. Where the connection
+/// The client's end is the event; the attempt's directory says what it means. Where the connection
 /// was lost, or this is a later doetune, the attempt goes on while its heartbeat does.
 class ClientLauncher : public Launcher {
  public:
   void submit(const Attempt& attempt) override;
   bool resume(const Attempt& attempt) override;
-  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
 
  protected:
@@ -43,7 +43,7 @@ class ClientLauncher : public Launcher {
 
   LauncherRequest request_;
   ClientCommands commands_;
-  std::vector<Hint> hints_;
+  std::vector<LauncherEvent> events_;
 
  private:
   struct Going {

@@ -33,7 +33,7 @@ struct PlaceOptions {
 /// A launcher's word that an attempt may be over. The attempt directory has the last word: with an
 /// `exit` file it is; without one the attempt is lost, and the remark says what is known of it.
 /// Only where `exit` could not be written is the end told here, and this word is the last.
-struct Hint {
+struct LauncherEvent {
   std::string attempt;
   std::string remark;
   std::optional<AttemptEnd> end = {};
@@ -63,7 +63,7 @@ class Launcher {
 
   /// Waits until an attempt may be over, `wake` is readable, or `timeout_s` have passed. Empty
   /// optional: no answer, nothing is known of any attempt.
-  virtual std::optional<std::vector<Hint>> wait(double timeout_s, int wake) = 0;
+  virtual std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) = 0;
 
   /// Stops an attempt; its end is reported by wait as any other.
   virtual void cancel(const std::string& attempt) = 0;

@@ -95,7 +95,7 @@ void LocalLauncher::submit(const Attempt& attempt) {
   };
   try {
     if (!claim(attempt.directory, owner_text())) {
-      hints_.push_back({attempt.name, "claimed by another runner"});
+      events_.push_back({attempt.name, "claimed by another runner"});
       return;
     }
   } catch (const study::DirectoryError& error) {
@@ -137,12 +137,12 @@ bool LocalLauncher::resume(const Attempt& attempt) {
   return false;
 }
 
-std::optional<std::vector<Hint>> LocalLauncher::wait(double timeout_s, int wake) {
+std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, int wake) {
   double until_s = monotonic_s() + timeout_s;
   for (const auto& [name, running] : running_) {
     until_s = std::min({until_s, running.deadline_s, running.watchdog.due_s()});
   }
-  if (!hints_.empty()) until_s = 0;
+  if (!events_.empty()) until_s = 0;
 
   if (wake >= 0) watch(wake);
   std::array<epoll_event, 64> events;
@@ -156,7 +156,7 @@ std::optional<std::vector<Hint>> LocalLauncher::wait(double timeout_s, int wake)
   };
   // A scheduler sends its signal to us and to the program, which may then end as if it were done:
   // first the caller decides whether it was stopped.
-  if (wake >= 0 && is_ready(wake)) return std::exchange(hints_, {});
+  if (wake >= 0 && is_ready(wake)) return std::exchange(events_, {});
   std::vector<std::string> ended;
   for (auto& [name, running] : running_) {
     const auto ready = [&](const FileDescriptor& source) { return is_ready(source.get()); };
@@ -170,7 +170,7 @@ std::optional<std::vector<Hint>> LocalLauncher::wait(double timeout_s, int wake)
     if (ready(running.process.handle) || running.cause == EndCause::kLost) ended.push_back(name);
   }
   for (const std::string& name : ended) finish(name);
-  return std::exchange(hints_, {});
+  return std::exchange(events_, {});
 }
 
 void LocalLauncher::heed_watchdog(Running& running, double now_s) {
@@ -263,7 +263,7 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
 /// Leaves the end in the attempt's directory. A program may have removed that, or put something in
 /// the way: its own failure, and no reason to give up the other runs.
 void LocalLauncher::tell(const Attempt& attempt, AttemptEnd end) {
-  Hint hint{attempt.name, ""};
+  LauncherEvent event{attempt.name, ""};
   try {
     write_end(attempt.directory, end, durable_ends_);
   } catch (const study::DirectoryError& error) {
@@ -271,9 +271,9 @@ void LocalLauncher::tell(const Attempt& attempt, AttemptEnd end) {
       end.cause = EndCause::kSpoiled;
       end.detail = fmt::format("its exit status could not be written: {}", error.what());
     }
-    hint.end = std::move(end);
+    event.end = std::move(end);
   }
-  hints_.push_back(std::move(hint));
+  events_.push_back(std::move(event));
 }
 
 /// Kills what the attempt started outside its group. Such processes became this one's children;

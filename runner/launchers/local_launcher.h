@@ -33,7 +33,7 @@ class LocalLauncher : public Launcher {
 
   void submit(const Attempt& attempt) override;
   bool resume(const Attempt& attempt) override;
-  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
 
  private:
@@ -69,7 +69,7 @@ class LocalLauncher : public Launcher {
   bool durable_ends_;
   FileDescriptor events_;
   std::map<std::string, Running> running_;
-  std::vector<Hint> hints_;
+  std::vector<LauncherEvent> events_;
   std::optional<TelemetryRecorder> recorder_;  ///< from the first attempt on that wants one
   bool was_subreaper_ = false;
 };

@@ -143,7 +143,7 @@ void PilotLauncher::begin_waiting() {
   }
 }
 
-std::optional<std::vector<Hint>> PilotLauncher::wait(double timeout_s, int wake) {
+std::optional<std::vector<LauncherEvent>> PilotLauncher::wait(double timeout_s, int wake) {
   const double now_s = monotonic_s();
   keep_alive(now_s);
   if (!waiting_.empty() && pilot_ == Pilot::kNone) ask_for_nodes();

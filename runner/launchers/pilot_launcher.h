@@ -26,7 +26,7 @@ class PilotLauncher : public ClientLauncher {
   std::vector<Place> places(const study::RunSettings& run,
                             const PlaceOptions& options) const override;
   void submit(const Attempt& attempt) override;
-  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
 
  protected:

@@ -92,7 +92,7 @@ void SlurmLauncher::submit(const Attempt& given) {
   if (attempt.processes > 0) add_rank_settings(attempt, request_.run);
   Job job{attempt.name, {attempt.directory, attempt.heartbeat_s, monotonic_s()}};
   if (job.watch.claimed()) {
-    hints_.push_back({attempt.name, "claimed by another runner"});
+    events_.push_back({attempt.name, "claimed by another runner"});
     return;
   }
   try {
@@ -101,7 +101,7 @@ void SlurmLauncher::submit(const Attempt& given) {
     AttemptEnd end;
     end.cause = EndCause::kNotStarted;
     end.detail = error.what();
-    hints_.push_back({attempt.name, "", end});
+    events_.push_back({attempt.name, "", end});
     return;
   }
   const auto program = attempt_program(request_.run.slurm.program, "run.slurm.program");
@@ -124,18 +124,18 @@ bool SlurmLauncher::resume(const Attempt& attempt) {
   return true;
 }
 
-std::optional<std::vector<Hint>> SlurmLauncher::wait(double timeout_s, int wake) {
+std::optional<std::vector<LauncherEvent>> SlurmLauncher::wait(double timeout_s, int wake) {
   const double now_s = monotonic_s();
   const bool ask = !jobs_.empty() || !unwanted_.empty();
   if (ask) queue_.ask_if_due(now_s);
   submit_more();
   double until_s = now_s + timeout_s;
   if (ask) until_s = std::min({until_s, queue_.due_s(), look_due_s_});
-  commands_.wait(hints_.empty() ? until_s : 0, wake);
+  commands_.wait(events_.empty() ? until_s : 0, wake);
   if (monotonic_s() >= look_due_s_) look();
   submit_more();
-  if (hints_.empty() && queue_.silent()) return std::nullopt;
-  return std::exchange(hints_, {});
+  if (events_.empty() && queue_.silent()) return std::nullopt;
+  return std::exchange(events_, {});
 }
 
 void SlurmLauncher::cancel(const std::string& attempt) {
@@ -314,7 +314,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider_missing(Job& job) {
 /// for it, and an `exit` that comes late is not looked at.
 void SlurmLauncher::finish(const std::string& name, const AttemptEnd& end, bool exit_is_there) {
   const Job& job = jobs_.at(name);
-  hints_.push_back({job.attempt, "", exit_is_there ? std::nullopt : std::optional(end)});
+  events_.push_back({job.attempt, "", exit_is_there ? std::nullopt : std::optional(end)});
   jobs_.erase(name);
 }
 

@@ -16,7 +16,7 @@
 
 namespace doetune::runner {
 
-/// The attempt directory decides; Slurm's word is a hint about when to look and why there is no
+/// The attempt directory decides; Slurm's word is a event about when to look and why there is no
 /// `exit`. A job is known by its name, which no other job ever has; its number, which Slurm may
 /// give again, is kept in DIR/job for people. Nothing here waits for Slurm: while its controller is
 /// silent, nothing is submitted and nothing is given up.
@@ -34,7 +34,7 @@ class SlurmLauncher : public Launcher {
   std::string_view ranks() const override { return "srun"; }
   void submit(const Attempt& attempt) override;
   bool resume(const Attempt& attempt) override;
-  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
 
  private:
@@ -71,7 +71,7 @@ class SlurmLauncher : public Launcher {
   std::set<std::string> unwanted_;       ///< job names, cancelled until Slurm says they are over
   std::map<std::string, int> failures_;  ///< attempts lost on each node
   std::set<std::string> excluded_;       ///< nodes
-  std::vector<Hint> hints_;
+  std::vector<LauncherEvent> events_;
   double look_due_s_ = 0;
 };
 

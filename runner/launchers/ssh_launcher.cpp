@@ -91,12 +91,12 @@ AttemptEnd SshLauncher::not_begun(const std::string& host, const ClientAnswer& a
   return end;
 }
 
-std::optional<std::vector<Hint>> SshLauncher::wait(double timeout_s, int wake) {
+std::optional<std::vector<LauncherEvent>> SshLauncher::wait(double timeout_s, int wake) {
   const auto& hosts = request_.run.ssh.hosts;
   const bool none_left = std::all_of(hosts.begin(), hosts.end(), [&](const study::SshHost& host) {
     return closed_.count(host.name) > 0;
   });
-  if (none_left && hints_.empty()) {
+  if (none_left && events_.empty()) {
     throw RunError(
         fmt::format("no host of run.ssh.hosts can be reached; the last error: {}", last_words_),
         "run.ssh.hosts");

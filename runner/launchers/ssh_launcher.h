@@ -19,7 +19,7 @@ class SshLauncher : public ClientLauncher {
 
   std::vector<Place> places(const study::RunSettings& run,
                             const PlaceOptions& options) const override;
-  std::optional<std::vector<Hint>> wait(double timeout_s, int wake) override;
+  std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   std::set<std::string> closed_hosts() const override { return closed_; }
 
  protected:

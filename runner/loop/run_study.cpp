@@ -224,10 +224,10 @@ class StudyRun {
         results_stale_ ? results_due_s_ - now_s_() : std::numeric_limits<double>::infinity();
     const double due_s = schedule_->due_s() - now_s_();  // of a run that waits for its backoff
     const double retry_s = due_s > 0 ? due_s : std::numeric_limits<double>::infinity();
-    const auto hints = launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s})),
-                                      interrupts_.descriptor());
+    const auto events = launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s})),
+                                       interrupts_.descriptor());
     heed_interrupts();
-    for (const Hint& hint : hints.value_or(std::vector<Hint>())) end(hint);
+    for (const LauncherEvent& event : events.value_or(std::vector<LauncherEvent>())) end(event);
     if (results_stale_ && now_s_() >= results_due_s_) write_results();
   }
 
@@ -244,13 +244,13 @@ class StudyRun {
     interrupts_seen_ = count;
   }
 
-  void end(const Hint& hint) {
-    const auto found = under_way_.find(hint.attempt);
+  void end(const LauncherEvent& event) {
+    const auto found = under_way_.find(event.attempt);
     if (found == under_way_.end()) return;
     UnderWay ended = std::move(found->second);
     under_way_.erase(found);
     const PlannedRun& run = directory_.plan.runs[ended.index];
-    const RunRecord record = record_of(ended.index, ended.number, ended.directory, hint);
+    const RunRecord record = record_of(ended.index, ended.number, ended.directory, event);
     const auto before = final_.find(run.run);
     const auto status_before =
         before == final_.end() ? std::nullopt : std::optional(before->second.status);
@@ -287,11 +287,11 @@ class StudyRun {
 
   /// The record of an attempt that is over, by its directory and what the launcher says.
   RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
-                      const Hint& hint) {
+                      const LauncherEvent& event) {
     AttemptEnd lost;
-    lost.detail = hint.remark;
+    lost.detail = event.remark;
     lost.host = node_name();
-    const AttemptEnd end = hint.end ? *hint.end : read_end(path).value_or(lost);
+    const AttemptEnd end = event.end ? *event.end : read_end(path).value_or(lost);
     RunRecord record =
         judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
     record.conditions = conditions_.id_of(record.host);

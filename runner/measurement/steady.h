@@ -41,7 +41,7 @@ struct Steadiness {
 ///   1982, J. Amer. Statist. Assoc. 77, 40), which sees swings longer than a third of the series.
 /// What they find counts only where medians differ by more than the tolerance.
 ///
-/// Limits: below 20 values there is no judgement. A change that is small against the noise of the
+/// Limits: below 20 values there is no validation. A change that is small against the noise of the
 /// values that there are is not seen, nor one in the last 5 groups. Values that hang together over
 /// a tenth of the series and more pass for a change; one random walk in five passes for steady.
 /// tests/runner/test_steady.cpp has the rates of both errors.

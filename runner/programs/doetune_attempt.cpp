@@ -51,10 +51,10 @@ void run(const Attempt& attempt) {
       launcher.cancel(attempt.name);
     }
     beat(attempt);
-    const auto hints = launcher.wait(attempt.heartbeat_s, interrupts.descriptor());
-    for (const Hint& hint : hints.value_or(std::vector<Hint>())) {
-      if (!hint.remark.empty()) {
-        fmt::print(stderr, "doetune-attempt: {}: {}\n", attempt.directory.string(), hint.remark);
+    const auto events = launcher.wait(attempt.heartbeat_s, interrupts.descriptor());
+    for (const LauncherEvent& event : events.value_or(std::vector<LauncherEvent>())) {
+      if (!event.remark.empty()) {
+        fmt::print(stderr, "doetune-attempt: {}: {}\n", attempt.directory.string(), event.remark);
       }
       return;
     }

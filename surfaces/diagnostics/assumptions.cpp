@@ -93,7 +93,7 @@ std::optional<AssumptionTest> normality_test(const Fit& fit) {
   return test;
 }
 
-std::optional<SpreadTest> spread_test(const Fit& fit) {
+std::optional<BreuschPaganTest> breusch_pagan_test(const Fit& fit) {
   if (!has_error(fit, kMinFreedom)) return std::nullopt;
   const Eigen::ArrayXd about = fit.fitted.array() - fit.fitted.mean();
   const double length = about.square().sum();
@@ -101,7 +101,7 @@ std::optional<SpreadTest> spread_test(const Fit& fit) {
   const Eigen::ArrayXd squares = (roots_of_weights(fit).array() * fit.residuals.array()).square();
   const Eigen::ArrayXd u = squares / squares.mean();
   const double slope = (about * (u - 1)).sum() / length;
-  SpreadTest test;
+  BreuschPaganTest test;
   test.statistic = slope * slope * length / 2;
   test.p = boost::math::cdf(boost::math::complement(boost::math::chi_squared(1), test.statistic));
   test.grows = slope > 0;

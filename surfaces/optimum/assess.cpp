@@ -13,25 +13,25 @@ Intervals simultaneous(const Prediction& prediction, double level, std::size_t r
           prediction.tolerance_interval(level, each)};
 }
 
-Outlook outlook_of(const OptimumRequest& request, const GoalResponse& response,
-                   const Eigen::VectorXd& coded) {
+ResponsePrediction prediction_of(const OptimumRequest& request, const GoalResponse& response,
+                                 const Eigen::VectorXd& coded) {
   const Prediction prediction = response.surface->predict(coded);
   const double level = request.confidence;
-  Outlook outlook{response.name,
-                  prediction.response(),
-                  prediction.confidence_interval(level),
-                  prediction.prediction_interval(level),
-                  prediction.tolerance_interval(level, level),
-                  simultaneous(prediction, level, request.responses.size()),
-                  true,
-                  {}};
-  if (!response.goal) return outlook;
-  outlook.goal_met = response.goal->is_met(outlook.mean);
+  ResponsePrediction predicted{response.name,
+                               prediction.response(),
+                               prediction.confidence_interval(level),
+                               prediction.prediction_interval(level),
+                               prediction.tolerance_interval(level, level),
+                               simultaneous(prediction, level, request.responses.size()),
+                               true,
+                               {}};
+  if (!response.goal) return predicted;
+  predicted.goal_met = response.goal->is_met(predicted.mean);
   if (response.goal->is_limit()) {
-    outlook.goal_met_probability =
+    predicted.goal_met_probability =
         prediction.probability_within(response.goal->met_low(), response.goal->met_high());
   }
-  return outlook;
+  return predicted;
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Candidate assess(const OptimumRequest& request, const std::vector<double>& setti
   Candidate candidate{settings, score.violation, score.desirability, {}, {}, {}};
   if (request.feasibility) candidate.feasibility = request.feasibility(coded);
   for (const GoalResponse& response : request.responses) {
-    candidate.outlooks.push_back(outlook_of(request, response, coded));
+    candidate.predictions.push_back(prediction_of(request, response, coded));
   }
   candidate.all_goals_met_probability = JointErrors(request.responses).all_limits_met(coded);
   return candidate;

@@ -41,7 +41,8 @@ std::vector<Relaxation> relaxations(const OptimumRequest& request) {
     relaxed.responses[r].goal = towards(*request.responses[r].goal, ranges[r]);
     const Optimum nearest = find_optimum(relaxed);
     relaxations.push_back({request.responses[r].name, nearest.feasible,
-                           nearest.best.outlooks[r].mean, assess(request, nearest.best.settings)});
+                           nearest.best.predictions[r].mean,
+                           assess(request, nearest.best.settings)});
   }
   return relaxations;
 }

@@ -17,7 +17,7 @@
 
 using namespace doetune;
 using Catch::Contains;
-using Judgement = analysis::Confirmation::Judgement;
+using Validation = analysis::Confirmation::Validation;
 
 namespace {
 
@@ -64,7 +64,7 @@ struct Case {
   void plan(int runs) {
     study::extend_directory(directory,
                             study::confirmation_plan(directory.plan, directory.study,
-                                                     analysis::judged_settings(analysis), runs));
+                                                     analysis::validated_settings(analysis), runs));
   }
 
   /// Records the judging runs: the true response with a ripple, times a factor.
@@ -76,7 +76,7 @@ struct Case {
       const study::DirectoryLock lock(directory.path);
       study::Journal journal(directory.journal(), directory.study.name, directory.plan_hash);
       for (const study::PlannedRun& run : directory.plan.runs) {
-        if (!run.judges() || analysis.records.contains(run.run)) continue;
+        if (!run.validates() || analysis.records.contains(run.run)) continue;
         const double times = run.type == doe::PointType::kBaseline ? times_today : times_y;
         const double ripple = kRipple[static_cast<std::size_t>(made[run.type]++) % kRipple.size()];
         const double a = run.settings[0], b = run.settings[1];
@@ -111,7 +111,7 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
   CHECK(study.verdict().status == analysis::Status::kUnconfirmed);
   CHECK(study.verdict().next_command == "doetune confirm " + study.directory.path.string());
   const std::vector<double> optimum = study.analysis.optimum->best.settings;
-  const double predicted = study.analysis.optimum->best.outlooks[0].mean;
+  const double predicted = study.analysis.optimum->best.predictions[0].mean;
   study.plan(5);
   CHECK(study.confirmation().missing == 10);
   // Runs that judge are no part of the design: it was made whole, and each leverage has its run.
@@ -122,10 +122,10 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
   study.measure();
   // What judges a prediction is not fitted: neither the optimum nor the prediction moves.
   CHECK(study.analysis.optimum->best.settings == optimum);
-  CHECK(study.analysis.optimum->best.outlooks[0].mean == predicted);
+  CHECK(study.analysis.optimum->best.predictions[0].mean == predicted);
   CHECK(study.analysis.responses[0].fit->n == 18);
   const analysis::Confirmation confirmation = study.confirmation();
-  CHECK(confirmation.judgement == Judgement::kConfirmed);
+  CHECK(confirmation.validation == Validation::kConfirmed);
   REQUIRE(confirmation.responses.size() == 2);
   const analysis::ConfirmedResponse& y = confirmation.responses[0];
   CHECK(y.runs == 5);
@@ -148,7 +148,7 @@ TEST_CASE("Runs that disagree are told with their distance", "[reports][confirma
   Case study;
   study.plan(5);
   study.measure(0.8);
-  CHECK(study.confirmation().judgement == Judgement::kNotConfirmed);
+  CHECK(study.confirmation().validation == Validation::kNotConfirmed);
   CHECK_FALSE(study.confirmation().system_changed());
   const analysis::Verdict verdict = study.verdict();
   CHECK(verdict.status == analysis::Status::kNotConfirmed);
@@ -183,7 +183,7 @@ TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
   Case study;
   study.plan(5);
   study.measure(1, y_at(0, 0.5) / y_at(-1, -1));  // today's settings give as much
-  CHECK(study.confirmation().judgement == Judgement::kNoGain);
+  CHECK(study.confirmation().validation == Validation::kNoGain);
   CHECK_THAT(study.verdict().headline,
              Contains("no significant gain over the baseline (y ") && Contains("95 %"));
 
@@ -216,13 +216,13 @@ TEST_CASE("One run judges, but not the gain; runs that fail judge nothing",
   Case one;
   one.plan(1);
   one.measure();
-  CHECK(one.confirmation().judgement == Judgement::kConfirmed);
+  CHECK(one.confirmation().validation == Validation::kConfirmed);
   CHECK_FALSE(one.confirmation().responses[0].is_better);
 
   Case failed;
   failed.plan(3);
   failed.measure(1, 1, 1, study::RunStatus::kFailed);
-  CHECK(failed.confirmation().judgement == Judgement::kOpen);
+  CHECK(failed.confirmation().validation == Validation::kOpen);
   CHECK(failed.confirmation().failed == 6);
   CHECK_THAT(failed.verdict().caveats.front(), Contains("No confirmation run completed"));
 }

@@ -114,8 +114,8 @@ TEST_CASE("A front holds settings that no others beat, and goals at odds are kno
   const auto& points = study.analysis.details->pareto.points;
   const std::vector<std::size_t> front = analysis::front_of(study.analysis, pairs[0]);
   REQUIRE(front.size() > 5);
-  const auto fast = [&](std::size_t i) { return points[i].candidate.outlooks[0].mean; };
-  const auto slow = [&](std::size_t i) { return points[i].candidate.outlooks[1].mean; };
+  const auto fast = [&](std::size_t i) { return points[i].candidate.predictions[0].mean; };
+  const auto slow = [&](std::size_t i) { return points[i].candidate.predictions[1].mean; };
   for (std::size_t i = 1; i < front.size(); ++i) {
     CHECK(fast(front[i]) < fast(front[i - 1]));
     CHECK(slow(front[i]) < slow(front[i - 1]));
@@ -144,7 +144,7 @@ TEST_CASE("Alternatives are told by what they gain and lose", "[reports][figures
     CHECK_THAT(text, Contains("With ") && Contains(" instead of ") && Contains("throughput "));
     const surfaces::Gain& gain = study.analysis.details->alternative_gains[i][0];
     CHECK(gain.difference ==
-          Approx(optimum.alternatives[i].outlooks[0].mean - optimum.best.outlooks[0].mean));
+          Approx(optimum.alternatives[i].predictions[0].mean - optimum.best.predictions[0].mean));
     if (gain.interval->low > 0) CHECK_THAT(text, Contains("throughput better by "));
     if (gain.interval->high < 0) CHECK_THAT(text, Contains("throughput worse by "));
   }

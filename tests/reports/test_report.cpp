@@ -137,10 +137,10 @@ TEST_CASE("A saturated fit is reported without intervals or diagnostics", "[repo
     fit.lack_of_fit.reset();
     for (surfaces::Coefficient& c : fit.coefficients) c.std_error.reset();
   }
-  for (surfaces::Outlook& outlook : study.analysis.optimum->best.outlooks) {
-    outlook.confidence_interval.reset();
-    outlook.prediction_interval.reset();
-    outlook.goal_met_probability.reset();
+  for (surfaces::ResponsePrediction& predicted : study.analysis.optimum->best.predictions) {
+    predicted.confidence_interval.reset();
+    predicted.prediction_interval.reset();
+    predicted.goal_met_probability.reset();
   }
   study.analysis.optimum->best.all_goals_met_probability.reset();
   const std::string page = static_part(reports::report_html(study.analysis));

@@ -58,19 +58,19 @@ struct FakeLauncher : runner::Launcher {
     return goes_on;
   }
 
-  std::optional<std::vector<runner::Hint>> wait(double timeout_s, int) override {
+  std::optional<std::vector<runner::LauncherEvent>> wait(double timeout_s, int) override {
     const int before = interrupts.seen;
     at_wait(now_s);
-    if (interrupts.seen != before) return std::vector<runner::Hint>();
+    if (interrupts.seen != before) return std::vector<runner::LauncherEvent>();
     double until_s = now_s + timeout_s;
     for (const auto& [name, entry] : running) until_s = std::min(until_s, entry.end_s);
     now_s = until_s;
-    std::vector<runner::Hint> hints;
+    std::vector<runner::LauncherEvent> events;
     for (const auto& [name, entry] : running) {
-      if (entry.end_s <= now_s) hints.push_back({name, "the node went away"});
+      if (entry.end_s <= now_s) events.push_back({name, "the node went away"});
     }
-    for (const runner::Hint& hint : hints) end(hint.attempt);
-    return hints;
+    for (const runner::LauncherEvent& event : events) end(event.attempt);
+    return events;
   }
 
   void cancel(const std::string& name) override {

@@ -55,20 +55,20 @@ struct World {
   }
 };
 
-std::vector<runner::Hint> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
+std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
   const double until_s = monotonic_s() + limit_s;
   while (monotonic_s() < until_s) {
-    const auto hints = launcher.wait(0.05, -1);
-    if (hints && !hints->empty()) return *hints;
+    const auto events = launcher.wait(0.05, -1);
+    if (events && !events->empty()) return *events;
   }
   return {};
 }
 
 AttemptEnd end_of(runner::Launcher& launcher) {
-  const auto hints = wait_for(launcher);
-  REQUIRE(hints.size() == 1);
-  REQUIRE(hints[0].end);
-  return *hints[0].end;
+  const auto events = wait_for(launcher);
+  REQUIRE(events.size() == 1);
+  REQUIRE(events[0].end);
+  return *events[0].end;
 }
 
 void exit_elsewhere(const Attempt& attempt) {
@@ -191,10 +191,10 @@ TEST_CASE("Runs wait for the pilot, and what srun cannot start is lost", "[runne
                                 std::string("Slurm job 12 for the nodes is pending: Resources")));
     CHECK(world.clients.text("steps").empty());
     world.list_pilot("RUNNING|n1|None");
-    const auto hints = wait_for(launcher);
-    REQUIRE_FALSE(hints.empty());
-    CHECK(hints[0].end->cause == EndCause::kLost);
-    CHECK_THAT(hints[0].end->detail, Catch::Contains("no such job"));
+    const auto events = wait_for(launcher);
+    REQUIRE_FALSE(events.empty());
+    CHECK(events[0].end->cause == EndCause::kLost);
+    CHECK_THAT(events[0].end->detail, Catch::Contains("no such job"));
     CHECK_THAT(world.clients.text("steps"), Catch::Contains("--jobid=12 "));
     CHECK(std::filesystem::exists(world.temporary / "pilot.alive"));
   }

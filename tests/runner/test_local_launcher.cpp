@@ -43,9 +43,9 @@ std::set<std::string> wait_for(LocalLauncher& launcher, std::size_t attempts) {
   std::set<std::string> ended;
   const double until_s = monotonic_s() + kHang_s;
   while (ended.size() < attempts && monotonic_s() < until_s) {
-    const auto hints = launcher.wait(1, -1);
-    REQUIRE(hints);
-    for (const auto& hint : *hints) ended.insert(hint.attempt);
+    const auto events = launcher.wait(1, -1);
+    REQUIRE(events);
+    for (const auto& event : *events) ended.insert(event.attempt);
   }
   return ended;
 }
@@ -86,11 +86,11 @@ TEST_CASE("An attempt whose directory is gone is not started, and that is told",
   std::filesystem::remove_all(attempt.directory);
   LocalLauncher launcher;
   launcher.submit(attempt);
-  const auto hints = launcher.wait(1, -1);
-  REQUIRE(hints->size() == 1);
-  REQUIRE(hints->front().end);
-  CHECK(hints->front().end->cause == EndCause::kNotStarted);
-  CHECK_THAT(hints->front().end->detail, Catch::Contains("cannot create"));
+  const auto events = launcher.wait(1, -1);
+  REQUIRE(events->size() == 1);
+  REQUIRE(events->front().end);
+  CHECK(events->front().end->cause == EndCause::kNotStarted);
+  CHECK_THAT(events->front().end->detail, Catch::Contains("cannot create"));
 }
 
 TEST_CASE("What one attempt left behind is killed, not what another goes on with",

@@ -64,11 +64,11 @@ struct Cluster {
   }
 };
 
-std::vector<runner::Hint> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
+std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
   const double until_s = monotonic_s() + limit_s;
   while (monotonic_s() < until_s) {
-    const auto hints = launcher.wait(0.05, -1);
-    if (hints && !hints->empty()) return *hints;
+    const auto events = launcher.wait(0.05, -1);
+    if (events && !events->empty()) return *events;
   }
   return {};
 }
@@ -80,10 +80,10 @@ void wait_until(runner::Launcher& launcher, const std::function<bool()>& holds) 
 }
 
 AttemptEnd end_of(runner::Launcher& launcher) {
-  const auto hints = wait_for(launcher);
-  REQUIRE(hints.size() == 1);
-  REQUIRE(hints[0].end);
-  return *hints[0].end;
+  const auto events = wait_for(launcher);
+  REQUIRE(events.size() == 1);
+  REQUIRE(events[0].end);
+  return *events[0].end;
 }
 
 void claim_elsewhere(const Attempt& attempt) { REQUIRE(runner::claim(attempt.directory, "{}\n")); }
@@ -201,10 +201,10 @@ TEST_CASE("An exit file ends an attempt, whatever Slurm says", "[runner][slurm]"
   CHECK(wait_for(launcher, 0.3).empty());
   claim_elsewhere(attempt);
   exit_elsewhere(attempt);
-  const auto hints = wait_for(launcher);
-  REQUIRE(hints.size() == 1);
-  CHECK(hints[0].attempt == "s.1.1");
-  CHECK_FALSE(hints[0].end);
+  const auto events = wait_for(launcher);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].attempt == "s.1.1");
+  CHECK_FALSE(events[0].end);
   CHECK(cluster.clients.text("submissions") == "x\n");
   CHECK(study::read_file(attempt.directory / "job") == "12\n");
 }

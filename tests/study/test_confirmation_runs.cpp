@@ -7,8 +7,8 @@
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
-using study::JudgedSettings;
 using study::PlannedRun;
+using study::ValidatedSettings;
 
 namespace {
 
@@ -21,12 +21,12 @@ study::Study parsed(const std::string& design = "{type: fccd, center_runs: 2}",
       "s.yaml");
 }
 
-const JudgedSettings kJudged{{0.25, 0.5}, std::vector<double>{1, -1}};
-const JudgedSettings kOther{{-0.5, 0.5}, std::vector<double>{1, -1}};
+const ValidatedSettings kJudged{{0.25, 0.5}, std::vector<double>{1, -1}};
+const ValidatedSettings kOther{{-0.5, 0.5}, std::vector<double>{1, -1}};
 
 int judging(const study::Plan& plan) {
   return static_cast<int>(std::count_if(plan.runs.begin(), plan.runs.end(),
-                                        [](const PlannedRun& run) { return run.judges(); }));
+                                        [](const PlannedRun& run) { return run.validates(); }));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ TEST_CASE("Confirmation and baseline runs are appended in pairs, in random order
   for (std::size_t i = n; i < more.runs.size(); i += 2) {
     const PlannedRun &one = more.runs[i], &two = more.runs[i + 1];
     CHECK(one.type != two.type);
-    CHECK(one.judges());
+    CHECK(one.validates());
     const bool first = one.type == doe::PointType::kConfirmation;
     confirmation_first += first ? 1 : 0;
     CHECK((first ? one : two).settings == kJudged.settings);
@@ -64,8 +64,8 @@ TEST_CASE("Judging runs are never added twice, but a larger number is made up",
   CHECK(study::confirmation_plan(once, study, kJudged, 2).runs.size() == once.runs.size());
   const study::Plan more = study::confirmation_plan(once, study, kJudged, 5);
   CHECK(more.runs.size() == once.runs.size() + 4);
-  CHECK(study::judging_runs(more, kJudged).confirmation.size() == 5);
-  CHECK(study::judging_runs(more, kJudged).baseline.size() == 5);
+  CHECK(study::validation_runs(more, kJudged).confirmation.size() == 5);
+  CHECK(study::validation_runs(more, kJudged).baseline.size() == 5);
 }
 
 TEST_CASE("Each optimum has its own runs of today's settings", "[study][confirmation]") {
@@ -73,8 +73,8 @@ TEST_CASE("Each optimum has its own runs of today's settings", "[study][confirma
   study::Plan plan = study::confirmation_plan(study::make_plan(study), study, kJudged, 3);
   plan = study::confirmation_plan(plan, study, kOther, 2);
   CHECK(judging(plan) == 10);
-  const study::JudgingRuns first = study::judging_runs(plan, kJudged);
-  const study::JudgingRuns second = study::judging_runs(plan, kOther);
+  const study::ValidationRuns first = study::validation_runs(plan, kJudged);
+  const study::ValidationRuns second = study::validation_runs(plan, kOther);
   CHECK(first.baseline.size() == 3);
   CHECK(second.baseline.size() == 2);
   CHECK(first.all().back() < second.all().front());
@@ -88,11 +88,11 @@ TEST_CASE("Where today's settings are the best, or none, they are not run beside
           "[study][confirmation]") {
   const study::Study study = parsed();
   const study::Plan plan = study::make_plan(study);
-  for (const JudgedSettings& judged :
-       {JudgedSettings{{1, -1}, std::vector<double>{1, -1}}, JudgedSettings{{0, 0}, {}}}) {
+  for (const ValidatedSettings& judged :
+       {ValidatedSettings{{1, -1}, std::vector<double>{1, -1}}, ValidatedSettings{{0, 0}, {}}}) {
     const study::Plan more = study::confirmation_plan(plan, study, judged, 4);
     CHECK(more.runs.size() == plan.runs.size() + 4);
-    CHECK(study::judging_runs(more, judged).baseline.empty());
+    CHECK(study::validation_runs(more, judged).baseline.empty());
   }
 }
 
@@ -106,8 +106,8 @@ TEST_CASE("Runs that judge are no part of the design", "[study][confirmation]") 
   study::extend_directory(directory, study::confirmation_plan(directory.plan, study, kJudged, 2));
   study::StudyDirectory read = study::open_directory(directory.path);
   REQUIRE(read.plan.runs.size() == n + 4);
-  CHECK(study::judging_runs(read.plan, kJudged).all() ==
-        study::judging_runs(directory.plan, kJudged).all());
+  CHECK(study::validation_runs(read.plan, kJudged).all() ==
+        study::validation_runs(directory.plan, kJudged).all());
   CHECK(read.plan.coded(study.factors).rows() == static_cast<Eigen::Index>(n));
   CHECK(read.plan.evaluation.runs == before.runs);
 

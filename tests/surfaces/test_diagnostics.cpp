@@ -56,7 +56,7 @@ TEST_CASE("A drift is the coefficient of the run order", "[surfaces][diagnostics
 
 TEST_CASE("Assumptions are tested as in R", "[surfaces][diagnostics]") {
   const Fit fit = fit_with_outlier();
-  const auto spread = surfaces::spread_test(fit);  // car's ncvTest(f)
+  const auto spread = surfaces::breusch_pagan_test(fit);  // car's ncvTest(f)
   REQUIRE(spread);
   CHECK(spread->statistic == Approx(0.983914301339).epsilon(1e-10));
   CHECK(spread->p == Approx(0.3212343351).epsilon(1e-9));
@@ -87,7 +87,8 @@ TEST_CASE("Weighted residuals are judged, not those of single runs", "[surfaces]
   const Eigen::VectorXd b = scaled.householderQr().solve(w.cwiseSqrt().cwiseProduct(y));
   CHECK(drift->slope == Approx(b[2]));
   // The weights take the trend of the scatter out: without them the test sees it.
-  CHECK(surfaces::spread_test(fit)->p > surfaces::spread_test(fit_least_squares(line, x, y))->p);
+  CHECK(surfaces::breusch_pagan_test(fit)->p >
+        surfaces::breusch_pagan_test(fit_least_squares(line, x, y))->p);
 }
 
 TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagnostics]") {
@@ -105,7 +106,7 @@ TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagn
     y += 3 * x.col(0);
     const Fit fit = fit_least_squares(model, x, y);
     normality += surfaces::normality_test(fit)->p < 0.05;
-    spread += surfaces::spread_test(fit)->p < 0.05;
+    spread += surfaces::breusch_pagan_test(fit)->p < 0.05;
     drift += surfaces::drift_test(fit, order)->p < 0.05;
     const auto runs = surfaces::run_influences(fit);
     outliers += std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.outlier; });
@@ -122,7 +123,7 @@ TEST_CASE("What residuals cannot say is left empty", "[surfaces][diagnostics]") 
   const Fit saturated = fit_least_squares(line, Eigen::Vector2d(-1, 1), Eigen::Vector2d(1, 2));
   CHECK_FALSE(surfaces::run_influences(saturated)[0].studentised);
   CHECK_FALSE(surfaces::normality_test(saturated));
-  CHECK_FALSE(surfaces::spread_test(saturated));
+  CHECK_FALSE(surfaces::breusch_pagan_test(saturated));
   CHECK_FALSE(surfaces::drift_test(saturated, Eigen::Vector2d(1, 2)));
   const Fit exact =
       fit_least_squares(line, Eigen::Vector4d(-1, 0, 0, 1), Eigen::Vector4d(1, 2, 2, 3));

@@ -60,7 +60,7 @@ TEST_CASE("The best usable setting is found, not one between settings", "[surfac
   CHECK(optimum.global);
   CHECK(optimum.feasible);
   CHECK(optimum.at_bound.empty());
-  CHECK(optimum.best.outlooks[0].mean == Approx(10 - 0.01));
+  CHECK(optimum.best.predictions[0].mean == Approx(10 - 0.01));
 }
 
 TEST_CASE("No usable setting beats the optimum", "[surfaces][optimum]") {
@@ -68,7 +68,7 @@ TEST_CASE("No usable setting beats the optimum", "[surfaces][optimum]") {
   surfaces::OptimumRequest request;
   request.factors = {continuous("a"), continuous("b")};
   request.responses = {{"y", &surface, Goal{GoalType::kMaximize, 0, 10}}};
-  const double best = surfaces::find_optimum(request).best.outlooks[0].mean;
+  const double best = surfaces::find_optimum(request).best.predictions[0].mean;
   RandomStream random(5, 0);
   for (int i = 0; i < 100000; ++i) {
     Eigen::VectorXd point(2);
@@ -120,8 +120,8 @@ TEST_CASE("Goals that cannot be met give the nearest settings and say so", "[sur
   CHECK_FALSE(optimum.feasible);
   CHECK(optimum.best.settings[0] == 1);
   CHECK(optimum.at_bound == std::vector<std::string>{"a"});
-  CHECK_FALSE(optimum.best.outlooks[0].goal_met);
-  CHECK(*optimum.best.outlooks[0].goal_met_probability < 0.01);
+  CHECK_FALSE(optimum.best.predictions[0].goal_met);
+  CHECK(*optimum.best.predictions[0].goal_met_probability < 0.01);
 }
 
 TEST_CASE("More settings than can be enumerated are searched and said to be",
@@ -148,7 +148,7 @@ TEST_CASE("Held factors stay, alternatives differ, the baseline is predicted",
   CHECK(optimum.best.settings[0] == -1);
   CHECK(optimum.best.settings[1] == Approx(-0.5));
   REQUIRE(optimum.baseline);
-  CHECK(optimum.baseline->outlooks[0].mean == Approx(10 - 0.09 - 0.5));
+  CHECK(optimum.baseline->predictions[0].mean == Approx(10 - 0.09 - 0.5));
   for (const surfaces::Candidate& other : optimum.alternatives) {
     CHECK(std::abs(other.settings[1] - optimum.best.settings[1]) >= 0.5);
     CHECK(other.desirability <= optimum.best.desirability);
@@ -169,7 +169,8 @@ TEST_CASE("The published study's goals are met by its own surfaces", "[surfaces]
   const surfaces::Optimum optimum = surfaces::find_optimum(request);
   CHECK(optimum.feasible);
   CHECK(optimum.global);
-  for (const surfaces::Outlook& outlook : optimum.best.outlooks) CHECK(outlook.goal_met);
+  for (const surfaces::ResponsePrediction& predicted : optimum.best.predictions)
+    CHECK(predicted.goal_met);
 }
 
 TEST_CASE("Thirty factors are searched in bounded time", "[surfaces][optimum]") {
@@ -231,7 +232,7 @@ TEST_CASE("Where every prediction is worthless the nearest settings are best",
   CHECK(optimum.best.desirability == 0);
   CHECK(optimum.best.settings[0] == Approx(0.3));
   CHECK(optimum.best.settings[1] == Approx(-0.5));
-  CHECK_FALSE(optimum.best.outlooks[0].goal_met);
+  CHECK_FALSE(optimum.best.predictions[0].goal_met);
   // A ramp out of reach leaves the other ramp its say about what it does not depend on.
   const Known first(rising, 0.1), second(falling, 0.1);
   request.responses = {{"dead", &first, Goal{GoalType::kMaximize, 10, 20}},
@@ -256,7 +257,7 @@ TEST_CASE("Alternatives are found all over the settings", "[surfaces][optimum]")
     last = other.desirability;
   }
   // A quarter of the range of a costs 0.5 of y, of b 1.
-  CHECK(optimum.alternatives[0].outlooks[0].mean == Approx(2.5).epsilon(0.01));
+  CHECK(optimum.alternatives[0].predictions[0].mean == Approx(2.5).epsilon(0.01));
 }
 
 TEST_CASE("A baseline needs a setting of every factor", "[surfaces][optimum]") {
@@ -343,8 +344,8 @@ TEST_CASE("The optimum is the same on any number of threads", "[surfaces][optimu
       }
     }
   }
-  CHECK(one.best.outlooks[0].goal_met_probability.value() *
-            one.best.outlooks[1].goal_met_probability.value() ==
+  CHECK(one.best.predictions[0].goal_met_probability.value() *
+            one.best.predictions[1].goal_met_probability.value() ==
         Approx(most).epsilon(1e-8));
 }
 

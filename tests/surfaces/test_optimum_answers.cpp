@@ -131,7 +131,7 @@ TEST_CASE("What the runs cannot tell from the best is listed with what it costs"
     CHECK(other.against_best[0].difference <= 0);
     CHECK(other.against_best[0].interval->high >= 0);  // perhaps as good
     CHECK(other.against_best[1].difference ==
-          Approx(other.candidate.outlooks[1].mean - optimum.best.outlooks[1].mean));
+          Approx(other.candidate.predictions[1].mean - optimum.best.predictions[1].mean));
   }
   // With a hundredth of the error nothing a quarter of a range away is as good.
   const surfaces::Fit sharp = measured_hill(0.005, 2);
@@ -168,13 +168,13 @@ TEST_CASE("No usable setting dominates the Pareto front", "[surfaces][pareto]") 
   const surfaces::ParetoFront front = surfaces::pareto_front(request);
   CHECK(front.complete);
   REQUIRE(front.points.size() == 50);
-  CHECK(front.points.front().candidate.outlooks[0].mean ==
+  CHECK(front.points.front().candidate.predictions[0].mean ==
         Approx(surfaces::predicted_ranges(request)[0].high));
-  CHECK(front.points.back().candidate.outlooks[1].mean ==
+  CHECK(front.points.back().candidate.predictions[1].mean ==
         Approx(surfaces::predicted_ranges(request)[1].low));
   const std::vector<double> usable = request.factors[0].usable_settings();
   for (const surfaces::ParetoPoint& point : front.points) {
-    const double y = point.candidate.outlooks[0].mean, c = point.candidate.outlooks[1].mean;
+    const double y = point.candidate.predictions[0].mean, c = point.candidate.predictions[1].mean;
     CHECK(point.non_dominated_probability > 0);
     CHECK(point.non_dominated_probability <= 1 + 1e-9);
     for (std::size_t i = 0; i < usable.size(); i += 7) {
@@ -265,7 +265,7 @@ TEST_CASE("Without an error estimate nothing is said of the uncertainty",
                     Catch::Contains("has an error estimate"));
   CHECK(surfaces::equivalents(request, optimum.best).empty());
   CHECK_FALSE(surfaces::gains(request, {0, 0}, {1, 1}).front().interval);
-  CHECK_FALSE(optimum.best.outlooks[0].tolerance_interval);
+  CHECK_FALSE(optimum.best.predictions[0].tolerance_interval);
 }
 
 TEST_CASE("The exact optimum of one quadratic bounds what usable settings can miss",

@@ -48,23 +48,23 @@ void for_window(const Tensor& in, int y, int x, Extent kernel, int stride, Exten
     }
 }
 
-/// The learned numbers of a convolution, or their gradients.
+/// The parameters numbers of a convolution, or their gradients.
 template <class T>
-struct Learned {
+struct Parameters {
   std::span<T> weights;
   std::span<T> scale;  // with batch normalisation
   std::span<T> shift;  // or bias
 };
 
 template <class T>
-std::vector<Learned<T>> by_layer(const Network& network, std::span<T> block) {
-  std::vector<Learned<T>> result(network.layers.size());
+std::vector<Parameters<T>> by_layer(const Network& network, std::span<T> block) {
+  std::vector<Parameters<T>> result(network.layers.size());
   for (const ParameterTensor& tensor : parameter_layout(network)) {
     const auto values = block.subspan(tensor.offset, tensor.count);
-    Learned<T>& learned = result[tensor.layer];
-    (tensor.kind == ParameterKind::weights ? learned.weights
-     : tensor.kind == ParameterKind::scale ? learned.scale
-                                           : learned.shift) = values;
+    Parameters<T>& parameters = result[tensor.layer];
+    (tensor.kind == ParameterKind::weights ? parameters.weights
+     : tensor.kind == ParameterKind::scale ? parameters.scale
+                                           : parameters.shift) = values;
   }
   return result;
 }
@@ -105,7 +105,7 @@ struct Normalisation {
       normal.at(n, c, y, x) = (normal.at(n, c, y, x) - mean[c]) / deviation(c);
     });
   }
-  void back(Tensor& d, std::span<const double> scale, const Learned<double>& gradient) const {
+  void back(Tensor& d, std::span<const double> scale, const Parameters<double>& gradient) const {
     for_each(d, [&](int n, int c, int y, int x) {
       gradient.shift[c] += d.at(n, c, y, x);
       gradient.scale[c] += d.at(n, c, y, x) * normal.at(n, c, y, x);

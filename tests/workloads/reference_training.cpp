@@ -17,7 +17,7 @@ class Pass {
   Pass(const Network& network, std::span<const double> parameters, std::span<const double> running,
        std::span<const float> images, std::span<const std::int32_t> labels, const DropoutDraw* draw)
       : network_(network),
-        learned_(by_layer(network, parameters)),
+        parameters_(by_layer(network, parameters)),
         running_(running),
         labels_(labels),
         draw_(draw),
@@ -87,7 +87,7 @@ class Pass {
   void forward(const Convolution& conv, int layer) {
     Tensor& out = outputs_[layer];
     const Tensor from = dropped(conv, layer, in(layer));
-    const Learned<const double>& w = learned_[layer];
+    const Parameters<const double>& w = parameters_[layer];
     for_products(conv, from, out,
                  [&](int n, int f, int y, int x, int c, int fy, int fx, std::size_t i) {
                    out.at(n, f, y, x) += w.weights[i] * from.at(n, c, fy, fx);
@@ -116,9 +116,9 @@ class Pass {
 
   void backward(const Convolution& conv, int layer) {
     Tensor d = activation_back(conv.activation, outputs_[layer], d_[layer]);
-    const Learned<double>& gradient = gradients_[layer];
+    const Parameters<double>& gradient = gradients_[layer];
     if (conv.batch_norm)
-      normalisations_[layer].back(d, learned_[layer].scale, gradient);
+      normalisations_[layer].back(d, parameters_[layer].scale, gradient);
     else
       for_each(d, [&](int n, int f, int y, int x) { gradient.shift[f] += d.at(n, f, y, x); });
     const Tensor from = dropped(conv, layer, in(layer));
@@ -126,7 +126,7 @@ class Pass {
     for_products(conv, from, d,
                  [&](int n, int f, int y, int x, int c, int fy, int fx, std::size_t i) {
                    gradient.weights[i] += d.at(n, f, y, x) * from.at(n, c, fy, fx);
-                   d_from.at(n, c, fy, fx) += d.at(n, f, y, x) * learned_[layer].weights[i];
+                   d_from.at(n, c, fy, fx) += d.at(n, f, y, x) * parameters_[layer].weights[i];
                  });
     const Tensor d_whole = dropped(conv, layer, std::move(d_from));
     Tensor& sum = d_in(layer);
@@ -274,8 +274,8 @@ class Pass {
   }
 
   const Network& network_;
-  std::vector<Learned<const double>> learned_;
-  std::vector<Learned<double>> gradients_;
+  std::vector<Parameters<const double>> parameters_;
+  std::vector<Parameters<double>> gradients_;
   std::span<const double> running_;
   std::span<const std::int32_t> labels_;
   const DropoutDraw* draw_;  // none in evaluation

@@ -1,4 +1,4 @@
-// Ceilings and how they are kept; the fraction that a network reaches of them.
+// PeakRates and how they are kept; the fraction that a network reaches of them.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <sstream>
 #include <thread>
 
-#include "workloads/ceilings/ceilings.h"
+#include "workloads/peak_rates/peak_rates.h"
 #include "workloads/timing/roofline.h"
 
 using namespace doetune::workloads;
@@ -96,8 +96,8 @@ TEST_CASE("of many that ask at once one makes the text", "[cache]") {
 TEST_CASE("ceilings are measured once, kept by device, and measured again where damaged",
           "[ceilings]") {
   const Folder folder;
-  const auto measured = [&] { return ceilings_of("cpu", Precision::fp32, 1, folder.path); };
-  const Ceilings first = measured();
+  const auto measured = [&] { return peak_rates_of("cpu", Precision::fp32, 1, folder.path); };
+  const PeakRates first = measured();
   CHECK(first.operations_per_s > 1e8);  // no processor of this century is slower
   CHECK(first.bytes_per_s > 1e8);
   const fs::path file = kept_file(folder.path);
@@ -118,14 +118,14 @@ TEST_CASE("ceilings are measured once, kept by device, and measured again where 
 TEST_CASE("what is not ceilings of this device is not taken", "[ceilings]") {
   const nlohmann::json good{
       {"doetune_ceilings", 1}, {"key", "a"}, {"operations_per_s", 2.0}, {"bytes_per_s", 3.0}};
-  const auto taken = kept_ceilings(good.dump(), "a");
+  const auto taken = kept_peak_rates(good.dump(), "a");
   REQUIRE(taken);
   CHECK(taken->operations_per_s == 2);
   CHECK(taken->bytes_per_s == 3);
-  CHECK_FALSE(kept_ceilings(good.dump(), "an abacus"));
+  CHECK_FALSE(kept_peak_rates(good.dump(), "an abacus"));
   const std::string whole = good.dump();
   for (std::size_t length = 0; length < whole.size(); ++length)
-    CHECK_FALSE(kept_ceilings(whole.substr(0, length), "a"));
+    CHECK_FALSE(kept_peak_rates(whole.substr(0, length), "a"));
   for (const auto& [name, value] : good.items()) {
     CAPTURE(name);
     for (const nlohmann::json& wrong :
@@ -133,36 +133,37 @@ TEST_CASE("what is not ceilings of this device is not taken", "[ceilings]") {
           nlohmann::json::array({1}), nlohmann::json::object()}) {
       nlohmann::json damaged = good;
       damaged[name] = wrong;
-      CHECK_FALSE(kept_ceilings(damaged.dump(), "a"));
+      CHECK_FALSE(kept_peak_rates(damaged.dump(), "a"));
     }
   }
 }
 
 TEST_CASE("a precision that the device lacks has no ceilings, and keeps none", "[ceilings]") {
   const Folder folder;
-  CHECK_THROWS_AS(ceilings_of("cpu", Precision::fp16, 1, folder.path), CannotRun);
-  CHECK_THROWS_AS(ceilings_of("cpu", Precision::fp16, 1, folder.path), CannotRun);  // no lock left
+  CHECK_THROWS_AS(peak_rates_of("cpu", Precision::fp16, 1, folder.path), CannotRun);
+  CHECK_THROWS_AS(peak_rates_of("cpu", Precision::fp16, 1, folder.path),
+                  CannotRun);  // no lock left
 }
 
 TEST_CASE("a network at its roofline has the fraction 1, at half the rate 0.5", "[ceilings]") {
-  const Ceilings ceilings{1e12, 5e10};
+  const PeakRates peak_rates{1e12, 5e10};
   const Network network = make_network("resnet-50", 224);
-  const double best = 1 / roofline_seconds(network, 8, 4, ceilings);
-  CHECK(roofline_fraction(network, 8, Precision::fp32, best, ceilings) == Approx(1));
-  CHECK(roofline_fraction(network, 8, Precision::fp32, best / 2, ceilings) == Approx(0.5));
+  const double best = 1 / roofline_seconds(network, 8, 4, peak_rates);
+  CHECK(roofline_fraction(network, 8, Precision::fp32, best, peak_rates) == Approx(1));
+  CHECK(roofline_fraction(network, 8, Precision::fp32, best / 2, peak_rates) == Approx(0.5));
   // bf16 moves half the bytes, so the same rate is a smaller part of what could be.
-  CHECK(roofline_fraction(network, 8, Precision::bf16, best, ceilings) < 1);
+  CHECK(roofline_fraction(network, 8, Precision::bf16, best, peak_rates) < 1);
 }
 
 TEST_CASE("the fraction of a result follows its throughput, over all devices", "[ceilings]") {
-  const Ceilings ceilings{1e12, 5e10};
+  const PeakRates peak_rates{1e12, 5e10};
   const Network network = make_network("alexnet", 224);
-  const double best = 1 / roofline_seconds(network, 4, 4, ceilings);
+  const double best = 1 / roofline_seconds(network, 4, 4, peak_rates);
   Result result;
   result.responses["throughput"] = best;
   result.repeats["throughput"] = {best / 2, 3 * best / 2};
   result.precision["throughput"] = 0.03;
-  add_roofline_fraction(ceilings, network, 4, Precision::fp32, 2, result);
+  add_roofline_fraction(peak_rates, network, 4, Precision::fp32, 2, result);
   CHECK(result.responses["roofline_fraction"] == Approx(0.5));
   CHECK(result.repeats["roofline_fraction"][0] == Approx(0.25));
   CHECK(result.repeats["roofline_fraction"][1] == Approx(0.75));

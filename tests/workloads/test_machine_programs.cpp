@@ -107,7 +107,7 @@ TEST_CASE("the network, its weights and a batch are written where asked", "[prog
   CHECK(network["name"] == "tiny-yolov2");
   CHECK(fs::file_size(place / "there/input.f32") == 2 * 3 * 32 * 32 * 4);
   CHECK(fs::file_size(place / "there/output.f32") == 2 * 125 * 4);
-  // Learned numbers, less a scale for each of the 3,056 batch-normalised filters: folded in.
+  // Parameters numbers, less a scale for each of the 3,056 batch-normalised filters: folded in.
   CHECK(fs::file_size(place / "there/weights.f32") ==
         4 * (network["parameters"].get<std::uintmax_t>() - 3056));
 }

@@ -60,7 +60,7 @@ TEST_CASE("networks have the sizes of their publications", "[network]") {
 }
 
 TEST_CASE("a classifier can have another number of classes", "[network]") {
-  // Darknet-19's last convolution is before the mean over the picture.
+  // Darknet-19's last convolution is before the mean over the image.
   const Network pooled = with_classes(make_network("darknet-19", 64), 10);
   CHECK(pooled.output() == Shape{10, 1, 1});
   CHECK(parameters(make_network("darknet-19", 64)) - parameters(pooled) == 990 * (1024 + 1));
@@ -80,7 +80,7 @@ TEST_CASE("tracknet maps three frames to a heat map of their size", "[network]")
   const Network net = make_network("tracknet", 360);
   CHECK(net.input == Shape{9, 360, 640});
   CHECK(net.output() == Shape{1, 360, 640});
-  CHECK(net.pictures() == 3);
+  CHECK(net.images() == 3);
   // By hand: 10,695,744 weights of the 18 convolutions, and 2 numbers for each of 4096 filters.
   CHECK(parameters(net) == 10'703'936);
 }
@@ -126,7 +126,7 @@ TEST_CASE("the roofline of a network is that of its layers", "[network]") {
     double megabytes;          // read and written for one image in bf16, weights aside
     double images_per_second;  // at 790 TFLOP/s and 4.3 TB/s
   };
-  // Worked out by a script of its own (an H200's measured ceilings).
+  // Worked out by a script of its own (an H200's measured peak_rates).
   constexpr Known kKnown[] = {{"tiny-yolov2", 416, 30, 72e3},  {"yolov2", 416, 78, 21.1e3},
                               {"darknet-19", 224, 22, 101e3},  {"alexnet", 224, 2.6, 494e3},
                               {"inception-v3", 299, 62, 47e3}, {"resnet-50", 224, 57, 59e3},
@@ -164,7 +164,7 @@ TEST_CASE("pooling rounds sizes up", "[network]") {
 
 TEST_CASE("reorg is a permutation in Darknet's order", "[network]") {
   // Darknet's loops for 4 channels, 2 x 2, stride 2, written out: the one view channel is a 4 x 4
-  // picture, and output channel k takes every second pixel from offset (k % 2, k / 2).
+  // image, and output channel k takes every second pixel from offset (k % 2, k / 2).
   const Shape in{4, 2, 2};
   const std::vector<std::int64_t> expected{0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15};
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(reorg_source(in, 2, i) == expected[i]);

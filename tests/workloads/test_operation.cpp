@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "workloads/ceilings/gemm.h"
-#include "workloads/ceilings/operation.h"
+#include "workloads/peak_rates/gemm.h"
+#include "workloads/peak_rates/operation.h"
 
 using namespace doetune::workloads;
 
@@ -169,12 +169,12 @@ TEST_CASE("bytes of copies as STREAM counts them", "[operation]") {
 
 TEST_CASE("the roofline of a product: bytes decide below the ridge, operations above",
           "[operation]") {
-  const Ceilings ceilings{1000, 10};  // ridge at 100 operations a byte
+  const PeakRates peak_rates{1000, 10};  // ridge at 100 operations a byte
   for (const std::int64_t n : {8, 8192}) {
     const Gemm square{n, n, n};  // n / 6 operations a byte in fp32
     const double intensity = square.operations() / square.bytes();
     CHECK(intensity == Approx(static_cast<double>(n) / 6));
-    const double rate = square.operations() / roofline_seconds(square, ceilings);
+    const double rate = square.operations() / roofline_seconds(square, peak_rates);
     CHECK(rate == Approx(std::min(1000.0, 10 * intensity)));  // Williams et al. (2009), figure 1
   }
 }

@@ -107,7 +107,7 @@ std::vector<float> alone(const Network& network) {
 std::vector<float> by_pipeline(const Network& network, int ranks, std::string_view transport,
                                const PipelineOptions& options) {
   const auto stages = network_stages(network, ranks);
-  std::vector<std::vector<float>> learned(static_cast<std::size_t>(ranks));
+  std::vector<std::vector<float>> parameters(static_cast<std::size_t>(ranks));
   const auto thrown = test::run_ranks(ranks, transport, [&](Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
     const auto stage =
@@ -120,11 +120,11 @@ std::vector<float> by_pipeline(const Network& network, int ranks, std::string_vi
           training_data(network, kPipelineBatch, 10 + static_cast<std::uint64_t>(step));
       pipeline.step(data.images, data.labels, 0.05F);
     }
-    learned[rank].assign(stage->parameters().begin(), stage->parameters().end());
+    parameters[rank].assign(stage->parameters().begin(), stage->parameters().end());
   });
   for (const std::string& what : thrown) CHECK(what == "");
   std::vector<float> all;
-  for (const auto& part : learned) all.insert(all.end(), part.begin(), part.end());
+  for (const auto& part : parameters) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
@@ -154,18 +154,20 @@ TEST_CASE("a pipeline of ranks learns what one process learns from the whole bat
   for (const int ranks : {1, 2, 4})
     for (const int micro_batches : {1, 3, 7}) {
       CAPTURE(ranks, micro_batches);
-      const auto learned = by_pipeline(network, ranks, "shm", {kPipelineBatch, micro_batches});
-      CHECK(relative_difference(learned, expected) < 1e-6);  // fp32 rounds by 6e-8
+      const auto parameters = by_pipeline(network, ranks, "shm", {kPipelineBatch, micro_batches});
+      CHECK(relative_difference(parameters, expected) < 1e-6);  // fp32 rounds by 6e-8
       const auto over_tcp = by_pipeline(network, ranks, "tcp", {kPipelineBatch, micro_batches});
-      CHECK(std::memcmp(over_tcp.data(), learned.data(), learned.size() * sizeof(float)) == 0);
+      CHECK(std::memcmp(over_tcp.data(), parameters.data(), parameters.size() * sizeof(float)) ==
+            0);
     }
 }
 
 TEST_CASE("bf16 between stages changes what is learnt by no more than its rounding", "[pipeline]") {
   const Network network = plain_network();
   const auto expected = alone(network);
-  const auto learned = by_pipeline(network, 2, "shm", {kPipelineBatch, 3, CommunicationType::bf16});
-  const double difference = relative_difference(learned, expected);
+  const auto parameters =
+      by_pipeline(network, 2, "shm", {kPipelineBatch, 3, CommunicationType::bf16});
+  const double difference = relative_difference(parameters, expected);
   CHECK(difference > 1e-7);
   CHECK(difference < 0.01);  // numbers are rounded by 2^-9; the weights move by a part of theirs
 }

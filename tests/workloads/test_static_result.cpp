@@ -83,6 +83,6 @@ TEST_CASE("what a network or a run cannot tell has a note instead", "[static]") 
   CHECK(static_result(measured, classifier).responses.at("speed_up") == 1);
   const Result heat_map = static_result(measured, context(HeatMapHead{256}));
   for (const Response& response : static_responses())
-    if (response.name != "roofline_fraction")  // added where the ceilings are known
+    if (response.name != "roofline_fraction")  // added where the peak_rates are known
       CHECK(heat_map.responses.contains(response.name));
 }

@@ -105,7 +105,7 @@ TEST_CASE("several steps with momentum, decay and running statistics follow the 
         statistics[i] = 0.9 * statistics[i] + 0.1 * pass.statistics[i];
       INFO(name << ", step " << step);
       CHECK(score.loss == Approx(pass.loss).epsilon(1e-4));
-      // Rounding grows with each step through what is learned.
+      // Rounding grows with each step through what is parameters.
       CHECK(difference(s.training->parameters(), parameters) < 1e-4);
       CHECK(difference(s.training->momentum_block(), momentum) < 1e-3);
       CHECK(difference(s.training->statistics(), statistics) < 1e-4);

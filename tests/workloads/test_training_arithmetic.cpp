@@ -9,8 +9,8 @@
 #include "base/random.h"
 #include "reference_tensor.h"
 #include "workloads/engines/cudnn/convolution.h"
-#include "workloads/engines/cudnn/learned_blocks.h"
 #include "workloads/engines/cudnn/packed_weights.h"
+#include "workloads/engines/cudnn/parameter_blocks.h"
 #include "workloads/engines/cudnn/training_kernels.h"
 #include "workloads/engines/dropout.h"
 #include "workloads/engines/onednn/cross_entropy.h"
@@ -219,19 +219,20 @@ TEST_CASE("dropout counts elements as dropout.h does, over all processes", "[cud
           REQUIRE(gpu::dropout_index(4, input, {image, y, x, c}) == expected++);
 }
 
-// -- what is learned ------------------------------------------------------------------------------
+// -- what is parameters
+// ------------------------------------------------------------------------------
 
 TEST_CASE("learned tensors lie as parameters.h and as convolutions have them", "[cuda]") {
   for (const char* name : {"resnet-20", "alexnet", "googlenet"})
     for (const Precision precision : {Precision::bf16, Precision::fp32}) {
       const Network network = make_network(name, network_type(name).default_height);
       const TensorPlan plan = plan_tensors(network, gpu::channel_multiple(precision));
-      const gpu::LearnedLayout layout(network, plan, precision);
+      const gpu::ParameterLayout layout(network, plan, precision);
       INFO(name << ", " << name_of(precision));
       CHECK(layout.count() == parameters(network));
       CHECK(layout.statistics() == statistics_count(network));
       std::int64_t packed_end = 0;
-      for (const gpu::LearnedTensor& tensor : layout.tensors()) {
+      for (const gpu::ParameterTensor& tensor : layout.tensors()) {
         if (tensor.packed < 0) continue;
         CHECK(tensor.packed >= packed_end);
         CHECK(tensor.packed * bytes_of(precision) % 256 == 0);
@@ -245,7 +246,7 @@ TEST_CASE("learned tensors lie as parameters.h and as convolutions have them", "
       CHECK(chunked == layout.count());
       CHECK(layout.first_chunk(0) == 0);
       CHECK(layout.first_chunk(layout.count()) == std::ssize(layout.chunks()));
-      const gpu::LearnedTensor& last = layout.tensors().back();
+      const gpu::ParameterTensor& last = layout.tensors().back();
       CHECK(layout.chunks()[layout.first_chunk(last.offset)].tensor ==
             static_cast<int>(layout.tensors().size()) - 1);
     }
@@ -255,7 +256,7 @@ TEST_CASE("weights are packed as inference packs them", "[cuda]") {
   const gpu::FilterSizes sizes{5, 8, 3, 4, {2, 3}};
   const auto weights = numbers(5 * 3 * 2 * 3, 4);
   const auto expected = gpu::channels_last(weights, sizes);
-  const gpu::LearnedTensor tensor{0, 5 * 3 * 6, 0, 3, 4, 6, true};
+  const gpu::ParameterTensor tensor{0, 5 * 3 * 6, 0, 3, 4, 6, true};
   std::vector<float> block(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i)
     block[gpu::channels_last_index(tensor, static_cast<std::int64_t>(i))] = weights[i];
@@ -263,7 +264,7 @@ TEST_CASE("weights are packed as inference packs them", "[cuda]") {
   for (std::size_t i = 0; i < block.size(); ++i)
     packed[gpu::packed_index(tensor, static_cast<std::int64_t>(i))] = block[i];
   CHECK(packed == expected);
-  const gpu::LearnedTensor bias{0, 5, 16, 5, 8, 1, false};
+  const gpu::ParameterTensor bias{0, 5, 16, 5, 8, 1, false};
   for (std::int64_t i = 0; i < 5; ++i) {
     CHECK(gpu::channels_last_index(bias, i) == i);
     CHECK(gpu::packed_index(bias, i) == 16 + i);
@@ -273,9 +274,9 @@ TEST_CASE("weights are packed as inference packs them", "[cuda]") {
 TEST_CASE("a step of descent is Sutskever's", "[cuda]") {
   float momentum = 0.5F;
   float parameter = 2.0F;
-  gpu::descend({0.1F, 0.9F, 0.01F}, /*decays=*/true, 1.0F, momentum, parameter);
+  gpu::sgd_step({0.1F, 0.9F, 0.01F}, /*decays=*/true, 1.0F, momentum, parameter);
   CHECK(momentum == Approx(0.9 * 0.5 + 1.0 + 0.01 * 2.0));
   CHECK(parameter == Approx(2.0 - 0.1 * 1.47));
-  gpu::descend({0.1F, 0.9F, 0.01F}, /*decays=*/false, 0.0F, momentum, parameter);
+  gpu::sgd_step({0.1F, 0.9F, 0.01F}, /*decays=*/false, 0.0F, momentum, parameter);
   CHECK(momentum == Approx(0.9 * 1.47));
 }

@@ -61,7 +61,7 @@ struct PlannedPass {
   Network network;
   TrainingOptions options;
   TensorPlan plan = plan_tensors(network, channel_multiple(options.precision));
-  LearnedLayout layout{network, plan, options.precision};
+  ParameterLayout layout{network, plan, options.precision};
   Descriptor h200 = device_properties(kH200);
   PlanCache cache{{}, "NVIDIA H200", 0};
   PlanChooser chooser{{nullptr, &h200}, {}, cache, 0};

@@ -84,7 +84,7 @@ struct Measured {
   std::int64_t steps = 0;
   std::optional<std::int64_t> diverged_at_step = {};  // steps done before it
 
-  void learned(double loss) {
+  void parameters(double loss) {
     if (!first_loss) first_loss = loss;
     last_loss = loss;
     if (!diverged_at_step && !(loss <= kDivergedLoss * *first_loss)) diverged_at_step = steps;
@@ -104,7 +104,7 @@ Measured learn(Communicator& communicator, const Request& request, const RankTra
     all[static_cast<std::size_t>(communicator.rank())] = total.count();
     all[ranks] = static_cast<float>(step.loss);
     communicator.all_reduce(all);
-    measured.learned(static_cast<double>(all[ranks]));
+    measured.parameters(static_cast<double>(all[ranks]));
     all.pop_back();
     return Timing{static_cast<double>(std::ranges::max(all)), step.waited_s};
   });

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "workloads/ceilings/operation.h"
 #include "workloads/engines/engine.h"
+#include "workloads/peak_rates/operation.h"
 
 namespace doetune::workloads {
 

@@ -1,7 +1,7 @@
 // The one function that libdoetune_cuda.so is entered by.
-#include "workloads/ceilings/cuda_device.h"
 #include "workloads/cuda/cuda_library.h"
 #include "workloads/engines/cudnn/cudnn_engine.h"
+#include "workloads/peak_rates/cuda_device.h"
 
 extern "C" const doetune::workloads::CudaLibrary* doetune_cuda_library() {
   using namespace doetune::workloads;

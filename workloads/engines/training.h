@@ -41,17 +41,17 @@ struct BatchScore {
   int correct = 0;  // images whose label has the largest logit
 };
 
-/// What is learned, and how a step changes it.
-class Learner {
+/// What is parameters, and how a step changes it.
+class Optimizer {
  public:
-  virtual ~Learner() = default;
+  virtual ~Optimizer() = default;
 
   /// v = momentum v + gradient + weight_decay w;  w = w - learning_rate v.
   /// Source: Sutskever et al. (2013), in PyTorch's form.
   virtual void update(float learning_rate) = 0;
 
-  /// The learned state, on the host, as it is when it is asked for; gradients that were told ready
-  /// are there. The non-const spans may be written between steps (checkpoints, sums over
+  /// The parameters state, on the host, as it is when it is asked for; gradients that were told
+  /// ready are there. The non-const spans may be written between steps (checkpoints, sums over
   /// processes); the device sees what was written after `changed`.
   virtual std::span<float> parameters() = 0;
   virtual std::span<float> gradients_block() = 0;
@@ -71,7 +71,7 @@ class Learner {
 ///
 /// A step: fill input() and labels(), then gradients(images), then update(learning_rate). Between
 /// the two, processes that train together replace the gradients by their mean.
-class TrainableNetwork : public Learner {
+class TrainableNetwork : public Optimizer {
  public:
   /// Host buffers of batch x height x width x channels floats and of batch labels. input() is asked
   /// for anew for each batch: what a device has already is not copied again.
@@ -87,7 +87,7 @@ class TrainableNetwork : public Learner {
   /// class.
   virtual BatchScore gradients(int images, const GradientsReady& ready = {}) = 0;
 
-  /// Forward pass with the running statistics, nothing learned. Logits of image i are
+  /// Forward pass with the running statistics, nothing parameters. Logits of image i are
   /// logits()[i classes ...].
   virtual BatchScore evaluate(int images) = 0;
   virtual std::span<const float> logits() = 0;
@@ -100,7 +100,7 @@ class TrainableNetwork : public Learner {
 /// output(slot); fill output_gradient(slot) with the gradient by it, then backward; hand back
 /// input_gradient(slot). The stage that ends the network has labels(slot) in place of an output,
 /// and the stage that begins it has no input gradient.
-class TrainableStage : public Learner {
+class TrainableStage : public Optimizer {
  public:
   /// Host buffers of batch x height x width x channels floats and of batch labels, for a slot.
   virtual std::span<float> input(int slot) = 0;

@@ -116,7 +116,7 @@ using Head = std::variant<DetectionHead, ClassificationHead, HeatMapHead, NoHead
 
 struct Network {
   std::string name;
-  Shape input;  // channels: 3 for each of the pictures that it sees at once
+  Shape input;  // channels: 3 for each of the images that it sees at once
   std::vector<Layer> layers;
   Head head;
 
@@ -124,7 +124,7 @@ struct Network {
     return layer == kNetworkInput ? input : layers[layer].output;
   }
   const Shape& output() const { return layers.back().output; }
-  int pictures() const { return input.channels / 3; }
+  int images() const { return input.channels / 3; }
 };
 
 /// Appends layers to a network, each fed by the one before unless `inputs` or a `from` says
@@ -167,8 +167,8 @@ class NetworkBuilder {
 /// std::invalid_argument for a network that is no classifier, or for fewer than 2 classes.
 Network with_classes(Network network, int classes);
 
-/// Learned numbers: convolution weights, and one scale and one bias per batch-normalised filter
-/// (one bias per filter otherwise); the two running statistics are not learned and not counted.
+/// Parameters numbers: convolution weights, and one scale and one bias per batch-normalised filter
+/// (one bias per filter otherwise); the two running statistics are not parameters and not counted.
 std::int64_t parameters(const Network& network);
 
 /// Multiply-accumulates of the convolutions for one image.

@@ -13,8 +13,8 @@ namespace doetune::workloads {
 
 enum class ParameterKind { weights, bias, scale, shift };
 
-/// One learned tensor. Weights are filters x inputs x kernel height x kernel width; the others have
-/// one number a filter.
+/// One parameters tensor. Weights are filters x inputs x kernel height x kernel width; the others
+/// have one number a filter.
 struct ParameterTensor {
   int layer;  // the convolution
   ParameterKind kind;
@@ -22,8 +22,8 @@ struct ParameterTensor {
   std::int64_t count;
 };
 
-/// All learned tensors in layer order, without gaps: a convolution's weights, then its bias, or the
-/// scale and shift of its batch normalisation. Gradients and momentum have the same layout; the
+/// All parameters tensors in layer order, without gaps: a convolution's weights, then its bias, or
+/// the scale and shift of its batch normalisation. Gradients and momentum have the same layout; the
 /// backward pass finishes it from the back to the front.
 std::vector<ParameterTensor> parameter_layout(const Network& network);
 

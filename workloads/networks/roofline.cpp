@@ -28,11 +28,11 @@ std::vector<LayerWork> layer_work(const Network& network, int batch, double byte
 }
 
 double roofline_seconds(const Network& network, int batch, double bytes_per_number,
-                        const Ceilings& ceilings) {
+                        const PeakRates& peak_rates) {
   double seconds = 0;
   for (const LayerWork& work : layer_work(network, batch, bytes_per_number))
-    seconds += std::max(2 * work.multiply_accumulates / ceilings.operations_per_s,
-                        work.bytes / ceilings.bytes_per_s);
+    seconds += std::max(2 * work.multiply_accumulates / peak_rates.operations_per_s,
+                        work.bytes / peak_rates.bytes_per_s);
   return seconds;
 }
 

@@ -1,4 +1,4 @@
-// The least time that a network can take on a machine whose ceilings are known.
+// The least time that a network can take on a machine whose peak_rates are known.
 #pragma once
 
 #include <vector>
@@ -19,14 +19,14 @@ struct LayerWork {
 std::vector<LayerWork> layer_work(const Network& network, int batch, double bytes_per_number);
 
 /// What a machine reaches at best.
-struct Ceilings {
+struct PeakRates {
   double operations_per_s = 0;  ///< a multiply-accumulate is two
   double bytes_per_s = 0;
 };
 
 /// Least seconds for one image: the sum over the layers of the larger of operations over their
-/// ceiling and bytes over theirs. Source: Williams et al. (2009), "Roofline", by layers.
+/// peak_rate and bytes over theirs. Source: Williams et al. (2009), "Roofline", by layers.
 double roofline_seconds(const Network& network, int batch, double bytes_per_number,
-                        const Ceilings& ceilings);
+                        const PeakRates& peak_rates);
 
 }  // namespace doetune::workloads

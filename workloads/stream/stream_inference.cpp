@@ -175,7 +175,7 @@ Result run_stream_inference(const Request& request) {
   if (measuring_at.realtime && rule.adaptive())
     check_time(rule, plan, std::min(limit_s, rule.max_s.value_or(limit_s)));
   const Precision precision = precision_named(in.text("precision"));
-  const auto ceilings = ceilings_for(request, precision);
+  const auto peak_rates = peak_rates_for(request, precision);
   Session session(request, placed, plan, spec);
   Result result;
   if (in.is_word("channels")) {
@@ -184,8 +184,8 @@ Result run_stream_inference(const Request& request) {
     result = stream_result(measuring_at(session.pool(), plan), request.repeats, placed.executors());
     result.notes["channels_sustained"] = "found only with channels = max";
   }
-  add_roofline_fraction(ceilings, network_of(in), in.integer("batch_size"), precision, placed.gpus,
-                        result);
+  add_roofline_fraction(peak_rates, network_of(in), in.integer("batch_size"), precision,
+                        placed.gpus, result);
   session.add_notes(result);
   result.notes["channels"] = plan.channels;
   result.notes["offered_images_per_s"] = plan.channels * plan.decode_rate;

@@ -83,7 +83,7 @@ std::vector<double> quantiles_of(const Request& request) {
 }
 
 Result measured_result(const Request& request, const TimingOptions& options, const Network& network,
-                       const std::optional<Ceilings>& ceilings) {
+                       const std::optional<PeakRates>& peak_rates) {
   const Inputs& in = request.inputs;
   const int batch = in.integer("batch_size");
   const Precision precision = precision_named(in.text("precision"));
@@ -106,7 +106,7 @@ Result measured_result(const Request& request, const TimingOptions& options, con
   const auto measured = time_runs(run, options);
   Result result = timed_result(measured, request.repeats, derived);
   add_tail(measured, result);
-  add_roofline_fraction(ceilings, network, batch, precision, 1, result);
+  add_roofline_fraction(peak_rates, network, batch, precision, 1, result);
   result.notes["engine"] = engine->description();
   return result;
 }
@@ -115,8 +115,9 @@ Result run_network_inference(const Request& request) {
   TimingOptions options = timing_options(request, Clock::now());
   options.rule.quantiles = quantiles_of(request);
   const Network network = network_of(request.inputs);
-  const auto ceilings = ceilings_for(request, precision_named(request.inputs.text("precision")));
-  return measured_result(request, options, network, ceilings);
+  const auto peak_rates =
+      peak_rates_for(request, precision_named(request.inputs.text("precision")));
+  return measured_result(request, options, network, peak_rates);
 }
 
 }  // namespace

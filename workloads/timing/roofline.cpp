@@ -1,6 +1,6 @@
 #include "workloads/timing/roofline.h"
 
-#include "workloads/ceilings/ceilings.h"
+#include "workloads/peak_rates/peak_rates.h"
 #include "workloads/shared_inputs.h"
 
 namespace doetune::workloads {
@@ -17,33 +17,33 @@ Input roofline_input() {
                     "the device's peak rates: measured once and kept, measured now, or none");
 }
 
-std::optional<Ceilings> ceilings_for(const Request& request, Precision precision) {
+std::optional<PeakRates> peak_rates_for(const Request& request, Precision precision) {
   const Inputs& in = request.inputs;
   if (in.text("roofline") == "off") return std::nullopt;
-  return ceilings_of(in.text("device"), precision, threads_of(request), cache_directory(),
-                     in.text("roofline") == "measure" ? Renewal::always : Renewal::if_needed);
+  return peak_rates_of(in.text("device"), precision, threads_of(request), cache_directory(),
+                       in.text("roofline") == "measure" ? Renewal::always : Renewal::if_needed);
 }
 
-void add_roofline(const std::optional<Ceilings>& ceilings, double min_s,
+void add_roofline(const std::optional<PeakRates>& peak_rates, double min_s,
                   std::vector<Derived>& responses) {
-  if (ceilings) responses.push_back({kName, [=](double seconds) { return min_s / seconds; }});
+  if (peak_rates) responses.push_back({kName, [=](double seconds) { return min_s / seconds; }});
 }
 
-void add_ceiling_notes(const std::optional<Ceilings>& ceilings, Result& result) {
-  if (!ceilings) {
+void add_peak_rate_notes(const std::optional<PeakRates>& peak_rates, Result& result) {
+  if (!peak_rates) {
     result.notes[kName] = "roofline is off";
     return;
   }
-  result.notes["ceiling_tflop_per_s"] = ceilings->operations_per_s / kTera;
-  result.notes["ceiling_gb_per_s"] = ceilings->bytes_per_s / kGiga;
+  result.notes["ceiling_tflop_per_s"] = peak_rates->operations_per_s / kTera;
+  result.notes["ceiling_gb_per_s"] = peak_rates->bytes_per_s / kGiga;
 }
 
-void add_roofline_fraction(const std::optional<Ceilings>& ceilings, const Network& network,
+void add_roofline_fraction(const std::optional<PeakRates>& peak_rates, const Network& network,
                            int batch, Precision precision, int devices, Result& result) {
-  add_ceiling_notes(ceilings, result);
-  if (!ceilings) return;
+  add_peak_rate_notes(peak_rates, result);
+  if (!peak_rates) return;
   const auto fraction = [&](double images_per_s) {
-    return roofline_fraction(network, batch, precision, images_per_s / devices, *ceilings);
+    return roofline_fraction(network, batch, precision, images_per_s / devices, *peak_rates);
   };
   result.responses[kName] = fraction(result.responses.at("throughput"));
   if (const auto repeats = result.repeats.find("throughput"); repeats != result.repeats.end()) {

@@ -7,7 +7,7 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-using Block = LearnedBlocks::Block;
+using Block = ParameterBlocks::Block;
 
 /// Before any memory is asked for.
 const Network& trainable(const Network& network, Precision precision) {
@@ -29,8 +29,8 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
       plan_(plan_tensors(network_, channel_multiple(options.precision))),
       compute_(*gpu.multiprocessors),
       handle_(compute_),
-      learned_(LearnedLayout(network_, plan_, options.precision), options.precision, compute_,
-               parameters, statistics),
+      parameters_(ParameterLayout(network_, plan_, options.precision), options.precision, compute_,
+                  parameters, statistics),
       cache_(cache_directory(), gpu.name, cudnnGetVersion()),
       chooser_({handle_, nullptr}, {compute_, gpu.multiprocessors->count()}, cache_,
                proposals_to_time()) {
@@ -129,7 +129,7 @@ CudnnTrainable::Prepared& CudnnTrainable::prepared(int images) {
   if (found != prepared_.end()) return found->second;
   Prepared made;
   made.pass = std::make_unique<TrainingPass>(
-      TrainedLayers{network_, plan_, learned_.layout(), options_}, images, chooser_);
+      TrainedLayers{network_, plan_, parameters_.layout(), options_}, images, chooser_);
   cache_.save();
   made.arena = arenas_.of(made.pass->arena_bytes());
   return prepared_.emplace(images, std::move(made)).first->second;
@@ -140,7 +140,7 @@ TrainingPass::Run CudnnTrainable::run_of(const Prepared& prepared) const {
            static_cast<const std::int64_t*>(step_.data()), prepared.arena,
            static_cast<float*>(logits_.data()), host_losses_.as<float>().data(),
            host_correct_.as<std::int32_t>().data()},
-          learned_,
+          parameters_,
           handle_,
           compute_,
           /*learning=*/true,
@@ -149,17 +149,18 @@ TrainingPass::Run CudnnTrainable::run_of(const Prepared& prepared) const {
 
 void CudnnTrainable::learn_whole(const TrainingPass::Run& run, const TrainingPass& pass) const {
   pass.learn(run, 0, pass.points().back().end);
-  learned_.unpack(0, learned_.layout().count());
+  parameters_.unpack(0, parameters_.layout().count());
 }
 
 void CudnnTrainable::learn_part(const TrainingPass::Run& run, const TrainingPass& pass,
                                 std::size_t part) {
   const auto& points = pass.points();
   const TrainingPass::Point before =
-      part == 0 ? TrainingPass::Point{0, learned_.layout().count()} : points[part - 1];
+      part == 0 ? TrainingPass::Point{0, parameters_.layout().count()} : points[part - 1];
   pass.learn(run, before.end, points[part].end);
-  learned_.unpack(points[part].offset, before.offset);
-  if (!options_.gradients_on_device) learned_.fetch_gradients(points[part].offset, before.offset);
+  parameters_.unpack(points[part].offset, before.offset);
+  if (!options_.gradients_on_device)
+    parameters_.fetch_gradients(points[part].offset, before.offset);
 }
 
 void CudnnTrainable::run_whole(Prepared& prepared) {
@@ -172,7 +173,7 @@ void CudnnTrainable::run_whole(Prepared& prepared) {
 void CudnnTrainable::run_parts(Prepared& prepared, const GradientsReady& ready) {
   const auto& points = prepared.pass->points();
   if (prepared.parts.empty()) {
-    if (!options_.gradients_on_device) learned_.host_memory(Block::gradients);
+    if (!options_.gradients_on_device) parameters_.host_memory(Block::gradients);
     std::vector<CapturedGraph> parts;
     for (std::size_t part = 0; part < points.size(); ++part)
       parts.emplace_back(compute_, [this, &prepared, part] {
@@ -185,7 +186,7 @@ void CudnnTrainable::run_parts(Prepared& prepared, const GradientsReady& ready) 
     prepared.parts[part].launch(compute_);
     events_[part]->record(compute_);
   }
-  if (!options_.gradients_on_device) learned_.set_current(Block::gradients, true);
+  if (!options_.gradients_on_device) parameters_.set_current(Block::gradients, true);
   for (std::size_t part = 0; part < points.size(); ++part) {
     events_[part]->wait();
     ready(points[part].offset);
@@ -206,8 +207,8 @@ BatchScore CudnnTrainable::gradients(int images, const GradientsReady& ready) {
     step.learned_before = true;
   }
   logits_copied_ = false;
-  learned_.set_current(Block::gradients, false);
-  learned_.set_current(Block::statistics, false);
+  parameters_.set_current(Block::gradients, false);
+  parameters_.set_current(Block::statistics, false);
   if (ready)
     run_parts(step, ready);
   else
@@ -218,10 +219,10 @@ BatchScore CudnnTrainable::gradients(int images, const GradientsReady& ready) {
 
 void CudnnTrainable::update(float learning_rate) {
   enter();
-  learned_.set_current(Block::parameters, false);
-  learned_.set_current(Block::momentum, false);
+  parameters_.set_current(Block::parameters, false);
+  parameters_.set_current(Block::momentum, false);
   ++updates_;
-  learned_.descend({learning_rate, options_.momentum, options_.weight_decay});
+  parameters_.sgd_step({learning_rate, options_.momentum, options_.weight_decay});
 }
 
 BatchScore CudnnTrainable::evaluate(int images) {
@@ -244,17 +245,18 @@ BatchScore CudnnTrainable::evaluate(int images) {
 
 std::span<float> CudnnTrainable::block(Block which) {
   enter();
-  return learned_.on_host(which);
+  return parameters_.on_host(which);
 }
 
 std::span<float> CudnnTrainable::gradients_block() {
   if (!options_.gradients_on_device) return block(Block::gradients);
-  return {learned_.on_gpu(Block::gradients), static_cast<std::size_t>(learned_.layout().count())};
+  return {parameters_.on_gpu(Block::gradients),
+          static_cast<std::size_t>(parameters_.layout().count())};
 }
 
 void CudnnTrainable::changed() {
   enter();
-  learned_.upload();
+  parameters_.upload();
 }
 
 }  // namespace doetune::workloads::cudnn

@@ -38,10 +38,10 @@ class CudnnTrainable final : public TrainableNetwork {
   void update(float learning_rate) override;
   BatchScore evaluate(int images) override;
   std::span<const float> logits() override;
-  std::span<float> parameters() override { return block(LearnedBlocks::Block::parameters); }
+  std::span<float> parameters() override { return block(ParameterBlocks::Block::parameters); }
   std::span<float> gradients_block() override;
-  std::span<float> momentum_block() override { return block(LearnedBlocks::Block::momentum); }
-  std::span<float> statistics() override { return block(LearnedBlocks::Block::statistics); }
+  std::span<float> momentum_block() override { return block(ParameterBlocks::Block::momentum); }
+  std::span<float> statistics() override { return block(ParameterBlocks::Block::statistics); }
   void changed() override;
 
  private:
@@ -56,7 +56,7 @@ class CudnnTrainable final : public TrainableNetwork {
   };
 
   void enter() const;  // makes the GPU the calling thread's
-  std::span<float> block(LearnedBlocks::Block which);
+  std::span<float> block(ParameterBlocks::Block which);
   void check_labels(int images);
   Prepared& prepared(int images);
   std::span<float> host_input();
@@ -74,7 +74,7 @@ class CudnnTrainable final : public TrainableNetwork {
   TensorPlan plan_;
   Stream compute_;
   Handle handle_;
-  LearnedBlocks learned_;
+  ParameterBlocks parameters_;
   PlanCache cache_;
   PlanChooser chooser_;
   PinnedBuffer pinned_input_;  // or the other, as TrainingOptions::input_memory has it

@@ -56,24 +56,25 @@ TrainingPass::Tensor TrainingPass::input_of(const Convolution& conv, int layer) 
 // -- with batch normalisation ---------------------------------------------------------------------
 
 NormLayer TrainingPass::norm_layer(const Run& run, int layer, int channels_room) const {
-  const LearnedBlocks& learned = run.learned;
+  const ParameterBlocks& parameters = run.parameters;
   return {std::get<Convolution>(layers_.network.layers[layer].op).filters,
-          learned.parameters(layers_.layout.bias_or_scale(layer)),
-          learned.parameters(layers_.layout.shift(layer)),
-          learned.on_gpu(LearnedBlocks::Block::statistics) + layers_.layout.place(layer).statistics,
+          parameters.parameters(layers_.layout.bias_or_scale(layer)),
+          parameters.parameters(layers_.layout.shift(layer)),
+          parameters.on_gpu(ParameterBlocks::Block::statistics) +
+              layers_.layout.place(layer).statistics,
           static_cast<Normalisation*>(data(run, channels_room))};
 }
 
 void TrainingPass::add_normalised(const Convolution& conv, int layer,
                                   const TrainingConvolutions& passes) {
   const Tensor input = input_of(conv, layer);
-  const LearnedTensor weights = layers_.layout.weights(layer);
+  const ParameterTensor weights = layers_.layout.weights(layer);
   const PlannedConvolution plan = planned(passes.forward);
   const Tensor product =
       new_tensor(layers_.network.layers[layer].output, passes.forward.output.channels);
   step({input.room, product.room, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
-        {view(each, input).data, each.learned.packed(weights), nullptr, nullptr,
+        {view(each, input).data, each.parameters.packed(weights), nullptr, nullptr,
          view(each, product).data, nullptr});
   });
 
@@ -106,8 +107,8 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
     step({back.room, product.room, product_back.room, channels, sums}, [=, this](const Run& each) {
       normalise_back(launch(each), norm_layer(each, layer, channels), activation, view(each, back),
                      view(each, product),
-                     each.learned.gradients(layers_.layout.bias_or_scale(layer)),
-                     each.learned.gradients(layers_.layout.shift(layer)),
+                     each.parameters.gradients(layers_.layout.bias_or_scale(layer)),
+                     each.parameters.gradients(layers_.layout.shift(layer)),
                      static_cast<float*>(data(each, sums)), view(each, product_back));
     });
     add_gradients(conv, layer, passes, input, product_back);
@@ -119,8 +120,8 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
 void TrainingPass::add_biased(const Convolution& conv, int layer,
                               const TrainingConvolutions& passes) {
   const Tensor input = input_of(conv, layer);
-  const LearnedTensor weights = layers_.layout.weights(layer);
-  const LearnedTensor bias = layers_.layout.bias_or_scale(layer);
+  const ParameterTensor weights = layers_.layout.weights(layer);
+  const ParameterTensor bias = layers_.layout.bias_or_scale(layer);
   const int sum = layers_.plan.fused[layer];
   const Tensor added = sum < 0 ? Tensor{} : result(other_input(layers_.network, sum, layer));
   const Tensor out = result(layer);
@@ -130,7 +131,7 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
     const View to = view(each, out);
     const View other = view(each, added);
     run(plan, each,
-        {view(each, input).data, each.learned.packed(weights), each.learned.packed(bias),
+        {view(each, input).data, each.parameters.packed(weights), each.parameters.packed(bias),
          other.data, to.data, nullptr});
     if (more) add_and_activate(launch(each), passes.forward.activation, to, other, to);
   });
@@ -146,7 +147,7 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
     const int sums = new_room(scratch_bytes(back));
     step({back.room, result_read.room, copy.room, sums}, [=, this](const Run& each) {
       bias_back(launch(each), activation, conv.filters, view(each, back), view(each, result_read),
-                each.learned.gradients(bias), static_cast<float*>(data(each, sums)),
+                each.parameters.gradients(bias), static_cast<float*>(data(each, sums)),
                 view(each, copy));
     });
     add_gradients(conv, layer, passes, input, as_it_is ? back : copy);
@@ -158,11 +159,11 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
 void TrainingPass::add_gradients(const Convolution& conv, int layer,
                                  const TrainingConvolutions& passes, const Tensor& input,
                                  const Tensor& product_gradient) {
-  const LearnedTensor weights = layers_.layout.weights(layer);
+  const ParameterTensor weights = layers_.layout.weights(layer);
   const PlannedConvolution plan = planned(passes.backward_filter);
   step({input.room, product_gradient.room, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
-        {view(each, input).data, each.learned.packed_gradient(weights), nullptr, nullptr,
+        {view(each, input).data, each.parameters.packed_gradient(weights), nullptr, nullptr,
          view(each, product_gradient).data, nullptr});
   });
   finished(weights.offset);
@@ -174,7 +175,7 @@ void TrainingPass::add_input_gradient(const Convolution& conv, int layer,
                                       const ConvolutionCase& problem,
                                       const Tensor& product_gradient) {
   const int input = layers_.network.layers[layer].inputs[0];
-  const LearnedTensor weights = layers_.layout.weights(layer);
+  const ParameterTensor weights = layers_.layout.weights(layer);
   const Target goal = target(input);
   const PlannedConvolution plan = planned(problem);
   const Shape& shape = layers_.network.shape_of(input);
@@ -182,7 +183,7 @@ void TrainingPass::add_input_gradient(const Convolution& conv, int layer,
   const Tensor to = directly ? goal.tensor : new_tensor(shape, goal.tensor.channels);
   step({product_gradient.room, to.room, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
-        {view(each, to).data, each.learned.packed(weights), nullptr, nullptr,
+        {view(each, to).data, each.parameters.packed(weights), nullptr, nullptr,
          view(each, product_gradient).data, nullptr});
   });
   if (directly) return;

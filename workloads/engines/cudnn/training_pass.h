@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "workloads/engines/cudnn/learned_blocks.h"
+#include "workloads/engines/cudnn/parameter_blocks.h"
 #include "workloads/engines/cudnn/plan_chooser.h"
 #include "workloads/engines/cudnn/training_graphs.h"
 #include "workloads/engines/cudnn/training_kernels.h"
@@ -19,7 +19,7 @@ namespace doetune::workloads::cudnn {
 struct TrainedLayers {
   const Network& network;
   const TensorPlan& plan;
-  const LearnedLayout& layout;
+  const ParameterLayout& layout;
   const TrainingOptions& options;
 };
 
@@ -58,7 +58,7 @@ class TrainingPass {
   };
   struct Run {
     Buffers buffers;
-    const LearnedBlocks& learned;
+    const ParameterBlocks& parameters;
     cudnnHandle_t handle;
     cudaStream_t stream;  // the handle's
     bool learning = true;

@@ -1,7 +1,7 @@
 #include "workloads/engines/onednn/onednn_stage.h"
 
 #include "workloads/engines/onednn/onednn_calls.h"
-#include "workloads/engines/onednn/onednn_learner.h"
+#include "workloads/engines/onednn/onednn_optimizer.h"
 #include "workloads/engines/onednn/onednn_training_plan.h"
 
 namespace doetune::workloads {
@@ -19,7 +19,7 @@ bool begins_network(const Network& stage) {
 
 /// A micro-batch under way: what goes in and out on the host, and the memory in between.
 struct Slot {
-  Slot(const dnnl::engine& engine, const Network& stage, onednn::LearnerBlocks& blocks,
+  Slot(const dnnl::engine& engine, const Network& stage, onednn::OptimizerBlocks& blocks,
        const std::int64_t* updates)
       : input(stage.input.elements() * blocks.options.batch),
         labels(static_cast<std::size_t>(blocks.options.batch), 0),
@@ -44,11 +44,11 @@ struct Slot {
   onednn::TrainingPlans plans;
 };
 
-class OnednnStage final : public onednn::OnednnLearner<TrainableStage> {
+class OnednnStage final : public onednn::OnednnOptimizer<TrainableStage> {
  public:
   OnednnStage(const Network& stage, std::span<const float> parameters,
               std::span<const float> statistics, const TrainingOptions& options, int slots)
-      : OnednnLearner(stage, parameters, statistics, options), stage_(stage) {
+      : OnednnOptimizer(stage, parameters, statistics, options), stage_(stage) {
     for (int slot = 0; slot < slots; ++slot)
       slots_.push_back(std::make_unique<Slot>(engine_, stage_, blocks_, &updates_));
   }

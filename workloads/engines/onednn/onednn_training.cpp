@@ -5,7 +5,7 @@
 #include "workloads/engines/onednn/cross_entropy.h"
 #include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_engine.h"
-#include "workloads/engines/onednn/onednn_learner.h"
+#include "workloads/engines/onednn/onednn_optimizer.h"
 #include "workloads/engines/onednn/onednn_training_plan.h"
 
 namespace doetune::workloads {
@@ -21,11 +21,11 @@ std::int64_t min_bytes(const Network& network, const TrainingOptions& options) {
   return numbers * options.batch * bytes_of(options.precision);
 }
 
-class OnednnTrainable final : public onednn::OnednnLearner<TrainableNetwork> {
+class OnednnTrainable final : public onednn::OnednnOptimizer<TrainableNetwork> {
  public:
   OnednnTrainable(const Network& network, std::span<const float> parameters,
                   std::span<const float> statistics, const TrainingOptions& options)
-      : OnednnLearner(network, parameters, statistics, options),
+      : OnednnOptimizer(network, parameters, statistics, options),
         network_(network),
         options_(options),
         input_(network.input.elements() * options.batch),

@@ -74,15 +74,15 @@ bool is_shared(int argument) { return argument == DNNL_ARG_WEIGHTS || argument =
 
 }  // namespace
 
-std::vector<TrainingPlan::Learned> TrainingPlan::places(const Network& network) {
-  std::vector<Learned> result(network.layers.size());
+std::vector<TrainingPlan::Parameters> TrainingPlan::places(const Network& network) {
+  std::vector<Parameters> result(network.layers.size());
   std::int64_t statistics = 0;
   for (const ParameterTensor& tensor : parameter_layout(network)) {
-    Learned& learned = result[tensor.layer];
+    Parameters& parameters = result[tensor.layer];
     if (tensor.kind == ParameterKind::weights) {
-      learned.weights = tensor.offset;
-      learned.others = tensor.offset + tensor.count;
-      learned.statistics = statistics;
+      parameters.weights = tensor.offset;
+      parameters.others = tensor.offset + tensor.count;
+      parameters.statistics = statistics;
     } else if (tensor.kind == ParameterKind::scale) {
       statistics += 2 * tensor.count;
     }
@@ -175,14 +175,15 @@ TrainingPlan::WeightedPasses TrainingPlan::inner_product(const Convolution& conv
 TrainingPlan::Tensor TrainingPlan::weights_of(const Convolution& conv, int layer,
                                               float* block) const {
   const Shape& in = network_.shape_of(network_.layers[layer].inputs[0]);
-  return {{weight_dims(conv, in), Type::f32, Tag::oihw}, -1, block + learned_[layer].weights};
+  return {{weight_dims(conv, in), Type::f32, Tag::oihw}, -1, block + parameters_[layer].weights};
 }
 
 /// The bias, or scale and shift as two rows.
 TrainingPlan::Tensor TrainingPlan::others_of(const Convolution& conv, int layer,
                                              float* block) const {
   const memory::desc two_rows({2, conv.filters}, Type::f32, Tag::nc);
-  return {conv.batch_norm ? two_rows : vector_of(conv.filters), -1, block + learned_[layer].others};
+  return {conv.batch_norm ? two_rows : vector_of(conv.filters), -1,
+          block + parameters_[layer].others};
 }
 
 void TrainingPlan::add(const Convolution& conv, int layer) {
@@ -282,7 +283,7 @@ void TrainingPlan::add_weights_gradient(const Convolution& conv, int layer,
   add_weighted(pass, arguments);
   add_gathered(weights, pass.parts, weights_block);
   add_gathered(bias, pass.parts, bias_block);
-  steps_.push_back([this, offset = learned_[layer].weights](dnnl::stream& stream) {
+  steps_.push_back([this, offset = parameters_[layer].weights](dnnl::stream& stream) {
     if (!*ready_) return;
     stream.wait();
     (*ready_)(offset);

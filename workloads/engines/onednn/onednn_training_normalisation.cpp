@@ -119,8 +119,8 @@ TrainingPlan::Normalisation TrainingPlan::add_normalisation(const Convolution& c
   made.result = new_tensor(made.x.desc);
   const Tensor work =
       new_tensor({{(2 * images_ + kFactorRows) * strips.channels()}, Type::f32, Tag::x});
-  const float* learned = buffers_.parameters + learned_[layer].others;
-  float* running = buffers_.statistics + learned_[layer].statistics;
+  const float* parameters = buffers_.parameters + parameters_[layer].others;
+  float* running = buffers_.statistics + parameters_[layer].statistics;
   const auto values = strips.values();
   const auto unbiased = values / std::max(values - 1, 1.0);
 
@@ -146,8 +146,8 @@ TrainingPlan::Normalisation TrainingPlan::add_normalisation(const Convolution& c
       const bool real = f < filters;  // the rest fills a block of channels
       moments[f] = mean;
       moments[strips.channels() + f] = inverse;
-      rows.factor(strips.images, 0, 0)[f] = real ? inverse * learned[f] : 0;
-      rows.factor(strips.images, 1, 0)[f] = real ? learned[filters + f] : 0;
+      rows.factor(strips.images, 0, 0)[f] = real ? inverse * parameters[f] : 0;
+      rows.factor(strips.images, 1, 0)[f] = real ? parameters[filters + f] : 0;
       if (!real) continue;
       running[f] += momentum * (mean - running[f]);
       running[filters + f] +=
@@ -197,8 +197,8 @@ TrainingPlan::Tensor TrainingPlan::normalisation_back(const Convolution& conv, i
   const bool keeps = normalisation.other_input && normalisation.slope != 1.0F;
   Tensor kept = gradient;
   if (keeps) kept = new_tensor(normalisation.x.desc);
-  const float* learned = buffers_.parameters + learned_[layer].others;
-  float* gradients = buffers_.gradients + learned_[layer].others;
+  const float* parameters = buffers_.parameters + parameters_[layer].others;
+  float* gradients = buffers_.gradients + parameters_[layer].others;
 
   const auto finish_group = [=, filters = conv.filters](int group, const Rows& rows,
                                                         const float* moments) {
@@ -213,7 +213,7 @@ TrainingPlan::Tensor TrainingPlan::normalisation_back(const Convolution& conv, i
     for (int lane = 0; lane < strips.lanes; ++lane) {
       const int f = begin + lane;
       const double inverse = double{moments[strips.channels() + f]};
-      const double factor = f < filters ? double{learned[f]} * inverse : 0;
+      const double factor = f < filters ? double{parameters[f]} * inverse : 0;
       rows.factor(strips.images, 0, 0)[f] = static_cast<float>(factor);
       rows.factor(strips.images, 1, 0)[f] =
           static_cast<float>(-factor * inverse * inverse * products[lane] / strips.values());

@@ -36,7 +36,7 @@ TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
       options_(options),
       images_(images),
       buffers_(buffers),
-      learned_(places(network)),
+      parameters_(places(network)),
       fused_sums_(normalised_sums(network)),
       image_{{nchw(images, network.input), Type::f32, Tag::nhwc}, -1, buffers.input},
       contributions_(network.layers.size()) {

@@ -90,7 +90,7 @@ class TrainingPlan {
 
   // onednn_training_convolutions.cpp
   /// Where a convolution's numbers lie in the blocks.
-  struct Learned {
+  struct Parameters {
     std::int64_t weights = 0;
     std::int64_t others = 0;  // scale and shift, or bias
     std::int64_t statistics = 0;
@@ -119,7 +119,7 @@ class TrainingPlan {
     float slope = 1;                 // of the activation below zero
     std::optional<int> other_input;  // of the sum
   };
-  static std::vector<Learned> places(const Network& network);
+  static std::vector<Parameters> places(const Network& network);
   /// Parts that threads share the images of a convolution in; 1: threads work inside oneDNN.
   int parts_of(const Convolution& conv, int layer) const;
   WeightedPasses convolution(const Convolution& conv, int layer, int parts) const;
@@ -163,8 +163,8 @@ class TrainingPlan {
   const TrainingOptions options_;
   int images_;
   TrainingBuffers buffers_;
-  std::vector<Learned> learned_;  // of each layer
-  std::vector<int> fused_sums_;   // that a batch normalisation computes
+  std::vector<Parameters> parameters_;  // of each layer
+  std::vector<int> fused_sums_;         // that a batch normalisation computes
   Tensor image_;
   std::vector<Tensor> tensors_;                      // results of the layers
   std::vector<std::vector<Tensor>> contributions_;   // to the gradients by them

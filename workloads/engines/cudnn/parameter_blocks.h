@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "workloads/engines/cudnn/device.h"
-#include "workloads/engines/cudnn/learned_kernels.h"
+#include "workloads/engines/cudnn/parameter_kernels.h"
 #include "workloads/engines/tensor_plan.h"
 #include "workloads/networks/parameters.h"
 
 namespace doetune::workloads::cudnn {
 
-/// Where each learned number lies, in the blocks and in the packed copy.
-class LearnedLayout {
+/// Where each parameters number lies, in the blocks and in the packed copy.
+class ParameterLayout {
  public:
-  LearnedLayout(const Network& network, const TensorPlan& plan, Precision precision);
+  ParameterLayout(const Network& network, const TensorPlan& plan, Precision precision);
 
   /// Of one convolution.
   struct Place {
@@ -24,13 +24,13 @@ class LearnedLayout {
     std::int64_t statistics = 0;  // of its running means; the variances follow
   };
   const Place& place(int layer) const { return places_[layer]; }
-  const LearnedTensor& weights(int layer) const { return tensors_[places_[layer].weights]; }
-  const LearnedTensor& bias_or_scale(int layer) const {
+  const ParameterTensor& weights(int layer) const { return tensors_[places_[layer].weights]; }
+  const ParameterTensor& bias_or_scale(int layer) const {
     return tensors_[places_[layer].weights + 1];
   }
-  const LearnedTensor& shift(int layer) const { return tensors_[places_[layer].weights + 2]; }
+  const ParameterTensor& shift(int layer) const { return tensors_[places_[layer].weights + 2]; }
 
-  const std::vector<LearnedTensor>& tensors() const { return tensors_; }
+  const std::vector<ParameterTensor>& tensors() const { return tensors_; }
   /// Of all tensors, in their order.
   const std::vector<Chunk>& chunks() const { return chunks_; }
   /// The first chunk of the tensors from `offset` on.
@@ -41,34 +41,34 @@ class LearnedLayout {
 
  private:
   std::vector<Place> places_;  // by layer
-  std::vector<LearnedTensor> tensors_;
+  std::vector<ParameterTensor> tensors_;
   std::vector<Chunk> chunks_;
   std::int64_t count_ = 0;
   std::int64_t packed_elements_ = 0;
   std::int64_t statistics_ = 0;
 };
 
-/// The blocks of TrainableNetwork. On the GPU weights lie channels last (LearnedTensor); copies on
-/// the host are made when they are asked for. All work goes to one stream.
-class LearnedBlocks {
+/// The blocks of TrainableNetwork. On the GPU weights lie channels last (ParameterTensor); copies
+/// on the host are made when they are asked for. All work goes to one stream.
+class ParameterBlocks {
  public:
   enum class Block { parameters, gradients, momentum, statistics };
 
   /// Throws CannotRun.
-  LearnedBlocks(LearnedLayout layout, Precision precision, cudaStream_t stream,
-                std::span<const float> parameters, std::span<const float> statistics);
+  ParameterBlocks(ParameterLayout layout, Precision precision, cudaStream_t stream,
+                  std::span<const float> parameters, std::span<const float> statistics);
 
-  const LearnedLayout& layout() const { return layout_; }
+  const ParameterLayout& layout() const { return layout_; }
   float* on_gpu(Block block) const { return static_cast<float*>(part(block).gpu.data()); }
-  float* parameters(const LearnedTensor& tensor) const {
+  float* parameters(const ParameterTensor& tensor) const {
     return on_gpu(Block::parameters) + tensor.offset;
   }
-  float* gradients(const LearnedTensor& tensor) const {
+  float* gradients(const ParameterTensor& tensor) const {
     return on_gpu(Block::gradients) + tensor.offset;
   }
   /// The packed copy of a tensor, and the packed gradient by it.
-  void* packed(const LearnedTensor& tensor) const { return packed_.at(tensor.packed * bytes_); }
-  void* packed_gradient(const LearnedTensor& tensor) const {
+  void* packed(const ParameterTensor& tensor) const { return packed_.at(tensor.packed * bytes_); }
+  void* packed_gradient(const ParameterTensor& tensor) const {
     return packed_gradients_.at(tensor.packed * bytes_);
   }
 
@@ -85,7 +85,7 @@ class LearnedBlocks {
   void unpack(std::int64_t from, std::int64_t to) const;
   /// The same part of the gradients to the host's memory.
   void fetch_gradients(std::int64_t from, std::int64_t to);
-  void descend(const Sgd& sgd);
+  void sgd_step(const Sgd& sgd);
 
  private:
   struct Part {
@@ -97,10 +97,10 @@ class LearnedBlocks {
   const Part& part(Block block) const { return parts_[static_cast<std::size_t>(block)]; }
   void give(Block block, std::span<const float> values);
   void move(Block block, Transfer direction);
-  LearnedChunks chunks(std::int64_t from, std::int64_t to) const;
-  LearnedChunks all_chunks() const { return chunks(0, layout_.count()); }
+  ParameterChunks chunks(std::int64_t from, std::int64_t to) const;
+  ParameterChunks all_chunks() const { return chunks(0, layout_.count()); }
 
-  LearnedLayout layout_;
+  ParameterLayout layout_;
   int bytes_;  // of a packed number
   Launch launch_;
   std::array<Part, 4> parts_;

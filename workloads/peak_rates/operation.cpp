@@ -1,12 +1,12 @@
-#include "workloads/ceilings/operation.h"
+#include "workloads/peak_rates/operation.h"
 
 #include <array>
 #include <stdexcept>
 #include <utility>
 
 #include "base/random.h"
-#include "workloads/ceilings/cpu_device.h"
 #include "workloads/cuda/cuda_library.h"
+#include "workloads/peak_rates/cpu_device.h"
 
 namespace doetune::workloads {
 namespace {

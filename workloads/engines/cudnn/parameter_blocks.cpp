@@ -1,4 +1,4 @@
-#include "workloads/engines/cudnn/learned_blocks.h"
+#include "workloads/engines/cudnn/parameter_blocks.h"
 
 #include <algorithm>
 
@@ -26,7 +26,8 @@ DeviceBuffer uploaded(const std::vector<T>& values) {
 
 // -- layout ---------------------------------------------------------------------------------------
 
-LearnedLayout::LearnedLayout(const Network& network, const TensorPlan& plan, Precision precision)
+ParameterLayout::ParameterLayout(const Network& network, const TensorPlan& plan,
+                                 Precision precision)
     : places_(network.layers.size()) {
   const auto reserve = [&](std::int64_t elements) {
     const std::int64_t at = packed_elements_;
@@ -37,28 +38,29 @@ LearnedLayout::LearnedLayout(const Network& network, const TensorPlan& plan, Pre
   for (const ParameterTensor& tensor : parameter_layout(network)) {
     const auto& conv = std::get<Convolution>(network.layers[tensor.layer].op);
     const int filters = plan.views[tensor.layer].channels;
-    LearnedTensor learned{
+    ParameterTensor parameters{
         tensor.offset, tensor.count, -1, static_cast<int>(tensor.count), filters, 1, false};
     if (tensor.kind == ParameterKind::weights) {
       const int input = network.layers[tensor.layer].inputs[0];
-      learned.weights = true;
-      learned.inputs = network.shape_of(input).channels;
-      learned.padded_inputs = plan.view_of(input).channels;
-      learned.window = conv.kernel.height * conv.kernel.width;
-      learned.packed = reserve(std::int64_t{filters} * learned.window * learned.padded_inputs);
+      parameters.weights = true;
+      parameters.inputs = network.shape_of(input).channels;
+      parameters.padded_inputs = plan.view_of(input).channels;
+      parameters.window = conv.kernel.height * conv.kernel.width;
+      parameters.packed =
+          reserve(std::int64_t{filters} * parameters.window * parameters.padded_inputs);
       places_[tensor.layer] = {static_cast<int>(tensors_.size()), statistics_};
       if (conv.batch_norm) statistics_ += 2 * conv.filters;
     } else if (tensor.kind == ParameterKind::bias) {
-      learned.packed = reserve(filters);
+      parameters.packed = reserve(filters);
     }
     for (std::int64_t first = 0; first < tensor.count; first += kChunkElements)
       chunks_.push_back({static_cast<int>(tensors_.size()), first});
-    tensors_.push_back(learned);
+    tensors_.push_back(parameters);
     count_ = tensor.offset + tensor.count;
   }
 }
 
-std::int64_t LearnedLayout::first_chunk(std::int64_t offset) const {
+std::int64_t ParameterLayout::first_chunk(std::int64_t offset) const {
   const auto found = std::ranges::lower_bound(
       chunks_, offset, {}, [&](const Chunk& chunk) { return tensors_[chunk.tensor].offset; });
   return found - chunks_.begin();
@@ -66,8 +68,9 @@ std::int64_t LearnedLayout::first_chunk(std::int64_t offset) const {
 
 // -- blocks ---------------------------------------------------------------------------------------
 
-LearnedBlocks::LearnedBlocks(LearnedLayout layout, Precision precision, cudaStream_t stream,
-                             std::span<const float> parameters, std::span<const float> statistics)
+ParameterBlocks::ParameterBlocks(ParameterLayout layout, Precision precision, cudaStream_t stream,
+                                 std::span<const float> parameters,
+                                 std::span<const float> statistics)
     : layout_(std::move(layout)), bytes_(bytes_of(precision)), launch_{precision, 0, stream} {
   constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
   for (const Block block : {Block::parameters, Block::gradients, Block::momentum})
@@ -84,18 +87,18 @@ LearnedBlocks::LearnedBlocks(LearnedLayout layout, Precision precision, cudaStre
   upload();
 }
 
-void LearnedBlocks::give(Block block, std::span<const float> values) {
+void ParameterBlocks::give(Block block, std::span<const float> values) {
   std::ranges::copy(values, host_memory(block));
   set_current(block, true);
 }
 
-float* LearnedBlocks::host_memory(Block block) {
+float* ParameterBlocks::host_memory(Block block) {
   Part& its = part(block);
   if (its.host.data() == nullptr) its.host = PinnedBuffer(its.gpu.bytes());
   return its.host.as<float>().data();
 }
 
-std::span<float> LearnedBlocks::on_host(Block block) {
+std::span<float> ParameterBlocks::on_host(Block block) {
   host_memory(block);
   Part& its = part(block);
   if (!its.current) {
@@ -106,7 +109,7 @@ std::span<float> LearnedBlocks::on_host(Block block) {
   return its.host.as<float>();
 }
 
-void LearnedBlocks::upload() {
+void ParameterBlocks::upload() {
   bool any = false;
   for (const Block block :
        {Block::parameters, Block::gradients, Block::momentum, Block::statistics}) {
@@ -120,7 +123,7 @@ void LearnedBlocks::upload() {
   if (any) check(cudaStreamSynchronize(launch_.stream), "waiting for the GPU");
 }
 
-void LearnedBlocks::move(Block block, Transfer direction) {
+void ParameterBlocks::move(Block block, Transfer direction) {
   if (block != Block::statistics)
     return transfer(launch_, all_chunks(), direction, on_gpu(block), host_memory(block));
   const bool to_host = direction == Transfer::to_host;
@@ -131,24 +134,24 @@ void LearnedBlocks::move(Block block, Transfer direction) {
         "copying running statistics");
 }
 
-LearnedChunks LearnedBlocks::chunks(std::int64_t from, std::int64_t to) const {
+ParameterChunks ParameterBlocks::chunks(std::int64_t from, std::int64_t to) const {
   const std::int64_t first = layout_.first_chunk(from);
-  return {static_cast<const LearnedTensor*>(tensors_.data()),
+  return {static_cast<const ParameterTensor*>(tensors_.data()),
           static_cast<const Chunk*>(chunks_.data()) + first, layout_.first_chunk(to) - first};
 }
 
-void LearnedBlocks::unpack(std::int64_t from, std::int64_t to) const {
+void ParameterBlocks::unpack(std::int64_t from, std::int64_t to) const {
   unpack_weights(launch_, chunks(from, to), packed_gradients_.data(), on_gpu(Block::gradients));
 }
 
-void LearnedBlocks::fetch_gradients(std::int64_t from, std::int64_t to) {
+void ParameterBlocks::fetch_gradients(std::int64_t from, std::int64_t to) {
   transfer(launch_, chunks(from, to), Transfer::to_host, on_gpu(Block::gradients),
            host_memory(Block::gradients));
 }
 
-void LearnedBlocks::descend(const Sgd& sgd) {
-  cudnn::descend(launch_, all_chunks(), sgd, on_gpu(Block::gradients), on_gpu(Block::momentum),
-                 on_gpu(Block::parameters), packed_.data());
+void ParameterBlocks::sgd_step(const Sgd& sgd) {
+  cudnn::sgd_step(launch_, all_chunks(), sgd, on_gpu(Block::gradients), on_gpu(Block::momentum),
+                  on_gpu(Block::parameters), packed_.data());
 }
 
 }  // namespace doetune::workloads::cudnn

@@ -1,4 +1,4 @@
-#include "workloads/ceilings/cpu_device.h"
+#include "workloads/peak_rates/cpu_device.h"
 
 #include <fmt/format.h>
 #include <omp.h>

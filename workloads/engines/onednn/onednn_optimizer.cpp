@@ -1,4 +1,4 @@
-#include "workloads/engines/onednn/onednn_learner.h"
+#include "workloads/engines/onednn/onednn_optimizer.h"
 
 #include <algorithm>
 #include <string>
@@ -11,9 +11,9 @@ Block::Block(std::span<const float> values) : Block(std::ssize(values)) {
   std::ranges::copy(values, buffer_.floats());
 }
 
-LearnerBlocks::LearnerBlocks(const Network& network, std::span<const float> first_parameters,
-                             std::span<const float> first_statistics,
-                             const TrainingOptions& training)
+OptimizerBlocks::OptimizerBlocks(const Network& network, std::span<const float> first_parameters,
+                                 std::span<const float> first_statistics,
+                                 const TrainingOptions& training)
     : layout(parameter_layout(network)),
       options(training),
       parameters(first_parameters),
@@ -21,7 +21,7 @@ LearnerBlocks::LearnerBlocks(const Network& network, std::span<const float> firs
       momentum(std::ssize(first_parameters)),
       statistics(first_statistics) {}
 
-void LearnerBlocks::update(float learning_rate) {
+void OptimizerBlocks::update(float learning_rate) {
   use_threads(options.threads);
   // In one pass over memory, and all tensors in one parallel region: most of them are small.
 #pragma omp parallel

@@ -1,12 +1,12 @@
-#include "workloads/ceilings/cuda_device.h"
+#include "workloads/peak_rates/cuda_device.h"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "workloads/ceilings/cuda_arrays.h"
-#include "workloads/ceilings/cuda_gemm.h"
-#include "workloads/ceilings/cuda_kernels.h"
+#include "workloads/peak_rates/cuda_arrays.h"
+#include "workloads/peak_rates/cuda_gemm.h"
+#include "workloads/peak_rates/cuda_kernels.h"
 
 namespace doetune::workloads {
 namespace {
@@ -99,7 +99,7 @@ class CudaTransfer final : public Operation {
   std::vector<float> pageable_;
 };
 
-/// Makes no context of the GPU before an operation is prepared: asking for ceilings that are kept
+/// Makes no context of the GPU before an operation is prepared: asking for peak_rates that are kept
 /// shall cost none of its memory.
 class CudaDevice final : public Device {
  public:

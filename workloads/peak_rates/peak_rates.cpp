@@ -1,4 +1,4 @@
-#include "workloads/ceilings/ceilings.h"
+#include "workloads/peak_rates/peak_rates.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "workloads/ceilings/operation.h"
+#include "workloads/peak_rates/operation.h"
 
 namespace doetune::workloads {
 namespace {
@@ -75,7 +75,7 @@ std::string file_name(const std::string& key) {
 
 }  // namespace
 
-std::optional<Ceilings> kept_ceilings(const std::string& text, const std::string& key) {
+std::optional<PeakRates> kept_peak_rates(const std::string& text, const std::string& key) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || json.value("doetune_ceilings", Json()) != kFormat ||
       json.value("key", Json()) != key)
@@ -83,25 +83,25 @@ std::optional<Ceilings> kept_ceilings(const std::string& text, const std::string
   const Json operations = json.value("operations_per_s", Json());
   const Json bytes = json.value("bytes_per_s", Json());
   if (!operations.is_number() || !bytes.is_number()) return std::nullopt;
-  const Ceilings ceilings{operations, bytes};
-  if (!(ceilings.operations_per_s > 0 && ceilings.bytes_per_s > 0)) return std::nullopt;
-  return ceilings;
+  const PeakRates peak_rates{operations, bytes};
+  if (!(peak_rates.operations_per_s > 0 && peak_rates.bytes_per_s > 0)) return std::nullopt;
+  return peak_rates;
 }
 
-Ceilings ceilings_of(std::string_view device_name, Precision precision, int threads,
-                     const std::filesystem::path& directory, Renewal renewal) {
+PeakRates peak_rates_of(std::string_view device_name, Precision precision, int threads,
+                        const std::filesystem::path& directory, Renewal renewal) {
   const auto device = open_device(device_name, threads);
   const std::string key = fmt::format("{}, {}", device->description(), name_of(precision));
   const std::string text = kept_text(
       directory, file_name(key),
-      [&](const std::string& kept) { return kept_ceilings(kept, key).has_value(); },
+      [&](const std::string& kept) { return kept_peak_rates(kept, key).has_value(); },
       [&] { return measured(*device, precision, key); }, renewal);
-  return *kept_ceilings(text, key);
+  return *kept_peak_rates(text, key);
 }
 
 double roofline_fraction(const Network& network, int batch, Precision precision,
-                         double images_per_s, const Ceilings& ceilings) {
-  return images_per_s * roofline_seconds(network, batch, bytes_of(precision), ceilings);
+                         double images_per_s, const PeakRates& peak_rates) {
+  return images_per_s * roofline_seconds(network, batch, bytes_of(precision), peak_rates);
 }
 
 }  // namespace doetune::workloads

@@ -1,7 +1,7 @@
-#include "workloads/ceilings/copy.h"
+#include "workloads/peak_rates/copy.h"
 
 #include "base/clock.h"
-#include "workloads/ceilings/operation.h"
+#include "workloads/peak_rates/operation.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
@@ -50,18 +50,18 @@ Result run_copy(const Request& request) {
   const Copy copy = copy_of(request.inputs);
   const auto device = open_device(request.inputs.text("device"), threads_of(request));
   const auto operation = device->prepare(copy);
-  const auto ceilings =
-      within_device(copy.kind) ? ceilings_for(request, Precision::fp32) : std::optional<Ceilings>();
+  const auto peak_rates = within_device(copy.kind) ? peak_rates_for(request, Precision::fp32)
+                                                   : std::optional<PeakRates>();
   TimingOptions options = start;
   options.slice_s = kCopySlice_s;
   std::vector<Derived> derived{
       {"bandwidth", [&](double seconds) { return copy.bytes_moved() / seconds / kGiga; }},
       {"time", [](double seconds) { return seconds; }}};
-  add_roofline(ceilings, ceilings ? copy.bytes_moved() / ceilings->bytes_per_s : 0, derived);
+  add_roofline(peak_rates, peak_rates ? copy.bytes_moved() / peak_rates->bytes_per_s : 0, derived);
   const auto measured =
       time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
   Result result = timed_result(measured, request.repeats, derived);
-  add_ceiling_notes(ceilings, result);
+  add_peak_rate_notes(peak_rates, result);
   if (!within_device(copy.kind))
     result.notes["roofline_fraction"] =
         "no peak rate is measured for the link between host and device";

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "workloads/ceilings/operation.h"
+#include "workloads/peak_rates/operation.h"
 
 namespace doetune::workloads {
 

@@ -1,4 +1,4 @@
-#include "workloads/static/picture_source.h"
+#include "workloads/static/image_source.h"
 
 #include <fmt/format.h>
 
@@ -18,16 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class GeneratedPictures : public PictureSource {
+class GeneratedImages : public ImageSource {
  public:
-  explicit GeneratedPictures(int clip_file) : clip_(Clip::read(clip_file, false).value()) {}
+  explicit GeneratedImages(int clip_file) : clip_(Clip::read(clip_file, false).value()) {}
 
-  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
+  DecodedImage image(std::int64_t number, StageTimes& times) override {
     StageClock clock;
-    DecodedPicture picture =
-        decoder_.decode(clip_.packet(static_cast<int>(number % clip_.frames())));
+    DecodedImage image = decoder_.decode(clip_.packet(static_cast<int>(number % clip_.frames())));
     clock.lap(times[Stage::decode]);
-    return picture;
+    return image;
   }
 
  private:
@@ -35,9 +34,9 @@ class GeneratedPictures : public PictureSource {
   ImageDecoder decoder_;
 };
 
-class DirectoryPictures : public PictureSource {
+class DirectoryImages : public ImageSource {
  public:
-  explicit DirectoryPictures(int list) : list_(list, Access::read_only) {
+  explicit DirectoryImages(int list) : list_(list, Access::read_only) {
     const std::string_view text(reinterpret_cast<const char*>(list_.bytes().data()),
                                 list_.bytes().size());
     for (std::size_t begin = 0; begin < text.size();) {
@@ -47,15 +46,15 @@ class DirectoryPictures : public PictureSource {
     }
   }
 
-  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
+  DecodedImage image(std::int64_t number, StageTimes& times) override {
     const std::string_view file = files_[static_cast<std::size_t>(number)];
     try {
       StageClock clock;
       const std::vector<std::byte> bytes = read_file(file);
       clock.lap(times[Stage::read]);
-      DecodedPicture picture = decoder_.decode(bytes);
+      DecodedImage image = decoder_.decode(bytes);
       clock.lap(times[Stage::decode]);
-      return picture;
+      return image;
     } catch (const VideoError& error) {
       throw VideoError(fmt::format("the image {}: {}", file, error.what()));
     }
@@ -67,15 +66,15 @@ class DirectoryPictures : public PictureSource {
   ImageDecoder decoder_;
 };
 
-class VideoPictures : public PictureSource {
+class VideoImages : public ImageSource {
  public:
-  explicit VideoPictures(const std::string& file) : reader_(file) {}
+  explicit VideoImages(const std::string& file) : reader_(file) {}
 
-  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
+  DecodedImage image(std::int64_t number, StageTimes& times) override {
     StageClock clock;
-    DecodedPicture picture = reader_.frame(number);
+    DecodedImage image = reader_.frame(number);
     clock.lap(times[Stage::decode]);
-    return picture;
+    return image;
   }
 
   std::int64_t undecodable() const override { return reader_.undecodable(); }
@@ -88,9 +87,9 @@ std::int64_t limited(std::int64_t there, const std::optional<std::int64_t>& most
   return std::min(there, most.value_or(there));
 }
 
-OpenPictureSet generate(const PictureSetRequest& request) {
-  OpenPictureSet open;
-  open.data.kind = PictureSet::Kind::generated;
+OpenImageSet generate(const ImageSetRequest& request) {
+  OpenImageSet open;
+  open.data.kind = ImageSet::Kind::generated;
   open.data.images = request.images.value_or(kGeneratedImages);
   open.data.frames_per_second = request.frames_per_second;
   const auto distinct = static_cast<int>(std::min<std::int64_t>(open.data.images, kDistinctImages));
@@ -99,31 +98,31 @@ OpenPictureSet generate(const PictureSetRequest& request) {
   return open;
 }
 
-OpenPictureSet open_directory(const PictureSetRequest& request) {
-  OpenPictureSet open;
-  std::vector<fs::path> files = pictures_in(fs::absolute(request.source));
+OpenImageSet open_directory(const ImageSetRequest& request) {
+  OpenImageSet open;
+  std::vector<fs::path> files = images_in(fs::absolute(request.source));
   if (files.empty())
     throw UsageError(
         fmt::format("the directory {} and its subdirectories contain no images (.jpg .png .bmp "
                     ".ppm .pgm .webp)",
                     request.source));
-  open.data.kind = PictureSet::Kind::directory;
+  open.data.kind = ImageSet::Kind::directory;
   open.data.images = limited(static_cast<std::int64_t>(files.size()), request.images);
   open.data.frames_per_second = request.frames_per_second;
   files.resize(static_cast<std::size_t>(open.data.images));
   std::string list;
   for (const fs::path& file : files) list += file.native() + '\0';
-  open.file = make_memory_file("doetune-pictures", list.size());
+  open.file = make_memory_file("doetune-images", list.size());
   const Mapping mapping(open.file.get(), Access::read_write);
   std::memcpy(mapping.bytes().data(), list.data(), list.size());
   open.data.file = open.file.get();
   return open;
 }
 
-OpenPictureSet open_video(const PictureSetRequest& request) {
-  OpenPictureSet open;
+OpenImageSet open_video(const ImageSetRequest& request) {
+  OpenImageSet open;
   open.data.path = fs::absolute(request.source).string();
-  open.data.kind = PictureSet::Kind::video;
+  open.data.kind = ImageSet::Kind::video;
   try {
     const VideoInformation video = VideoReader(open.data.path).information();
     open.data.images = limited(video.frames, request.images);
@@ -143,7 +142,7 @@ OpenPictureSet open_video(const PictureSetRequest& request) {
 
 }  // namespace
 
-OpenPictureSet open_picture_set(const PictureSetRequest& request) {
+OpenImageSet open_image_set(const ImageSetRequest& request) {
   if (request.source == "generated") return generate(request);
   std::error_code none;
   const fs::file_status status = fs::status(request.source, none);
@@ -154,16 +153,16 @@ OpenPictureSet open_picture_set(const PictureSetRequest& request) {
                   request.source));
 }
 
-std::unique_ptr<PictureSource> open_source(const PictureSet& data) {
+std::unique_ptr<ImageSource> open_source(const ImageSet& data) {
   switch (data.kind) {
-    case PictureSet::Kind::generated:
-      return std::make_unique<GeneratedPictures>(data.file);
-    case PictureSet::Kind::directory:
-      return std::make_unique<DirectoryPictures>(data.file);
-    case PictureSet::Kind::video:
+    case ImageSet::Kind::generated:
+      return std::make_unique<GeneratedImages>(data.file);
+    case ImageSet::Kind::directory:
+      return std::make_unique<DirectoryImages>(data.file);
+    case ImageSet::Kind::video:
       break;
   }
-  return std::make_unique<VideoPictures>(data.path);
+  return std::make_unique<VideoImages>(data.path);
 }
 
 }  // namespace doetune::workloads

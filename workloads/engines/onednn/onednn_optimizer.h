@@ -23,9 +23,9 @@ class Block {
 };
 
 /// The blocks of parameters.h and their update.
-struct LearnerBlocks {
-  LearnerBlocks(const Network& network, std::span<const float> first_parameters,
-                std::span<const float> first_statistics, const TrainingOptions& options);
+struct OptimizerBlocks {
+  OptimizerBlocks(const Network& network, std::span<const float> first_parameters,
+                  std::span<const float> first_statistics, const TrainingOptions& options);
 
   void update(float learning_rate);
 
@@ -39,10 +39,10 @@ struct LearnerBlocks {
 
 /// `Interface` is TrainableNetwork or TrainableStage.
 template <class Interface>
-class OnednnLearner : public Interface {
+class OnednnOptimizer : public Interface {
  public:
   template <class... Arguments>
-  explicit OnednnLearner(const Arguments&... arguments) : blocks_(arguments...) {}
+  explicit OnednnOptimizer(const Arguments&... arguments) : blocks_(arguments...) {}
 
   std::span<float> parameters() override { return blocks_.parameters.span(); }
   std::span<float> gradients_block() override { return blocks_.gradients.span(); }
@@ -55,7 +55,7 @@ class OnednnLearner : public Interface {
   }
 
  protected:
-  LearnerBlocks blocks_;
+  OptimizerBlocks blocks_;
 };
 
 /// Throws CannotRun for a precision that the CPU does not train in.

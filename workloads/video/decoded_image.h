@@ -1,20 +1,20 @@
-// A picture as a decoder gives it.
+// A image as a decoder gives it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "workloads/video/picture.h"
+#include "workloads/video/image.h"
 
 namespace doetune::workloads {
 
 /// A view and what holds its samples: copies share them.
-struct DecodedPicture {
-  PictureView view;
+struct DecodedImage {
+  ImageView view;
   std::shared_ptr<const void> samples;
 };
 
-/// No picture or frame may have more pixels, which keeps a broken header from taking the memory.
+/// No image or frame may have more pixels, which keeps a broken header from taking the memory.
 inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 27;
 
 }  // namespace doetune::workloads

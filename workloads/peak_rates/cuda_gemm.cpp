@@ -1,11 +1,11 @@
-#include "workloads/ceilings/cuda_gemm.h"
+#include "workloads/peak_rates/cuda_gemm.h"
 
 #include <cublasLt.h>
 #include <fmt/format.h>
 
 #include <array>
 
-#include "workloads/ceilings/cuda_arrays.h"
+#include "workloads/peak_rates/cuda_arrays.h"
 
 namespace doetune::workloads::cuda {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "workloads/ceilings/operation.h"
+#include "workloads/peak_rates/operation.h"
 
 namespace doetune::workloads {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "workloads/ceilings/cuda_kernels.h"
+#include "workloads/peak_rates/cuda_kernels.h"
 
 namespace doetune::workloads::cuda {
 namespace {

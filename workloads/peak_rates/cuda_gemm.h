@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "workloads/ceilings/operation.h"
+#include "workloads/peak_rates/operation.h"
 
 namespace doetune::workloads::cuda {
 

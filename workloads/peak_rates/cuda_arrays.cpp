@@ -1,6 +1,6 @@
-#include "workloads/ceilings/cuda_arrays.h"
+#include "workloads/peak_rates/cuda_arrays.h"
 
-#include "workloads/ceilings/cuda_kernels.h"
+#include "workloads/peak_rates/cuda_kernels.h"
 
 namespace doetune::workloads::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/ceilings/gemm.h"
+#include "workloads/peak_rates/gemm.h"
 
 #include <algorithm>
 
@@ -48,7 +48,7 @@ Gemm gemm_of(const Inputs& in) {
 Result run_gemm(const Request& request) {
   const TimingOptions start = timing_options(request, Clock::now());
   const Gemm gemm = gemm_of(request.inputs);
-  const auto ceilings = ceilings_for(request, gemm.precision);
+  const auto peak_rates = peak_rates_for(request, gemm.precision);
   const auto device = open_device(request.inputs.text("device"), threads_of(request));
   const auto operation = device->prepare(gemm);
   TimingOptions options = start;
@@ -56,21 +56,21 @@ Result run_gemm(const Request& request) {
   std::vector<Derived> derived{
       {"rate", [&](double seconds) { return gemm.operations() / seconds / kTera; }},
       {"time", [](double seconds) { return seconds; }}};
-  add_roofline(ceilings, ceilings ? roofline_seconds(gemm, *ceilings) : 0, derived);
+  add_roofline(peak_rates, peak_rates ? roofline_seconds(gemm, *peak_rates) : 0, derived);
   const auto measured =
       time_runs([&](int repetitions) { return operation->seconds(repetitions); }, options);
   Result result = timed_result(measured, request.repeats, derived);
   result.responses["intensity"] = gemm.operations() / gemm.bytes();
-  add_ceiling_notes(ceilings, result);
+  add_peak_rate_notes(peak_rates, result);
   result.notes["device"] = device->description();
   return result;
 }
 
 }  // namespace
 
-double roofline_seconds(const Gemm& gemm, const Ceilings& ceilings) {
-  return std::max(gemm.operations() / ceilings.operations_per_s,
-                  gemm.bytes() / ceilings.bytes_per_s);
+double roofline_seconds(const Gemm& gemm, const PeakRates& peak_rates) {
+  return std::max(gemm.operations() / peak_rates.operations_per_s,
+                  gemm.bytes() / peak_rates.bytes_per_s);
 }
 
 const Workload& gemm_workload() {

@@ -1,5 +1,5 @@
-// Matrix products and copies on a device: what the ceilings of a machine are measured with. Nothing
-// here names a device library.
+// Matrix products and copies on a device: what the peak_rates of a machine are measured with.
+// Nothing here names a device library.
 #pragma once
 
 #include <cstdint>
