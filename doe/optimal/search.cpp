@@ -2,169 +2,47 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <limits>
-#include <mutex>
-#include <vector>
-
-#include "base/clock.h"
-#include "base/parallel.h"
+#include <utility>
 
 namespace doetune::doe {
 namespace {
 
-constexpr std::uint64_t kStartStreams = std::uint64_t{0x6f707469} << 32;
-constexpr double kRoughly = 1e-3;   ///< gain at which a search from a random start ends
-constexpr double kExactly = 1e-12;  ///< the same for the few best
-constexpr int kFirstRound = 64;
+constexpr std::uint64_t kExchangeStreams = std::uint64_t{0x6f707469} << 32;
+constexpr double kRoughGain = 1e-3;      ///< at which a search from a random start ends
+constexpr double kThoroughGain = 1e-12;  ///< the same for the few best
+constexpr double kEqualityTolerance = 1e-6;
 constexpr int kMaxInRound = 4096;
-constexpr int kPolished = 16;     ///< designs that are improved to the last digit at a time
-constexpr int kEnough = 10;       ///< times that the best was found
 constexpr int kMinStarts = 1900;  ///< a best that one start in 400 finds is then rarely missed
-constexpr double kSame = 1e-6;    ///< of |M|^(1/p), or of the trace: designs that are equally good
-constexpr int kMaxStarts = 1'000'000'000;
 
-struct Candidate {
-  double value;
-  int start;
-  Eigen::MatrixXd design;
-};
-
-bool better(const Candidate& a, const Candidate& b) {
-  return a.value > b.value || (a.value == b.value && a.start < b.start);
+Eigen::MatrixXd first_design(const ExchangeProblem& problem, std::uint64_t seed, int start,
+                             const Eigen::MatrixXd& core) {
+  RandomStream random(seed, kExchangeStreams + static_cast<std::uint64_t>(start));
+  Eigen::MatrixXd design = problem.space.random_design(problem.runs, random);
+  for (std::size_t i = 0; i < problem.blocks.size(); ++i) {
+    design.rightCols(1)(static_cast<Eigen::Index>(i)) = problem.blocks[i];
+  }
+  const bool from_core = start == 0 || (start % 2 == 0 && core.rows() < problem.runs);
+  if (from_core && core.rows() > 0) design.topRows(core.rows()) = core;
+  return design;
 }
 
-struct Ended {
-  int begun = 0;
-  std::vector<Candidate> designs;  ///< but for singular ones
-};
-
-class Search {
- public:
-  Search(const ExchangeProblem& problem, const SearchSettings& settings,
-         const Eigen::MatrixXd& core)
-      : problem_(problem), settings_(settings), core_(core), began_(Clock::now()) {
-    for (int i = 0; i < thread_count(settings.threads); ++i) {
-      problems_.push_back(problem);  // constraints serve one thread at a time
-      problems_.back().space = problem.space.for_another_thread();
-    }
+/// Rounding may lower a value that can hardly be raised: no polished design is worse than before.
+void finish_exchange(const ExchangeProblem& problem, SearchTasks& tasks, ExchangeTask ended) {
+  const Candidate& before = tasks[ended.number];
+  const auto value = exact_value(problem, ended.design);
+  if (tasks.polishing() && !(value > before.value)) {
+    tasks.finish(ended.number, before.value, before.design);
+  } else if (value) {
+    tasks.finish(ended.number, *value, std::move(ended.design));
   }
-
-  std::optional<SearchResult> run() {
-    const int most = settings_.starts.value_or(kMaxStarts);
-    for (int size = kFirstRound; result_.starts < most && !out_of_time(); size *= 2) {
-      round(std::min({size, kMaxInRound, most - result_.starts}));
-      const bool enough = result_.best_found >= kEnough && result_.starts >= kMinStarts;
-      if (!settings_.starts && enough) break;
-    }
-    result_.stopped_by_time = result_.starts < most && out_of_time();
-    result_.seconds = seconds();
-    if (!best_) return std::nullopt;
-    result_.design = best_->design;
-    result_.value = best_->value;
-    return result_;
-  }
-
- private:
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-  bool out_of_time() const { return seconds() > settings_.time_limit_s; }
-
-  Eigen::MatrixXd first_design(const SearchSpace& space, int start) const {
-    RandomStream random(settings_.seed, kStartStreams + static_cast<std::uint64_t>(start));
-    Eigen::MatrixXd design(problem_.runs, space.coordinate_count());
-    Eigen::VectorXd row = Eigen::VectorXd::Zero(space.coordinate_count());
-    for (int i = 0; i < problem_.runs; ++i) {
-      if (!problem_.blocks.empty()) row[row.size() - 1] = problem_.blocks[i];
-      space.randomise(row, random);
-      design.row(i) = row.transpose();
-    }
-    const bool from_core = start == 0 || (start % 2 == 0 && core_.rows() < problem_.runs);
-    if (from_core && core_.rows() > 0) design.topRows(core_.rows()) = core_;
-    return design;
-  }
-
-  /// Runs numbered searches on all threads; `first` gives each its design.
-  Ended exchange_all(int count, double tolerance,
-                     const std::function<ExchangeTask(const SearchSpace&, int)>& first) {
-    Ended ended;
-    std::mutex mutex;
-    std::atomic<int> next = 0;
-    std::atomic<int> begun = 0;
-    parallel_for(static_cast<int>(problems_.size()), settings_.threads, [&](int worker) {
-      const ExchangeProblem& problem = problems_[worker];
-      exchange(problem, tolerance,
-               {[&]() -> std::optional<ExchangeTask> {
-                  const int i = next++;
-                  if (i >= count || (i > 0 && out_of_time())) return std::nullopt;
-                  ++begun;
-                  return first(problem.space, i);
-                },
-                [&](ExchangeTask task) {
-                  const auto value = exact_value(problem, task.design);
-                  if (!value) return;
-                  const std::lock_guard lock(mutex);
-                  ended.designs.push_back({*value, task.number, std::move(task.design)});
-                },
-                [&] { return out_of_time(); }});
-    });
-    ended.begun = begun;
-    return ended;
-  }
-
-  void round(int size) {
-    const int first = result_.starts;
-    auto [begun, ended] = exchange_all(size, kRoughly, [&](const SearchSpace& space, int i) {
-      return ExchangeTask{first + i, first_design(space, first + i)};
-    });
-    result_.starts += begun;
-    std::sort(ended.begin(), ended.end(), better);
-    if (!ended.empty()) keep_better(ended.front());
-    for (std::size_t i = 0; i < ended.size() && !out_of_time() && polish(ended, i);
-         i += kPolished) {
-    }
-    if (!best_) return;
-    result_.best_found =
-        std::max(1, static_cast<int>(std::count_if(values_.begin(), values_.end(),
-                                                   [&](double value) { return is_best(value); })));
-  }
-
-  /// Improves the next few of a round as far as numbers go; says whether the best is among them.
-  bool polish(const std::vector<Candidate>& ended, std::size_t first) {
-    const auto count = static_cast<int>(std::min<std::size_t>(kPolished, ended.size() - first));
-    const std::vector<Candidate> polished =
-        exchange_all(count, kExactly, [&](const SearchSpace&, int i) {
-          return ExchangeTask{ended[first + i].start, ended[first + i].design};
-        }).designs;
-    for (const Candidate& candidate : polished) {
-      values_.push_back(candidate.value);
-      keep_better(candidate);
-    }
-    return std::any_of(polished.begin(), polished.end(),
-                       [&](const Candidate& candidate) { return is_best(candidate.value); });
-  }
-
-  void keep_better(const Candidate& candidate) {
-    if (!best_ || better(candidate, *best_)) best_ = candidate;
-  }
-
-  bool is_best(double value) const {
-    const bool root = problem_.criterion == ExactCriterion::kDeterminant;
-    return value > best_->value - kSame * (root ? problem_.space.column_count() : 1);
-  }
-
-  const ExchangeProblem& problem_;
-  const SearchSettings& settings_;
-  const Eigen::MatrixXd& core_;
-  const Clock::time_point began_;
-  std::vector<ExchangeProblem> problems_;  ///< one a thread
-  std::vector<double> values_;             ///< of the polished designs
-  std::optional<Candidate> best_;
-  SearchResult result_;
-};
+}
 
 }  // namespace
+
+double equality_tolerance(const ExchangeProblem& problem) {
+  const bool root = problem.criterion == ExactCriterion::kDeterminant;
+  return kEqualityTolerance * (root ? problem.space.column_count() : 1);
+}
 
 DesignError nothing_found(int runs) {
   return DesignError(
@@ -177,7 +55,28 @@ DesignError nothing_found(int runs) {
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
                                            const SearchSettings& settings,
                                            const Eigen::MatrixXd& core) {
-  return Search(problem, settings, core).run();
+  MultiStart method;
+  method.max_in_round = kMaxInRound;
+  method.min_starts = kMinStarts;
+  method.as_good_above = [&](double best) { return best - equality_tolerance(problem); };
+  method.new_worker = [&] {
+    ExchangeProblem own = problem;  // constraints serve one thread at a time
+    own.space = problem.space.for_another_thread();
+    return [&, own](SearchTasks& tasks) {
+      const bool polish = tasks.polishing();
+      exchange(own, polish ? kThoroughGain : kRoughGain,
+               {[&]() -> std::optional<ExchangeTask> {
+                  const auto i = tasks.next();
+                  if (!i) return std::nullopt;
+                  return ExchangeTask{
+                      *i, polish ? tasks[*i].design
+                                 : first_design(own, settings.seed, tasks[*i].start, core)};
+                },
+                [&](ExchangeTask ended) { finish_exchange(own, tasks, std::move(ended)); },
+                [&] { return tasks.out_of_time(); }});
+    };
+  };
+  return search_from_many_starts(method, settings);
 }
 
 }  // namespace doetune::doe

@@ -181,6 +181,16 @@ void SearchSpace::randomise(Eigen::Ref<Eigen::VectorXd> coordinates, RandomStrea
       "no settings that the constraints allow were found among {} random ones", kMaxPointTries));
 }
 
+Eigen::MatrixXd SearchSpace::random_design(int runs, RandomStream& random) const {
+  Eigen::MatrixXd design(runs, coordinate_count());
+  Eigen::VectorXd row = Eigen::VectorXd::Zero(coordinate_count());
+  for (int i = 0; i < runs; ++i) {
+    randomise(row, random);
+    design.row(i) = row.transpose();
+  }
+  return design;
+}
+
 SearchSpace SearchSpace::for_another_thread() const {
   SearchSpace copy = *this;
   copy.region_ = region_.for_another_thread();

@@ -66,6 +66,9 @@ class SearchSpace {
   /// Random allowed settings, uniform over the region; a block's entry is not touched.
   void randomise(Eigen::Ref<Eigen::VectorXd> coordinates, RandomStream& random) const;
 
+  /// So many rows of random allowed settings; a block's entries are 0.
+  Eigen::MatrixXd random_design(int runs, RandomStream& random) const;
+
   /// The same space with constraints of its own, for another thread.
   SearchSpace for_another_thread() const;
 
