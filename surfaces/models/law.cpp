@@ -29,7 +29,7 @@ int factor_named(const std::vector<doe::Factor>& factors, std::string_view name,
         categorical ? "categorical" : "numeric", name, categorical ? "numeric" : "categorical"));
   }
   throw std::invalid_argument(
-      fmt::format("no factor is named '{}'{}", name, did_you_mean_or_list(name, names)));
+      fmt::format("there is no factor '{}'{}", name, did_you_mean_or_list(name, names)));
 }
 
 int level_count(const LawFit& fit) {

@@ -225,7 +225,7 @@ TEST_CASE("Two designs side by side", "[doe][full-evaluation]") {
   CHECK(*row("D-efficiency, percent").a == Approx(100));
   CHECK(*row("D-efficiency, percent").b == Approx(100 * std::cbrt(9.0 * 36) / 9));
   CHECK(*row("largest prediction variance").b == Approx(1.0 / 9 + 2.0 / 6));
-  CHECK(*row("smallest distance between two runs").a == Approx(1));
+  CHECK(*row("smallest distance of two runs").a == Approx(1));
   CHECK(*row("power of b").a < *row("power of b").b);
   CHECK(row("average prediction variance").better == -1);
   const doe::FullEvaluation singular =

@@ -221,7 +221,7 @@ TEST_CASE("A search for a G-optimal design that cannot succeed says why", "[doe]
   doe::DesignRequest singular = request({whole("a", 0, 1), continuous("b")}, "linear", 8, 4);
   singular.model = doe::Model::parse({"1", "a", "a^2"}, singular.factors);
   CHECK_THROWS_WITH(doe::build_design("g-optimal", singular),
-                    Catch::Contains("no design of 8 runs that determines the model"));
+                    Catch::Contains("no design with 8 runs that determines the model"));
 }
 
 TEST_CASE("A time limit gives the best G-optimal design so far", "[doe][g-optimal]") {

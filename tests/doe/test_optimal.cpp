@@ -341,7 +341,7 @@ TEST_CASE("A search that cannot succeed says why", "[doe][optimal]") {
   singular.model = doe::Model::parse({"1", "a", "a^2"}, singular.factors);
   singular.options.starts = 10;
   CHECK_THROWS_WITH(doe::build_design("d-optimal", singular),
-                    Catch::Contains("no design of 8 runs that determines the model"));
+                    Catch::Contains("no design with 8 runs that determines the model"));
 }
 
 TEST_CASE("A time limit gives the best so far", "[doe][optimal]") {

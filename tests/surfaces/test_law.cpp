@@ -206,7 +206,7 @@ TEST_CASE("Runs that do not identify a law are refused by name", "[surfaces][law
   CHECK_THROWS_WITH(two_settings.fit("universal-scalability"),
                     Catch::Contains("at 2 settings of x do not identify the 3 parameters"));
   CHECK_THROWS_WITH(LawRuns({1, 2, 4}, {0, 0, 0}).fit("amdahl"),
-                    Catch::Contains("do not identify p of law amdahl"));
+                    Catch::Contains("do not identify p of the model amdahl"));
   const LawRuns all({1, 2, 4}, {1, 2, 3});
   CHECK_THROWS_WITH(LawRuns({1, 2}, {1, 2}).fit("universal-scalability"),
                     Catch::Contains("2 runs cannot determine the 3 parameters"));

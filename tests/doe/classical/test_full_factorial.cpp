@@ -49,7 +49,7 @@ TEST_CASE("Levels of a full factorial are equally spaced and usable", "[doe][cla
 TEST_CASE("Full factorials that cannot be are refused", "[doe][classical]") {
   CHECK_THROWS_WITH(full(request_of(letters(50))), Catch::Contains("1125899906842624 runs"));
   CHECK_THROWS_WITH(full(request_of({})), Catch::Contains("at least 1 factor"));
-  CHECK_THROWS_WITH(full(request_of({words("w", {"only"})})), Catch::Contains("'w' has one"));
+  CHECK_THROWS_WITH(full(request_of({words("w", {"only"})})), Catch::Contains("'w' has only one"));
   doe::DesignRequest request = request_of(letters(2));
   request.options.levels = 1;
   CHECK_THROWS_WITH(full(request), Catch::Contains("levels are 2 to 1000000"));
