@@ -10,7 +10,7 @@ build="g++ ccache cmake ninja-build pkg-config python3 python3-pip
   libboost-dev libboost-program-options-dev libceres-dev libdnnl-dev libeigen3-dev libfmt-dev
   libmuparser-dev libnlopt-cxx-dev libnlopt-dev libre2-dev libyaml-cpp-dev nlohmann-json3-dev
   libavcodec-dev libavformat-dev libavutil-dev libswscale-dev zlib1g-dev"
-test="catch2 chromium chromium-driver python3-selenium python3-jsonschema python3-yaml"
+test="catch2 clang-format chromium chromium-driver python3-selenium python3-jsonschema python3-yaml"
 # Tests that need these are skipped where they cannot be installed.
 optional_test="r-base-core r-cran-mass r-cran-nlme python3-pandas python3-statsmodels librsvg2-bin
   faketime zsh fish groff mandoc slurmctld slurmd slurm-client munge

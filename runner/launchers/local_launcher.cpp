@@ -95,7 +95,7 @@ void LocalLauncher::submit(const Attempt& attempt) {
   };
   try {
     if (!claim(attempt.directory, owner_text())) {
-      events_.push_back({attempt.name, "claimed by another runner"});
+      reported_.push_back({attempt.name, "claimed by another runner"});
       return;
     }
   } catch (const study::DirectoryError& error) {
@@ -142,7 +142,7 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
   for (const auto& [name, running] : running_) {
     until_s = std::min({until_s, running.deadline_s, running.watchdog.due_s()});
   }
-  if (!events_.empty()) until_s = 0;
+  if (!reported_.empty()) until_s = 0;
 
   if (wake >= 0) watch(wake);
   std::array<epoll_event, 64> events;
@@ -156,7 +156,7 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
   };
   // A scheduler sends its signal to us and to the program, which may then end as if it were done:
   // first the caller decides whether it was stopped.
-  if (wake >= 0 && is_ready(wake)) return std::exchange(events_, {});
+  if (wake >= 0 && is_ready(wake)) return std::exchange(reported_, {});
   std::vector<std::string> ended;
   for (auto& [name, running] : running_) {
     const auto ready = [&](const FileDescriptor& source) { return is_ready(source.get()); };
@@ -170,7 +170,7 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
     if (ready(running.process.handle) || running.cause == EndCause::kLost) ended.push_back(name);
   }
   for (const std::string& name : ended) finish(name);
-  return std::exchange(events_, {});
+  return std::exchange(reported_, {});
 }
 
 void LocalLauncher::heed_watchdog(Running& running, double now_s) {
@@ -273,7 +273,7 @@ void LocalLauncher::tell(const Attempt& attempt, AttemptEnd end) {
     }
     event.end = std::move(end);
   }
-  events_.push_back(std::move(event));
+  reported_.push_back(std::move(event));
 }
 
 /// Kills what the attempt started outside its group. Such processes became this one's children;

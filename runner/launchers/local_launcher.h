@@ -69,7 +69,7 @@ class LocalLauncher : public Launcher {
   bool durable_ends_;
   FileDescriptor events_;
   std::map<std::string, Running> running_;
-  std::vector<LauncherEvent> events_;
+  std::vector<LauncherEvent> reported_;
   std::optional<TelemetryRecorder> recorder_;  ///< from the first attempt on that wants one
   bool was_subreaper_ = false;
 };
