@@ -1,4 +1,4 @@
-// Sizes of images and tensors.
+// Sizes of pictures and tensors.
 #pragma once
 
 #include <cstdint>

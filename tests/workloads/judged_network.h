@@ -1,4 +1,4 @@
-// A network with random weights and images, and what the reference makes of them.
+// A network with random weights and pictures, and what the reference makes of them.
 #pragma once
 
 #include <cstdint>

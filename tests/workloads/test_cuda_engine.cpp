@@ -7,7 +7,7 @@
 #include "judged_network.h"
 #include "layer_cases.h"
 #include "workloads/networks/weights.h"
-#include "workloads/video/image.h"
+#include "workloads/video/picture.h"
 
 using namespace doetune::workloads;
 
@@ -66,16 +66,16 @@ std::vector<float> first_output(CompiledNetwork& compiled, const Network& networ
   return {output.begin(), output.begin() + network.output().elements()};
 }
 
-Image noise(int width, int height, std::uint64_t seed) {
-  Image image(width, height);
+Picture noise(int width, int height, std::uint64_t seed) {
+  Picture picture(width, height);
   std::uint64_t next = 0;
   const auto sample = [&] { return static_cast<std::uint8_t>(random_bits(seed, next++)); };
-  for (int y = 0; y < height; ++y) std::generate_n(image.luma_row(y), width, sample);
+  for (int y = 0; y < height; ++y) std::generate_n(picture.luma_row(y), width, sample);
   for (int y = 0; y < height / 2; ++y) {
-    std::generate_n(image.blue_row(y), width / 2, sample);
-    std::generate_n(image.red_row(y), width / 2, sample);
+    std::generate_n(picture.blue_row(y), width / 2, sample);
+    std::generate_n(picture.red_row(y), width / 2, sample);
   }
-  return image;
+  return picture;
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ TEST_CASE("batches under way on the GPU do not disturb each other", "[cuda]") {
   }
 }
 
-TEST_CASE("images scaled on the GPU are those of Resizer", "[cuda]") {
+TEST_CASE("pictures scaled on the GPU are those of Resizer", "[cuda]") {
   if (no_gpu()) return;
   for (const char* name : {"tiny-yolov2", "tracknet"}) {
     const Network network = make_network(name, network_type(name).least);
@@ -170,15 +170,15 @@ TEST_CASE("images scaled on the GPU are those of Resizer", "[cuda]") {
     const auto elements = static_cast<std::size_t>(network.input.elements());
     const auto in = compiled->input();
     for (int image = 0; image < 3; ++image)
-      for (int frame = 0; frame < network.images(); ++frame) {
-        const Image image = noise(100 + 20 * image, 50, 10 * image + frame);
-        resizer(image.view(), in.subspan(image * elements, elements), network.input.channels,
+      for (int frame = 0; frame < network.pictures(); ++frame) {
+        const Picture picture = noise(100 + 20 * image, 50, 10 * image + frame);
+        resizer(picture.view(), in.subspan(image * elements, elements), network.input.channels,
                 3 * frame);
       }
     compiled->infer(3);
     const std::vector<float> expected(compiled->output().begin(), compiled->output().end());
     for (int image = 0; image < 3; ++image)
-      for (int frame = 0; frame < network.images(); ++frame)
+      for (int frame = 0; frame < network.pictures(); ++frame)
         compiled->load(image, noise(100 + 20 * image, 50, 10 * image + frame).view(), frame);
     compiled->infer(3);
     CHECK(std::ranges::equal(compiled->output(), expected));

@@ -12,7 +12,7 @@
 #include "workloads/engines/cudnn/indexing.h"
 #include "workloads/engines/cudnn/packed_weights.h"
 #include "workloads/engines/cudnn/plan_cache.h"
-#include "workloads/video/image.h"
+#include "workloads/video/picture.h"
 
 using namespace doetune::workloads;
 using namespace doetune::workloads::cudnn;
@@ -69,10 +69,10 @@ TEST_CASE("the GPU's resizing is Resizer's to the last bit", "[cuda]") {
     for (const bool full_range : {true, false}) {
       std::vector<std::uint8_t> planes(width * height + 2 * chroma_width * chroma_height);
       for (auto& sample : planes) sample = static_cast<std::uint8_t>(random_bits(7, next++));
-      const PlanarImage planar{planes.data(), width,         height,
-                               chroma_width,  chroma_height, full_range};
+      const PlanarPicture planar{planes.data(), width,         height,
+                                 chroma_width,  chroma_height, full_range};
       const std::uint8_t* blue = planes.data() + luma_bytes(planar);
-      const ImageView view{
+      const PictureView view{
           width, height,       planes.data(), blue,          blue + chroma_bytes(planar),
           width, chroma_width, chroma_width,  chroma_height, full_range};
       std::vector<float> expected(3 * to.height * to.width);

@@ -113,9 +113,9 @@ TEST_CASE("the largest channel is the first of equals, and exact in any precisio
   }
 }
 
-TEST_CASE("a image that is loaded fills the input as Resizer does, each frame its channels",
+TEST_CASE("a picture that is loaded fills the input as Resizer does, each frame its channels",
           "[engine]") {
-  Image first(40, 30), second(64, 48);
+  Picture first(40, 30), second(64, 48);
   for (int y = 0; y < 30; ++y)
     for (int x = 0; x < 40; ++x) first.luma_row(y)[x] = static_cast<std::uint8_t>(6 * x + y);
   for (int y = 0; y < 48; ++y)

@@ -91,12 +91,12 @@ TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
 #endif
 }
 
-TEST_CASE("a pipeline refuses what it would have to keep in memory before it makes images",
+TEST_CASE("a pipeline refuses what it would have to keep in memory before it makes pictures",
           "[pipeline]") {
   const Workplace place;
   CHECK(program(place, {"--prefetch_depth", "1024", "--batch_size", "4096", "--input_size", "224"})
             .exit_code() == 77);
-  CHECK_THAT(place.read("err"), Contains("1025 batches of 4096 images: 2527907020800 bytes"));
+  CHECK_THAT(place.read("err"), Contains("1025 batches of 4096 pictures: 2527907020800 bytes"));
   CHECK_FALSE(std::filesystem::exists(place.path / "doetune"));
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("loose files without a directory for them are a wrong input", "[pipeli
   CHECK(records.exit_code() == 0);
 }
 
-TEST_CASE("images that vanish end a pipeline with their name", "[pipeline]") {
+TEST_CASE("pictures that vanish end a pipeline with their name", "[pipeline]") {
   const Workplace place;
   REQUIRE(program(place, {"--format", "loose"}).exit_code() == 0);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(place.path))

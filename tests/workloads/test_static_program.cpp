@@ -21,7 +21,7 @@ using doetune::tests::make_video;
 using doetune::workloads::VideoReader;
 using doetune::workloads::VideoWriter;
 
-/// Small enough for a second or less: 32-pixel networks and images.
+/// Small enough for a second or less: 32-pixel networks and pictures.
 const Arguments kSmall{"--input_size", "32", "--frame_width", "64",   "--frame_height", "64",
                        "--warmup",     "0",  "--baseline",    "0.05", "--roofline",     "off"};
 const Arguments kGenerated = with(kSmall, {"--images", "30"});
@@ -61,9 +61,9 @@ Json small_request() {
           {"time_limit_s", 900}};
 }
 
-/// A directory of PPM images of 20 x 16 pixels, each with a gradient of its own.
-std::string make_images(const Workplace& place, int count) {
-  const auto directory = place / "images";
+/// A directory of PPM pictures of 20 x 16 pixels, each with a gradient of its own.
+std::string make_pictures(const Workplace& place, int count) {
+  const auto directory = place / "pictures";
   std::filesystem::create_directories(directory / "more");
   for (int i = 0; i < count; ++i) {
     std::ofstream file(directory / (i % 3 == 0 ? "more" : ".") / (std::to_string(i) + ".ppm"),
@@ -103,21 +103,21 @@ TEST_CASE("throughput is images over total time, whatever the settings", "[progr
 
 TEST_CASE("executors, batch size and schedule do not change what is detected", "[program]") {
   const Workplace place;
-  const Arguments images =
-      with(kSmall, {"--source", make_images(place, 23), "--confidence_threshold", "0.01"});
-  const Json alone = answer(place, images);
+  const Arguments pictures =
+      with(kSmall, {"--source", make_pictures(place, 23), "--confidence_threshold", "0.01"});
+  const Json alone = answer(place, pictures);
   const double detections = alone["responses"]["detections_per_image"];
   CHECK(detections > 0);
   CHECK(alone["responses"]["images"] == 23);
   CHECK(alone["responses"]["read_time"] > 0);
   for (const char* schedule : {"dynamic", "static"})
     for (const char* executors : {"1", "3"}) {
-      const Json shared = answer(place, with(images, {"--schedule", schedule, "--batch_size", "5",
-                                                      "--executors_per_gpu", executors}));
+      const Json shared = answer(place, with(pictures, {"--schedule", schedule, "--batch_size", "5",
+                                                        "--executors_per_gpu", executors}));
       CHECK(shared["responses"]["detections_per_image"].get<double>() == Approx(detections));
       CHECK(shared["responses"]["images"] == 23);
     }
-  CHECK(answer(place, with(images, {"--images", "9"}))["responses"]["images"] == 9);
+  CHECK(answer(place, with(pictures, {"--images", "9"}))["responses"]["images"] == 9);
 }
 
 TEST_CASE("every network runs", "[program]") {
@@ -167,9 +167,9 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
     const auto times = result["series"]["total_time"].get<std::vector<double>>();
     CHECK(window[1] - window[0] >= std::accumulate(times.begin(), times.end(), 0.0));
   }
-  SECTION("every pass reads and decodes every image") {
+  SECTION("every pass reads and decodes every picture") {
     Json request = small_request();
-    request["settings"]["source"] = make_images(place, 3);
+    request["settings"]["source"] = make_pictures(place, 3);
     request["settings"]["images"] = 1;
     request["repeats"] = 4;
     const Json result = answer_to(place, request);
@@ -238,17 +238,17 @@ TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[pr
   says({"--weights", place / "short.weights"}, 1, "truncated");
 }
 
-TEST_CASE("a broken image ends the run, named, or is left out if asked", "[program]") {
+TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[program]") {
   const Workplace place;
-  const std::string images = make_images(place, 10);
-  std::filesystem::resize_file(place / "images/4.ppm", 100);
-  const Arguments arguments = with(kSmall, {"--source", images, "--batch_size", "4"});
+  const std::string pictures = make_pictures(place, 10);
+  std::filesystem::resize_file(place / "pictures/4.ppm", 100);
+  const Arguments arguments = with(kSmall, {"--source", pictures, "--batch_size", "4"});
   CHECK_THAT(failure(place, arguments, 1),
-             Catch::Contains("images/./4.ppm") || Catch::Contains("images/4.ppm"));
+             Catch::Contains("pictures/./4.ppm") || Catch::Contains("pictures/4.ppm"));
   const Json json = answer(place, with(arguments, {"--skip_broken", "true"}));
   CHECK(json["responses"]["images"] == 9);
   CHECK(json["notes"]["left_out"] == "1 of 10 images were skipped as corrupt");
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(images))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(pictures))
     if (entry.is_regular_file()) std::filesystem::resize_file(entry, 5);
   CHECK_THAT(failure(place, with(arguments, {"--skip_broken", "true"}), 1),
              Catch::Contains("none of the images"));
@@ -269,8 +269,8 @@ TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever w
   CHECK(written.information().frames_per_second == Approx(25));
   CHECK(written.information().width == 96);
   for (int i = 0; i < 11; ++i) {
-    const auto image = written.frame(i);  // a corner, where no ring is drawn
-    CHECK(static_cast<int>(image.view.luma[0]) ==
+    const auto picture = written.frame(i);  // a corner, where no ring is drawn
+    CHECK(static_cast<int>(picture.view.luma[0]) ==
           Approx((grey_of(i) - 16) * 255 / 219.0).margin(6));
   }
   const Json& responses = json["responses"];
@@ -287,14 +287,15 @@ TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever w
 
 TEST_CASE("tracknet's frames must be of one size, and its video must have a place", "[program]") {
   const Workplace place;
-  const std::string images = make_images(place, 3);
-  CHECK_THAT(failure(place, with(kTracknet, {"--source", images, "--output", "/nowhere/x.avi"}), 1),
-             Catch::Contains("/nowhere/x.avi"));
-  std::ofstream(place / "images/z.pgm", std::ios::binary) << "P5\n30 30\n255\n"
-                                                          << std::string(900, 'x');
+  const std::string pictures = make_pictures(place, 3);
+  CHECK_THAT(
+      failure(place, with(kTracknet, {"--source", pictures, "--output", "/nowhere/x.avi"}), 1),
+      Catch::Contains("/nowhere/x.avi"));
+  std::ofstream(place / "pictures/z.pgm", std::ios::binary) << "P5\n30 30\n255\n"
+                                                            << std::string(900, 'x');
   CHECK_THAT(failure(place,
                      with(kTracknet,
-                          {"--source", images, "--batch_size", "1", "--output", place / "x.avi"}),
+                          {"--source", pictures, "--batch_size", "1", "--output", place / "x.avi"}),
                      1),
              Catch::Contains("20 x 16") && Catch::Contains("30 x 30"));
   CHECK_FALSE(std::filesystem::exists(place / "x.avi"));

@@ -1,4 +1,4 @@
-// The images that decoders give are those of the video decoded from its start, whatever is left
+// The pictures that decoders give are those of the video decoded from its start, whatever is left
 // out and however many threads decode.
 #include <catch2/catch.hpp>
 
@@ -20,11 +20,11 @@ Clip clip_of(VideoCodec codec) {
   return Clip::read(file.get(), true).value();
 }
 
-std::vector<std::uint8_t> luma_of(const ImageView& image) {
+std::vector<std::uint8_t> luma_of(const PictureView& picture) {
   std::vector<std::uint8_t> luma;
-  for (int y = 0; y < image.height; ++y) {
-    const std::uint8_t* row = image.luma + static_cast<std::ptrdiff_t>(y) * image.luma_stride;
-    luma.insert(luma.end(), row, row + image.width);
+  for (int y = 0; y < picture.height; ++y) {
+    const std::uint8_t* row = picture.luma + static_cast<std::ptrdiff_t>(y) * picture.luma_stride;
+    luma.insert(luma.end(), row, row + picture.width);
   }
   return luma;
 }
@@ -78,7 +78,7 @@ TEST_CASE("frames picked from a camera are those of its video", "[decoders]") {
   }
 }
 
-TEST_CASE("threads that decode ahead give the same images in the same order", "[decoders]") {
+TEST_CASE("threads that decode ahead give the same pictures in the same order", "[decoders]") {
   const StreamPlan plan{5, 7, 1, 30, kClipFrames};
   for (const VideoCodec codec : {VideoCodec::mjpeg, VideoCodec::mpeg4}) {
     const Clip clip = clip_of(codec);
@@ -99,7 +99,7 @@ TEST_CASE("threads that decode ahead give the same images in the same order", "[
   }
 }
 
-TEST_CASE("decoders that are left with images not taken end all the same", "[decoders]") {
+TEST_CASE("decoders that are left with pictures not taken end all the same", "[decoders]") {
   const Clip clip = clip_of(VideoCodec::mjpeg);
   const StreamPlan plan{50, 7, 1, 30, kClipFrames};
   for (const int taken : {0, 1, 20}) {
@@ -109,7 +109,7 @@ TEST_CASE("decoders that are left with images not taken end all the same", "[dec
   }
 }
 
-TEST_CASE("a packet that is broken is told to the one who wants its image", "[decoders]") {
+TEST_CASE("a packet that is broken is told to the one who wants its picture", "[decoders]") {
   const Clip clip = broken_clip(VideoCodec::mjpeg, 4);
   std::vector<StreamFrame> share;
   for (int i = 0; i < 10; ++i) share.push_back({0, i, i});

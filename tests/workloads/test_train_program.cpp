@@ -43,7 +43,7 @@ Json settings_of(int epochs) {
           {"epochs", epochs}, {"device", "cpu"},  {"network", "small-cnn"}};
 }
 
-constexpr std::int64_t kRecord = 3074;  // of a image in CIFAR-100's files
+constexpr std::int64_t kRecord = 3074;  // of a picture in CIFAR-100's files
 
 std::vector<fs::path> checkpoints_in(const fs::path& directory) {
   std::vector<fs::path> found;
@@ -145,7 +145,7 @@ TEST_CASE("wrong inputs end with 2 and say what was expected", "[train]") {
   fs::resize_file(place.path / "test.bin", 10000 * kRecord);
   std::fstream labels(place.path / "train.bin", std::ios::in | std::ios::out | std::ios::binary);
   labels.seekp(40000 * kRecord).put(20).flush();
-  refused({"--data", place.path}, "image 40000 has superclass 20");
+  refused({"--data", place.path}, "picture 40000 has superclass 20");
   std::ofstream(place.path / "file");
   refused({"--checkpoint", place.path / "file"}, "cannot make the directory");
 }

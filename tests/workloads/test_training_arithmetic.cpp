@@ -232,7 +232,7 @@ TEST_CASE("learned tensors lie as parameters.h and as convolutions have them", "
       CHECK(layout.count() == parameters(network));
       CHECK(layout.statistics() == statistics_count(network));
       std::int64_t packed_end = 0;
-      for (const gpu::ParameterTensor& tensor : layout.tensors()) {
+      for (const gpu::TrainedTensor& tensor : layout.tensors()) {
         if (tensor.packed < 0) continue;
         CHECK(tensor.packed >= packed_end);
         CHECK(tensor.packed * bytes_of(precision) % 256 == 0);
@@ -246,7 +246,7 @@ TEST_CASE("learned tensors lie as parameters.h and as convolutions have them", "
       CHECK(chunked == layout.count());
       CHECK(layout.first_chunk(0) == 0);
       CHECK(layout.first_chunk(layout.count()) == std::ssize(layout.chunks()));
-      const gpu::ParameterTensor& last = layout.tensors().back();
+      const gpu::TrainedTensor& last = layout.tensors().back();
       CHECK(layout.chunks()[layout.first_chunk(last.offset)].tensor ==
             static_cast<int>(layout.tensors().size()) - 1);
     }
@@ -256,7 +256,7 @@ TEST_CASE("weights are packed as inference packs them", "[cuda]") {
   const gpu::FilterSizes sizes{5, 8, 3, 4, {2, 3}};
   const auto weights = numbers(5 * 3 * 2 * 3, 4);
   const auto expected = gpu::channels_last(weights, sizes);
-  const gpu::ParameterTensor tensor{0, 5 * 3 * 6, 0, 3, 4, 6, true};
+  const gpu::TrainedTensor tensor{0, 5 * 3 * 6, 0, 3, 4, 6, true};
   std::vector<float> block(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i)
     block[gpu::channels_last_index(tensor, static_cast<std::int64_t>(i))] = weights[i];
@@ -264,7 +264,7 @@ TEST_CASE("weights are packed as inference packs them", "[cuda]") {
   for (std::size_t i = 0; i < block.size(); ++i)
     packed[gpu::packed_index(tensor, static_cast<std::int64_t>(i))] = block[i];
   CHECK(packed == expected);
-  const gpu::ParameterTensor bias{0, 5, 16, 5, 8, 1, false};
+  const gpu::TrainedTensor bias{0, 5, 16, 5, 8, 1, false};
   for (std::int64_t i = 0; i < 5; ++i) {
     CHECK(gpu::channels_last_index(bias, i) == i);
     CHECK(gpu::packed_index(bias, i) == 16 + i);

@@ -171,7 +171,7 @@ Result run_input_pipeline(const Request& request) {
   check_memory(in);
   const int threads = threads_of(request);
   const FeedOptions options = feed_options(request);
-  require_feed_memory(options, in.integer("images"));  // before images are made
+  require_feed_memory(options, in.integer("images"));  // before pictures are made
   const auto store = store_of(in);
   Step step(in, request.seed, threads);
   FeedClock clock;

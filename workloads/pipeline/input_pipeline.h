@@ -1,4 +1,4 @@
-// The workload `input-pipeline`: reader threads make batches from coded images and feed a
+// The workload `input-pipeline`: reader threads make batches from coded pictures and feed a
 // training step. What holds the step up, and by how much?
 #pragma once
 

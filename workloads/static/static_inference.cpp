@@ -66,9 +66,9 @@ std::vector<Input> static_inference_inputs() {
   };
 }
 
-ImageSetRequest image_set_request(const Inputs& in) {
-  ImageSetRequest request{in.text("source"), std::nullopt, in.integer("frame_width"),
-                          in.integer("frame_height"), in.number("source_fps")};
+PictureSetRequest picture_set_request(const Inputs& in) {
+  PictureSetRequest request{in.text("source"), std::nullopt, in.integer("frame_width"),
+                            in.integer("frame_height"), in.number("source_fps")};
   if (in.has("images")) request.images = in.integer("images");
   return request;
 }
@@ -89,8 +89,8 @@ void check_output(const Inputs& in, const Network& network) {
 }
 
 /// What every executor is told, but for its index and its GPU.
-StaticExecutorConfig executor_config(const Inputs& in, const Network& network, const ImageSet& data,
-                                     int threads) {
+StaticExecutorConfig executor_config(const Inputs& in, const Network& network,
+                                     const PictureSet& data, int threads) {
   StaticExecutorConfig config;
   config.model = network.name;
   config.input_size = network.input.height;
@@ -127,7 +127,8 @@ std::vector<WorkerStart> worker_starts(StaticExecutorConfig config, int executor
   return starts;
 }
 
-JobPlan job_plan(const Inputs& in, const ImageSet& data, const std::vector<FileDescriptor>& coded) {
+JobPlan job_plan(const Inputs& in, const PictureSet& data,
+                 const std::vector<FileDescriptor>& coded) {
   JobPlan plan{data.images, in.integer("batch_size"), data.frames_per_second,
                in.text("schedule") == "dynamic"};
   for (const FileDescriptor& file : coded) plan.coded_files.push_back(file.get());
@@ -148,7 +149,7 @@ Result run_static_inference(const Request& request) {
   const std::string engine = make_engine(in.text("device"))->description();
   const int executors = devices * in.integer("executors_per_gpu");
   const auto cpus = assigned_cpus(request.cpus);
-  const OpenImageSet open = open_image_set(image_set_request(in));
+  const OpenPictureSet open = open_picture_set(picture_set_request(in));
   const FileDescriptor weights = shared_weights(request, network);
   const auto coded = coded_files(network, executors);
   StaticExecutorConfig config =

@@ -1,11 +1,11 @@
-// The workload `static-inference`: a directory of images, a video file, or drawn images, all
+// The workload `static-inference`: a directory of pictures, a video file, or drawn pictures, all
 // there when the run begins, through any network as fast as executors on all devices manage.
 //
-// Executors are processes with one network each. An executor gets batch_size images at a time,
+// Executors are processes with one network each. An executor gets batch_size pictures at a time,
 // reads, decodes and resizes them on one thread and runs the network on them; with
-// `schedule: dynamic` it gets the next ones when it is done. A network that sees several images
-// at once, tracknet, gets each image stacked on those before it; the spot of its heat map is
-// drawn into the image, which the executor codes, and the frames are written into one video in
+// `schedule: dynamic` it gets the next ones when it is done. A network that sees several pictures
+// at once, tracknet, gets each picture stacked on those before it; the spot of its heat map is
+// drawn into the picture, which the executor codes, and the frames are written into one video in
 // their order.
 #pragma once
 

@@ -55,9 +55,9 @@ ShareReport Pipeline::process(std::vector<StreamFrame> share, bool skipped) {
 
 void Pipeline::fill(int images) {
   for (int image = 0; image < images; ++image) {
-    const ImageView image = decoders_.next();
+    const PictureView picture = decoders_.next();
     StageClock clock;
-    network_.load(image, image);
+    network_.load(image, picture);
     clock.lap(report_.resize_s);
   }
 }

@@ -112,9 +112,9 @@ void Trainer::grow() {
     std::erase_if(candidates, [&](std::int64_t index) { return known.contains(index); });
     const std::size_t missing = wanted - state_.chosen.size();
     candidates.resize(std::min(candidates.size(), kCandidates * missing));
-    const ResidentImages images(Subset(data_, candidates), plan_.threads);
+    const ResidentImages pictures(Subset(data_, candidates), plan_.threads);
     const Clock::time_point start = Clock::now();
-    const auto added = min_sure(images, candidates, missing);
+    const auto added = min_sure(pictures, candidates, missing);
     state_.chosen.insert(state_.chosen.end(), added.begin(), added.end());
     state_.selection_s += seconds_since(start);
     state_.time_s += seconds_since(start);
@@ -124,12 +124,12 @@ void Trainer::grow() {
   learnt_from_.emplace(Subset(data_, state_.chosen), plan_.threads);
 }
 
-std::vector<std::int64_t> Trainer::min_sure(const DataSet& images,
+std::vector<std::int64_t> Trainer::min_sure(const DataSet& pictures,
                                             const std::vector<std::int64_t>& candidates,
                                             std::size_t count) {
   std::vector<double> margins;
   const auto classes = static_cast<std::size_t>(data_.classes());
-  evaluate(images, [&](int images) {
+  evaluate(pictures, [&](int images) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(images); ++i)
       margins.push_back(margin(network_.logits().subspan(i * classes, classes)));
   });

@@ -78,8 +78,8 @@ DOETUNE_DEVICE Place reorg_from(const Shape& input, int stride, int channel, int
           static_cast<int>(source / plane)};
 }
 
-/// A image whose planes lie one after another: luma, Cb, Cr, each without gaps between rows.
-struct PlanarImage {
+/// A picture whose planes lie one after another: luma, Cb, Cr, each without gaps between rows.
+struct PlanarPicture {
   const std::uint8_t* planes = nullptr;
   int width = 0;
   int height = 0;
@@ -88,11 +88,11 @@ struct PlanarImage {
   bool full_range = true;
 };
 
-DOETUNE_DEVICE std::int64_t luma_bytes(const PlanarImage& image) {
-  return static_cast<std::int64_t>(image.width) * image.height;
+DOETUNE_DEVICE std::int64_t luma_bytes(const PlanarPicture& picture) {
+  return static_cast<std::int64_t>(picture.width) * picture.height;
 }
-DOETUNE_DEVICE std::int64_t chroma_bytes(const PlanarImage& image) {
-  return static_cast<std::int64_t>(image.chroma_width) * image.chroma_height;
+DOETUNE_DEVICE std::int64_t chroma_bytes(const PlanarPicture& picture) {
+  return static_cast<std::int64_t>(picture.chroma_width) * picture.chroma_height;
 }
 
 /// The two samples next to output sample `i`, and the weight of the second: Resizer's.
@@ -124,25 +124,25 @@ struct Rgb {
   float red, green, blue;
 };
 
-/// One pixel of the image scaled to `size`, with Resizer's arithmetic to the last bit (where
+/// One pixel of the picture scaled to `size`, with Resizer's arithmetic to the last bit (where
 /// products and sums are not contracted).
-DOETUNE_DEVICE Rgb resized_pixel(const PlanarImage& image, const Extent& size, int y, int x) {
+DOETUNE_DEVICE Rgb resized_pixel(const PlanarPicture& picture, const Extent& size, int y, int x) {
   const auto unit = [](float value) { return value < 0.0F ? 0.0F : value > 1.0F ? 1.0F : value; };
-  const Tap chroma_down = tap(image.chroma_height, size.height, y);
-  const Tap chroma_across = tap(image.chroma_width, size.width, x);
-  const std::uint8_t* cb = image.planes + luma_bytes(image);
-  const std::uint8_t* cr = cb + chroma_bytes(image);
-  const float black = image.full_range ? 0.0F : 16.0F;
-  const float luma_scale = 1.0F / (image.full_range ? 255.0F : 219.0F);
-  const float chroma_scale = 1.0F / (image.full_range ? 255.0F : 224.0F);
+  const Tap chroma_down = tap(picture.chroma_height, size.height, y);
+  const Tap chroma_across = tap(picture.chroma_width, size.width, x);
+  const std::uint8_t* cb = picture.planes + luma_bytes(picture);
+  const std::uint8_t* cr = cb + chroma_bytes(picture);
+  const float black = picture.full_range ? 0.0F : 16.0F;
+  const float luma_scale = 1.0F / (picture.full_range ? 255.0F : 219.0F);
+  const float chroma_scale = 1.0F / (picture.full_range ? 255.0F : 224.0F);
   const float luma =
-      luma_scale * (sample(image.planes, image.width, tap(image.height, size.height, y),
-                           tap(image.width, size.width, x)) -
+      luma_scale * (sample(picture.planes, picture.width, tap(picture.height, size.height, y),
+                           tap(picture.width, size.width, x)) -
                     black);
   const float blue =
-      chroma_scale * (sample(cb, image.chroma_width, chroma_down, chroma_across) - 128.0F);
+      chroma_scale * (sample(cb, picture.chroma_width, chroma_down, chroma_across) - 128.0F);
   const float red =
-      chroma_scale * (sample(cr, image.chroma_width, chroma_down, chroma_across) - 128.0F);
+      chroma_scale * (sample(cr, picture.chroma_width, chroma_down, chroma_across) - 128.0F);
   return {unit(luma + 1.402F * red), unit(luma - 0.344136F * blue - 0.714136F * red),
           unit(luma + 1.772F * blue)};
 }

@@ -27,11 +27,11 @@ __global__ void read_output_kernel(View from, int channels, float* to, std::uint
 }
 
 template <class T>
-__global__ void load_image_kernel(PlanarImage image, View to, std::uint32_t count) {
+__global__ void load_picture_kernel(PlanarPicture picture, View to, std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
   const Place at = place_of(index, 1, to.height, to.width);
-  const Rgb pixel = resized_pixel(image, {to.height, to.width}, at.y, at.x);
+  const Rgb pixel = resized_pixel(picture, {to.height, to.width}, at.y, at.x);
   T* out = static_cast<T*>(to.data) + pixel_at(to, 0, at.y, at.x);
   out[0] = from_float<T>(pixel.red);
   out[1] = from_float<T>(pixel.green);
@@ -205,10 +205,10 @@ void read_output(const Launch& launch, const View& from, int channels, float* to
   });
 }
 
-void load_image(const Launch& launch, const PlanarImage& image, const View& to) {
+void load_picture(const Launch& launch, const PlanarPicture& picture, const View& to) {
   typed(launch.precision, [&](auto zero) {
-    start(launch, load_image_kernel<decltype(zero)>,
-          in_range(static_cast<std::int64_t>(to.height) * to.width), image, to);
+    start(launch, load_picture_kernel<decltype(zero)>,
+          in_range(static_cast<std::int64_t>(to.height) * to.width), picture, to);
   });
 }
 

@@ -38,7 +38,7 @@ ParameterLayout::ParameterLayout(const Network& network, const TensorPlan& plan,
   for (const ParameterTensor& tensor : parameter_layout(network)) {
     const auto& conv = std::get<Convolution>(network.layers[tensor.layer].op);
     const int filters = plan.views[tensor.layer].channels;
-    ParameterTensor parameters{
+    TrainedTensor parameters{
         tensor.offset, tensor.count, -1, static_cast<int>(tensor.count), filters, 1, false};
     if (tensor.kind == ParameterKind::weights) {
       const int input = network.layers[tensor.layer].inputs[0];
@@ -136,7 +136,7 @@ void ParameterBlocks::move(Block block, Transfer direction) {
 
 ParameterChunks ParameterBlocks::chunks(std::int64_t from, std::int64_t to) const {
   const std::int64_t first = layout_.first_chunk(from);
-  return {static_cast<const ParameterTensor*>(tensors_.data()),
+  return {static_cast<const TrainedTensor*>(tensors_.data()),
           static_cast<const Chunk*>(chunks_.data()) + first, layout_.first_chunk(to) - first};
 }
 

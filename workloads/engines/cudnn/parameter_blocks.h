@@ -24,13 +24,13 @@ class ParameterLayout {
     std::int64_t statistics = 0;  // of its running means; the variances follow
   };
   const Place& place(int layer) const { return places_[layer]; }
-  const ParameterTensor& weights(int layer) const { return tensors_[places_[layer].weights]; }
-  const ParameterTensor& bias_or_scale(int layer) const {
+  const TrainedTensor& weights(int layer) const { return tensors_[places_[layer].weights]; }
+  const TrainedTensor& bias_or_scale(int layer) const {
     return tensors_[places_[layer].weights + 1];
   }
-  const ParameterTensor& shift(int layer) const { return tensors_[places_[layer].weights + 2]; }
+  const TrainedTensor& shift(int layer) const { return tensors_[places_[layer].weights + 2]; }
 
-  const std::vector<ParameterTensor>& tensors() const { return tensors_; }
+  const std::vector<TrainedTensor>& tensors() const { return tensors_; }
   /// Of all tensors, in their order.
   const std::vector<Chunk>& chunks() const { return chunks_; }
   /// The first chunk of the tensors from `offset` on.
@@ -41,15 +41,15 @@ class ParameterLayout {
 
  private:
   std::vector<Place> places_;  // by layer
-  std::vector<ParameterTensor> tensors_;
+  std::vector<TrainedTensor> tensors_;
   std::vector<Chunk> chunks_;
   std::int64_t count_ = 0;
   std::int64_t packed_elements_ = 0;
   std::int64_t statistics_ = 0;
 };
 
-/// The blocks of TrainableNetwork. On the GPU weights lie channels last (ParameterTensor); copies
-/// on the host are made when they are asked for. All work goes to one stream.
+/// The blocks of TrainableNetwork. On the GPU weights lie channels last (TrainedTensor); copies on
+/// the host are made when they are asked for. All work goes to one stream.
 class ParameterBlocks {
  public:
   enum class Block { parameters, gradients, momentum, statistics };
@@ -60,15 +60,15 @@ class ParameterBlocks {
 
   const ParameterLayout& layout() const { return layout_; }
   float* on_gpu(Block block) const { return static_cast<float*>(part(block).gpu.data()); }
-  float* parameters(const ParameterTensor& tensor) const {
+  float* parameters(const TrainedTensor& tensor) const {
     return on_gpu(Block::parameters) + tensor.offset;
   }
-  float* gradients(const ParameterTensor& tensor) const {
+  float* gradients(const TrainedTensor& tensor) const {
     return on_gpu(Block::gradients) + tensor.offset;
   }
   /// The packed copy of a tensor, and the packed gradient by it.
-  void* packed(const ParameterTensor& tensor) const { return packed_.at(tensor.packed * bytes_); }
-  void* packed_gradient(const ParameterTensor& tensor) const {
+  void* packed(const TrainedTensor& tensor) const { return packed_.at(tensor.packed * bytes_); }
+  void* packed_gradient(const TrainedTensor& tensor) const {
     return packed_gradients_.at(tensor.packed * bytes_);
   }
 

@@ -9,7 +9,7 @@ namespace {
 template <class Work>
 __device__ void for_chunk(const ParameterChunks& chunks, Work work) {
   const Chunk chunk = chunks.chunks[blockIdx.x];
-  const ParameterTensor tensor = chunks.tensors[chunk.tensor];
+  const TrainedTensor tensor = chunks.tensors[chunk.tensor];
   const std::int64_t end =
       chunk.first + kChunkElements < tensor.count ? chunk.first + kChunkElements : tensor.count;
   for (std::int64_t i = chunk.first + threadIdx.x; i < end; i += kThreads) work(tensor, i);
@@ -17,7 +17,7 @@ __device__ void for_chunk(const ParameterChunks& chunks, Work work) {
 
 template <class T>
 __global__ void pack_kernel(ParameterChunks chunks, const float* parameters, T* packed) {
-  for_chunk(chunks, [&](const ParameterTensor& tensor, std::int64_t i) {
+  for_chunk(chunks, [&](const TrainedTensor& tensor, std::int64_t i) {
     if (tensor.packed >= 0)
       packed[packed_index(tensor, i)] = from_float<T>(parameters[tensor.offset + i]);
   });
@@ -25,7 +25,7 @@ __global__ void pack_kernel(ParameterChunks chunks, const float* parameters, T* 
 
 template <class T>
 __global__ void unpack_weights_kernel(ParameterChunks chunks, const T* packed, float* gradients) {
-  for_chunk(chunks, [&](const ParameterTensor& tensor, std::int64_t i) {
+  for_chunk(chunks, [&](const TrainedTensor& tensor, std::int64_t i) {
     if (tensor.weights) gradients[tensor.offset + i] = to_float(packed[packed_index(tensor, i)]);
   });
 }
@@ -33,7 +33,7 @@ __global__ void unpack_weights_kernel(ParameterChunks chunks, const T* packed, f
 template <class T>
 __global__ void sgd_kernel(ParameterChunks chunks, Sgd sgd, const float* gradients, float* momentum,
                            float* parameters, T* packed) {
-  for_chunk(chunks, [&](const ParameterTensor& tensor, std::int64_t i) {
+  for_chunk(chunks, [&](const TrainedTensor& tensor, std::int64_t i) {
     const std::int64_t at = tensor.offset + i;
     float v = momentum[at];
     float w = parameters[at];
@@ -46,7 +46,7 @@ __global__ void sgd_kernel(ParameterChunks chunks, Sgd sgd, const float* gradien
 
 __global__ void transfer_kernel(ParameterChunks chunks, Transfer direction, float* gpu,
                                 float* host) {
-  for_chunk(chunks, [&](const ParameterTensor& tensor, std::int64_t i) {
+  for_chunk(chunks, [&](const TrainedTensor& tensor, std::int64_t i) {
     float& there = host[tensor.offset + i];
     float& here = gpu[tensor.offset + channels_last_index(tensor, i)];
     if (direction == Transfer::to_host)

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kChunkElements = 8192;
 
 /// Some chunks of all tensors, in device memory.
 struct ParameterChunks {
-  const ParameterTensor* tensors;
+  const TrainedTensor* tensors;
   const Chunk* chunks;
   std::int64_t count;
 };

@@ -143,7 +143,7 @@ DOETUNE_DEVICE float input_gradient(const Normalisation& by, const NormGradients
 /// One parameters tensor. On the GPU its block holds weights channels last (filters x height x
 /// width x inputs); the copy that convolutions read is in the type of the precision, with the
 /// inputs rounded up.
-struct ParameterTensor {
+struct TrainedTensor {
   std::int64_t offset;  // into the blocks
   std::int64_t count;
   std::int64_t packed;  // element of the packed copy where it begins; -1 where it has none
@@ -154,12 +154,12 @@ struct ParameterTensor {
 };
 
 /// Where element i of the channels-last tensor lies in the packed copy.
-DOETUNE_DEVICE std::int64_t packed_index(const ParameterTensor& tensor, std::int64_t i) {
+DOETUNE_DEVICE std::int64_t packed_index(const TrainedTensor& tensor, std::int64_t i) {
   return tensor.packed + i / tensor.inputs * tensor.padded_inputs + i % tensor.inputs;
 }
 /// Where element i of the layout of parameters.h (filters x inputs x height x width) lies in the
 /// channels-last tensor.
-DOETUNE_DEVICE std::int64_t channels_last_index(const ParameterTensor& tensor, std::int64_t i) {
+DOETUNE_DEVICE std::int64_t channels_last_index(const TrainedTensor& tensor, std::int64_t i) {
   const std::int64_t of_filter = std::int64_t{tensor.inputs} * tensor.window;
   const std::int64_t at = i % of_filter;
   return i - at + at % tensor.window * tensor.inputs + at / tensor.window;

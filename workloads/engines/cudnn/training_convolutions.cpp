@@ -68,7 +68,7 @@ NormLayer TrainingPass::norm_layer(const Run& run, int layer, int channels_room)
 void TrainingPass::add_normalised(const Convolution& conv, int layer,
                                   const TrainingConvolutions& passes) {
   const Tensor input = input_of(conv, layer);
-  const ParameterTensor weights = layers_.layout.weights(layer);
+  const TrainedTensor weights = layers_.layout.weights(layer);
   const PlannedConvolution plan = planned(passes.forward);
   const Tensor product =
       new_tensor(layers_.network.layers[layer].output, passes.forward.output.channels);
@@ -120,8 +120,8 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
 void TrainingPass::add_biased(const Convolution& conv, int layer,
                               const TrainingConvolutions& passes) {
   const Tensor input = input_of(conv, layer);
-  const ParameterTensor weights = layers_.layout.weights(layer);
-  const ParameterTensor bias = layers_.layout.bias_or_scale(layer);
+  const TrainedTensor weights = layers_.layout.weights(layer);
+  const TrainedTensor bias = layers_.layout.bias_or_scale(layer);
   const int sum = layers_.plan.fused[layer];
   const Tensor added = sum < 0 ? Tensor{} : result(other_input(layers_.network, sum, layer));
   const Tensor out = result(layer);
@@ -159,7 +159,7 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
 void TrainingPass::add_gradients(const Convolution& conv, int layer,
                                  const TrainingConvolutions& passes, const Tensor& input,
                                  const Tensor& product_gradient) {
-  const ParameterTensor weights = layers_.layout.weights(layer);
+  const TrainedTensor weights = layers_.layout.weights(layer);
   const PlannedConvolution plan = planned(passes.backward_filter);
   step({input.room, product_gradient.room, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
@@ -175,7 +175,7 @@ void TrainingPass::add_input_gradient(const Convolution& conv, int layer,
                                       const ConvolutionCase& problem,
                                       const Tensor& product_gradient) {
   const int input = layers_.network.layers[layer].inputs[0];
-  const ParameterTensor weights = layers_.layout.weights(layer);
+  const TrainedTensor weights = layers_.layout.weights(layer);
   const Target goal = target(input);
   const PlannedConvolution plan = planned(problem);
   const Shape& shape = layers_.network.shape_of(input);

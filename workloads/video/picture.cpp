@@ -1,36 +1,37 @@
-#include "workloads/video/image.h"
+#include "workloads/video/picture.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace doetune::workloads {
 
-Image::Image(int width, int height)
+Picture::Picture(int width, int height)
     : width_(width),
       height_(height),
       luma_(static_cast<std::size_t>(width) * height),
       blue_(luma_.size() / 4),
       red_(luma_.size() / 4) {}
 
-ImageView Image::view() const {
+PictureView Picture::view() const {
   return {width_, height_,    luma_.data(), blue_.data(), red_.data(),
           width_, width_ / 2, width_ / 2,   height_ / 2};
 }
 
 Resizer::Resizer(Extent size) : size_(size) {}
 
-void Resizer::fit(const ImageView& image) {
-  if (image.width == fitted_.width && image.height == fitted_.height &&
-      image.chroma_width == fitted_.chroma_width && image.chroma_height == fitted_.chroma_height)
+void Resizer::fit(const PictureView& picture) {
+  if (picture.width == fitted_.width && picture.height == fitted_.height &&
+      picture.chroma_width == fitted_.chroma_width &&
+      picture.chroma_height == fitted_.chroma_height)
     return;
-  fitted_ = image;
-  luma_x_ = taps(image.width, size_.width);
-  luma_y_ = taps(image.height, size_.height);
-  chroma_x_ = taps(image.chroma_width, size_.width);
-  chroma_y_ = taps(image.chroma_height, size_.height);
-  luma_.resize(image.width);
-  blue_.resize(image.chroma_width);
-  red_.resize(image.chroma_width);
+  fitted_ = picture;
+  luma_x_ = taps(picture.width, size_.width);
+  luma_y_ = taps(picture.height, size_.height);
+  chroma_x_ = taps(picture.chroma_width, size_.width);
+  chroma_y_ = taps(picture.chroma_height, size_.height);
+  luma_.resize(picture.width);
+  blue_.resize(picture.chroma_width);
+  red_.resize(picture.chroma_width);
 }
 
 std::vector<Resizer::Tap> Resizer::taps(int from, int to) {
@@ -54,21 +55,21 @@ void Resizer::blend_rows(const std::uint8_t* plane, int stride, const Tap& tap,
   }
 }
 
-void Resizer::operator()(const ImageView& image, std::span<float> rgb, int channels,
+void Resizer::operator()(const PictureView& picture, std::span<float> rgb, int channels,
                          int first_channel) {
-  fit(image);
+  fit(picture);
   const auto sample = [](const std::vector<float>& row, const Tap& tap) {
     return row[tap.low] + tap.fraction * (row[tap.high] - row[tap.low]);
   };
   const auto unit = [](float value) { return std::clamp(value, 0.0F, 1.0F); };
-  const float black = image.full_range ? 0.0F : 16.0F;
-  const float luma_scale = 1.0F / (image.full_range ? 255.0F : 219.0F);
-  const float chroma_scale = 1.0F / (image.full_range ? 255.0F : 224.0F);
+  const float black = picture.full_range ? 0.0F : 16.0F;
+  const float luma_scale = 1.0F / (picture.full_range ? 255.0F : 219.0F);
+  const float chroma_scale = 1.0F / (picture.full_range ? 255.0F : 224.0F);
   float* out = rgb.data() + first_channel;
   for (int y = 0; y < size_.height; ++y) {
-    blend_rows(image.luma, image.luma_stride, luma_y_[y], luma_);
-    blend_rows(image.blue, image.chroma_stride, chroma_y_[y], blue_);
-    blend_rows(image.red, image.chroma_stride, chroma_y_[y], red_);
+    blend_rows(picture.luma, picture.luma_stride, luma_y_[y], luma_);
+    blend_rows(picture.blue, picture.chroma_stride, chroma_y_[y], blue_);
+    blend_rows(picture.red, picture.chroma_stride, chroma_y_[y], red_);
     for (int x = 0; x < size_.width; ++x, out += channels) {
       const float luma = luma_scale * (sample(luma_, luma_x_[x]) - black);
       const float blue = chroma_scale * (sample(blue_, chroma_x_[x]) - 128.0F);

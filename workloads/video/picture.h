@@ -1,4 +1,4 @@
-// Images as video carries them, and their way into a network's input.
+// Pictures as video carries them, and their way into a network's input.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace doetune::workloads {
 
-/// A image as planes of YCbCr (BT.601).
-struct ImageView {
+/// A picture as planes of YCbCr (BT.601).
+struct PictureView {
   int width = 0;
   int height = 0;
   const std::uint8_t* luma = nullptr;
@@ -23,30 +23,30 @@ struct ImageView {
   bool full_range = true;  // 0..255, as JPEG; else luma 16..235 and chroma 16..240, as video
 };
 
-/// A image that owns its planes: full range, even sizes, chroma at half of both.
-class Image {
+/// A picture that owns its planes: full range, even sizes, chroma at half of both.
+class Picture {
  public:
-  Image(int width, int height);
+  Picture(int width, int height);
 
   std::uint8_t* luma_row(int y) { return &luma_[static_cast<std::size_t>(y) * width_]; }
   std::uint8_t* blue_row(int y) { return &blue_[static_cast<std::size_t>(y) * (width_ / 2)]; }
   std::uint8_t* red_row(int y) { return &red_[static_cast<std::size_t>(y) * (width_ / 2)]; }
-  ImageView view() const;
+  PictureView view() const;
 
  private:
   int width_, height_;
   std::vector<std::uint8_t> luma_, blue_, red_;
 };
 
-/// Scales images to RGB in 0..1 (height x width x channels), bilinearly between the four nearest
+/// Scales pictures to RGB in 0..1 (height x width x channels), bilinearly between the four nearest
 /// samples of each plane (pixel centres at half-integers, edges repeated). Keeps its tables and row
-/// buffers, so one object serves one thread; they are made anew where a image's size differs from
+/// buffers, so one object serves one thread; they are made anew where a picture's size differs from
 /// the one before.
 class Resizer {
  public:
   explicit Resizer(Extent size);
   /// Writes channels first_channel .. first_channel + 2 of pixels that have `channels`.
-  void operator()(const ImageView& image, std::span<float> rgb, int channels = 3,
+  void operator()(const PictureView& picture, std::span<float> rgb, int channels = 3,
                   int first_channel = 0);
 
  private:
@@ -55,12 +55,12 @@ class Resizer {
     float fraction;  // weight of `high`
   };
   static std::vector<Tap> taps(int from, int to);
-  void fit(const ImageView& image);
+  void fit(const PictureView& picture);
   static void blend_rows(const std::uint8_t* plane, int stride, const Tap& tap,
                          std::vector<float>& row);
 
   Extent size_;
-  ImageView fitted_;
+  PictureView fitted_;
   std::vector<Tap> luma_x_, luma_y_, chroma_x_, chroma_y_;
   std::vector<float> luma_, blue_, red_;
 };

@@ -1,4 +1,4 @@
-#include "workloads/static/image_source.h"
+#include "workloads/static/picture_source.h"
 
 #include <fmt/format.h>
 
@@ -18,15 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class GeneratedImages : public ImageSource {
+class GeneratedPictures : public PictureSource {
  public:
-  explicit GeneratedImages(int clip_file) : clip_(Clip::read(clip_file, false).value()) {}
+  explicit GeneratedPictures(int clip_file) : clip_(Clip::read(clip_file, false).value()) {}
 
-  DecodedImage image(std::int64_t number, StageTimes& times) override {
+  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
     StageClock clock;
-    DecodedImage image = decoder_.decode(clip_.packet(static_cast<int>(number % clip_.frames())));
+    DecodedPicture picture =
+        decoder_.decode(clip_.packet(static_cast<int>(number % clip_.frames())));
     clock.lap(times[Stage::decode]);
-    return image;
+    return picture;
   }
 
  private:
@@ -34,9 +35,9 @@ class GeneratedImages : public ImageSource {
   ImageDecoder decoder_;
 };
 
-class DirectoryImages : public ImageSource {
+class DirectoryPictures : public PictureSource {
  public:
-  explicit DirectoryImages(int list) : list_(list, Access::read_only) {
+  explicit DirectoryPictures(int list) : list_(list, Access::read_only) {
     const std::string_view text(reinterpret_cast<const char*>(list_.bytes().data()),
                                 list_.bytes().size());
     for (std::size_t begin = 0; begin < text.size();) {
@@ -46,15 +47,15 @@ class DirectoryImages : public ImageSource {
     }
   }
 
-  DecodedImage image(std::int64_t number, StageTimes& times) override {
+  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
     const std::string_view file = files_[static_cast<std::size_t>(number)];
     try {
       StageClock clock;
       const std::vector<std::byte> bytes = read_file(file);
       clock.lap(times[Stage::read]);
-      DecodedImage image = decoder_.decode(bytes);
+      DecodedPicture picture = decoder_.decode(bytes);
       clock.lap(times[Stage::decode]);
-      return image;
+      return picture;
     } catch (const VideoError& error) {
       throw VideoError(fmt::format("the image {}: {}", file, error.what()));
     }
@@ -66,15 +67,15 @@ class DirectoryImages : public ImageSource {
   ImageDecoder decoder_;
 };
 
-class VideoImages : public ImageSource {
+class VideoPictures : public PictureSource {
  public:
-  explicit VideoImages(const std::string& file) : reader_(file) {}
+  explicit VideoPictures(const std::string& file) : reader_(file) {}
 
-  DecodedImage image(std::int64_t number, StageTimes& times) override {
+  DecodedPicture picture(std::int64_t number, StageTimes& times) override {
     StageClock clock;
-    DecodedImage image = reader_.frame(number);
+    DecodedPicture picture = reader_.frame(number);
     clock.lap(times[Stage::decode]);
-    return image;
+    return picture;
   }
 
   std::int64_t undecodable() const override { return reader_.undecodable(); }
@@ -87,9 +88,9 @@ std::int64_t limited(std::int64_t there, const std::optional<std::int64_t>& most
   return std::min(there, most.value_or(there));
 }
 
-OpenImageSet generate(const ImageSetRequest& request) {
-  OpenImageSet open;
-  open.data.kind = ImageSet::Kind::generated;
+OpenPictureSet generate(const PictureSetRequest& request) {
+  OpenPictureSet open;
+  open.data.kind = PictureSet::Kind::generated;
   open.data.images = request.images.value_or(kGeneratedImages);
   open.data.frames_per_second = request.frames_per_second;
   const auto distinct = static_cast<int>(std::min<std::int64_t>(open.data.images, kDistinctImages));
@@ -98,31 +99,31 @@ OpenImageSet generate(const ImageSetRequest& request) {
   return open;
 }
 
-OpenImageSet open_directory(const ImageSetRequest& request) {
-  OpenImageSet open;
-  std::vector<fs::path> files = images_in(fs::absolute(request.source));
+OpenPictureSet open_directory(const PictureSetRequest& request) {
+  OpenPictureSet open;
+  std::vector<fs::path> files = pictures_in(fs::absolute(request.source));
   if (files.empty())
     throw UsageError(
         fmt::format("the directory {} and its subdirectories contain no images (.jpg .png .bmp "
                     ".ppm .pgm .webp)",
                     request.source));
-  open.data.kind = ImageSet::Kind::directory;
+  open.data.kind = PictureSet::Kind::directory;
   open.data.images = limited(static_cast<std::int64_t>(files.size()), request.images);
   open.data.frames_per_second = request.frames_per_second;
   files.resize(static_cast<std::size_t>(open.data.images));
   std::string list;
   for (const fs::path& file : files) list += file.native() + '\0';
-  open.file = make_memory_file("doetune-images", list.size());
+  open.file = make_memory_file("doetune-pictures", list.size());
   const Mapping mapping(open.file.get(), Access::read_write);
   std::memcpy(mapping.bytes().data(), list.data(), list.size());
   open.data.file = open.file.get();
   return open;
 }
 
-OpenImageSet open_video(const ImageSetRequest& request) {
-  OpenImageSet open;
+OpenPictureSet open_video(const PictureSetRequest& request) {
+  OpenPictureSet open;
   open.data.path = fs::absolute(request.source).string();
-  open.data.kind = ImageSet::Kind::video;
+  open.data.kind = PictureSet::Kind::video;
   try {
     const VideoInformation video = VideoReader(open.data.path).information();
     open.data.images = limited(video.frames, request.images);
@@ -142,7 +143,7 @@ OpenImageSet open_video(const ImageSetRequest& request) {
 
 }  // namespace
 
-OpenImageSet open_image_set(const ImageSetRequest& request) {
+OpenPictureSet open_picture_set(const PictureSetRequest& request) {
   if (request.source == "generated") return generate(request);
   std::error_code none;
   const fs::file_status status = fs::status(request.source, none);
@@ -153,16 +154,16 @@ OpenImageSet open_image_set(const ImageSetRequest& request) {
                   request.source));
 }
 
-std::unique_ptr<ImageSource> open_source(const ImageSet& data) {
+std::unique_ptr<PictureSource> open_source(const PictureSet& data) {
   switch (data.kind) {
-    case ImageSet::Kind::generated:
-      return std::make_unique<GeneratedImages>(data.file);
-    case ImageSet::Kind::directory:
-      return std::make_unique<DirectoryImages>(data.file);
-    case ImageSet::Kind::video:
+    case PictureSet::Kind::generated:
+      return std::make_unique<GeneratedPictures>(data.file);
+    case PictureSet::Kind::directory:
+      return std::make_unique<DirectoryPictures>(data.file);
+    case PictureSet::Kind::video:
       break;
   }
-  return std::make_unique<VideoImages>(data.path);
+  return std::make_unique<VideoPictures>(data.path);
 }
 
 }  // namespace doetune::workloads

@@ -1,20 +1,20 @@
-// A image as a decoder gives it.
+// A picture as a decoder gives it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
-#include "workloads/video/image.h"
+#include "workloads/video/picture.h"
 
 namespace doetune::workloads {
 
 /// A view and what holds its samples: copies share them.
-struct DecodedImage {
-  ImageView view;
+struct DecodedPicture {
+  PictureView view;
   std::shared_ptr<const void> samples;
 };
 
-/// No image or frame may have more pixels, which keeps a broken header from taking the memory.
+/// No picture or frame may have more pixels, which keeps a broken header from taking the memory.
 inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 27;
 
 }  // namespace doetune::workloads

@@ -1,24 +1,24 @@
-// Images on their way to the GPU.
+// Pictures on their way to the GPU.
 #pragma once
 
 #include <array>
 
 #include "workloads/engines/cudnn/device.h"
 #include "workloads/engines/cudnn/kernels.h"
-#include "workloads/video/image.h"
+#include "workloads/video/picture.h"
 
 namespace doetune::workloads::cudnn {
 
-/// Copies a image's planes into page-locked memory, from there to the GPU, and scales it there.
-/// Only the first copy is done when load returns; a ring of buffers bounds how many images are
+/// Copies a picture's planes into page-locked memory, from there to the GPU, and scales it there.
+/// Only the first copy is done when load returns; a ring of buffers bounds how many pictures are
 /// under way.
-class ImageLoader {
+class PictureLoader {
  public:
   /// All work is put on this stream.
-  explicit ImageLoader(cudaStream_t stream) : stream_(stream) {}
+  explicit PictureLoader(cudaStream_t stream) : stream_(stream) {}
 
   /// Into three channels from the view's first on, of one image.
-  void load(const ImageView& image, Precision precision, const View& to);
+  void load(const PictureView& picture, Precision precision, const View& to);
 
   std::int64_t device_bytes() const;
 

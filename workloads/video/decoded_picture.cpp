@@ -1,11 +1,11 @@
-#include "workloads/video/decoded_image.h"
+#include "workloads/video/decoded_picture.h"
 
 #include "workloads/video/libav.h"
 
 namespace doetune::workloads::libav {
 namespace {
 
-constexpr std::uint8_t kNeutral = 128;  // chroma of a grey image
+constexpr std::uint8_t kNeutral = 128;  // chroma of a grey picture
 
 /// Whether the frame's planes are luma and, unless it is grey, Cb and Cr, all of 8 bits.
 bool has_planes(const AVPixFmtDescriptor& format) {
@@ -17,24 +17,24 @@ bool has_planes(const AVPixFmtDescriptor& format) {
          format.comp[1].plane == 1 && format.comp[2].plane == 2;
 }
 
-/// Grey images use all levels unless they say otherwise; video does not unless it says so.
+/// Grey pictures use all levels unless they say otherwise; video does not unless it says so.
 bool is_full_range(const AVFrame& frame, const AVPixFmtDescriptor& format) {
   if (frame.color_range != AVCOL_RANGE_UNSPECIFIED) return frame.color_range == AVCOL_RANGE_JPEG;
   return format.nb_components == 1 || std::string_view(format.name).starts_with("yuvj");
 }
 
-ImageView view_of(const AVFrame& frame) {
+PictureView view_of(const AVFrame& frame) {
   const AVPixFmtDescriptor& format = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
-  ImageView view{frame.width,
-                 frame.height,
-                 frame.data[0],
-                 &kNeutral,
-                 &kNeutral,
-                 frame.linesize[0],
-                 0,
-                 1,
-                 1,
-                 is_full_range(frame, format)};
+  PictureView view{frame.width,
+                   frame.height,
+                   frame.data[0],
+                   &kNeutral,
+                   &kNeutral,
+                   frame.linesize[0],
+                   0,
+                   1,
+                   1,
+                   is_full_range(frame, format)};
   if (format.nb_components == 1) return view;
   view.blue = frame.data[1];
   view.red = frame.data[2];
@@ -62,7 +62,7 @@ Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* par
   return context;
 }
 
-DecodedImage ImageMaker::operator()(AVFrame& frame) {
+DecodedPicture PictureMaker::operator()(AVFrame& frame) {
   const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
   if (format == nullptr || frame.width < 1 || frame.height < 1 || frame.data[0] == nullptr)
     throw VideoError("it contains no image");
@@ -73,11 +73,11 @@ DecodedImage ImageMaker::operator()(AVFrame& frame) {
   } else {
     kept = converted(frame);
   }
-  const ImageView view = view_of(*kept);
+  const PictureView view = view_of(*kept);
   return {view, std::shared_ptr<const void>(std::move(kept))};
 }
 
-Owner<AVFrame> ImageMaker::converted(const AVFrame& frame) {
+Owner<AVFrame> PictureMaker::converted(const AVFrame& frame) {
   const auto from = static_cast<AVPixelFormat>(frame.format);
   const AVPixFmtDescriptor& format = *av_pix_fmt_desc_get(from);
   const bool is_rgb = (format.flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
