@@ -27,7 +27,7 @@ STUDY_FILE = [
     ("responses:", "design: {type: table, file: tabel.csv}\nresponses:", ":6:29: design.file:",
      "did you mean 'table.csv'?"),
     ("responses:", "model: [\"1\", a, \"a*c\"]\nresponses:", ":6:17: model term 'a*c'", "expected one of a, b"),
-    ("  y:", "  a:", ":7:3: response 'a': a factor has this name already"),
+    ("  y:", "  a:", ":7:3: response 'a': a factor already has this name"),
     ("telemetry: 0", "launcher: ssh", ":8:62: run.launcher: ssh needs run.ssh.hosts"),
     ("telemetry: 0", "environment: {A=B: 1}", "'A=B' is not a variable name"),
     ("telemetry: 0", "after_run: [nowhere]", ":8:", "cannot run 'nowhere'"),

@@ -93,7 +93,7 @@ TEST_CASE("An unknown placeholder names the nearest valid one", "[runner][reques
   CHECK_THROWS_WITH(fill({"{precisoin}"}), Catch::Contains("'{precisoin}'") &&
                                                Catch::Contains("did you mean 'precision'?"));
   CHECK_THROWS_AS(fill({"{}"}), RunError);
-  CHECK_THROWS_WITH(fill({"--x={x"}), Catch::Contains("without its }"));
+  CHECK_THROWS_WITH(fill({"--x={x"}), Catch::Contains("without a }"));
 }
 
 TEST_CASE("A program is found as a shell would find it", "[runner][request]") {
