@@ -7,7 +7,7 @@
 
 namespace doetune {
 
-int milliseconds(double seconds) {
+int to_milliseconds(double seconds) {
   return static_cast<int>(std::clamp(std::ceil(seconds * 1000), 0.0, 1e9));
 }
 

@@ -19,7 +19,7 @@ inline double seconds_since(Clock::time_point start) {
 }
 
 /// Rounded up, as poll takes a time limit.
-int milliseconds(double seconds);
+int to_milliseconds(double seconds);
 
 /// Now, as 2026-11-21T07:38:18.123Z.
 std::string utc_now();

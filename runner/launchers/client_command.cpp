@@ -124,7 +124,7 @@ void ClientCommands::wait(double until_s, int wake) {
   if (wake >= 0) watch(wake);
   std::array<epoll_event, 16> events;
   const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()),
-                                 milliseconds(until_s - monotonic_s()));
+                                 to_milliseconds(until_s - monotonic_s()));
   if (wake >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, wake, nullptr);
 
   std::list<Running> ended = std::exchange(ended_, {});

@@ -147,7 +147,7 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
   if (wake >= 0) watch(wake);
   std::array<epoll_event, 64> events;
   const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()),
-                                 milliseconds(until_s - monotonic_s()));
+                                 to_milliseconds(until_s - monotonic_s()));
   if (wake >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, wake, nullptr);
 
   const auto is_ready = [&](int descriptor) {

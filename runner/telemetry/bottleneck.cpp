@@ -110,8 +110,9 @@ constexpr std::array kRules{
         [](const Facts& facts) {
           const auto memory = fact(facts, "gpu_memory_utilization");
           return gpus_busy(facts) +
-                 (memory ? fmt::format(", its memory was accessed for {:.0f} % of the time", *memory)
-                         : "");
+                 (memory
+                      ? fmt::format(", its memory was accessed for {:.0f} % of the time", *memory)
+                      : "");
         },
         "the GPU was at least 90 % busy"},
     BottleneckRule{"decode",

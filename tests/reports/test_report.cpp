@@ -32,7 +32,7 @@ std::string static_part(std::string html) {
   return html;
 }
 
-struct Case {
+struct ReportCase {
   tests::TemporaryDirectory folder;
   study::StudyDirectory directory = tests::make_fccd_study(folder.path());
   analysis::Analysis analysis = analysis::analyse(directory);
@@ -42,7 +42,7 @@ struct Case {
 
 TEST_CASE("A report is one page with its figures, under 10 MB, without links to anywhere",
           "[reports][html]") {
-  const Case study;
+  const ReportCase study;
   const reports::ReportFiles files = reports::write_report(study.analysis);
   REQUIRE(files.pages == std::vector{study.directory.path / "report" / "report.html"});
   // Of two responses: profile, contours of 3 pairs, effects, perturbation, 3 interactions, tornado,
@@ -63,7 +63,7 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
 
 TEST_CASE("The report as Markdown has every section and figure of the page",
           "[reports][markdown]") {
-  const Case study;
+  const ReportCase study;
   const reports::ReportFiles files =
       reports::write_report(study.analysis, study.directory.report(), {"md", "json"});
   REQUIRE(files.pages.size() == 2);
@@ -82,7 +82,7 @@ TEST_CASE("The report as Markdown has every section and figure of the page",
 
 TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'&<!-- \x01\xff";
-  Case study;
+  ReportCase study;
   study.directory.study.name = evil;
   study.directory.study.factors[0].name = evil;
   study.directory.study.factors[0].unit = evil;
@@ -103,7 +103,7 @@ TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
 }
 
 TEST_CASE("A study without any run has a report that says so", "[reports][html]") {
-  Case study;
+  ReportCase study;
   study.analysis = analysis::Analysis{};
   study.analysis.directory = &study.directory;
   for (const study::Response& response : study.directory.study.responses) {
@@ -116,7 +116,7 @@ TEST_CASE("A study without any run has a report that says so", "[reports][html]"
 }
 
 TEST_CASE("A response without a fit is reported beside one with", "[reports][html]") {
-  Case study;
+  ReportCase study;
   study.analysis.responses[1].fit.reset();
   study.analysis.responses[1].problem = "a response is not a finite number";
   study.analysis.optimum.reset();
@@ -127,7 +127,7 @@ TEST_CASE("A response without a fit is reported beside one with", "[reports][htm
 }
 
 TEST_CASE("A saturated fit is reported without intervals or diagnostics", "[reports][html]") {
-  Case study;
+  ReportCase study;
   for (analysis::ResponseAnalysis& response : study.analysis.responses) {
     surfaces::Fit& fit = *response.fit;
     fit.sigma.reset();
@@ -172,7 +172,7 @@ TEST_CASE("A report bears 50 factors, markup in names, and responses without new
 }
 
 TEST_CASE("A folder that cannot be written is named", "[reports][html]") {
-  const Case study;
+  const ReportCase study;
   const std::filesystem::path file = study.folder.path() / "file";
   std::ofstream(file) << "in the way";
   CHECK_THROWS_WITH(reports::write_report(study.analysis, file / "report"),

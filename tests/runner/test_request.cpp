@@ -15,7 +15,7 @@ using runner::RunError;
 
 namespace {
 
-study::Study study_of(std::vector<std::string> command) {
+study::Study study_with_factors(std::vector<std::string> command) {
   study::Study study = tests::fake_study(std::filesystem::temp_directory_path(), 3, {}).study;
   doe::Factor precision;
   precision.name = "precision";
@@ -36,7 +36,8 @@ study::PlannedRun planned() {
 }
 
 std::vector<std::string> fill(std::vector<std::string> command) {
-  return runner::fill_command(study_of(std::move(command)), planned(), 3, "/s/runs/0007.3");
+  return runner::fill_command(study_with_factors(std::move(command)), planned(), 3,
+                              "/s/runs/0007.3");
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ std::vector<std::string> fill(std::vector<std::string> command) {
 TEST_CASE("A request tells the workload everything, numbers as numbers and words as words",
           "[runner][request]") {
   study::StudyDirectory directory;
-  directory.study = study_of({});
+  directory.study = study_with_factors({});
   directory.plan_hash = "0123456789abcdef";
   study::Study& study = directory.study;
   study.run.warmup_s = 2.5;
@@ -117,7 +118,7 @@ TEST_CASE("A program is found as a shell would find it", "[runner][request]") {
 }
 
 TEST_CASE("A program's GPUs are set only where it gets any", "[runner][request]") {
-  study::Study study = study_of({});
+  study::Study study = study_with_factors({});
   study.run.environment = {{"OMP_NUM_THREADS", "4"}};
   auto environment = runner::attempt_environment(study, "/a", {"", {"2"}, {}});
   CHECK(environment.at("DOETUNE_REQUEST") == "/a/request.json");

@@ -248,7 +248,8 @@ TEST_CASE("Each rule of the verdict decides where its facts say so", "[telemetry
   const std::map<std::string, std::pair<Facts, std::string>> expected{
       {"memory", {{{"memory_stall_share", 0.32}}, "waited for memory for 32 %"}},
       {"thermal_limited",
-       {{{"thermal_limited_share", 0.3}, {"temperature_max", 87}}, "for 30 % of the time, at 87 C"}},
+       {{{"thermal_limited_share", 0.3}, {"temperature_max", 87}},
+        "for 30 % of the time, at 87 C"}},
       {"power_limited",
        {{{"power_limited_share", 0.8}, {"power", 699.6}, {"gpu_utilization", 99}},
         "for 80 % of the time, at 700 W"}},

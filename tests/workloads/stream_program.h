@@ -40,11 +40,6 @@ inline std::vector<fs::path> entries(const fs::path& directory) {
   return paths;
 }
 
-/// Seconds of the clock that a result's window is told in.
-inline double monotonic_s() {
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
-
 /// The small stream as settings of a request.
 inline Json small_settings() {
   Json settings;

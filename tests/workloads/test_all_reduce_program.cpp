@@ -12,6 +12,7 @@
 #include "tests/workloads/program.h"
 #include "workloads/communication/socket.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using namespace doetune::workloads::test;
 using Catch::Contains;

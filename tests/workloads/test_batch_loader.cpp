@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "workloads/data/batch_loader.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 TEST_CASE("batches come in order for any number of readers and any depth", "[data]") {

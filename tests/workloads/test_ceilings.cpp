@@ -13,6 +13,7 @@
 #include "workloads/peak_rates/peak_rates.h"
 #include "workloads/timing/roofline.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 namespace fs = std::filesystem;
 

@@ -14,12 +14,13 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads;
 namespace fs = std::filesystem;
 using Catch::Contains;
 
-const TwoGaussians kData(1.0, 0, 1000);
-const TwoGaussians kHeldOut(1.0, 1000, 200);
+const TwoGaussians kCheckpointData(1.0, 0, 1000);
+const TwoGaussians kCheckpointHeldOut(1.0, 1000, 200);
 const Json kSettings{{"network", "linear"}, {"learning_rate", 0.05}};
 
 struct CheckpointPlace {
@@ -70,7 +71,7 @@ void write(const fs::path& file, const std::string& bytes) {
 void check_resumption(float dropout) {
   const CheckpointPlace place;
   ReferenceTrainable whole = fresh(dropout);
-  Trainer uninterrupted(whole, kData, kHeldOut, plan());
+  Trainer uninterrupted(whole, kCheckpointData, kCheckpointHeldOut, plan());
   while (!uninterrupted.finished()) uninterrupted.run_epoch();
 
   TrainingState state;
@@ -79,7 +80,8 @@ void check_resumption(float dropout) {
     const auto saved = load_checkpoint(place.file, kSettings, part);
     CHECK(saved.has_value() == (epoch > 0));
     if (saved) CHECK(saved->resumed_after_epochs == epoch);
-    Trainer trainer(part, kData, kHeldOut, plan(), saved.value_or(TrainingState{}));
+    Trainer trainer(part, kCheckpointData, kCheckpointHeldOut, plan(),
+                    saved.value_or(TrainingState{}));
     trainer.run_epoch();
     save_checkpoint(place.file, kSettings, trainer.state(), part);
     state = trainer.state();
@@ -108,7 +110,7 @@ TEST_CASE("with dropout, too: it draws on where it was", "[training]") { check_r
 TEST_CASE("a checkpoint that finds no room is told of, and the one before it stays", "[training]") {
   const CheckpointPlace place;
   ReferenceTrainable trainable = fresh();
-  Trainer trainer(trainable, kData, kHeldOut, plan());
+  Trainer trainer(trainable, kCheckpointData, kCheckpointHeldOut, plan());
   trainer.run_epoch();
   save_checkpoint(place.file, kSettings, trainer.state(), trainable);
   const std::string before = read(place.file);
@@ -140,7 +142,7 @@ TEST_CASE("what a writer left that was killed goes with the next checkpoint", "[
 TEST_CASE("a checkpoint that is not whole is refused, by its name", "[training]") {
   const CheckpointPlace place;
   ReferenceTrainable trainable = fresh();
-  Trainer trainer(trainable, kData, kHeldOut, plan());
+  Trainer trainer(trainable, kCheckpointData, kCheckpointHeldOut, plan());
   trainer.run_epoch();
   save_checkpoint(place.file, kSettings, trainer.state(), trainable);
   const std::string whole = read(place.file);
@@ -179,5 +181,6 @@ TEST_CASE("a checkpoint of other data is refused", "[training]") {
   ReferenceTrainable trainable = fresh();
   TrainingState state;
   state.chosen = {0, 1, 1000};
-  CHECK_THROWS_AS(Trainer(trainable, kData, kHeldOut, plan(), state), std::invalid_argument);
+  CHECK_THROWS_AS(Trainer(trainable, kCheckpointData, kCheckpointHeldOut, plan(), state),
+                  std::invalid_argument);
 }

@@ -14,6 +14,7 @@
 #include "workloads/processes/cpus.h"
 #include "workloads/protocol/protocol.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using namespace std::chrono_literals;
 using Catch::Contains;

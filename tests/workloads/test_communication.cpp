@@ -13,6 +13,7 @@
 #include "workloads/communication/bfloat16.h"
 #include "workloads/communication/nccl/nccl_library.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using test::run_ranks;
 

@@ -9,6 +9,7 @@
 #include "workloads/networks/weights.h"
 #include "workloads/video/picture.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

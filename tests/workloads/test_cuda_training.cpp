@@ -6,6 +6,7 @@
 #include "training_cases.h"
 #include "workloads/engines/training.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {
@@ -19,7 +20,7 @@ bool no_training_gpu() {
   }
 }
 
-constexpr float kRate = 0.05F;
+constexpr float kTrainingRate = 0.05F;
 
 std::unique_ptr<TrainableNetwork> training(const Network& network, const TrainingOptions& options) {
   const TrainingData data = training_data(network, options.batch, 3);
@@ -45,11 +46,11 @@ TEST_CASE("gradients that stay on the GPU are learned from like those that do no
   REQUIRE(device->gradients_block().size() == static_cast<std::size_t>(parameters(network)));
   for (int step = 0; step < 3; ++step) {
     host->gradients(8);
-    host->update(kRate);
+    host->update(kTrainingRate);
     std::vector<std::int64_t> offsets;
     device->gradients(8, [&](std::int64_t offset) { offsets.push_back(offset); });
     device->changed();
-    device->update(kRate);
+    device->update(kTrainingRate);
     CHECK(offsets.back() == 0);
   }
   CHECK(copied(device->parameters()) == copied(host->parameters()));
@@ -75,7 +76,7 @@ TEST_CASE("judging between gradients and update changes neither on the GPU", "[c
   judged->evaluate(8);
   judged->evaluate(3);
   plain->gradients(8);
-  for (const auto& each : {judged.get(), plain.get()}) each->update(kRate);
+  for (const auto& each : {judged.get(), plain.get()}) each->update(kTrainingRate);
   CHECK(copied(judged->parameters()) == copied(plain->parameters()));
   CHECK(copied(judged->statistics()) == copied(plain->statistics()));
 }
@@ -89,7 +90,7 @@ TEST_CASE("what was fetched from the GPU before a step is not written back after
   fetched->momentum_block();
   for (const auto& each : {fetched.get(), plain.get()}) {
     each->gradients(8);
-    each->update(kRate);
+    each->update(kTrainingRate);
     each->changed();
   }
   CHECK(copied(fetched->parameters()) == copied(plain->parameters()));

@@ -5,6 +5,7 @@
 #include "described_gpu.h"
 #include "workloads/engines/cudnn/engines.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using namespace doetune::workloads::cudnn;
 

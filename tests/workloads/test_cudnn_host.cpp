@@ -14,6 +14,7 @@
 #include "workloads/engines/cudnn/plan_cache.h"
 #include "workloads/video/picture.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using namespace doetune::workloads::cudnn;
 

@@ -11,6 +11,7 @@
 #include "tests/workloads/reference_trainable.h"
 #include "workloads/communication/data_parallel.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

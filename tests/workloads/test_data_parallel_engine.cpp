@@ -8,6 +8,7 @@
 #include "tests/workloads/relative_difference.h"
 #include "workloads/communication/data_parallel.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using test::relative_difference;
 

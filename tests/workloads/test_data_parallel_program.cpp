@@ -11,6 +11,7 @@
 #include "tests/workloads/relative_difference.h"
 #include "workloads/networks/network.h"
 
+using namespace doetune;
 using namespace doetune::workloads::test;
 using Catch::Contains;
 

@@ -4,6 +4,7 @@
 
 #include "workloads/networks/detection.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 TEST_CASE("a box is decoded by the equations of YOLOv2", "[detection]") {

@@ -12,6 +12,7 @@
 #include "base/file_descriptor.h"
 #include "tests/workloads/ranks.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using Catch::Contains;
 using std::chrono::milliseconds;

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "workloads/networks/heat_map.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

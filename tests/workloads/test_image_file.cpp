@@ -10,6 +10,7 @@
 #include "workloads/video/image_file.h"
 #include "workloads/video/scene.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using doetune::tests::TemporaryDirectory;
 

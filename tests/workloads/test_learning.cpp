@@ -8,6 +8,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 /// Another data set whose labels (of two) are wrong with a probability.

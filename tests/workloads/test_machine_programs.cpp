@@ -10,6 +10,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads::test;
 namespace fs = std::filesystem;
 

@@ -15,7 +15,7 @@ using doetune::workloads::require_memory;
 
 namespace {
 
-void write(const std::filesystem::path& file, const std::string& text) {
+void write_file(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file) << text;
 }
@@ -26,10 +26,10 @@ TEST_CASE("available memory is the least of the system's and of what limits leav
   const TemporaryDirectory directory;
   const std::filesystem::path root = directory.path();
   CHECK(available_memory(root) == std::numeric_limits<std::int64_t>::max());
-  write(root / "proc/meminfo", "MemTotal: 9 kB\nMemFree: 3 kB\nMemAvailable:    1000 kB\n");
+  write_file(root / "proc/meminfo", "MemTotal: 9 kB\nMemFree: 3 kB\nMemAvailable:    1000 kB\n");
   CHECK(available_memory(root) == 1'024'000);
 
-  write(root / "proc/self/cgroup", "0::/jobs/one\n");
+  write_file(root / "proc/self/cgroup", "0::/jobs/one\n");
   const auto groups = root / "sys/fs/cgroup";
   write(groups / "jobs/one/memory.max", "max\n");
   write(groups / "jobs/one/memory.current", "5000\n");
@@ -39,7 +39,7 @@ TEST_CASE("available memory is the least of the system's and of what limits leav
   write(groups / "jobs/memory.stat", "anon 1\ninactive_file 2500\n");
   CHECK(available_memory(root) == 32'500);
 
-  write(root / "proc/self/cgroup", "4:cpu,memory:/job\n0::/\n");  // version 1
+  write_file(root / "proc/self/cgroup", "4:cpu,memory:/job\n0::/\n");  // version 1
   write(groups / "memory/job/memory.limit_in_bytes", "7000\n");
   write(groups / "memory/job/memory.usage_in_bytes", "8000\n");
   CHECK(available_memory(root) == 0);
@@ -52,10 +52,10 @@ TEST_CASE("memory that a control group does not leave is refused, with what it w
   const TemporaryDirectory directory;
   const std::filesystem::path root = directory.path();
   CHECK_NOTHROW(require_memory(1 << 30, "pictures", root));  // nothing is known
-  write(root / "proc/meminfo", "MemAvailable: 1000000 kB\n");
-  write(root / "proc/self/cgroup", "0::/job\n");
-  write(root / "sys/fs/cgroup/job/memory.max", "90000\n");
-  write(root / "sys/fs/cgroup/job/memory.current", "60000\n");
+  write_file(root / "proc/meminfo", "MemAvailable: 1000000 kB\n");
+  write_file(root / "proc/self/cgroup", "0::/job\n");
+  write_file(root / "sys/fs/cgroup/job/memory.max", "90000\n");
+  write_file(root / "sys/fs/cgroup/job/memory.current", "60000\n");
   CHECK_NOTHROW(require_memory(30'000, "pictures", root));
   CHECK_THROWS_AS(require_memory(30'001, "pictures", root), Infeasible);
   CHECK_THROWS_WITH(require_memory(30'001, "pictures", root),

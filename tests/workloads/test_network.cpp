@@ -6,6 +6,7 @@
 #include "workloads/networks/network.h"
 #include "workloads/networks/roofline.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

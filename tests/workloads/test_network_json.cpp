@@ -5,6 +5,7 @@
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using Json = nlohmann::ordered_json;
 

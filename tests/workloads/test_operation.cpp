@@ -6,6 +6,7 @@
 #include "workloads/peak_rates/gemm.h"
 #include "workloads/peak_rates/operation.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

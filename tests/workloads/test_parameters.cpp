@@ -7,6 +7,7 @@
 #include "workloads/networks/parameters.h"
 #include "workloads/networks/weights.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

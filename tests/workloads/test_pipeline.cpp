@@ -9,6 +9,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads;
 namespace fs = std::filesystem;
 using Catch::Contains;

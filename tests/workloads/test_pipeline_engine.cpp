@@ -10,6 +10,7 @@
 #include "workloads/communication/pipeline.h"
 #include "workloads/networks/stages.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using test::relative_difference;
 

@@ -5,6 +5,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads::test;
 using Catch::Contains;
 

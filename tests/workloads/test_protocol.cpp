@@ -3,6 +3,7 @@
 #include "base/nearest_name.h"
 #include "workloads/protocol/protocol.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

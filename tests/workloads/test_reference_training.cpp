@@ -9,6 +9,7 @@
 #include "training_cases.h"
 #include "workloads/engines/dropout.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

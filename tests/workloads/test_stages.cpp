@@ -7,6 +7,7 @@
 #include "workloads/networks/parameters.h"
 #include "workloads/networks/stages.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

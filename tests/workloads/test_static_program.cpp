@@ -15,6 +15,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads::test;
 using doetune::tests::grey_of;
 using doetune::tests::make_video;

@@ -3,6 +3,7 @@
 
 #include "workloads/static/static_result.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "workloads/stream/sustained_channels.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 TEST_CASE("the most channels are found to 2 %, in few probes", "[channels]") {

@@ -9,6 +9,7 @@
 #include "base/file_descriptor.h"
 #include "workloads/stream/decoders.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

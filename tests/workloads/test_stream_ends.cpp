@@ -1,6 +1,7 @@
 // How the program stream-inference ends, whatever goes wrong, and what it leaves behind.
 #include "tests/workloads/stream_program.h"
 
+using namespace doetune;
 using namespace doetune::workloads::test;
 
 TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {

@@ -11,6 +11,7 @@
 
 #include "workloads/stream/mps.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

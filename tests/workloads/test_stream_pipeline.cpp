@@ -8,6 +8,7 @@
 #include "base/file_descriptor.h"
 #include "workloads/stream/pipeline.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

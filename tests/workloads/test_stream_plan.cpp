@@ -5,6 +5,7 @@
 
 #include "workloads/stream/stream_plan.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 TEST_CASE("a micro-batch holds channels x decode rate x interval images", "[stream]") {

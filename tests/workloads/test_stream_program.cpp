@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+using namespace doetune;
 using namespace doetune::workloads::test;
 
 TEST_CASE("throughput is images over processing time, whatever the settings", "[program]") {

@@ -5,6 +5,7 @@
 
 #include "workloads/stream/stream_result.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using doetune::measurement::StoppedBy;
 

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "workloads/engines/tensor_plan.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

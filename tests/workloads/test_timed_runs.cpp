@@ -4,6 +4,7 @@
 
 #include "workloads/timing/timed_runs.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

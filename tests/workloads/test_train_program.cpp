@@ -12,6 +12,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads::test;
 namespace fs = std::filesystem;
 using Catch::Contains;

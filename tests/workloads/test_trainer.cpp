@@ -7,6 +7,7 @@
 
 #include "small_training.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 TEST_CASE("training reaches the best accuracy that there is, and not more", "[training]") {

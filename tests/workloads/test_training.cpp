@@ -9,6 +9,7 @@
 #include "workloads/engines/training.h"
 #include "workloads/networks/weights.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

@@ -15,6 +15,7 @@
 #include "workloads/engines/dropout.h"
 #include "workloads/engines/onednn/cross_entropy.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 namespace gpu = doetune::workloads::cudnn;
 
@@ -108,7 +109,7 @@ TEST_CASE("normalisation and its gradients are the reference's", "[cuda]") {
   const auto back = numbers(60, 6);
   Tensor x(kImages, shape);
   std::ranges::copy(values, x.values.begin());
-  Normalisation expected(x);
+  doetune::workloads::Normalisation expected(x);
   expected.take_batch_statistics();
   expected.normalise();
   const float scale = 1.5F;

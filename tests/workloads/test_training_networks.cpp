@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "training_session.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

@@ -7,6 +7,7 @@
 #include "training_cases.h"
 #include "workloads/engines/cudnn/training_pass.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using namespace doetune::workloads::cudnn;
 

@@ -5,6 +5,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 /// Two epochs of 100 images in 1 s each, after 0.5 s of choosing data in the second.

@@ -21,6 +21,7 @@
 #include "workloads/video/scene.h"
 #include "workloads/video/video.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

@@ -11,6 +11,7 @@
 #include "workloads/video/video_file.h"
 #include "workloads/video/video_writer.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 using doetune::tests::frame_of;
 using doetune::tests::grey_of;

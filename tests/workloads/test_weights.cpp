@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "workloads/networks/weights.h"
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {

@@ -65,7 +65,7 @@ std::vector<double> each(const Passes& passes, const PassQuantity& quantity) {
   return values;
 }
 
-double sum(const Passes& passes, const PassQuantity& quantity) {
+double pass_sum(const Passes& passes, const PassQuantity& quantity) {
   return std::transform_reduce(passes.begin(), passes.end(), 0.0, std::plus<>(), quantity);
 }
 
@@ -84,8 +84,8 @@ void add_ratios(const std::vector<JobMeasurement>& measured, const Passes& all,
                 const ResultContext& context, Result& result) {
   for (const PassRatio& ratio : ratios(context)) {
     for (const JobMeasurement& one_of : measured)
-      result.repeats[ratio.name].push_back(sum(one_of.passes, ratio.above) /
-                                           sum(one_of.passes, ratio.below));
+      result.repeats[ratio.name].push_back(pass_sum(one_of.passes, ratio.above) /
+                                           pass_sum(one_of.passes, ratio.below));
     const auto interval =
         measurement::ratio_interval(each(all, ratio.above), each(all, ratio.below));
     const auto relative = interval ? interval->relative() : std::nullopt;
@@ -122,7 +122,7 @@ void add_notes(const std::vector<JobMeasurement>& measured, const Passes& all,
   result.notes["passes"] = all.size();
   result.notes["executors"] = context.executors;
   result.notes["busy_share"] =
-      sum(all, busy_s) / (sum(all, total_s) * static_cast<double>(context.executors));
+      pass_sum(all, busy_s) / (pass_sum(all, total_s) * static_cast<double>(context.executors));
   if (context.throughput_alone) result.notes["throughput_alone"] = *context.throughput_alone;
   if (last.left_out > 0)
     result.notes["left_out"] =

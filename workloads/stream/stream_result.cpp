@@ -55,7 +55,7 @@ std::vector<double> each(const Batches& batches, BatchQuantity quantity) {
   return values;
 }
 
-double sum(const Batches& batches, BatchQuantity quantity) {
+double batch_sum(const Batches& batches, BatchQuantity quantity) {
   return std::transform_reduce(batches.begin(), batches.end(), 0.0, std::plus<>(), quantity);
 }
 
@@ -74,8 +74,8 @@ void add_ratios(const std::vector<StreamMeasurement>& measured, const Batches& a
                 Result& result) {
   for (const BatchRatio& ratio : kRatios) {
     for (const StreamMeasurement& one_of : measured)
-      result.repeats[ratio.name].push_back(sum(one_of.batches, ratio.above) /
-                                           sum(one_of.batches, ratio.below));
+      result.repeats[ratio.name].push_back(batch_sum(one_of.batches, ratio.above) /
+                                           batch_sum(one_of.batches, ratio.below));
     const auto interval =
         measurement::ratio_interval(each(all, ratio.above), each(all, ratio.below));
     const auto relative = interval ? interval->relative() : std::nullopt;
@@ -113,7 +113,7 @@ void add_notes(const std::vector<StreamMeasurement>& measured, int wanted, int e
   const double ms_per_image = 1e3 / static_cast<double>(work.images);
   result.notes["images"] = work.images;
   result.notes["micro_batches"] = all.size();
-  result.notes["busy_share"] = work.elapsed_s / (sum(all, processing_s) * executors);
+  result.notes["busy_share"] = work.elapsed_s / (batch_sum(all, processing_s) * executors);
   result.notes["decode_ms_per_image"] = ms_per_image * work.decode_s;
   result.notes["resize_ms_per_image"] = ms_per_image * work.resize_s;
   result.notes["infer_ms_per_image"] = ms_per_image * work.infer_s;
