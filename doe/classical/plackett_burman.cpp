@@ -49,7 +49,7 @@ Eigen::MatrixXd screening_columns(int n, int k) {
 }
 
 /// The largest correlation of a main effect with an interaction of two other factors.
-double largest_correlation(const Eigen::MatrixXd& x) {
+double largest_column_correlation(const Eigen::MatrixXd& x) {
   double largest = 0;
   for (Eigen::Index a = 0; a < x.cols(); ++a) {
     for (Eigen::Index b = a + 1; b < x.cols(); ++b) {
@@ -62,7 +62,7 @@ double largest_correlation(const Eigen::MatrixXd& x) {
 }
 
 std::string aliasing_note(const Eigen::MatrixXd& x) {
-  const double correlation = largest_correlation(x);
+  const double correlation = largest_column_correlation(x);
   if (correlation == 0) return "main effects are clear of two-factor interactions";
   if (correlation == 1) {
     return fmt::format(

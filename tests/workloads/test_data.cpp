@@ -229,7 +229,7 @@ TEST_CASE("files that are not CIFAR-100 are refused with what was expected", "[d
   std::fstream file(place.path / "test.bin", std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(77 * kRecord + 1).put(100);
   file.close();
-  CHECK_THROWS_WITH(open(), Contains("picture 77 has superclass 17 and class 100"));
+  CHECK_THROWS_WITH(open(), Contains("image 77 has superclass 17 and class 100"));
 }
 
 TEST_CASE("augmentation shifts by up to 4 pixels, mirrors half, and depends on its key", "[data]") {

@@ -31,19 +31,19 @@ TEST_CASE("available memory is the least of the system's and of what limits leav
 
   write_file(root / "proc/self/cgroup", "0::/jobs/one\n");
   const auto groups = root / "sys/fs/cgroup";
-  write(groups / "jobs/one/memory.max", "max\n");
-  write(groups / "jobs/one/memory.current", "5000\n");
+  write_file(groups / "jobs/one/memory.max", "max\n");
+  write_file(groups / "jobs/one/memory.current", "5000\n");
   CHECK(available_memory(root) == 1'024'000);
-  write(groups / "jobs/memory.max", "90000\n");  // the group above
-  write(groups / "jobs/memory.current", "60000\n");
-  write(groups / "jobs/memory.stat", "anon 1\ninactive_file 2500\n");
+  write_file(groups / "jobs/memory.max", "90000\n");  // the group above
+  write_file(groups / "jobs/memory.current", "60000\n");
+  write_file(groups / "jobs/memory.stat", "anon 1\ninactive_file 2500\n");
   CHECK(available_memory(root) == 32'500);
 
   write_file(root / "proc/self/cgroup", "4:cpu,memory:/job\n0::/\n");  // version 1
-  write(groups / "memory/job/memory.limit_in_bytes", "7000\n");
-  write(groups / "memory/job/memory.usage_in_bytes", "8000\n");
+  write_file(groups / "memory/job/memory.limit_in_bytes", "7000\n");
+  write_file(groups / "memory/job/memory.usage_in_bytes", "8000\n");
   CHECK(available_memory(root) == 0);
-  write(groups / "memory/job/memory.limit_in_bytes", "9223372036854771712\n");  // none
+  write_file(groups / "memory/job/memory.limit_in_bytes", "9223372036854771712\n");  // none
   CHECK(available_memory(root) == 1'024'000);
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("batches and pictures that memory cannot hold are refused before they 
   resident.resident = true;
   // Three batches of five pictures of 12 KiB, and 2^40 such pictures.
   CHECK_THROWS_WITH(require_feed_memory(resident, std::int64_t{1} << 40),
-                    Contains("3 batches of 5 pictures and 1099511627776 pictures: "
+                    Contains("3 batches of 5 images and 1099511627776 images: "
                              "13510798882295808 bytes"));
   FeedOptions ahead = few;
   ahead.size = 1 << 20;

@@ -97,7 +97,7 @@ TEST_CASE("a pipeline refuses what it would have to keep in memory before it mak
   const Workplace place;
   CHECK(program(place, {"--prefetch_depth", "1024", "--batch_size", "4096", "--input_size", "224"})
             .exit_code() == 77);
-  CHECK_THAT(place.read("err"), Contains("1025 batches of 4096 pictures: 2527907020800 bytes"));
+  CHECK_THAT(place.read("err"), Contains("1025 batches of 4096 images: 2527907020800 bytes"));
   CHECK_FALSE(std::filesystem::exists(place.path / "doetune"));
 }
 

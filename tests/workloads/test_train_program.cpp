@@ -146,7 +146,7 @@ TEST_CASE("wrong inputs end with 2 and say what was expected", "[train]") {
   fs::resize_file(place.path / "test.bin", 10000 * kRecord);
   std::fstream labels(place.path / "train.bin", std::ios::in | std::ios::out | std::ios::binary);
   labels.seekp(40000 * kRecord).put(20).flush();
-  refused({"--data", place.path}, "picture 40000 has superclass 20");
+  refused({"--data", place.path}, "image 40000 has superclass 20");
   std::ofstream(place.path / "file");
   refused({"--checkpoint", place.path / "file"}, "cannot make the directory");
 }
