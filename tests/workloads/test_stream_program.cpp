@@ -175,8 +175,7 @@ TEST_CASE("a percentile is given where the micro-batches are enough for it, else
   const Json few = answer(place, with(quick, {"--batches", "11"}));
   CHECK(few["responses"].contains("processing_time_p50"));
   CHECK_FALSE(few["responses"].contains("processing_time_p99"));
-  CHECK_THAT(few["notes"]["processing_time_p99"].get<std::string>(),
-             Catch::Contains("needs 662"));
+  CHECK_THAT(few["notes"]["processing_time_p99"].get<std::string>(), Catch::Contains("needs 662"));
   const Json enough = answer(place, with(quick, {"--batches", "662"}));
   auto times = enough["series"]["processing_time"].get<std::vector<double>>();
   std::ranges::sort(times);

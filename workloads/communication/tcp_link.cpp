@@ -81,7 +81,11 @@ class Connector {
       const int to = links[kind]->to();
       FileDescriptor socket =
           patiently(to, [&](Deadline until) { return connect_to(address_named(all[to]), until); });
-      send_text(socket.get(), hello(kind, group.rank()));
+      try {
+        send_text(socket.get(), hello(kind, group.rank()));
+      } catch (const Closed&) {  // it ended before it accepted: the group knows why
+        group.report_closed(to);
+      }
       links[kind]->set_to(std::move(socket));
     }
     for (const TcpLink* link : links)
