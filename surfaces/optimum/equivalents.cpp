@@ -73,13 +73,15 @@ class Comparison {
       worse.push_back(by);
     }
     if (close.empty()) return close;
-    const MeanErrors of_best = ramp.surface->mean_errors(best_.transpose());
-    const MeanErrors errors = ramp.surface->mean_errors(coded(close, Eigen::all));
+    // The best point is the first: errors of one call alone have common columns.
+    Eigen::MatrixXd points(close.size() + 1, coded.cols());
+    points << best_.transpose(), coded(close, Eigen::all);
+    const MeanErrors errors = ramp.surface->mean_errors(points);
     std::vector<Eigen::Index> kept;
     for (std::size_t i = 0; i < close.size(); ++i) {
-      const auto row = static_cast<Eigen::Index>(i);
-      const double error = std::hypot((errors.of_runs.row(row) - of_best.of_runs.row(0)).norm(),
-                                      (errors.own.row(row) - of_best.own.row(0)).norm());
+      const auto row = static_cast<Eigen::Index>(i) + 1;
+      const double error = std::hypot((errors.of_runs.row(row) - errors.of_runs.row(0)).norm(),
+                                      (errors.own.row(row) - errors.own.row(0)).norm());
       if (worse[i] <= 0 || worse[i] <= t * error) kept.push_back(close[i]);
     }
     return kept;
