@@ -1,7 +1,6 @@
 #include "runner/attempts/slots.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <numeric>
