@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "study/journal.h"
 #include "study/results.h"
-#include "surfaces/models/law.h"
+#include "surfaces/models/parametric_model.h"
 
 namespace doetune::analysis {
 namespace {
@@ -222,9 +222,9 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
 }
 
 bool depends_on(const ResponseAnalysis& response, std::size_t f) {
-  if (const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get())) {
+  if (const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get())) {
     const int factor = static_cast<int>(f);
-    return law->factor == factor || law->by == factor;
+    return parametric->factor == factor || parametric->by == factor;
   }
   if (response.other) return true;
   const std::vector<doe::Term>& terms = response.fit->model.terms();

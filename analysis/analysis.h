@@ -52,7 +52,8 @@ struct ResponseAnalysis {
   std::optional<bool> repeats_used = {};
   std::optional<surfaces::SurfaceChoice> choice = {};  ///< where kinds of surfaces were compared
 
-  /// A law or a Gaussian process that stands in for the polynomial; empty: the fit is the surface.
+  /// A parametric model or a Gaussian process that stands in for the polynomial; empty: the fit is
+  /// the surface.
   std::shared_ptr<const surfaces::Surface> other = {};
   doe::SurfaceType kind = doe::SurfaceType::kPolynomial;
 
@@ -69,7 +70,7 @@ struct AnalysisOptions {
   std::optional<doe::TransformType> transform;
   std::optional<double> power;  ///< of the transform; estimated unless given
   std::optional<doe::SurfaceType> surface;
-  std::optional<std::string> law_factor;
+  std::optional<std::string> parametric_factor;
   std::optional<doe::SelectionMethod> selection;
   std::optional<doe::Loss> loss;
   std::map<std::string, surfaces::Goal> goals;  ///< by response

@@ -52,17 +52,18 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
       caveats.push_back(fmt::format("{} has no fit: {}.", name, response.problem));
       continue;
     }
-    const Trust judged = trust(response);
-    if (judged.level == Trust::Level::kGood) continue;
-    if (!judged.predicted_r2) {
-      others.push_back(name + ": " + judged.sentence);
+    const Trust assessed = trust(response);
+    if (assessed.level == Trust::Level::kGood) continue;
+    if (!assessed.predicted_r2) {
+      others.push_back(name + ": " + assessed.sentence);
       continue;
     }
-    const std::string r2 = fmt::format("{} (predicted R² {})", name, r2_text(*judged.predicted_r2));
-    if (judged.level == Trust::Level::kPoor) poor.push_back(r2);
-    if (judged.predicts_roughly()) rough.push_back(r2);
-    if (judged.lack_of_fit_p) {
-      lacking.push_back(fmt::format("{} ({})", name, p_words(*judged.lack_of_fit_p)));
+    const std::string r2 =
+        fmt::format("{} (predicted R² {})", name, r2_text(*assessed.predicted_r2));
+    if (assessed.level == Trust::Level::kPoor) poor.push_back(r2);
+    if (assessed.predicts_roughly()) rough.push_back(r2);
+    if (assessed.lack_of_fit_p) {
+      lacking.push_back(fmt::format("{} ({})", name, p_words(*assessed.lack_of_fit_p)));
     }
   }
   add_about_surfaces(poor, "predicts new runs poorly", "predict new runs poorly", caveats);

@@ -112,15 +112,15 @@ std::optional<bool> any_gain(const Confirmation& confirmation) {
   return known ? std::optional(false) : std::nullopt;
 }
 
-Validation judgement_of(const Analysis& analysis, const Confirmation& confirmation) {
-  int judged = 0;
+Validation validation_of(const Analysis& analysis, const Confirmation& confirmation) {
+  int assessed = 0;
   bool borne_out = true;
   for (const ConfirmedResponse& response : confirmation.responses) {
     if (!response.goal) continue;
-    judged += response.agrees ? 1 : 0;
+    assessed += response.agrees ? 1 : 0;
     borne_out = borne_out && response.agrees.value_or(true) && response.limit != LimitHeld::kNo;
   }
-  if (confirmation.missing > 0 || judged < with_goal(analysis, false)) return Validation::kOpen;
+  if (confirmation.missing > 0 || assessed < with_goal(analysis, false)) return Validation::kOpen;
   if (!borne_out) return Validation::kNotConfirmed;
   return any_gain(confirmation).value_or(true) ? Validation::kConfirmed : Validation::kNoGain;
 }
@@ -151,9 +151,9 @@ study::ValidatedSettings validated_settings(const Analysis& analysis) {
 
 std::optional<Confirmation> confirmation_of(const Analysis& analysis) {
   if (!analysis.optimum) return std::nullopt;
-  const study::ValidatedSettings judged = validated_settings(analysis);
+  const study::ValidatedSettings assessed = validated_settings(analysis);
   Confirmation confirmation;
-  confirmation.planned = study::validation_runs(analysis.directory->plan, judged);
+  confirmation.planned = study::validation_runs(analysis.directory->plan, assessed);
   if (confirmation.planned.confirmation.empty()) return std::nullopt;
   confirmation.is_baseline = is_at_today(analysis);
   count_runs(analysis, confirmation);
@@ -162,7 +162,7 @@ std::optional<Confirmation> confirmation_of(const Analysis& analysis) {
       confirmation.responses.push_back(std::move(*confirmed));
     }
   }
-  confirmation.validation = judgement_of(analysis, confirmation);
+  confirmation.validation = validation_of(analysis, confirmation);
   return confirmation;
 }
 

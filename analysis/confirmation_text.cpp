@@ -11,9 +11,9 @@
 namespace doetune::analysis {
 namespace {
 
-constexpr double kManifold = 3;      // ratios from here are told as such, not in percent
-constexpr std::size_t kMaxTold = 3;  // responses in a headline
-constexpr double kOneDigit = 10;     // of the resolution, where number_to keeps two
+constexpr double kManifold = 3;        // ratios from here are told as such, not in percent
+constexpr std::size_t kMaxListed = 3;  // responses in a headline
+constexpr double kOneDigit = 10;       // of the resolution, where number_to keeps two
 
 std::string signed_to(double x, double resolution) {
   return (x < 0 ? "" : "+") + number_to(x, resolution);
@@ -54,16 +54,16 @@ std::string outcomes(const Confirmation& confirmation) {
       if (response.goal && response.goal->is_limit() == limits) texts.push_back(outcome(response));
     }
   }
-  if (texts.size() > kMaxTold + 1) {
-    const std::size_t more = texts.size() - kMaxTold;
-    texts.resize(kMaxTold);
+  if (texts.size() > kMaxListed + 1) {
+    const std::size_t more = texts.size() - kMaxListed;
+    texts.resize(kMaxListed);
     texts.push_back(fmt::format("{} more responses", more));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 /// "throughput +0.3 % (95 % -1 to +2 %)" of every ramp that was compared.
-std::string gains_told(const Confirmation& confirmation) {
+std::string gains_listed(const Confirmation& confirmation) {
   std::string text;
   for (const ConfirmedResponse& response : confirmation.responses) {
     if (!response.goal || response.goal->is_limit() || !response.gain) continue;
@@ -176,7 +176,7 @@ std::string confirmation_headline(const Confirmation& confirmation) {
                  : fmt::format(
                        "{} of this configuration {} with the prediction: {}. But there is no "
                        "significant gain over the baseline{}.",
-                       runs, agree, outcomes(confirmation), gains_told(confirmation));
+                       runs, agree, outcomes(confirmation), gains_listed(confirmation));
     case Confirmation::Validation::kNotConfirmed:
       break;
   }

@@ -65,7 +65,7 @@ std::string remedy_of_lack(const ResponseAnalysis& response) {
          " adds runs for a larger model, and `--surface auto` compares other kinds of surfaces";
 }
 
-void judge_freedom(const ResponseAnalysis& response, std::vector<Finding>& found) {
+void assess_freedom(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const surfaces::Fit& fit = *response.fit;
   if (fit.df_residual == 0) {
     found.push_back({Weight::kGrave,
@@ -87,7 +87,7 @@ void judge_freedom(const ResponseAnalysis& response, std::vector<Finding>& found
        added_runs(static_cast<int>(alone.size())) + " adds runs that support these coefficients"});
 }
 
-void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& found) {
+void assess_prediction(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const surfaces::Fit& fit = *response.fit;
   if (fit.lack_of_fit && fit.lack_of_fit->p < kSignificant) {
     found.push_back(
@@ -122,7 +122,7 @@ void judge_prediction(const ResponseAnalysis& response, std::vector<Finding>& fo
   }
 }
 
-void judge_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
+void assess_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const std::vector<int> outliers = picked(response, [](const auto& run) { return run.outlier; });
   if (!outliers.empty()) {
     found.push_back(
@@ -161,7 +161,7 @@ std::string transform_advice(const ResponseAnalysis& response) {
 }
 
 /// Runs that a robust loss does not count in full.
-void judge_counts(const ResponseAnalysis& response, std::vector<Finding>& found) {
+void assess_counts(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const Eigen::VectorXd& counts = response.fit->counts;
   std::vector<int> runs;
   for (Eigen::Index i = 0; i < counts.size(); ++i) {
@@ -173,7 +173,7 @@ void judge_counts(const ResponseAnalysis& response, std::vector<Finding>& found)
                    "look at the log and conditions of these attempts"});
 }
 
-void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& found) {
+void assess_assumptions(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const FitDiagnostics& diagnostics = response.diagnostics;
   if (diagnostics.drift && diagnostics.drift->p < kSignificant) {
     found.push_back(
@@ -220,7 +220,7 @@ void judge_assumptions(const ResponseAnalysis& response, std::vector<Finding>& f
   }
 }
 
-void judge_terms(const ResponseAnalysis& response, std::vector<Finding>& found) {
+void assess_terms(const ResponseAnalysis& response, std::vector<Finding>& found) {
   std::vector<std::string> entangled;
   for (const surfaces::Coefficient& coefficient : response.fit->coefficients) {
     if (coefficient.vif && *coefficient.vif > kEntangled) entangled.push_back(coefficient.term);
@@ -234,7 +234,7 @@ void judge_terms(const ResponseAnalysis& response, std::vector<Finding>& found) 
 }
 
 /// A model that would do better where lack of fit does not tell.
-void judge_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
+void assess_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const bool lacking = response.fit->lack_of_fit && response.fit->lack_of_fit->p < kSignificant;
   const std::optional<std::string> model = richer_model(response);
   if (lacking || !model) return;
@@ -243,17 +243,17 @@ void judge_model(const ResponseAnalysis& response, std::vector<Finding>& found) 
        fmt::format("`doetune fit --model {}`, or write it into the study file", *model)});
 }
 
-void add_notes_of_law(const ResponseAnalysis& response, std::vector<Finding>& found) {
-  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
-  if (law == nullptr) return;
-  if (law->r2 < kPoorPrediction) {
+void add_notes_of_parametric_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get());
+  if (parametric == nullptr) return;
+  if (parametric->r2 < kPoorPrediction) {
     found.push_back(
         {Weight::kGrave,
          fmt::format("The parametric model {} does not describe these runs (R² {:.2f}{})",
-                     law->law.name, law->r2, scale_words(law->transform)),
+                     parametric->model.name, parametric->r2, scale_words(parametric->transform)),
          "`--surface auto` compares other kinds of surfaces"});
   }
-  for (const std::string& note : law->notes) {
+  for (const std::string& note : parametric->notes) {
     found.push_back({Weight::kNote, note, "the runs give no further information about it"});
   }
 }
@@ -263,17 +263,17 @@ void add_notes_of_law(const ResponseAnalysis& response, std::vector<Finding>& fo
 std::vector<Finding> findings(const ResponseAnalysis& response) {
   std::vector<Finding> found;
   if (response.other) {
-    add_notes_of_law(response, found);
+    add_notes_of_parametric_model(response, found);
     return found;
   }
   if (!response.fit) return found;
-  judge_freedom(response, found);
-  judge_prediction(response, found);
-  judge_runs(response, found);
-  judge_counts(response, found);
-  judge_assumptions(response, found);
-  judge_terms(response, found);
-  judge_model(response, found);
+  assess_freedom(response, found);
+  assess_prediction(response, found);
+  assess_runs(response, found);
+  assess_counts(response, found);
+  assess_assumptions(response, found);
+  assess_terms(response, found);
+  assess_model(response, found);
   for (const std::string& note : response.fit->notes) {
     found.push_back({Weight::kGrave, capitalised(note), "check what the runs measure"});
   }

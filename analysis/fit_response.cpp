@@ -20,7 +20,7 @@ using surfaces::FitOptions;
 study::FitSettings settings_of(const study::Response& response, const AnalysisOptions& options) {
   study::FitSettings fit = response.fit;
   fit.surface = options.surface.value_or(fit.surface);
-  fit.factor = options.law_factor.value_or(fit.factor);
+  fit.factor = options.parametric_factor.value_or(fit.factor);
   fit.selection = options.selection.value_or(fit.selection);
   fit.loss = options.loss.value_or(fit.loss);
   return fit;
@@ -67,11 +67,11 @@ class ResponseFit {
 
   /// The second step: all that is said of it, and what stands in for it. `models` are of these
   /// runs, or null where there are none to share.
-  ResponseAnalysis judged(const surfaces::SequentialModels* models) {
+  ResponseAnalysis assessed(const surfaces::SequentialModels* models) {
     models_ = models;
     if (runs_.runs.empty()) return std::move(result_);
     try {
-      if (result_.fit) judge();
+      if (result_.fit) assess();
     } catch (const surfaces::FitError& error) {
       result_.problem = error.what();
     }
@@ -189,7 +189,7 @@ class ResponseFit {
     result_.fit = result_.selection->fit;
   }
 
-  void judge() {
+  void assess() {
     const surfaces::Fit& fit = *result_.fit;
     FitDiagnostics& diagnostics = result_.diagnostics;
     diagnostics = {surfaces::run_influences(fit),
@@ -216,14 +216,14 @@ class ResponseFit {
     } else if (settings_.surface == SurfaceType::kAuto) {
       compare();
     } else {
-      const std::string factor = law_factor();
-      result_.other = std::make_shared<surfaces::LawFit>(
-          surfaces::fit_law(surfaces::law_named(doe::word_of(settings_.surface)), study_.factors,
-                            factor, runs_.coded, runs_.y, settings_.by, options_.transform));
+      const std::string factor = parametric_factor();
+      result_.other = std::make_shared<surfaces::ParametricFit>(surfaces::fit_parametric_model(
+          surfaces::parametric_model_named(doe::word_of(settings_.surface)), study_.factors, factor,
+          runs_.coded, runs_.y, settings_.by, options_.transform));
     }
   }
 
-  std::string law_factor() const {
+  std::string parametric_factor() const {
     if (!settings_.factor.empty()) return settings_.factor;
     std::vector<std::string> numeric;
     for (const doe::Factor& factor : study_.factors) {
@@ -249,7 +249,7 @@ class ResponseFit {
     result_.kind = SurfaceType::kPolynomial;
     result_.fit = *polynomial;
     result_.problem.clear();
-    judge();
+    assess();
   }
 
   /// The responses on the scale of the fit.
@@ -293,7 +293,7 @@ ResponseAnalysis fit_response(const study::Study& study, const study::Response& 
                               const ResponseRuns& runs, const AnalysisOptions& options) {
   ResponseFit fit(study, response, runs, options);
   fit.fit();
-  return fit.judged(nullptr);
+  return fit.assessed(nullptr);
 }
 
 std::vector<ResponseAnalysis> fit_responses(const study::Study& study,
@@ -318,7 +318,7 @@ std::vector<ResponseAnalysis> fit_responses(const study::Study& study,
   std::vector<ResponseAnalysis> results(fits.size());
   parallel_for(count, 0, [&](int response) {
     const auto r = static_cast<std::size_t>(response);
-    results[r] = fits[r].judged(of_response[r]);
+    results[r] = fits[r].assessed(of_response[r]);
   });
   return results;
 }

@@ -74,7 +74,7 @@ std::vector<std::string> words_and_numbers(const std::string& text) {
 }
 
 /// Of texts that differ in their numbers alone: "others used 49 to 93 % of the cores".
-std::string told_together(const std::vector<std::string>& texts) {
+std::string summarised(const std::vector<std::string>& texts) {
   std::vector<std::string> low = words_and_numbers(texts.front()), high = low;
   const auto value = [](const std::string& number) { return std::strtod(number.c_str(), nullptr); };
   for (const std::string& text : texts) {
@@ -84,11 +84,11 @@ std::string told_together(const std::vector<std::string>& texts) {
       if (value(parts[i]) > value(high[i])) high[i] = parts[i];
     }
   }
-  std::string told;
+  std::string summary;
   for (std::size_t i = 0; i < low.size(); ++i) {
-    told += low[i] == high[i] ? low[i] : low[i] + " to " + high[i];
+    summary += low[i] == high[i] ? low[i] : low[i] + " to " + high[i];
   }
-  return told;
+  return summary;
 }
 
 void sort_by_count(std::vector<RunsAlike>& groups) {
@@ -157,7 +157,7 @@ std::vector<RunsAlike> runs_by_flag(const Records& records) {
       texts[kind_of(flag)].push_back(flag);
     }
   }
-  for (const auto& [kind, place] : places) groups[place].what = told_together(texts.at(kind));
+  for (const auto& [kind, place] : places) groups[place].what = summarised(texts.at(kind));
   return groups;
 }
 

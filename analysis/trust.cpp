@@ -61,10 +61,11 @@ Trust trust_in_process(const surfaces::GaussianProcess& process) {
                       r2_text(*process.predicted_r2), percent(process.loo_coverage()))};
 }
 
-Trust trust_in_law(const surfaces::LawFit& law) {
-  return {level_of(law.r2),
-          fmt::format("the parametric model {} explains the runs with R² {}{}: {}.", law.law.name,
-                      r2_text(law.r2), scale_words(law.transform), law.law.equation)};
+Trust trust_in_parametric_model(const surfaces::ParametricFit& parametric) {
+  return {level_of(parametric.r2),
+          fmt::format("the parametric model {} explains the runs with R² {}{}: {}.",
+                      parametric.model.name, r2_text(parametric.r2),
+                      scale_words(parametric.transform), parametric.model.equation)};
 }
 
 }  // namespace
@@ -72,8 +73,8 @@ Trust trust_in_law(const surfaces::LawFit& law) {
 Trust trust(const ResponseAnalysis& response) {
   const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(response.other.get());
   if (process != nullptr) return trust_in_process(*process);
-  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
-  return law != nullptr ? trust_in_law(*law) : trust(*response.fit);
+  const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get());
+  return parametric != nullptr ? trust_in_parametric_model(*parametric) : trust(*response.fit);
 }
 
 Trust trust(const surfaces::Fit& fit) {

@@ -62,10 +62,11 @@ Verdict verdict(const Analysis& analysis) {
   Verdict result;
   const std::optional<Confirmation> confirmation = confirmation_of(analysis);
   result.status = status_of(analysis, confirmation);
-  const bool is_judged =
+  const bool is_assessed =
       confirmation && (result.status == Status::kConfirmed ||
                        result.status == Status::kNotConfirmed || result.status == Status::kNoGain);
-  result.headline = is_judged ? confirmation_headline(*confirmation) : predicted_headline(analysis);
+  result.headline =
+      is_assessed ? confirmation_headline(*confirmation) : predicted_headline(analysis);
   result.caveats = caveats(analysis, confirmation);
   if (result.caveats.size() > kMaxCaveats) result.caveats.resize(kMaxCaveats);
   NextStep next = next_step(analysis, result.status, confirmation);

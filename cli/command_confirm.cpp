@@ -50,24 +50,25 @@ Obstacle obstacle_to(const analysis::Analysis& analysis) {
 
 /// Today's settings are run where every factor has one and nothing speaks against it.
 study::ValidatedSettings settings_to_run(const analysis::Analysis& analysis) {
-  study::ValidatedSettings judged = analysis::validated_settings(analysis);
-  if (!judged.baseline || *judged.baseline == judged.settings) return judged;
+  study::ValidatedSettings validated = analysis::validated_settings(analysis);
+  if (!validated.baseline || *validated.baseline == validated.settings) return validated;
   const doe::Region& region = analysis.directory->study.region;
-  if (const auto reason = region.excluded_by(*judged.baseline)) {
+  if (const auto reason = region.excluded_by(*validated.baseline)) {
     fmt::print(stderr, "The baseline is not run: the study does not allow it ({})\n", *reason);
-    judged.baseline.reset();
+    validated.baseline.reset();
   }
-  return judged;
+  return validated;
 }
 
-void say_what_is_run(const study::StudyDirectory& directory, const study::ValidatedSettings& judged,
-                     const study::ValidationRuns& runs) {
+void say_what_is_run(const study::StudyDirectory& directory,
+                     const study::ValidatedSettings& validated, const study::ValidationRuns& runs) {
   const std::vector<doe::Factor>& factors = directory.study.factors;
-  fmt::print(stderr, "Confirming {} with {}\n", analysis::settings_text(factors, judged.settings),
+  fmt::print(stderr, "Confirming {} with {}\n",
+             analysis::settings_text(factors, validated.settings),
              analysis::count_of(static_cast<int>(runs.confirmation.size()), "run"));
   if (runs.baseline.empty()) return;
   fmt::print(stderr, "and the baseline {} with {}\n",
-             analysis::settings_text(factors, *judged.baseline),
+             analysis::settings_text(factors, *validated.baseline),
              analysis::count_of(static_cast<int>(runs.baseline.size()), "run"));
 }
 
@@ -129,28 +130,28 @@ void print_json(const analysis::Analysis& analysis, const analysis::Verdict& ver
 }
 
 /// Settings that turned out unable to run are no optimum any more.
-bool still_judged(const analysis::Analysis& analysis, const study::ValidatedSettings& judged) {
-  return analysis.optimum && analysis.optimum->best.settings == judged.settings;
+bool still_proposed(const analysis::Analysis& analysis, const study::ValidatedSettings& validated) {
+  return analysis.optimum && analysis.optimum->best.settings == validated.settings;
 }
 
-int exit_code(const analysis::Analysis& analysis, const study::ValidatedSettings& judged,
+int exit_code(const analysis::Analysis& analysis, const study::ValidatedSettings& validated,
               const std::optional<analysis::Confirmation>& confirmation) {
-  if (!still_judged(analysis, judged)) return kNotConfirmed;
+  if (!still_proposed(analysis, validated)) return kNotConfirmed;
   if (confirmation->validation == Validation::kNotConfirmed) return kNotConfirmed;
   const bool incomplete = confirmation->failed + confirmation->missing > 0;
   return incomplete || confirmation->validation == Validation::kOpen ? kRunsMissing : kDone;
 }
 
 /// Judges the runs that were made, and ends the command.
-int conclude(const study::StudyDirectory& directory, const study::ValidatedSettings& judged,
+int conclude(const study::StudyDirectory& directory, const study::ValidatedSettings& validated,
              bool json, int added) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   const auto confirmation = analysis::confirmation_of(analysis);
   const analysis::Verdict verdict = analysis::verdict(analysis);
-  if (!still_judged(analysis, judged)) {
+  if (!still_proposed(analysis, validated)) {
     fmt::print(stderr, "NOT CONFIRMED: this configuration cannot run: {}\n",
-               analysis::settings_text(directory.study.factors, judged.settings));
+               analysis::settings_text(directory.study.factors, validated.settings));
   }
   if (json) {
     print_json(analysis, verdict, added);
@@ -161,7 +162,7 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
       print_gains(*confirmation);
     }
   }
-  const int code = exit_code(analysis, judged, confirmation);
+  const int code = exit_code(analysis, validated, confirmation);
   const bool report = code == kDone || verdict.next_command.empty();
   say_next(report ? fmt::format("doetune report {}", directory.path.string())
                   : verdict.next_command);
@@ -180,11 +181,11 @@ int execute(const Options& options, study::StudyDirectory& directory) {
     say_next(obstacle.next);
     return obstacle.code;
   }
-  const study::ValidatedSettings judged = settings_to_run(analysis);
-  study::Plan plan = study::confirmation_plan(directory.plan, directory.study, judged, runs);
+  const study::ValidatedSettings validated = settings_to_run(analysis);
+  study::Plan plan = study::confirmation_plan(directory.plan, directory.study, validated, runs);
   const auto added = static_cast<int>(plan.runs.size() - directory.plan.runs.size());
   runner::RunOptions run = run_options(options);
-  run.only = study::validation_runs(plan, judged).all();
+  run.only = study::validation_runs(plan, validated).all();
   const auto launcher = make_launcher(options, directory);
   study::StudyDirectory extended = directory;
   extended.plan = plan;
@@ -195,7 +196,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
     return kDone;
   }
   if (added > 0) study::extend_directory(directory, std::move(plan));
-  say_what_is_run(directory, judged, study::validation_runs(directory.plan, judged));
+  say_what_is_run(directory, validated, study::validation_runs(directory.plan, validated));
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   const bool interrupted =
@@ -206,7 +207,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
         fmt::format("doetune confirm {} (continues where it stopped)", directory.path.string()));
     return kInterrupted;
   }
-  return conclude(directory, judged, options.json(), added);
+  return conclude(directory, validated, options.json(), added);
 }
 
 }  // namespace

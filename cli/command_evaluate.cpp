@@ -20,7 +20,7 @@ using analysis::short_number;
 constexpr std::size_t kMaxAliasSets = 20;
 constexpr std::size_t kMaxMapped = 30;  ///< effects whose correlations fit a terminal
 
-struct Judged {
+struct EvaluatedDesign {
   study::BareDesign design;
   doe::FullEvaluation evaluation;
 };
@@ -55,13 +55,13 @@ std::string largest_leverage(const doe::FullEvaluation& evaluation) {
 }
 
 /// What the properties are, and the property of each design.
-void print_properties(const std::vector<Judged>& designs) {
+void print_properties(const std::vector<EvaluatedDesign>& designs) {
   std::vector<std::string> header{"property"};
-  for (const Judged& judged : designs) header.push_back(judged.design.name);
+  for (const EvaluatedDesign& evaluated : designs) header.push_back(evaluated.design.name);
   TextTable table(header);
   const auto row = [&](const std::string& name, const auto& cell) {
     std::vector<std::string> cells{name};
-    for (const Judged& judged : designs) cells.push_back(cell(judged.evaluation));
+    for (const EvaluatedDesign& evaluated : designs) cells.push_back(cell(evaluated.evaluation));
     table.add(cells);
   };
   using Full = doe::FullEvaluation;
@@ -94,21 +94,21 @@ std::string vif_of(const doe::Evaluation& evaluation, const std::string& term) {
   return "-";
 }
 
-void print_terms(const std::vector<Judged>& designs, double effect) {
+void print_terms(const std::vector<EvaluatedDesign>& designs, double effect) {
   std::vector<std::string> header{"term"};
-  for (const Judged& judged : designs) {
-    const std::string suffix = designs.size() == 1 ? "" : ", " + judged.design.name;
+  for (const EvaluatedDesign& evaluated : designs) {
+    const std::string suffix = designs.size() == 1 ? "" : ", " + evaluated.design.name;
     header.push_back("VIF" + suffix);
     header.push_back(fmt::format("power at {} sigma{}", short_number(effect), suffix));
   }
   TextTable table(header);
   for (const doe::TermPower& term : designs.front().evaluation.powers) {
     std::vector<std::string> cells{term.term};
-    for (const Judged& judged : designs) {
-      const auto& powers = judged.evaluation.powers;
+    for (const EvaluatedDesign& evaluated : designs) {
+      const auto& powers = evaluated.evaluation.powers;
       const auto found = std::find_if(powers.begin(), powers.end(),
                                       [&](const auto& other) { return other.term == term.term; });
-      cells.push_back(vif_of(judged.evaluation.basics, term.term));
+      cells.push_back(vif_of(evaluated.evaluation.basics, term.term));
       cells.push_back(found == powers.end() || !found->power ? "-" : percent(100 * *found->power));
     }
     table.add(cells);
@@ -116,17 +116,17 @@ void print_terms(const std::vector<Judged>& designs, double effect) {
   fmt::print("\n{}", table.str());
 }
 
-void print_aliases(const Judged& judged) {
-  const doe::FullEvaluation& evaluation = judged.evaluation;
+void print_aliases(const EvaluatedDesign& evaluated) {
+  const doe::FullEvaluation& evaluation = evaluated.evaluation;
   if (!evaluation.basics.aliases.empty()) {
-    fmt::print("\n{}: the runs do not determine {}\n", judged.design.name,
+    fmt::print("\n{}: the runs do not determine {}\n", evaluated.design.name,
                fmt::join(evaluation.basics.aliases, ", "));
   }
   if (evaluation.alias_sets.empty()) return;
   fmt::print(
       "\n"
       "{}: aliased effects\n",
-      judged.design.name);
+      evaluated.design.name);
   for (std::size_t i = 0; i < std::min(kMaxAliasSets, evaluation.alias_sets.size()); ++i) {
     fmt::print("  {}\n", evaluation.alias_sets[i]);
   }
@@ -136,15 +136,15 @@ void print_aliases(const Judged& judged) {
 }
 
 /// How much one effect looks like another: |correlation| in tenths, below the diagonal.
-void print_correlations(const Judged& judged) {
-  const doe::NamedMatrix& map = judged.evaluation.correlation;
+void print_correlations(const EvaluatedDesign& evaluated) {
+  const doe::NamedMatrix& map = evaluated.evaluation.correlation;
   if (map.rows.empty() || map.rows.size() > kMaxMapped) return;
   std::size_t width = 0;
   for (const std::string& name : map.rows) width = std::max(width, name.size());
   fmt::print(
       "\n"
       "{}: correlations between effects in tenths (. below 0.05, X is 1)\n",
-      judged.design.name);
+      evaluated.design.name);
   for (std::size_t i = 0; i < map.rows.size(); ++i) {
     fmt::print("  {:<{}} ", map.rows[i], width);
     for (std::size_t j = 0; j <= i; ++j) {
@@ -155,9 +155,9 @@ void print_correlations(const Judged& judged) {
   }
 }
 
-void print_json(const std::vector<Judged>& designs) {
-  const auto document = [](const Judged& judged) {
-    return study::evaluation_document(judged.evaluation, judged.design.model);
+void print_json(const std::vector<EvaluatedDesign>& designs) {
+  const auto document = [](const EvaluatedDesign& evaluated) {
+    return study::evaluation_document(evaluated.evaluation, evaluated.design.model);
   };
   nlohmann::ordered_json json{{"schema_version", 1}, {"design", designs[0].design.name}};
   json.update(document(designs[0]));
@@ -168,14 +168,14 @@ void print_json(const std::vector<Judged>& designs) {
   fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-Judged judge(const std::filesystem::path& path, const Options& options,
-             const doe::EvaluationOptions& settings) {
+EvaluatedDesign evaluated_design(const std::filesystem::path& path, const Options& options,
+                                 const doe::EvaluationOptions& settings) {
   std::optional<std::string> model;
   if (options.has("model")) model = options.text("model");
-  Judged judged{study::load_bare_design(path, model), {}};
-  judged.evaluation =
-      doe::evaluate_fully(judged.design.model, judged.design.region, judged.design.coded, settings);
-  return judged;
+  EvaluatedDesign evaluated{study::load_bare_design(path, model), {}};
+  evaluated.evaluation = doe::evaluate_fully(evaluated.design.model, evaluated.design.region,
+                                             evaluated.design.coded, settings);
+  return evaluated;
 }
 
 }  // namespace
@@ -202,17 +202,19 @@ int command_evaluate(const Command& command, const Arguments& arguments) {
         fmt::format("--effect: expected a number above 0, found '{}'", options.text("effect")));
   }
   settings.effect = *effect;
-  std::vector<Judged> designs{judge(options.required("PATH"), options, settings)};
-  if (options.has("compare")) designs.push_back(judge(options.text("compare"), options, settings));
+  std::vector<EvaluatedDesign> designs{
+      evaluated_design(options.required("PATH"), options, settings)};
+  if (options.has("compare"))
+    designs.push_back(evaluated_design(options.text("compare"), options, settings));
   if (options.json()) {
     print_json(designs);
     return kDone;
   }
   print_properties(designs);
   print_terms(designs, settings.effect);
-  for (const Judged& judged : designs) {
-    print_correlations(judged);
-    print_aliases(judged);
+  for (const EvaluatedDesign& evaluated : designs) {
+    print_correlations(evaluated);
+    print_aliases(evaluated);
   }
   return kDone;
 }

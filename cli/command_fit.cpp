@@ -75,13 +75,14 @@ void print_surface(const analysis::ResponseAnalysis& response) {
   if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
   fmt::print("  surface: {} (the tables describe the polynomial)\n", doe::word_of(response.kind));
-  const auto* law = dynamic_cast<const surfaces::LawFit*>(response.other.get());
-  if (law == nullptr) return;
-  fmt::print("  {}{}, sigma {}, R² {:.4f}\n", law->law.equation,
-             analysis::scale_words(law->transform), number_or_dash(law->sigma), law->r2);
+  const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get());
+  if (parametric == nullptr) return;
+  fmt::print("  {}{}, sigma {}, R² {:.4f}\n", parametric->model.equation,
+             analysis::scale_words(parametric->transform), number_or_dash(parametric->sigma),
+             parametric->r2);
   TextTable table({"parameter", "level", "estimate", "std error", "meaning"});
-  for (const auto* estimates : {&law->estimates, &law->sizes}) {
-    for (const surfaces::LawEstimate& estimate : *estimates) {
+  for (const auto* estimates : {&parametric->estimates, &parametric->sizes}) {
+    for (const surfaces::ParameterEstimate& estimate : *estimates) {
       table.add({estimate.name, estimate.level, short_number(estimate.estimate),
                  estimate.at_bound ? "at its bound" : number_or_dash(estimate.std_error),
                  estimate.meaning});

@@ -126,13 +126,13 @@ void print_relaxations(const analysis::Analysis& analysis) {
     const study::Response& response = *analysis.directory->study.find_response(relaxation.name);
     const std::string value =
         analysis::with_unit(analysis::short_number(relaxation.reachable), response.unit);
-    const std::string told =
+    const std::string summary =
         relaxation.feasible
             ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
                           relaxation.name, settings_of(analysis, relaxation.candidate))
             : fmt::format("even without the limit on {} the other goals cannot be met",
                           relaxation.name);
-    fmt::print("  {}\n", wrapped(told, 4, kColumns));
+    fmt::print("  {}\n", wrapped(summary, 4, kColumns));
   }
 }
 

@@ -118,7 +118,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
   runner::RunSummary summary = runner::run_study(directory, run, *launcher, printer, interrupts);
   printer.clear();
   if (summary.counts.remaining == 0 && !summary.interrupted) {
-    const std::vector<int> again = judge_outlying_runs(directory);
+    const std::vector<int> again = assess_outlying_runs(directory);
     if (!again.empty()) {
       run.only = add_repeats(directory, again);
       const int before = summary.attempts;

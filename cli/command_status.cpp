@@ -194,15 +194,15 @@ class RedrawnStatus {
 
 /// Where there is no terminal: the status once, then a line for each run that ends, and the status
 /// that this came to.
-class ToldStatus {
+class StatusReporter {
  public:
-  explicit ToldStatus(const study::StudyDirectory& directory) : directory_(directory) {}
+  explicit StatusReporter(const study::StudyDirectory& directory) : directory_(directory) {}
 
   runner::RunCounts look(bool last) {
     const auto records = study::final_records(study::read_journal(directory_.journal()).records);
     const runner::RunCounts counts = runner::count_runs(directory_.plan, records);
-    tell(records, counts);
-    if (!shown_ || (last && any_told_)) show_status(directory_, false);
+    report(records, counts);
+    if (!shown_ || (last && any_reported_)) show_status(directory_, false);
     shown_ = true;
     std::fflush(stdout);
     return counts;
@@ -210,19 +210,19 @@ class ToldStatus {
 
  private:
   /// The runs that have ended since the look before.
-  void tell(const analysis::Records& records, const runner::RunCounts& counts) {
+  void report(const analysis::Records& records, const runner::RunCounts& counts) {
     for (const auto& [run, record] : records) {
       if (std::exchange(seen_[run], record.attempt) == record.attempt || !shown_) continue;
       fmt::print("{}\n", runner::ended_text(directory_.study, counts, directory_.plan.runs[run - 1],
                                             record));
-      any_told_ = true;
+      any_reported_ = true;
     }
   }
 
   const study::StudyDirectory& directory_;
   std::map<int, int> seen_;  ///< the latest attempt of each run that is known
   bool shown_ = false;       ///< the status, at first
-  bool any_told_ = false;
+  bool any_reported_ = false;
 };
 
 /// Looks again and again until nobody works on it any more. Each look takes at most a tenth of the
@@ -243,7 +243,7 @@ Standing watch(const study::StudyDirectory& directory, Shown shown) {
 Standing watch_status(const study::StudyDirectory& directory) {
   auto screen = Screen::of_stdout();
   return screen ? watch(directory, RedrawnStatus(directory, *std::move(screen)))
-                : watch(directory, ToldStatus(directory));
+                : watch(directory, StatusReporter(directory));
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ std::string output_text(const std::filesystem::path& attempt, const std::string&
     const std::string tail = runner::read_tail(attempt / name, kTailBytes);
     const std::string words = runner::printable(runner::last_line(tail));
     if (words.empty()) continue;
-    const bool told = reason.find(words) != std::string::npos;
-    return (attempt / name).string() + (told ? "" : ": " + words);
+    const bool named = reason.find(words) != std::string::npos;
+    return (attempt / name).string() + (named ? "" : ": " + words);
   }
   return "";
 }

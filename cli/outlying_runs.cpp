@@ -17,17 +17,17 @@
 namespace doetune::cli {
 namespace {
 
-constexpr int kShare = 4;            // at most one run in so many is measured once more
-constexpr std::size_t kMaxTold = 8;  // the report tells all
+constexpr int kShare = 4;              // at most one run in so many is measured once more
+constexpr std::size_t kMaxListed = 8;  // the report tells all
 
-void tell(const std::vector<analysis::OutlyingRun>& outlying) {
-  for (std::size_t i = 0; i < std::min(outlying.size(), kMaxTold); ++i) {
+void report(const std::vector<analysis::OutlyingRun>& outlying) {
+  for (std::size_t i = 0; i < std::min(outlying.size(), kMaxListed); ++i) {
     fmt::print(stderr, "Run {} is suspect: {}\n", outlying[i].run,
                fmt::join(outlying[i].reasons, "; "));
   }
-  if (outlying.size() > kMaxTold) {
+  if (outlying.size() > kMaxListed) {
     fmt::print(stderr, "{} more are suspect; `doetune report` lists them\n",
-               outlying.size() - kMaxTold);
+               outlying.size() - kMaxListed);
   }
 }
 
@@ -74,11 +74,11 @@ std::vector<int> within_a_quarter(const study::Plan& plan,
   return runs;
 }
 
-std::vector<int> judge_outlying_runs(const study::StudyDirectory& directory) {
+std::vector<int> assess_outlying_runs(const study::StudyDirectory& directory) {
   const auto outlying =
       not_repeated(directory.plan, analysis::outlying_runs(analysis::fit_runs(directory)));
   if (outlying.empty()) return {};
-  tell(outlying);
+  report(outlying);
   std::vector<int> again;
   if (directory.study.run.outliers == study::Outliers::kRerun) {
     again = within_a_quarter(directory.plan, outlying);

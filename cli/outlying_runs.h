@@ -22,7 +22,7 @@ std::vector<int> within_a_quarter(const study::Plan& plan,
 /// The runs that `run.outliers` lets be measured once more, in order of their numbers; with `flag`
 /// none. Tells on standard error which runs stand out and why, what is measured once more, and the
 /// command for the others.
-std::vector<int> judge_outlying_runs(const study::StudyDirectory& directory);
+std::vector<int> assess_outlying_runs(const study::StudyDirectory& directory);
 
 /// Numbers as the user gives them to --rerun. Throws UsageError for what is no completed run, or
 /// for none.

@@ -18,7 +18,7 @@ void check_runs(const study::StudyDirectory& planned) {
     std::vector<std::string> mistakes;
     for (const runner::NameProblem& problem : runner::check_names(
              study, runner::describe_workload(runner::find_workload(study.workload)))) {
-      mistakes.push_back(fmt::format("{}: {}", study.place(problem.key), problem.message));
+      mistakes.push_back(fmt::format("{}: {}", study.location(problem.key), problem.message));
     }
     if (!mistakes.empty()) throw study::StudyError(fmt::format("{}", fmt::join(mistakes, "\n")));
   }
@@ -69,13 +69,13 @@ void check_program(const study::StudyDirectory& planned) {
   try {
     check_runs(planned);
   } catch (const runner::RunError& error) {
-    tell_with_place(study, error);
+    report_with_location(study, error);
   }
 }
 
-void tell_with_place(const study::Study& study, const runner::RunError& error) {
+void report_with_location(const study::Study& study, const runner::RunError& error) {
   if (error.key.empty()) throw study::StudyError(error.what());
-  throw study::StudyError(fmt::format("{}: {}", study.place(error.key), error.what()));
+  throw study::StudyError(fmt::format("{}: {}", study.location(error.key), error.what()));
 }
 
 }  // namespace doetune::cli

@@ -16,7 +16,7 @@ void check_program(const study::StudyDirectory& planned);
 
 /// Throws what a study cannot be run for as a StudyError, with its place in the study file where it
 /// has one.
-[[noreturn]] void tell_with_place(const study::Study& study, const runner::RunError& error);
+[[noreturn]] void report_with_location(const study::Study& study, const runner::RunError& error);
 
 /// "note: ..." for each factor that `command` does not pass on though it does others: the program
 /// hears of it only through the file that DOETUNE_REQUEST names.

@@ -56,7 +56,7 @@ int execute_in_study(const Options& options,
   try {
     return execute(options, directory);
   } catch (const runner::RunError& error) {
-    tell_with_place(directory.study, error);
+    report_with_location(directory.study, error);
   }
 }
 

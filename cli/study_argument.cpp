@@ -133,19 +133,19 @@ void read_transform(const Options& options, analysis::AnalysisOptions& analysis)
   }
 }
 
-/// A law is in one numeric factor, which the command line or the study must name where there are
-/// several.
-void check_law(const analysis::AnalysisOptions& analysis, const study::Study& study) {
+/// A parametric model is in one numeric factor, which the command line or the study must name where
+/// there are several.
+void check_parametric(const analysis::AnalysisOptions& analysis, const study::Study& study) {
   std::vector<std::string> numeric;
   for (const doe::Factor& factor : study.factors) {
     if (!factor.is_categorical()) numeric.push_back(factor.name);
   }
-  const std::optional<std::string>& factor = analysis.law_factor;
+  const std::optional<std::string>& factor = analysis.parametric_factor;
   if (factor && std::find(numeric.begin(), numeric.end(), *factor) == numeric.end()) {
     throw UsageError(fmt::format("--law-factor: '{}' is not numeric{}", *factor,
                                  did_you_mean_or_list(*factor, numeric)));
   }
-  if (!analysis.surface || !doe::is_law(*analysis.surface) || factor) return;
+  if (!analysis.surface || !doe::is_parametric(*analysis.surface) || factor) return;
   const bool named = std::all_of(study.responses.begin(), study.responses.end(),
                                  [](const auto& response) { return !response.fit.factor.empty(); });
   if (named || numeric.size() == 1) return;
@@ -231,9 +231,9 @@ analysis::AnalysisOptions analysis_options(const Options& options, const study::
   analysis.selection = doe::choice_of<doe::SelectionMethod>(options.text("selection"));
   analysis.loss = doe::choice_of<doe::Loss>(options.text("loss"));
   if (options.has("law-factor")) {
-    analysis.law_factor = checked_factor(options, "law-factor", study);
+    analysis.parametric_factor = checked_factor(options, "law-factor", study);
   }
-  check_law(analysis, study);
+  check_parametric(analysis, study);
   if (options.has("transform")) read_transform(options, analysis);
   for (const std::string& goal : options.list("goal")) read_goal(goal, study, analysis);
   for (const std::string& hold : options.list("hold")) read_hold(hold, study, analysis);

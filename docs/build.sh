@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds these pages as a site that needs no network to be read: build/docs/site/index.html.
 #   docs/build.sh [FOLDER OF THE doetune PROGRAM [OUTPUT FOLDER]]
-# The programs say what the generated pages and pictures show (default: build/release/bin).
+# The programs say what the generated pages and figures show (default: build/release/bin).
 set -eu
 here=$(dirname -- "$0")
 sh "$here/../cmake/install-packages.sh" docs

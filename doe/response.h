@@ -26,12 +26,13 @@ template <>
 inline constexpr std::array<std::string_view, 6> kWords<TransformType>{
     "none", "log", "sqrt", "inverse", "logit", "box-cox"};
 
-/// What is fitted: the terms of the model, what predicts best, a Gaussian process, or a law.
+/// What is fitted: the terms of the model, what predicts best, a Gaussian process, or a parametric
+/// model.
 enum class SurfaceType {
   kPolynomial,
   kAuto,
   kGaussianProcess,
-  kAmdahl,  ///< the first law; all that follow are laws
+  kAmdahl,  ///< the first model; all that follow are parametric models
   kAmdahlTime,
   kUniversalScalability,
   kSaturation,
@@ -46,7 +47,7 @@ inline constexpr std::array<std::string_view, 9> kWords<SurfaceType>{
     "saturation",       "exponential-approach",
     "fixed-plus-linear"};
 
-constexpr bool is_law(SurfaceType type) { return type >= SurfaceType::kAmdahl; }
+constexpr bool is_parametric(SurfaceType type) { return type >= SurfaceType::kAmdahl; }
 
 /// Of the model's terms, by AICc.
 enum class SelectionMethod { kNone, kBackward, kForward, kBestSubset };

@@ -44,37 +44,37 @@ std::vector<int> ValidationRuns::all() const {
   return runs;
 }
 
-ValidationRuns validation_runs(const Plan& plan, const ValidatedSettings& judged) {
-  const std::set<int> blocks = blocks_of(plan, judged.settings);
+ValidationRuns validation_runs(const Plan& plan, const ValidatedSettings& assessed) {
+  const std::set<int> blocks = blocks_of(plan, assessed.settings);
   ValidationRuns found;
   for (const PlannedRun& run : plan.runs) {
     if (!run.validates() || !blocks.contains(run.block)) continue;
-    if (run.type == PointType::kConfirmation && run.settings == judged.settings) {
+    if (run.type == PointType::kConfirmation && run.settings == assessed.settings) {
       found.confirmation.push_back(run.run);
     }
-    if (run.type == PointType::kBaseline && judged.baseline == run.settings) {
+    if (run.type == PointType::kBaseline && assessed.baseline == run.settings) {
       found.baseline.push_back(run.run);
     }
   }
   return found;
 }
 
-Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& judged, int runs) {
-  const ValidationRuns there = validation_runs(plan, judged);
-  const bool compared = judged.baseline && *judged.baseline != judged.settings;
+Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& assessed, int runs) {
+  const ValidationRuns there = validation_runs(plan, assessed);
+  const bool compared = assessed.baseline && *assessed.baseline != assessed.settings;
   int confirmation = runs - static_cast<int>(there.confirmation.size());
   int baseline = compared ? runs - static_cast<int>(there.baseline.size()) : 0;
-  const std::set<int> blocks = blocks_of(plan, judged.settings);
+  const std::set<int> blocks = blocks_of(plan, assessed.settings);
   const int block = blocks.empty() ? most(plan, &PlannedRun::block) + 1 : *blocks.rbegin();
   RandomStream random(study.seed, plan.runs.size());
   while (confirmation > 0 || baseline > 0) {
     const int first = static_cast<int>(random.below(2));
     for (const int turn : {first, 1 - first}) {
       if (turn == 0 && confirmation-- > 0) {
-        add_run(plan, PointType::kConfirmation, judged.settings, block);
+        add_run(plan, PointType::kConfirmation, assessed.settings, block);
       }
       if (turn == 1 && baseline-- > 0) {
-        add_run(plan, PointType::kBaseline, *judged.baseline, block);
+        add_run(plan, PointType::kBaseline, *assessed.baseline, block);
       }
     }
   }

@@ -24,13 +24,13 @@ struct ValidationRuns {
 
 /// The runs of the plan that judge these settings. Judging runs are in blocks of their own, a block
 /// about one optimum: so its baseline runs are those that were made among its confirmation runs.
-ValidationRuns validation_runs(const Plan& plan, const ValidatedSettings& judged);
+ValidationRuns validation_runs(const Plan& plan, const ValidatedSettings& assessed);
 
 /// The plan with runs added after its own until `runs` judge the settings and as many the baseline,
 /// unless that is the settings themselves; those that are there count, whatever became of them. In
 /// pairs, in random order within each, so that drift does not favour either; in whole plots of
 /// their own where the plan has any, since settings are made anew.
-Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& judged, int runs);
+Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& assessed, int runs);
 
 /// Confirmation runs at other settings than these.
 struct OtherConfirmation {

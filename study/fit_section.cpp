@@ -19,7 +19,7 @@ std::vector<std::string> names_of(const std::vector<doe::Factor>& factors, bool 
   return names;
 }
 
-/// A law is in a numeric factor, and differs by a factor with words for levels.
+/// A parametric model is in a numeric factor, and differs by a factor with words for levels.
 void check_factor(const YAML::Node& node, const char* key, bool categorical,
                   const std::vector<doe::Factor>& factors, const std::filesystem::path& file) {
   if (!node[key]) return;
@@ -46,7 +46,7 @@ FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
                         choice_at(node, "block", otherwise.block)};
   check_factor(node, "factor", false, factors, file);
   check_factor(node, "by", true, factors, file);
-  if (is_law(fit.surface) && fit.factor.empty()) {
+  if (is_parametric(fit.surface) && fit.factor.empty()) {
     fail_at(file, node,
             fmt::format("fit: surface {} needs 'factor', its numeric factor: {}",
                         doe::word_of(fit.surface), fmt::join(names_of(factors, false), ", ")));

@@ -28,7 +28,7 @@ doe::DesignRequest request_of(const Study& study) {
   if (!study.design.table.empty()) {
     if (!std::filesystem::exists(study.design.table)) {
       throw StudyError(fmt::format("{}: design.file: there is no file '{}'{}",
-                                   study.place("design.file"), study.design.table.string(),
+                                   study.location("design.file"), study.design.table.string(),
                                    did_you_mean_entry(study.design.table, Entry::kFile)));
     }
     for (const TableRow& row : read_table(study, study.design.table, {})) {
@@ -46,9 +46,9 @@ doe::DesignRequest request_of(const Study& study) {
 /// Where the study file says which runs are wanted, or what leaves none.
 std::string place_of_design(const Study& study) {
   for (const char* key : {"design", "constraints", "forbidden", "model"}) {
-    if (study.places.contains(key)) return study.place(key);
+    if (study.locations.contains(key)) return study.location(key);
   }
-  return study.place("factors");
+  return study.location("factors");
 }
 
 /// "a*b, a*c and 4 more are": as many terms as fit a message.

@@ -28,7 +28,7 @@ doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Fac
 DesignSettings read_design(const YAML::Node& node, const std::filesystem::path& file);
 
 /// What a node `fit:` says, and where it is silent or missing `otherwise`. Throws StudyError for a
-/// law without its factor, or a factor that cannot be one.
+/// model without its factor, or a factor that cannot be one.
 FitSettings read_fit(const YAML::Node& node, const FitSettings& otherwise,
                      const std::vector<doe::Factor>& factors, const std::filesystem::path& file);
 

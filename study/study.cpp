@@ -101,7 +101,7 @@ class Reader {
   }
 
   void mark(const std::string& key, const YAML::Node& node) {
-    study_.places[key] = fmt::format("{}:{}", node.Mark().line + 1, node.Mark().column + 1);
+    study_.locations[key] = fmt::format("{}:{}", node.Mark().line + 1, node.Mark().column + 1);
   }
 
   void read_program() {
@@ -244,11 +244,11 @@ const Response* Study::find_response(const std::string& response_name) const {
   return found == responses.end() ? nullptr : &*found;
 }
 
-std::string Study::place(const std::string& key) const {
-  const auto found = places.find(key);
-  if (found != places.end()) return fmt::format("{}:{}", file.string(), found->second);
+std::string Study::location(const std::string& key) const {
+  const auto found = locations.find(key);
+  if (found != locations.end()) return fmt::format("{}:{}", file.string(), found->second);
   const std::size_t dot = key.rfind('.');
-  return dot == std::string::npos ? file.string() : place(key.substr(0, dot));
+  return dot == std::string::npos ? file.string() : location(key.substr(0, dot));
 }
 
 std::vector<std::string> Study::factor_names() const {

@@ -21,8 +21,8 @@ namespace doetune::study {
 /// How the surface of a response is fitted.
 struct FitSettings {
   doe::SurfaceType surface = doe::SurfaceType::kPolynomial;
-  std::string factor;  ///< of a law: the numeric factor it is in
-  std::string by;      ///< of a law: a factor whose levels have their own
+  std::string factor;  ///< of a parametric model: the numeric factor it is in
+  std::string by;      ///< of a parametric model: a factor whose levels have their own
   doe::SelectionMethod selection = doe::SelectionMethod::kNone;
   doe::Loss loss = doe::Loss::kSquares;
   doe::VarianceType variance = doe::VarianceType::kConstant;
@@ -75,11 +75,11 @@ struct Study {
   std::vector<Response> responses;
   RunSettings run;
   int confirmation_runs = 5;
-  std::map<std::string, std::string> places;  ///< "line:column" of keys; see place()
+  std::map<std::string, std::string> locations;  ///< "line:column" of keys; see location()
 
   /// Where the file speaks of a key, "file:line:column": "workload", "command.2" (the argument),
   /// "factors.NAME", "settings.NAME", "responses.NAME", "run.launcher". Else the file alone.
-  std::string place(const std::string& key) const;
+  std::string location(const std::string& key) const;
 
   const Response* find_response(const std::string& name) const;
   std::vector<std::string> factor_names() const;

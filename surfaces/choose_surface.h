@@ -9,27 +9,27 @@
 
 #include "doe/factor.h"
 #include "surfaces/fit.h"
-#include "surfaces/models/law.h"
+#include "surfaces/models/parametric_model.h"
 #include "surfaces/surface.h"
 
 namespace doetune::surfaces {
 
-/// A law to be compared: never one that was not asked for.
-struct LawRequest {
-  Law law;
+/// A parametric model to be compared: never one that was not asked for.
+struct ParametricRequest {
+  ParametricModel model;
   std::string factor;   ///< the numeric factor x
   std::string by = {};  ///< a categorical factor with parameters of their own a level, or empty
 };
 
 struct ChoiceOptions {
   FitOptions fit = {};
-  std::vector<LawRequest> laws = {};
+  std::vector<ParametricRequest> parametric_models = {};
   int threads = 0;  ///< the result does not depend on it; 0: as many as the machine has
 };
 
 /// One kind of surface. What could not be compared has no loo_rms, and says why in `problem`.
 struct SurfaceCandidate {
-  std::string name;  ///< linear, interactions, quadratic, Gaussian process, or the law's
+  std::string name;  ///< linear, interactions, quadratic, Gaussian process, or the model's
   std::shared_ptr<const Surface> surface;  ///< empty where it could not be fitted
   std::optional<double> loo_rms;           ///< root mean square of leave-one-out residuals
   std::optional<double> predicted_r2;      ///< 1 - their sum of squares / total about the mean
@@ -45,11 +45,12 @@ struct SurfaceChoice {
   const SurfaceCandidate& best() const { return candidates[chosen]; }
 };
 
-/// Compares by leave-one-out, each run predicted from all others: the laws asked for; the linear,
-/// interactions and quadratic models, where the runs determine them; and a Gaussian process with
-/// constant mean (its correlation and noise those of all runs), where there are at least 5 (k + 1)
-/// runs of k factors at no more than 1,000 points in a single block. (Loeppky, Sacks & Welch, 2009,
-/// Technometrics 51, 366, advise 10 k; what too few runs cost, leave-one-out shows.)
+/// Compares by leave-one-out, each run predicted from all others: the parametric models asked for;
+/// the linear, interactions and quadratic models, where the runs determine them; and a Gaussian
+/// process with constant mean (its correlation and noise those of all runs), where there are at
+/// least 5 (k + 1) runs of k factors at no more than 1,000 points in a single block. (Loeppky,
+/// Sacks & Welch, 2009, Technometrics 51, 366, advise 10 k; what too few runs cost, leave-one-out
+/// shows.)
 ///
 /// Chosen is the simplest whose squared residuals exceed those of the best by no more than one
 /// standard error of the differences, run by run (the rule of Breiman et al., 1984, Classification

@@ -1,4 +1,4 @@
-// Sizes of pictures and tensors.
+// Sizes of images and tensors.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 //   bench_gpu DEVICE NETWORK PRECISION BATCH SECONDS OPERATIONS_PER_S BYTES_PER_S
 //
 // resident: computation alone, the input lies on the device already; floats: each batch is copied
-// from the host as floats; pictures: each image is a 1280 x 720 picture that the engine scales;
-// pictures_in_turn: the same, but each batch is waited for before the next is loaded. The ratio of
+// from the host as floats; images: each image is a 1280 x 720 image that the engine scales;
+// images_in_turn: the same, but each batch is waited for before the next is loaded. The ratio of
 // the last two is what overlapping copies and computation gains. The roofline is of the peak_rates
 // that are given.
 #include <chrono>
@@ -20,7 +20,7 @@
 #include "workloads/engines/engine.h"
 #include "workloads/networks/roofline.h"
 #include "workloads/networks/weights.h"
-#include "workloads/video/picture.h"
+#include "workloads/video/ycbcr_image.h"
 
 namespace {
 
@@ -30,18 +30,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Picture noise(int width, int height) {
-  Picture picture(width, height);
+YcbcrImage noise(int width, int height) {
+  YcbcrImage source(width, height);
   std::uint64_t next = 0;
   const auto fill = [&](std::uint8_t* row, int count) {
     for (int x = 0; x < count; ++x) row[x] = static_cast<std::uint8_t>(random_bits(1, next++));
   };
-  for (int y = 0; y < height; ++y) fill(picture.luma_row(y), width);
+  for (int y = 0; y < height; ++y) fill(source.luma_row(y), width);
   for (int y = 0; y < height / 2; ++y) {
-    fill(picture.blue_row(y), width / 2);
-    fill(picture.red_row(y), width / 2);
+    fill(source.blue_row(y), width / 2);
+    fill(source.red_row(y), width / 2);
   }
-  return picture;
+  return source;
 }
 
 /// Submits batches for about `seconds`, each after `fill`, with at most `lanes` under way; returns
@@ -91,11 +91,11 @@ nlohmann::json measured(const std::vector<std::string>& arguments) {
   const int lanes = compiled->lanes();
   fill_every_lane(*compiled, batch);
 
-  const Picture picture = noise(1280, 720);
+  const YcbcrImage source = noise(1280, 720);
   const auto load = [&] {
     for (int image = 0; image < batch; ++image)
-      for (int frame = 0; frame < network.pictures(); ++frame)
-        compiled->load(image, picture.view(), frame);
+      for (int frame = 0; frame < network.images(); ++frame)
+        compiled->load(image, source.view(), frame);
   };
   const double resident = images_per_s(*compiled, batch, lanes, seconds, [] {});
   const double roofline = 1 / roofline_seconds(network, batch, bytes_of(precision), peak_rates);

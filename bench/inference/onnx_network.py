@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class _Graph:
-    """Nodes in the order of the layers; `names[i]` is the tensor of layer i (-1: the picture)."""
+    """Nodes in the order of the layers; `names[i]` is the tensor of layer i (-1: the image)."""
 
     def __init__(self, network, weights, batch):
         self.nodes, self.constants, self.weights, self.batch = [], [], weights, batch

@@ -28,7 +28,7 @@ void detector(benchmark::State& state) {
     measurement::SteadyDetector detector;
     for (const double value : values) {
       detector.add(value);
-      benchmark::DoNotOptimize(detector.judge());
+      benchmark::DoNotOptimize(detector.assess());
     }
   }
   per_value(state);

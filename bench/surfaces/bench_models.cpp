@@ -7,7 +7,7 @@
 #include "surfaces/choose_surface.h"
 #include "surfaces/models/feasibility.h"
 #include "surfaces/models/gaussian_process.h"
-#include "surfaces/models/law.h"
+#include "surfaces/models/parametric_model.h"
 #include "tests/doe/factors.h"
 
 namespace {
@@ -62,15 +62,17 @@ void choice(benchmark::State& state) {
 }
 
 /// Throughput of seven numbers of users, 3 parameters from 9 starts.
-void law(benchmark::State& state) {
+void parametric(benchmark::State& state) {
   const std::vector<doe::Factor> factors{tests::continuous("users", 1, 216)};
   Eigen::VectorXd coded(7), y(7);
   coded << 1, 18, 36, 72, 108, 144, 216;
   for (double& users : coded) users = factors[0].to_coded(users);
   y << 64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2;
-  const surfaces::Law& scalability = surfaces::law_named("universal-scalability");
+  const surfaces::ParametricModel& scalability =
+      surfaces::parametric_model_named("universal-scalability");
   for (auto _ : state) {
-    benchmark::DoNotOptimize(surfaces::fit_law(scalability, factors, "users", coded, y));
+    benchmark::DoNotOptimize(
+        surfaces::fit_parametric_model(scalability, factors, "users", coded, y));
   }
 }
 
@@ -85,7 +87,7 @@ void feasibility(benchmark::State& state) {
 }
 
 BENCHMARK(choice)->Unit(benchmark::kMillisecond);
-BENCHMARK(law)->Unit(benchmark::kMicrosecond);
+BENCHMARK(parametric)->Unit(benchmark::kMicrosecond);
 BENCHMARK(feasibility)->Unit(benchmark::kMicrosecond);
 BENCHMARK(gaussian_process)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(gaussian_process_responses)->Unit(benchmark::kMillisecond);

@@ -2,7 +2,7 @@
 """Makes the site of the tree's pages: build.py FOLDER_OF_PROGRAMS OUTPUT_FOLDER
 
 The pages are staged in OUTPUT/source as they lie in the tree, so that links between them hold; the
-programs write what can be asked of them (generated.py) and the pictures; Sphinx makes OUTPUT/site.
+programs write what can be asked of them (generated.py) and the figures; Sphinx makes OUTPUT/site.
 """
 import os
 import pathlib
@@ -51,7 +51,7 @@ def stage(source):
 
 
 def draw(doetune, source):
-    """The pictures of the explanation: the report of the published study, from its own runs."""
+    """The figures of the explanation: the report of the published study, from its own runs."""
     example, work = TREE / "examples/published-fccd", source.parent / "figures"
     shutil.rmtree(work, ignore_errors=True)
     for arguments in (("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv", "-o", work),

@@ -80,7 +80,7 @@ class SplitPlotExchange {
   int size(int plot) const { return problem_.sizes[static_cast<std::size_t>(plot)]; }
   bool improve_plot(int plot, int coordinate, double min_gain);
   bool improve_run(int run, int coordinate, double min_gain);
-  Eigen::MatrixXd told_by(int plot) const;
+  Eigen::MatrixXd information_of(int plot) const;
   void refresh();  ///< all that depends on M
 
   const SplitPlotProblem& problem_;

@@ -127,12 +127,12 @@ SplitPlotExchange::SplitPlotExchange(const SplitPlotProblem& problem, Eigen::Mat
   information_ = problem.exchange.base;
   information_.diagonal().array() += ridge;
   for (int plot = 0; plot < static_cast<int>(problem.sizes.size()); ++plot) {
-    information_ += told_by(plot);
+    information_ += information_of(plot);
   }
   refresh();
 }
 
-Eigen::MatrixXd SplitPlotExchange::told_by(int plot) const {
+Eigen::MatrixXd SplitPlotExchange::information_of(int plot) const {
   return whole_plot_information(rows_.middleRows(first_run(plot), size(plot)),
                                 problem_.variance_ratio);
 }
@@ -233,7 +233,7 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate, double min_gain) 
   };
   const double ratio = problem_.variance_ratio;
   Eigen::MatrixXd rows = rows_.middleRows(first_run(plot), size(plot));
-  const Eigen::MatrixXd others = information_ - told_by(plot);
+  const Eigen::MatrixXd others = information_ - information_of(plot);
   Eigen::MatrixXd points = design_.middleRows(first_run(plot), size(plot));
   const auto gain = [&](double x) {
     points.col(coordinate).setConstant(x);
@@ -249,7 +249,7 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate, double min_gain) 
     design_(i, coordinate) = best;
     rows_.row(i) = space.row(design_.row(i).transpose());
   }
-  information_ = others + told_by(plot);
+  information_ = others + information_of(plot);
   refresh();
   return true;
 }
@@ -267,10 +267,10 @@ bool SplitPlotExchange::improve_run(int run, int coordinate, double min_gain) {
   const double best =
       LineSearch(space.coordinates()[coordinate], current, min_gain, gain, allowed).best();
   if (best == current) return false;
-  information_ -= told_by(plots_[run]);
+  information_ -= information_of(plots_[run]);
   design_(run, coordinate) = best;
   rows_.row(run) = space.row(design_.row(run).transpose());
-  information_ += told_by(plots_[run]);
+  information_ += information_of(plots_[run]);
   refresh();
   return true;
 }

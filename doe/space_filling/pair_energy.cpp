@@ -14,8 +14,8 @@ constexpr double kCancelled = 1e-4;  // of a sum
 
 }  // namespace
 
-PairEnergy::PairEnergy(Filling filling, UnitPoints points, int fixed)
-    : filling_(filling), points_(std::move(points)), fixed_(fixed) {
+PairEnergy::PairEnergy(SpaceFillingCriterion criterion, UnitPoints points, int fixed)
+    : criterion_(criterion), points_(std::move(points)), fixed_(fixed) {
   const double n = static_cast<double>(points_.x.rows());
   floor_ = 1 / (16 * n * n);
   refresh();
@@ -23,11 +23,11 @@ PairEnergy::PairEnergy(Filling filling, UnitPoints points, int fixed)
 
 void PairEnergy::refresh() {
   const Eigen::Index n = points_.x.rows();
-  terms_ = Eigen::ArrayXXd::Constant(n, n, filling_ == Filling::kMaximin ? 0 : 1);
+  terms_ = Eigen::ArrayXXd::Constant(n, n, criterion_ == SpaceFillingCriterion::kMaximin ? 0 : 1);
   for (int i = 0; i < n; ++i) {
     for (int c = 0; c < points_.x.cols(); ++c) {
       const Eigen::ArrayXd column = column_terms(c, points_.x(i, c));
-      if (filling_ == Filling::kMaximin) {
+      if (criterion_ == SpaceFillingCriterion::kMaximin) {
         terms_.col(i) += column;
       } else {
         terms_.col(i) *= column;
@@ -41,7 +41,7 @@ double PairEnergy::sum() const {
   const Eigen::Index n = points_.x.rows();
   double total = 0;
   for (int i = 0; i < n; ++i) total += energies(i, terms_.col(i)) / 2 + self_energy(i);
-  if (filling_ != Filling::kCenteredL2) return total;
+  if (criterion_ != SpaceFillingCriterion::kCenteredL2) return total;
   return total +
          static_cast<double>(n * n) * std::pow(13.0 / 12.0, static_cast<double>(points_.x.cols()));
 }
@@ -52,17 +52,17 @@ Eigen::ArrayXd PairEnergy::column_terms(int column, double setting) const {
   const Column& kind = points_.columns[column];
   const bool nominal = kind.kind == ColumnKind::kNominal;
   const auto differs = (apart > 0).cast<double>();
-  switch (filling_) {
-    case Filling::kMaximin:
+  switch (criterion_) {
+    case SpaceFillingCriterion::kMaximin:
       if (nominal) return differs;
       return apart.square();
-    case Filling::kMaxPro:
+    case SpaceFillingCriterion::kMaxPro:
       if (nominal) return kMeanSquare / (differs + 1.0 / kind.levels).square();
       if (kind.kind == ColumnKind::kDiscrete) {
         return kMeanSquare / (apart + 1.0 / kind.levels).square();
       }
       return kMeanSquare / apart.square().max(floor_);
-    case Filling::kCenteredL2:
+    case SpaceFillingCriterion::kCenteredL2:
       break;
   }
   const Eigen::ArrayXd z = (points_.x.col(column).array() - 0.5).abs();
@@ -73,7 +73,7 @@ Eigen::ArrayXd PairEnergy::column_terms(int column, double setting) const {
 void PairEnergy::moved_terms(int row, int column, double setting, Eigen::ArrayXd& terms) const {
   const Eigen::ArrayXd before = column_terms(column, points_.x(row, column));
   const Eigen::ArrayXd after = column_terms(column, setting);
-  if (filling_ == Filling::kMaximin) {
+  if (criterion_ == SpaceFillingCriterion::kMaximin) {
     terms = (terms_.col(row) + (after - before)).max(0);
   } else {
     terms = terms_.col(row) * (after / before);
@@ -83,12 +83,13 @@ void PairEnergy::moved_terms(int row, int column, double setting, Eigen::ArrayXd
 /// The part of the total that a row has in its pairs. A pair counts from both rows.
 double PairEnergy::energies(int row, const Eigen::Ref<const Eigen::ArrayXd>& terms) const {
   const Eigen::Index n = terms.size();
-  const double weight = filling_ == Filling::kCenteredL2 ? 2 : 1;
+  const double weight = criterion_ == SpaceFillingCriterion::kCenteredL2 ? 2 : 1;
   // Fixed rows do not see one another, except in a discrepancy.
-  const Eigen::Index first = row < fixed_ && filling_ != Filling::kCenteredL2 ? fixed_ : 0;
+  const Eigen::Index first =
+      row < fixed_ && criterion_ != SpaceFillingCriterion::kCenteredL2 ? fixed_ : 0;
   const auto sum = [&](Eigen::Index from, Eigen::Index to) {
     const auto part = terms.segment(from, to - from);
-    if (filling_ != Filling::kMaximin) return part.sum();
+    if (criterion_ != SpaceFillingCriterion::kMaximin) return part.sum();
     Eigen::ArrayXd power = 1 / part.max(floor_);
     for (int p = 1; p < kDistancePower; p *= 2) power = power.square().eval();
     return power.sum();
@@ -99,7 +100,7 @@ double PairEnergy::energies(int row, const Eigen::Ref<const Eigen::ArrayXd>& ter
 
 /// What a point adds by itself (centred L2).
 double PairEnergy::self_energy(int row) const {
-  if (filling_ != Filling::kCenteredL2) return 0;
+  if (criterion_ != SpaceFillingCriterion::kCenteredL2) return 0;
   const auto z = (points_.x.row(row).array() - 0.5).abs();
   const auto n = static_cast<double>(points_.x.rows());
   return (1 + z).prod() - 2 * n * (1 + z / 2 - z.square() / 2).prod();
@@ -107,12 +108,12 @@ double PairEnergy::self_energy(int row) const {
 
 double PairEnergy::value_of(double total) const {
   total = std::max(total, std::numeric_limits<double>::min());
-  switch (filling_) {
-    case Filling::kMaximin:
+  switch (criterion_) {
+    case SpaceFillingCriterion::kMaximin:
       return std::log(total) / (2 * kDistancePower);
-    case Filling::kMaxPro:
+    case SpaceFillingCriterion::kMaxPro:
       return std::log(total) / static_cast<double>(2 * points_.x.cols());
-    case Filling::kCenteredL2:
+    case SpaceFillingCriterion::kCenteredL2:
       break;
   }
   return std::log(total) / 2;
@@ -120,8 +121,8 @@ double PairEnergy::value_of(double total) const {
 
 double PairEnergy::criterion() const {
   const auto n = static_cast<double>(points_.x.rows());
-  if (filling_ == Filling::kCenteredL2) return std::sqrt(total_) / n;
-  if (filling_ == Filling::kMaximin) {
+  if (criterion_ == SpaceFillingCriterion::kCenteredL2) return std::sqrt(total_) / n;
+  if (criterion_ == SpaceFillingCriterion::kMaximin) {
     double least = std::numeric_limits<double>::infinity();
     for (int i = fixed_; i < points_.x.rows(); ++i) {
       for (int j = 0; j < i; ++j) least = std::min(least, terms_(i, j));
@@ -133,7 +134,7 @@ double PairEnergy::criterion() const {
   return std::pow(total_ / pairs, 1 / k) / kMeanSquare;
 }
 
-double PairEnergy::value_after(const FillingMove& move) {
+double PairEnergy::value_after(const PointMove& move) {
   move_ = move;
   const auto self_with = [&](int row, double setting) {
     const double before = std::exchange(points_.x(row, move.column), setting);

@@ -9,10 +9,10 @@
 
 namespace doetune::doe {
 
-enum class Filling { kMaximin, kCenteredL2, kMaxPro };
+enum class SpaceFillingCriterion { kMaximin, kCenteredL2, kMaxPro };
 
 /// New settings for one or two points in one column. With two, the points swap theirs.
-struct FillingMove {
+struct PointMove {
   int column = 0;
   int row = 0;
   double setting = 0;
@@ -32,7 +32,7 @@ struct FillingMove {
 /// may pass through, count as (1 / (4 n))^2.
 class PairEnergy {
  public:
-  PairEnergy(Filling filling, UnitPoints points, int fixed);
+  PairEnergy(SpaceFillingCriterion criterion, UnitPoints points, int fixed);
 
   const UnitPoints& points() const { return points_; }
   int fixed() const { return fixed_; }
@@ -48,7 +48,7 @@ class PairEnergy {
 
   /// The value after a move, which must concern rows that are not fixed. Where it is far less than
   /// the value now, rounding leaves no more than that; value() is right once the move is accepted.
-  double value_after(const FillingMove& move);
+  double value_after(const PointMove& move);
 
   /// Makes the move last evaluated.
   void accept();
@@ -64,14 +64,14 @@ class PairEnergy {
   double energies(int row, const Eigen::Ref<const Eigen::ArrayXd>& terms) const;
   double self_energy(int row) const;
 
-  Filling filling_;
+  SpaceFillingCriterion criterion_;
   UnitPoints points_;
   int fixed_;
   double floor_;           // of a squared distance
   Eigen::ArrayXXd terms_;  // n x n: d_ij^2, or the product over columns
   double total_ = 0;
 
-  FillingMove move_;
+  PointMove move_;
   double total_after_ = 0;
   Eigen::ArrayXd row_terms_;
   Eigen::ArrayXd partner_terms_;

@@ -19,8 +19,8 @@
 #include <mutex>
 #include <set>
 
-#include "doe/space_filling/filling_search.h"
 #include "doe/space_filling/maximin_latin.h"
+#include "doe/space_filling/point_search.h"
 #include "doe/space_filling/request.h"
 #include "doe/space_filling/settings.h"
 
@@ -39,26 +39,29 @@ bool is_latin(const DesignRequest& request) {
   return request.region.is_box() && request.existing.rows() == 0;
 }
 
-Filling chosen_filling(const DesignRequest& request, const std::vector<Column>& columns) {
+SpaceFillingCriterion chosen_filling(const DesignRequest& request,
+                                     const std::vector<Column>& columns) {
   const std::string& name = request.options.criterion;
-  if (name == "maximin") return Filling::kMaximin;
-  if (name == "centered-l2") return Filling::kCenteredL2;
-  if (name == "maxpro") return Filling::kMaxPro;
+  if (name == "maximin") return SpaceFillingCriterion::kMaximin;
+  if (name == "centered-l2") return SpaceFillingCriterion::kCenteredL2;
+  if (name == "maxpro") return SpaceFillingCriterion::kMaxPro;
   if (!name.empty()) {
     throw DesignError(fmt::format(
         "space-filling has no criterion '{}'; use maximin, centered-l2 or maxpro", name));
   }
-  return is_latin(request) && all_continuous(columns) ? Filling::kMaximin : Filling::kMaxPro;
+  return is_latin(request) && all_continuous(columns) ? SpaceFillingCriterion::kMaximin
+                                                      : SpaceFillingCriterion::kMaxPro;
 }
 
-FillingTask task_of(const DesignRequest& request, int runs) {
-  FillingTask task;
+SpaceFillingTask task_of(const DesignRequest& request, int runs) {
+  SpaceFillingTask task;
   const auto k = static_cast<int>(request.factors.size());
   const auto existing = static_cast<int>(request.existing.rows());
   if (existing > 0) task.fixed = unit_cube(request.factors, request.existing).x;
   task.columns = unit_columns(request.factors, runs + existing);
-  task.filling = chosen_filling(request, task.columns);
-  const Spread spread = task.filling == Filling::kMaximin ? Spread::kEnds : Spread::kCells;
+  task.criterion = chosen_filling(request, task.columns);
+  const Spread spread =
+      task.criterion == SpaceFillingCriterion::kMaximin ? Spread::kEnds : Spread::kCells;
   task.settings.resize(runs, k);
   for (int c = 0; c < k; ++c) {
     const Factor& factor = request.factors[c];
@@ -70,7 +73,8 @@ FillingTask task_of(const DesignRequest& request, int runs) {
     if (column.kind == ColumnKind::kContinuous && repeats) {
       column = {ColumnKind::kDiscrete, static_cast<int>(setting_count(factor))};
     }
-    if (column.kind == ColumnKind::kContinuous && task.filling == Filling::kMaxPro) {
+    if (column.kind == ColumnKind::kContinuous &&
+        task.criterion == SpaceFillingCriterion::kMaxPro) {
       task.polished.push_back(c);
     }
   }
@@ -83,7 +87,7 @@ FillingTask task_of(const DesignRequest& request, int runs) {
 }
 
 /// Keeps the search to the region, and notes how small it is.
-void restrict_task(const DesignRequest& request, FillingTask& task,
+void restrict_task(const DesignRequest& request, SpaceFillingTask& task,
                    std::vector<std::string>& notes) {
   const RegionSample sample =
       sample_region(request, kPoolPerRun * static_cast<int>(task.settings.rows()));
@@ -111,7 +115,7 @@ void note_repeats(Design& design) {
                   placed - distinct.size(), placed));
 }
 
-Filled maximin_filled(const FillingTask& task, const SearchEffort& effort) {
+Filled maximin_filled(const SpaceFillingTask& task, const SearchEffort& effort) {
   const auto k = static_cast<int>(task.settings.cols());
   MaximinLatin found = maximin_latin(static_cast<int>(task.settings.rows()), k, effort);
   Filled filled{Eigen::MatrixXd(task.settings.rows(), k), std::move(found.search)};
@@ -132,14 +136,15 @@ Design space_filling_design(const DesignRequest& request) {
         fmt::format("space-filling takes at most {} runs; sobol takes any number", kMaxRuns));
   }
   std::vector<std::string> notes;
-  FillingTask task = task_of(request, runs);
+  SpaceFillingTask task = task_of(request, runs);
   if (!request.region.is_box()) restrict_task(request, task, notes);
   SearchEffort effort{request.options.starts, request.options.time_limit_s, request.seed,
                       request.threads};
   // All Latin hypercubes of one factor are the same.
   if (is_latin(request) && request.factors.size() == 1) effort.starts = 1;
-  const bool whole_numbers =
-      is_latin(request) && task.filling == Filling::kMaximin && all_continuous(task.columns);
+  const bool whole_numbers = is_latin(request) &&
+                             task.criterion == SpaceFillingCriterion::kMaximin &&
+                             all_continuous(task.columns);
   const Filled filled =
       whole_numbers && runs > 1 ? maximin_filled(task, effort) : fill_space(task, effort);
   Design design = filling_design(request, filled.points);

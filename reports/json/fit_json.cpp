@@ -242,9 +242,9 @@ ordered_json choice_json(const std::optional<surfaces::SurfaceChoice>& choice) {
   return {{"chosen", choice->best().name}, {"reason", choice->reason}, {"candidates", candidates}};
 }
 
-ordered_json estimates_json(const std::vector<surfaces::LawEstimate>& estimates) {
+ordered_json estimates_json(const std::vector<surfaces::ParameterEstimate>& estimates) {
   ordered_json json = ordered_json::array();
-  for (const surfaces::LawEstimate& estimate : estimates) {
+  for (const surfaces::ParameterEstimate& estimate : estimates) {
     json.push_back({{"name", estimate.name},
                     {"meaning", estimate.meaning},
                     {"level", estimate.level},
@@ -258,14 +258,14 @@ ordered_json estimates_json(const std::vector<surfaces::LawEstimate>& estimates)
 
 /// What the surface that stands in for the polynomial says of itself.
 ordered_json other_json(const surfaces::Surface* surface) {
-  if (const auto* law = dynamic_cast<const surfaces::LawFit*>(surface)) {
-    return {{"equation", law->law.equation},
-            {"transform", surfaces::transform_name(law->transform)},
-            {"sigma", number_json(law->sigma)},
-            {"r2", law->r2},
-            {"parameters", estimates_json(law->estimates)},
-            {"sizes", estimates_json(law->sizes)},
-            {"notes", law->notes}};
+  if (const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(surface)) {
+    return {{"equation", parametric->model.equation},
+            {"transform", surfaces::transform_name(parametric->transform)},
+            {"sigma", number_json(parametric->sigma)},
+            {"r2", parametric->r2},
+            {"parameters", estimates_json(parametric->estimates)},
+            {"sizes", estimates_json(parametric->sizes)},
+            {"notes", parametric->notes}};
   }
   if (const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(surface)) {
     return {{"correlations", process->parameters.correlations},

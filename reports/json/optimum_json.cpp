@@ -159,14 +159,14 @@ ordered_json confirmed_json(const analysis::ConfirmedResponse& response) {
 
 /// null where no confirmation runs are planned at the optimum.
 ordered_json confirmation_json(const analysis::Analysis& analysis) {
-  constexpr const char* kJudgements[] = {"open", "confirmed", "not confirmed", "no gain"};
+  constexpr const char* kValidations[] = {"open", "confirmed", "not confirmed", "no gain"};
   const std::optional<analysis::Confirmation> confirmation = analysis::confirmation_of(analysis);
   if (!confirmation) return nullptr;
   ordered_json responses = ordered_json::object();
   for (const analysis::ConfirmedResponse& response : confirmation->responses) {
     responses[response.name] = confirmed_json(response);
   }
-  return {{"judgement", kJudgements[static_cast<std::size_t>(confirmation->validation)]},
+  return {{"judgement", kValidations[static_cast<std::size_t>(confirmation->validation)]},
           {"runs", confirmation->planned.confirmation},
           {"baseline_runs", confirmation->planned.baseline},
           {"completed", confirmation->completed},

@@ -5,7 +5,7 @@
 #include "reports/json/json_parts.h"
 #include "surfaces/fit.h"
 #include "surfaces/models/gaussian_process.h"
-#include "surfaces/models/law.h"
+#include "surfaces/models/parametric_model.h"
 
 namespace doetune::reports {
 namespace {
@@ -80,7 +80,7 @@ Json of(const surfaces::GaussianProcess& fit) {
           {"process_sigma", fit.process_sigma}};
 }
 
-Json of(const surfaces::LawFit& fit) {
+Json of(const surfaces::ParametricFit& fit) {
   Json parameters = Json::array();
   Json covariance = Json::array();
   const Eigen::Index p = fit.parameters.rows();
@@ -93,7 +93,7 @@ Json of(const surfaces::LawFit& fit) {
           {"transform", surfaces::transform_name(fit.transform)},
           {"sigma", fit.sigma ? Json(*fit.sigma) : Json()},
           {"df", fit.sigma ? fit.df_residual : 0},
-          {"law", fit.law.name},
+          {"law", fit.model.name},
           {"factor", fit.factor},
           {"by", fit.by ? Json(*fit.by) : Json()},
           {"parameters", parameters},
@@ -105,7 +105,7 @@ Json of(const surfaces::LawFit& fit) {
 Json surface_json(const surfaces::Surface& surface) {
   if (const auto* fit = dynamic_cast<const surfaces::Fit*>(&surface)) return of(*fit);
   if (const auto* fit = dynamic_cast<const surfaces::GaussianProcess*>(&surface)) return of(*fit);
-  if (const auto* fit = dynamic_cast<const surfaces::LawFit*>(&surface)) return of(*fit);
+  if (const auto* fit = dynamic_cast<const surfaces::ParametricFit*>(&surface)) return of(*fit);
   return {};
 }
 

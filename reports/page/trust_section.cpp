@@ -43,7 +43,8 @@ Cell sigma_cell(const analysis::ResponseAnalysis& response) {
           analysis::exact_number(*sigma)};
 }
 
-/// Numbers are of polynomials: what a law or a Gaussian process says of itself is in its verdict.
+/// Numbers are of polynomials: what a parametric model or a Gaussian process says of itself is in
+/// its verdict.
 void write_summary(const analysis::Analysis& analysis, Markup& out) {
   std::vector<std::vector<Cell>> rows;
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
@@ -58,11 +59,11 @@ void write_summary(const analysis::Analysis& analysis, Markup& out) {
       continue;
     }
     const surfaces::Fit& fit = *response.fit;
-    const analysis::Trust judged = analysis::trust(response);
+    const analysis::Trust assessed = analysis::trust(response);
     rows.push_back(
         {text_cell(response.response.name),
-         prose_cell(sign(judged.level) + " " + std::string(analysis::trust_name(judged.level)) +
-                    ": " + judged.sentence),
+         prose_cell(sign(assessed.level) + " " + std::string(analysis::trust_name(assessed.level)) +
+                    ": " + assessed.sentence),
          r2_cell(fit.r2), r2_cell(fit.adjusted_r2), r2_cell(fit.predicted_r2),
          fit.lack_of_fit ? Cell{analysis::p_text(fit.lack_of_fit->p)} : Cell{"–"},
          sigma_cell(response)});
@@ -145,12 +146,12 @@ std::string replicate_words(const analysis::ResponseAnalysis& response) {
 /// The verdict on one surface, what speaks against it, and its residuals.
 void write_response(const analysis::ResponseAnalysis& response, const std::vector<Figure>& figures,
                     bool is_open, Markup& out) {
-  const analysis::Trust judged = analysis::trust(response);
+  const analysis::Trust assessed = analysis::trust(response);
   out.open("details", is_open ? Attributes{{"open", ""}} : Attributes{});
-  out.element("summary", fmt::format("{} {}: {}", sign(judged.level), response.response.name,
-                                     analysis::trust_name(judged.level)));
+  out.element("summary", fmt::format("{} {}: {}", sign(assessed.level), response.response.name,
+                                     analysis::trust_name(assessed.level)));
   if (response.other) {
-    out.element("p", analysis::capitalised(judged.sentence));
+    out.element("p", analysis::capitalised(assessed.sentence));
   } else if (const std::string words = replicate_words(response); !words.empty()) {
     out.element("p", words);
   }

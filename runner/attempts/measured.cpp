@@ -74,11 +74,11 @@ void set_repeats(const std::string& name, const Values& values, Measured& measur
 }
 
 /// The program's own word on the half-width, or what the values say.
-void set_half_width(const std::string& name, const nlohmann::json* told, const Values& repeats,
+void set_half_width(const std::string& name, const nlohmann::json* given, const Values& repeats,
                     const Values& series, Measured& measured) {
-  if (told != nullptr) {
-    if (is_sane(*told) && told->get<double>() >= 0) {
-      measured.half_width[name] = told->get<double>();
+  if (given != nullptr) {
+    if (is_sane(*given) && given->get<double>() >= 0) {
+      measured.half_width[name] = given->get<double>();
     } else {
       measured.remarks.push_back(
           fmt::format("the precision of '{}' was ignored: it is not a number of at least 0", name));
@@ -92,10 +92,10 @@ void set_half_width(const std::string& name, const nlohmann::json* told, const V
 }
 
 /// Whether there was something to judge.
-bool judge(const std::string& name, const Values& values, Measured& measured) {
-  const auto judged = measurement::judge(values);
-  if (!judged) return false;
-  auto sentence = measurement::unsteady_sentence(name, *judged, values.size());
+bool assess(const std::string& name, const Values& values, Measured& measured) {
+  const auto assessed = measurement::assess(values);
+  if (!assessed) return false;
+  auto sentence = measurement::unsteady_sentence(name, *assessed, values.size());
   if (!sentence.empty()) measured.unsteady.push_back(std::move(sentence));
   return true;
 }
@@ -115,8 +115,8 @@ Measured read_measured(const study::Study& study, const nlohmann::json& object) 
   read_window(member(&object, "window"), measured);
   read_steady(member(&object, "steady"), measured);
   read_unsteady(member(member(&object, "notes"), "steady"), measured);
-  const bool told = measured.steady == true || !measured.unsteady.empty();
-  bool judged = false;
+  const bool given = measured.steady == true || !measured.unsteady.empty();
+  bool assessed = false;
   for (const study::Response& response : study.responses) {
     const std::string& name = response.name;
     if (!response.formula.empty()) continue;
@@ -126,9 +126,9 @@ Measured read_measured(const study::Study& study, const nlohmann::json& object) 
                                     fmt::format("the series of '{}'", name), measured);
     set_repeats(name, repeats, measured);
     set_half_width(name, member(member(&object, "precision"), name), repeats, series, measured);
-    if (!told) judged |= judge(name, series.empty() ? repeats : series, measured);
+    if (!given) assessed |= assess(name, series.empty() ? repeats : series, measured);
   }
-  if (!measured.steady && judged) measured.steady = measured.unsteady.empty();
+  if (!measured.steady && assessed) measured.steady = measured.unsteady.empty();
   return measured;
 }
 

@@ -138,14 +138,14 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
     }
     return;
   }
-  Verdict verdict = judge_bottleneck(facts_of(record));
+  Verdict verdict = find_bottleneck(facts_of(record));
   record.bottleneck = std::move(verdict.bottleneck);
   record.evidence = std::move(verdict.evidence);
   record.flags.insert(record.flags.end(), verdict.disturbances.begin(), verdict.disturbances.end());
 }
 
-void judge_exit(const study::Study& study, const study::PlannedRun& run, const AttemptEnd& end,
-                const AttemptOutput& output, study::RunRecord& record) {
+void assess_exit(const study::Study& study, const study::PlannedRun& run, const AttemptEnd& end,
+                 const AttemptOutput& output, study::RunRecord& record) {
   if (end.exit_code == kInfeasibleExitCode) {
     record.status = RunStatus::kInfeasible;
     record.reason =
@@ -191,8 +191,8 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory) {
   return output;
 }
 
-study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, int attempt,
-                       const AttemptEnd& end, const AttemptOutput& output) {
+study::RunRecord assess(const study::Study& study, const study::PlannedRun& run, int attempt,
+                        const AttemptEnd& end, const AttemptOutput& output) {
   study::RunRecord record;
   record.run = run.run;
   record.attempt = attempt;
@@ -204,7 +204,7 @@ study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, 
   record.duration_s = end.duration_s;
   switch (end.cause) {
     case EndCause::kExited:
-      judge_exit(study, run, end, output, record);
+      assess_exit(study, run, end, output, record);
       break;
     case EndCause::kTimeLimit:
       record.status = RunStatus::kTimedOut;

@@ -46,8 +46,8 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory);
 /// infeasible  exit code 77, or not 0 and the output tells of memory that ran out
 /// timed_out, cancelled, lost  as the launcher says
 /// failed      anything else, with a reason
-study::RunRecord judge(const study::Study& study, const study::PlannedRun& run, int attempt,
-                       const AttemptEnd& end, const AttemptOutput& output);
+study::RunRecord assess(const study::Study& study, const study::PlannedRun& run, int attempt,
+                        const AttemptEnd& end, const AttemptOutput& output);
 
 /// Throws RunError for a response whose pattern is no regular expression.
 void check_patterns(const study::Study& study);

@@ -72,7 +72,7 @@ struct ChildPlan {
 
 [[noreturn]] void give_up(const ChildPlan& plan, ChildError::Step step) {
   const ChildError error{step, errno};
-  [[maybe_unused]] const ssize_t told = ::write(plan.report, &error, sizeof error);
+  [[maybe_unused]] const ssize_t written = ::write(plan.report, &error, sizeof error);
   ::_exit(127);
 }
 

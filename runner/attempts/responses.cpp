@@ -23,7 +23,7 @@ constexpr std::size_t kMaxNoteBytes = 1024;
 /// The measured responses' JSON object, and what messages call the place.
 struct Source {
   std::optional<nlohmann::json> object;
-  std::string place;
+  std::string source_name;
 };
 
 Source find_object(const AttemptOutput& output) {
@@ -132,40 +132,43 @@ const nlohmann::json* member(const nlohmann::json& object, const std::string& na
 
 /// What may hold the responses: "responses" or the whole object, and "repeats", the single values
 /// of a response that the former has not.
-struct Places {
+struct MeasuredMembers {
   const nlohmann::json* responses;
   const nlohmann::json* repeats;  ///< may be null
 };
 
-Places places_in(const nlohmann::json& object) {
+MeasuredMembers members_in(const nlohmann::json& object) {
   const nlohmann::json* responses = member(object, "responses");
   const nlohmann::json* repeats = member(object, "repeats");
   return {responses != nullptr && responses->is_object() ? responses : &object,
           repeats != nullptr && repeats->is_object() ? repeats : nullptr};
 }
 
-std::string not_there(const study::Response& response, const Places& places,
-                      const std::string& place, const std::map<std::string, std::string>& notes) {
+std::string not_there(const study::Response& response, const MeasuredMembers& members,
+                      const std::string& source_name,
+                      const std::map<std::string, std::string>& notes) {
   const auto why = notes.find(response.name);  // the program's own word on it
-  return fmt::format("{} has no '{}'{}", place, response.name,
+  return fmt::format("{} has no '{}'{}", source_name, response.name,
                      why != notes.end()
                          ? ": " + why->second
-                         : did_you_mean_or_list(response.name, keys(*places.responses)));
+                         : did_you_mean_or_list(response.name, keys(*members.responses)));
 }
 
-void read_from_object(const study::Response& response, const Places& places,
-                      const std::string& place, ReadResponses& read) {
-  const nlohmann::json* found = member(*places.responses, response.name);
-  if (found == nullptr && places.repeats != nullptr) found = member(*places.repeats, response.name);
+void read_from_object(const study::Response& response, const MeasuredMembers& members,
+                      const std::string& source_name, ReadResponses& read) {
+  const nlohmann::json* found = member(*members.responses, response.name);
+  if (found == nullptr && members.repeats != nullptr)
+    found = member(*members.repeats, response.name);
   if (found == nullptr) {
-    read.problems.push_back(not_there(response, places, place, read.notes));
+    read.problems.push_back(not_there(response, members, source_name, read.notes));
     return;
   }
   const double value = number_in(*found);
   if (std::isfinite(value)) {
     read.values[response.name] = value;
   } else {
-    read.problems.push_back(fmt::format("'{}' in {} is not a finite number", response.name, place));
+    read.problems.push_back(
+        fmt::format("'{}' in {} is not a finite number", response.name, source_name));
   }
 }
 
@@ -181,10 +184,10 @@ std::string no_object(const AttemptOutput& output) {
 bool is_left_to_runner(const study::Response& response, const Source& source) {
   if (study::find_quantity(response.name) == nullptr) return false;
   if (!source.object) return true;
-  const Places places = places_in(*source.object);
+  const MeasuredMembers members = members_in(*source.object);
   const bool repeated =
-      places.repeats != nullptr && member(*places.repeats, response.name) != nullptr;
-  return member(*places.responses, response.name) == nullptr && !repeated;
+      members.repeats != nullptr && member(*members.repeats, response.name) != nullptr;
+  return member(*members.responses, response.name) == nullptr && !repeated;
 }
 
 }  // namespace
@@ -203,10 +206,11 @@ ReadResponses read_responses(const study::Study& study, const AttemptOutput& out
       read_by_pattern(response, output, read);
     } else if (is_left_to_runner(response, source)) {
       read.quantities[response.name] =
-          source.object ? not_there(response, places_in(*source.object), source.place, read.notes)
-                        : no_object(output);
+          source.object
+              ? not_there(response, members_in(*source.object), source.source_name, read.notes)
+              : no_object(output);
     } else if (source.object) {
-      read_from_object(response, places_in(*source.object), source.place, read);
+      read_from_object(response, members_in(*source.object), source.source_name, read);
     } else if (!std::exchange(said, true)) {
       read.problems.push_back(no_object(output));
     }

@@ -9,27 +9,27 @@
 
 namespace doetune::runner {
 
-SlotPool::SlotPool(std::vector<Place> places) {
-  for (Place& place : places) {
-    if (place.jobs < 1) {
-      throw RunError(fmt::format("{} jobs: at least one is needed", place.jobs));
+SlotPool::SlotPool(std::vector<HostCapacity> capacities) {
+  for (HostCapacity& capacity : capacities) {
+    if (capacity.jobs < 1) {
+      throw RunError(fmt::format("{} jobs: at least one is needed", capacity.jobs));
     }
-    const int wanted = place.cpus_per_run.value_or(0) * place.jobs;
-    if (!place.cpus.empty() && wanted > static_cast<int>(place.cpus.size())) {
+    const int wanted = capacity.cpus_per_run.value_or(0) * capacity.jobs;
+    if (!capacity.cpus.empty() && wanted > static_cast<int>(capacity.cpus.size())) {
       throw RunError(
           fmt::format("run.jobs {} times run.cpus_per_run {} is {} processors, but there are {}",
-                      place.jobs, *place.cpus_per_run, wanted, place.cpus.size()),
+                      capacity.jobs, *capacity.cpus_per_run, wanted, capacity.cpus.size()),
           "run.cpus_per_run");
     }
-    for (const std::string& gpu : place.gpus) {
+    for (const std::string& gpu : capacity.gpus) {
       if (gpu.empty()) throw RunError("a GPU without a name is given");
-      if (std::count(place.gpus.begin(), place.gpus.end(), gpu) > 1) {
+      if (std::count(capacity.gpus.begin(), capacity.gpus.end(), gpu) > 1) {
         throw RunError(fmt::format("GPU {} is given twice", gpu));
       }
     }
-    State state{std::move(place), {}, {}, false};
-    state.taken.assign(static_cast<std::size_t>(state.place.jobs), false);
-    for (const std::string& gpu : state.place.gpus) state.use[gpu] = 0;
+    State state{std::move(capacity), {}, {}, false};
+    state.taken.assign(static_cast<std::size_t>(state.capacity.jobs), false);
+    for (const std::string& gpu : state.capacity.gpus) state.use[gpu] = 0;
     states_.push_back(std::move(state));
   }
   if (states_.empty()) throw RunError("there is no slot to run anything");
@@ -38,8 +38,8 @@ SlotPool::SlotPool(std::vector<Place> places) {
 void SlotPool::check(int gpus) const {
   std::size_t most = 0;
   for (const State& state : states_) {
-    if (!state.place.assigns_gpus) return;
-    most = std::max(most, state.place.gpus.size());
+    if (!state.capacity.assigns_gpus) return;
+    most = std::max(most, state.capacity.gpus.size());
   }
   if (static_cast<int>(most) < gpus) {
     throw RunError(fmt::format("a run needs {} GPUs, but there are {}", gpus, most),
@@ -53,11 +53,11 @@ std::optional<Slot> SlotPool::take(int gpus) {
     const auto index = free_slot(state);
     if (!index) continue;
     std::vector<std::string> chosen;
-    for (const std::string& gpu : state.place.gpus) {
+    for (const std::string& gpu : state.capacity.gpus) {
       if (static_cast<int>(chosen.size()) == gpus) break;
-      if (state.use.at(gpu) < state.place.runs_per_gpu) chosen.push_back(gpu);
+      if (state.use.at(gpu) < state.capacity.runs_per_gpu) chosen.push_back(gpu);
     }
-    if (state.place.assigns_gpus && static_cast<int>(chosen.size()) < gpus) continue;
+    if (state.capacity.assigns_gpus && static_cast<int>(chosen.size()) < gpus) continue;
     return slot_at(i, *index, std::move(chosen));
   }
   return std::nullopt;
@@ -66,25 +66,25 @@ std::optional<Slot> SlotPool::take(int gpus) {
 std::optional<Slot> SlotPool::take_again(const std::string& host,
                                          const std::vector<std::string>& gpus) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i].place.host != host) continue;
+    if (states_[i].capacity.host != host) continue;
     if (const auto index = free_slot(states_[i])) return slot_at(i, *index, gpus);
   }
   return std::nullopt;
 }
 
 void SlotPool::give_back(const Slot& slot) {
-  State& state = states_.at(slot.place);
+  State& state = states_.at(slot.host_index);
   state.taken.at(static_cast<std::size_t>(slot.index)) = false;
   for (const std::string& gpu : slot.gpus) --state.use[gpu];
 }
 
 void SlotPool::close(const std::string& host) {
-  for (State& state : states_) state.closed = state.closed || state.place.host == host;
+  for (State& state : states_) state.closed = state.closed || state.capacity.host == host;
 }
 
 int SlotPool::jobs() const {
   return std::accumulate(states_.begin(), states_.end(), 0,
-                         [](int sum, const State& state) { return sum + state.place.jobs; });
+                         [](int sum, const State& state) { return sum + state.capacity.jobs; });
 }
 
 std::optional<int> SlotPool::free_slot(const State& state) const {
@@ -94,18 +94,19 @@ std::optional<int> SlotPool::free_slot(const State& state) const {
   return static_cast<int>(index - state.taken.begin());
 }
 
-Slot SlotPool::slot_at(std::size_t place, int index, std::vector<std::string> gpus) {
-  State& state = states_[place];
+Slot SlotPool::slot_at(std::size_t host_index, int index, std::vector<std::string> gpus) {
+  State& state = states_[host_index];
   state.taken[static_cast<std::size_t>(index)] = true;
   for (const std::string& gpu : gpus) ++state.use[gpu];
-  return {state.place.host,         std::move(gpus), cpus_of(state.place, index), place, index,
-          !state.place.assigns_gpus};
+  return {state.capacity.host, std::move(gpus), cpus_of(state.capacity, index),
+          host_index,          index,           !state.capacity.assigns_gpus};
 }
 
-std::vector<int> SlotPool::cpus_of(const Place& place, int index) const {
-  const int each = place.cpus_per_run.value_or(static_cast<int>(place.cpus.size()) / place.jobs);
-  if (each == 0 || place.cpus.empty()) return place.cpus;
-  const auto first = place.cpus.begin() + index * each;
+std::vector<int> SlotPool::cpus_of(const HostCapacity& capacity, int index) const {
+  const int each =
+      capacity.cpus_per_run.value_or(static_cast<int>(capacity.cpus.size()) / capacity.jobs);
+  if (each == 0 || capacity.cpus.empty()) return capacity.cpus;
+  const auto first = capacity.cpus.begin() + index * each;
   return {first, first + each};
 }
 

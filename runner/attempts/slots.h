@@ -9,23 +9,23 @@
 namespace doetune::runner {
 
 /// Where runs can be placed: this machine, another host, a scheduler's queue.
-struct Place {
+struct HostCapacity {
   std::string host;                 ///< empty: whoever launches knows
   int jobs = 1;                     ///< runs at once
-  std::vector<std::string> gpus;    ///< as CUDA_VISIBLE_DEVICES names them; of the place's own
+  std::vector<std::string> gpus;    ///< as CUDA_VISIBLE_DEVICES names them; of the host alone
   std::vector<int> cpus;            ///< dealt out in equal contiguous parts; empty: not bound
   bool assigns_gpus = true;         ///< false: a scheduler does
   int runs_per_gpu = 1;             ///< that share a GPU; 1: it is a run's own
   std::optional<int> cpus_per_run;  ///< instead of equal parts
 };
 
-/// The part of a place that one of the runs at once has to itself.
+/// The part of a host that one of the runs at once has to itself.
 struct Slot {
   std::string host;
   std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them
   std::vector<int> cpus;          ///< its program is bound to them; empty: not bound
-  std::size_t place = 0;
-  int index = 0;           ///< of the place, below its `jobs`
+  std::size_t host_index = 0;
+  int index = 0;           ///< of the host, below its `jobs`
   bool scheduled = false;  ///< a scheduler assigns its GPUs
 };
 
@@ -35,7 +35,7 @@ class SlotPool {
  public:
   /// Throws RunError for a place without room, or with more runs of `cpus_per_run` at once than it
   /// has processors.
-  explicit SlotPool(std::vector<Place> places);
+  explicit SlotPool(std::vector<HostCapacity> capacities);
 
   /// Throws RunError where no place has so many GPUs, however many runs are waited for.
   void check(int gpus) const;
@@ -55,15 +55,15 @@ class SlotPool {
 
  private:
   struct State {
-    Place place;
+    HostCapacity capacity;
     std::vector<bool> taken;         ///< which are taken
     std::map<std::string, int> use;  ///< runs on each GPU
     bool closed = false;
   };
 
   std::optional<int> free_slot(const State& state) const;
-  Slot slot_at(std::size_t place, int index, std::vector<std::string> gpus);
-  std::vector<int> cpus_of(const Place& place, int index) const;
+  Slot slot_at(std::size_t host_index, int index, std::vector<std::string> gpus);
+  std::vector<int> cpus_of(const HostCapacity& capacity, int index) const;
 
   std::vector<State> states_;
 };

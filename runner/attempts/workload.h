@@ -52,7 +52,7 @@ WorkloadDescription describe_workload(const std::filesystem::path& program, doub
 
 /// What a study asks of a workload in vain.
 struct NameProblem {
-  std::string key;  ///< of the study file, as in Study::place
+  std::string key;  ///< of the study file, as in Study::location
   std::string message;
 };
 

@@ -80,21 +80,21 @@ void ClientLauncher::client_ended(const std::string& attempt, const ClientAnswer
   Going& going = found->second;
   going.client.reset();
   going.words = answer.words();
-  if (tell_if_ended(attempt) || going.watch.claimed() || !going.watch.fence()) return;
+  if (report_if_ended(attempt) || going.watch.claimed() || !going.watch.fence()) return;
   end(attempt, not_begun(going.host, answer));
   erase(attempt);
 }
 
 /// True where `exit` is there.
-bool ClientLauncher::tell_if_ended(const std::string& attempt) {
+bool ClientLauncher::report_if_ended(const std::string& attempt) {
   const Going& going = going_.at(attempt);
   if (!going.watch.ended()) return false;
   had_begun(going.host);
-  AttemptEnd told = *read_end(going.watch.directory());
-  if (was_stopped(told) && !going.cancelled) {
-    told.cause = EndCause::kLost;
-    told.detail = fmt::format("stopped on {}, not by doetune", told.host);
-    end(attempt, told);
+  AttemptEnd reported = *read_end(going.watch.directory());
+  if (was_stopped(reported) && !going.cancelled) {
+    reported.cause = EndCause::kLost;
+    reported.detail = fmt::format("stopped on {}, not by doetune", reported.host);
+    end(attempt, reported);
   } else {
     events_.push_back({attempt, ""});
   }
@@ -109,7 +109,7 @@ void ClientLauncher::look() {
   for (const auto& [name, going] : going_) names.push_back(name);
   for (const std::string& name : names) {
     Going& going = going_.at(name);
-    if (tell_if_ended(name) || going.watch.beating(monotonic_s())) continue;
+    if (report_if_ended(name) || going.watch.beating(monotonic_s())) continue;
     going.watch.ask_to_stop();
     AttemptEnd lost;
     lost.cause = going.cancelled ? EndCause::kCancelled : EndCause::kLost;

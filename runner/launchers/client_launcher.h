@@ -55,7 +55,7 @@ class ClientLauncher : public Launcher {
   };
 
   void client_ended(const std::string& attempt, const ClientAnswer& answer);
-  bool tell_if_ended(const std::string& attempt);
+  bool report_if_ended(const std::string& attempt);
   void look();
   void erase(const std::string& attempt);
 

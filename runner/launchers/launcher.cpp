@@ -34,13 +34,13 @@ constexpr std::array kLauncherTypes{
 
 }  // namespace
 
-std::vector<Place> Launcher::places(const study::RunSettings& run,
-                                    const PlaceOptions& options) const {
-  Place place;
-  place.jobs = options.jobs.value_or(run.jobs.value_or(1));
-  place.gpus = options.gpus;
+std::vector<HostCapacity> Launcher::capacities(const study::RunSettings& run,
+                                               const PlaceOptions& options) const {
+  HostCapacity capacity;
+  capacity.jobs = options.jobs.value_or(run.jobs.value_or(1));
+  capacity.gpus = options.gpus;
   const bool wants_gpus = run.gpus_per_run.fixed > 0 || !run.gpus_per_run.factor.empty();
-  if (place.gpus.empty() && wants_gpus) {
+  if (capacity.gpus.empty() && wants_gpus) {
     UsableGpus usable = usable_gpus();
     if (usable.ids.empty()) {
       throw RunError(fmt::format("runs need GPUs, but none are visible: {}; `doetune doctor` shows "
@@ -48,12 +48,12 @@ std::vector<Place> Launcher::places(const study::RunSettings& run,
                                  usable.problem),
                      "run.gpus_per_run");
     }
-    place.gpus = std::move(usable.ids);
+    capacity.gpus = std::move(usable.ids);
   }
-  place.runs_per_gpu = run.runs_per_gpu;
-  place.cpus = usable_cpus();
-  place.cpus_per_run = run.cpus_per_run;
-  return {place};
+  capacity.runs_per_gpu = run.runs_per_gpu;
+  capacity.cpus = usable_cpus();
+  capacity.cpus_per_run = run.cpus_per_run;
+  return {capacity};
 }
 
 std::span<const LauncherType> launcher_types() { return kLauncherTypes; }

@@ -47,8 +47,8 @@ class Launcher {
 
   /// Where runs can be placed at once: unless a launcher knows better, this machine. Throws
   /// RunError for a cluster that cannot be asked, with what to install or to write.
-  virtual std::vector<Place> places(const study::RunSettings& run,
-                                    const PlaceOptions& options) const;
+  virtual std::vector<HostCapacity> capacities(const study::RunSettings& run,
+                                               const PlaceOptions& options) const;
 
   /// What starts the ranks of a program that is run in several processes.
   virtual std::string_view ranks() const { return "mpirun"; }
@@ -68,7 +68,7 @@ class Launcher {
   /// Stops an attempt; its end is reported by wait as any other.
   virtual void cancel(const std::string& attempt) = 0;
 
-  /// Hosts of places() that turned out to be of no use: they get no further runs.
+  /// Hosts of capacities() that turned out to be of no use: they get no further runs.
   virtual std::set<std::string> closed_hosts() const { return {}; }
 };
 

@@ -91,7 +91,7 @@ void LocalLauncher::submit(const Attempt& attempt) {
   const auto not_started = [&](const std::string& why) {
     AttemptEnd end = end_of(attempt, EndCause::kNotStarted, start);
     end.detail = why;
-    tell(attempt, std::move(end));
+    report(attempt, std::move(end));
   };
   try {
     if (!claim(attempt.directory, owner_text())) {
@@ -245,7 +245,7 @@ void LocalLauncher::finish(const std::string& name) {
 
   const Attempt attempt = std::move(running.attempt);
   running_.erase(name);
-  tell(attempt, std::move(end));
+  report(attempt, std::move(end));
 }
 
 /// A program that the kernel killed for want of memory, or one that failed because the kernel
@@ -262,7 +262,7 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
 
 /// Leaves the end in the attempt's directory. A program may have removed that, or put something in
 /// the way: its own failure, and no reason to give up the other runs.
-void LocalLauncher::tell(const Attempt& attempt, AttemptEnd end) {
+void LocalLauncher::report(const Attempt& attempt, AttemptEnd end) {
   LauncherEvent event{attempt.name, ""};
   try {
     write_end(attempt.directory, end, durable_ends_);

@@ -62,7 +62,7 @@ class LocalLauncher : public Launcher {
   void stop_further(Running& running, double now_s);
   void drain(Running& running);
   void finish(const std::string& name);
-  void tell(const Attempt& attempt, AttemptEnd end);
+  void report(const Attempt& attempt, AttemptEnd end);
   bool kill_descendants(const Running& running);
   bool is_program(pid_t pid) const;
 

@@ -63,13 +63,13 @@ PilotLauncher::~PilotLauncher() {
   while (!done) commands_.wait(monotonic_s() + kSlurmAnswer_s, -1);
 }
 
-std::vector<Place> PilotLauncher::places(const study::RunSettings& run,
-                                         const PlaceOptions& options) const {
+std::vector<HostCapacity> PilotLauncher::capacities(const study::RunSettings& run,
+                                                    const PlaceOptions& options) const {
   check_slurm("slurm-pilot", run, options);
-  Place place;
-  place.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
-  place.assigns_gpus = false;
-  return {place};
+  HostCapacity capacity;
+  capacity.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
+  capacity.assigns_gpus = false;
+  return {capacity};
 }
 
 std::vector<std::string> PilotLauncher::sbatch() const {
@@ -211,15 +211,15 @@ void PilotLauncher::heard() {
   }
   if (pilot_ == Pilot::kQueued) {
     queue_.ask_within(kWhileQueued_s);
-    tell_why_it_waits(*job);
+    report_why_it_waits(*job);
   }
   begin_waiting();
 }
 
 /// Each reason once; a wait of a few seconds is Slurm's usual one.
-void PilotLauncher::tell_why_it_waits(const SlurmJob& job) {
-  if (monotonic_s() < submitted_s_ + kUsualWait_s || job.reason == told_reason_) return;
-  told_reason_ = job.reason;
+void PilotLauncher::report_why_it_waits(const SlurmJob& job) {
+  if (monotonic_s() < submitted_s_ + kUsualWait_s || job.reason == reported_reason_) return;
+  reported_reason_ = job.reason;
   if (!request_.note) return;
   request_.note(fmt::format("Slurm job {} for the nodes is pending: {}", job.id, job.reason));
 }

@@ -23,8 +23,8 @@ class PilotLauncher : public ClientLauncher {
   explicit PilotLauncher(LauncherRequest request);
   ~PilotLauncher() override;
 
-  std::vector<Place> places(const study::RunSettings& run,
-                            const PlaceOptions& options) const override;
+  std::vector<HostCapacity> capacities(const study::RunSettings& run,
+                                       const PlaceOptions& options) const override;
   void submit(const Attempt& attempt) override;
   std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
@@ -44,7 +44,7 @@ class PilotLauncher : public ClientLauncher {
   void pilot_ended(const std::string& why);
   void give_up(const std::string& why);
   void keep_alive(double now_s);
-  void tell_why_it_waits(const SlurmJob& job);
+  void report_why_it_waits(const SlurmJob& job);
   void begin_waiting();
 
   std::filesystem::path alive_;
@@ -52,7 +52,7 @@ class PilotLauncher : public ClientLauncher {
   SlurmQueue queue_;
   Pilot pilot_ = Pilot::kUnknown;
   std::string id_;
-  std::string told_reason_;  ///< for which it waits, as the user was told
+  std::string reported_reason_;  ///< for which it waits, as the user was told
   double submitted_s_ = 0;
   int missing_ = 0;    ///< answers in a row without it
   int fruitless_ = 0;  ///< allocations in a row without an attempt that ended

@@ -74,14 +74,14 @@ SlurmLauncher::~SlurmLauncher() {
   }
 }
 
-std::vector<Place> SlurmLauncher::places(const study::RunSettings& run,
-                                         const PlaceOptions& options) const {
+std::vector<HostCapacity> SlurmLauncher::capacities(const study::RunSettings& run,
+                                                    const PlaceOptions& options) const {
   check_slurm("slurm", run, options);
-  Place place;
-  place.jobs = std::min(options.jobs.value_or(run.jobs.value_or(run.slurm.max_queued)),
-                        run.slurm.max_queued);
-  place.assigns_gpus = false;
-  return {place};
+  HostCapacity capacity;
+  capacity.jobs = std::min(options.jobs.value_or(run.jobs.value_or(run.slurm.max_queued)),
+                           run.slurm.max_queued);
+  capacity.assigns_gpus = false;
+  return {capacity};
 }
 
 void SlurmLauncher::submit(const Attempt& given) {
@@ -201,10 +201,10 @@ void SlurmLauncher::look() {
   for (const auto& [name, job] : jobs_) names.push_back(name);
   for (const std::string& name : names) {
     Job& job = jobs_.at(name);
-    if (!job.submitted_s || job.told || !job.watch.ended()) continue;
+    if (!job.submitted_s || job.reported || !job.watch.ended()) continue;
     const AttemptEnd end = *read_end(job.watch.directory());
     if (was_stopped(end) && !job.cancelled) {
-      job.told = end;
+      job.reported = end;
       queue_.ask_within(0);
     } else {
       finish(name, end, true);
@@ -256,13 +256,13 @@ std::optional<AttemptEnd> SlurmLauncher::consider(const std::string& name, Job& 
     return consider_missing(job);
   }
   job.missing_since_s.reset();
-  return beats && !job.told ? std::nullopt : consider_listed(name, job);
+  return beats && !job.reported ? std::nullopt : consider_listed(name, job);
 }
 
 std::optional<AttemptEnd> SlurmLauncher::consider_listed(const std::string& name, Job& job) {
   const bool claimed = job.watch.claimed();
   const bool over = is_final(job.seen);
-  const bool silent = !over && claimed && should_beat(job.seen) && !job.told;
+  const bool silent = !over && claimed && should_beat(job.seen) && !job.reported;
   if (!claimed && never_starts(job.seen)) {
     if (!job.watch.fence()) return std::nullopt;
     AttemptEnd end;
@@ -270,7 +270,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider_listed(const std::string& name
     end.detail = fmt::format("Slurm would never start job {}: {}", job.seen.id, job.seen.reason);
     return end;
   }
-  if (!over && !silent && !job.told) {
+  if (!over && !silent && !job.reported) {
     job.over_since_s.reset();
     return std::nullopt;
   }
@@ -280,9 +280,10 @@ std::optional<AttemptEnd> SlurmLauncher::consider_listed(const std::string& name
   }
   if (!job.over_since_s) job.over_since_s = monotonic_s();
   const bool settled = monotonic_s() - *job.over_since_s >= settle_s(request_.run);
-  if (job.told && (over || settled)) {
+  if (job.reported && (over || settled)) {
     const AttemptEnd end = end_without_exit(job.seen, true, "");
-    return over && job.seen.state != "FAILED" && job.seen.state != "COMPLETED" ? end : *job.told;
+    return over && job.seen.state != "FAILED" && job.seen.state != "COMPLETED" ? end
+                                                                               : *job.reported;
   }
   if (!settled || (!claimed && !job.watch.fence())) return std::nullopt;
   if (job.cancelled) {
@@ -295,7 +296,7 @@ std::optional<AttemptEnd> SlurmLauncher::consider_listed(const std::string& name
 }
 
 std::optional<AttemptEnd> SlurmLauncher::consider_missing(Job& job) {
-  if (job.told) return job.told;
+  if (job.reported) return job.reported;
   if (!job.missing_since_s) job.missing_since_s = queue_.asked_s();
   if (queue_.asked_s() - *job.missing_since_s < 2 * request_.run.slurm.poll_s) return std::nullopt;
   const bool claimed = job.watch.claimed();

@@ -29,8 +29,8 @@ class SlurmLauncher : public Launcher {
   explicit SlurmLauncher(LauncherRequest request);
   ~SlurmLauncher() override;  ///< jobs go on; the next doetune takes them up
 
-  std::vector<Place> places(const study::RunSettings& run,
-                            const PlaceOptions& options) const override;
+  std::vector<HostCapacity> capacities(const study::RunSettings& run,
+                                       const PlaceOptions& options) const override;
   std::string_view ranks() const override { return "srun"; }
   void submit(const Attempt& attempt) override;
   bool resume(const Attempt& attempt) override;
@@ -45,7 +45,7 @@ class SlurmLauncher : public Launcher {
     std::optional<double> submitted_s = {};      ///< empty until sbatch has ended
     std::optional<double> missing_since_s = {};  ///< first answer without it
     std::optional<double> over_since_s = {};     ///< first answer that it is over, or should be
-    std::optional<AttemptEnd> told = {};         ///< `exit` says stopped; by whom, Slurm knows
+    std::optional<AttemptEnd> reported = {};     ///< `exit` says stopped; by whom, Slurm knows
     SlurmJob seen = {};                          ///< as last listed
     bool cancelled = false;                      ///< by cancel()
   };

@@ -18,8 +18,8 @@ constexpr int kMaxFailures = 2;
 
 }  // namespace
 
-std::vector<Place> SshLauncher::places(const study::RunSettings& run,
-                                       const PlaceOptions& options) const {
+std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
+                                                  const PlaceOptions& options) const {
   if (run.ssh.hosts.empty()) {
     throw RunError("the launcher ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}",
                    "run.ssh.hosts");
@@ -35,17 +35,17 @@ std::vector<Place> SshLauncher::places(const study::RunSettings& run,
   }
   attempt_program(run.ssh.program, "run.ssh.program");
   int left = options.jobs.value_or(run.jobs.value_or(std::numeric_limits<int>::max()));
-  std::vector<Place> places;
+  std::vector<HostCapacity> capacities;
   for (const study::SshHost& host : run.ssh.hosts) {
-    Place place;
-    place.host = host.name;
-    place.jobs = std::min(host.jobs, left);
-    place.gpus = host.gpus;
-    place.runs_per_gpu = run.runs_per_gpu;
-    left -= place.jobs;
-    if (place.jobs > 0) places.push_back(std::move(place));
+    HostCapacity capacity;
+    capacity.host = host.name;
+    capacity.jobs = std::min(host.jobs, left);
+    capacity.gpus = host.gpus;
+    capacity.runs_per_gpu = run.runs_per_gpu;
+    left -= capacity.jobs;
+    if (capacity.jobs > 0) capacities.push_back(std::move(capacity));
   }
-  return places;
+  return capacities;
 }
 
 std::vector<std::string> SshLauncher::client(const Attempt& attempt) const {

@@ -17,8 +17,8 @@ class SshLauncher : public ClientLauncher {
  public:
   explicit SshLauncher(LauncherRequest request) : ClientLauncher(std::move(request)) {}
 
-  std::vector<Place> places(const study::RunSettings& run,
-                            const PlaceOptions& options) const override;
+  std::vector<HostCapacity> capacities(const study::RunSettings& run,
+                                       const PlaceOptions& options) const override;
   std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   std::set<std::string> closed_hosts() const override { return closed_; }
 

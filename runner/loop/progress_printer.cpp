@@ -118,14 +118,14 @@ std::string run_text(const study::Study& study, const study::PlannedRun& run) {
 std::string ended_text(const study::Study& study, const RunCounts& counts,
                        const study::PlannedRun& run, const study::RunRecord& record) {
   const bool completed = record.status == study::RunStatus::kCompleted;
-  std::vector<std::string> told{record.reason};
+  std::vector<std::string> summary{record.reason};
   if (completed) {
-    told = response_texts(study, record);
-    if (!record.flags.empty()) told.push_back("(" + record.flags.front() + ")");
+    summary = response_texts(study, record);
+    if (!record.flags.empty()) summary.push_back("(" + record.flags.front() + ")");
   }
   return fmt::format("{} {} {} {} {:.1f} s: {}", tally(counts), run_text(study, run),
                      study::run_status_name(record.status), completed ? "in" : "after",
-                     record.duration_s, fmt::join(told, " "));
+                     record.duration_s, fmt::join(summary, " "));
 }
 
 ProgressPrinter::ProgressPrinter(const study::Study& study, ProgressOutput output)

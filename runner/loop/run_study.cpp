@@ -37,7 +37,7 @@ Selection selection_of(const StudyDirectory& directory, const RunOptions& option
 
 SlotPool pool_of(const StudyDirectory& directory, const RunOptions& options,
                  const Launcher& launcher) {
-  return SlotPool(launcher.places(directory.study.run, {options.jobs, options.gpus}));
+  return SlotPool(launcher.capacities(directory.study.run, {options.jobs, options.gpus}));
 }
 
 /// One call of run_study.
@@ -78,7 +78,7 @@ class StudyRun {
       wait();
     }
     write_results();
-    tell(hooks_.after_all(progress_.counts()));
+    report(hooks_.after_all(progress_.counts()));
     const bool left = schedule_->waiting() + cancelled_ > 0;
     return {progress_.counts(), ended_, (interrupts_seen_ > 0 || stop_file_seen_) && left,
             gave_up_};
@@ -95,7 +95,7 @@ class StudyRun {
   /// Whether no further run is to begin.
   bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || gave_up_; }
 
-  void tell(const std::string& text) {
+  void report(const std::string& text) {
     if (!text.empty()) sink_.note(text);
   }
 
@@ -263,16 +263,16 @@ class StudyRun {
     if (again) progress_.retried();
     progress_.set_waiting(schedule_->waiting());
     sink_.ended(progress_, run, record, ended.directory, again);
-    tell_of_drift(run);
-    tell(hooks_.after_run(record, ended.directory));
+    report_drift(run);
+    report(hooks_.after_run(record, ended.directory));
     if (!again) heed_failure(record);
   }
 
   /// Each response that drifts is told once, with the first centre run that makes it clear.
-  void tell_of_drift(const PlannedRun& run) {
+  void report_drift(const PlannedRun& run) {
     if (run.type != doe::PointType::kCenter) return;
     for (const Drift& drift : drifts(directory_.study, directory_.plan, final_)) {
-      if (drift.is_clear && drifting_.insert(drift.response).second) tell(drift_text(drift));
+      if (drift.is_clear && drifting_.insert(drift.response).second) report(drift_text(drift));
     }
   }
 
@@ -293,7 +293,7 @@ class StudyRun {
     lost.host = node_name();
     const AttemptEnd end = event.end ? *event.end : read_end(path).value_or(lost);
     RunRecord record =
-        judge(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
+        assess(directory_.study, directory_.plan.runs[index], number, end, read_output(path));
     record.conditions = conditions_.id_of(record.host);
     return record;
   }

@@ -45,25 +45,25 @@ void Measurement::add(double value, double now_s) {
   ends_s_.push_back(now_s);
   if (rule_.adaptive() && !steady().value_or(false)) unsteady_ = values_.size();
   if (rule_.precision && values_.size() >= next_look_) look_at_precision();
-  stopped_by_ = judge();
+  stopped_by_ = assess();
 }
 
 std::optional<bool> Measurement::steady() const {
-  const auto judged = detector_.judge();
-  if (!judged) return std::nullopt;
-  return judged->steady && (rule_.adaptive() || judged->begin == 0);
+  const auto assessed = detector_.assess();
+  if (!assessed) return std::nullopt;
+  return assessed->steady && (rule_.adaptive() || assessed->begin == 0);
 }
 
 std::size_t Measurement::begin() const {
-  const auto judged = detector_.judge();
-  return judged && rule_.adaptive() ? judged->begin : 0;
+  const auto assessed = detector_.assess();
+  return assessed && rule_.adaptive() ? assessed->begin : 0;
 }
 
 double Measurement::begin_s() const { return begin() == 0 ? start_s_ : ends_s_[begin() - 1]; }
 
 double Measurement::end_s() const { return ends_s_.empty() ? start_s_ : ends_s_.back(); }
 
-std::optional<StoppedBy> Measurement::judge() const {
+std::optional<StoppedBy> Measurement::assess() const {
   if (is_complete()) {
     if (!rule_.precision) return StoppedBy::kMinTime;
     if (precise_looks_ >= kPreciseLooks) return StoppedBy::kPrecision;

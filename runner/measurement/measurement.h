@@ -61,7 +61,7 @@ class Measurement {
   std::optional<bool> steady() const;
 
   /// The detector's word on all values.
-  std::optional<Steadiness> steadiness() const { return detector_.judge(); }
+  std::optional<Steadiness> steadiness() const { return detector_.assess(); }
 
   /// Of what counts: the number of values before it, and its time.
   std::size_t begin() const;
@@ -69,7 +69,7 @@ class Measurement {
   double end_s() const;
 
  private:
-  std::optional<StoppedBy> judge() const;
+  std::optional<StoppedBy> assess() const;
   bool is_complete() const;
   void look_at_precision();
 

@@ -178,7 +178,7 @@ bool is_level(std::span<const double> groups) {
 }
 
 /// In groups; at least `warmup` of them are left out.
-Steadiness judge_groups(std::span<const double> groups, std::size_t warmup, double tolerance) {
+Steadiness assess_groups(std::span<const double> groups, std::size_t warmup, double tolerance) {
   const std::vector<double> ranks = ranks_of(groups);
   const std::size_t begin = std::max(warmup, warmup_of(groups, ranks, tolerance));
   const auto part = groups.subspan(begin);
@@ -201,7 +201,7 @@ void SteadyDetector::add(double value) {
   groups_.push_back(last_sum_ / static_cast<double>(group_size_));
   last_sum_ = 0;
   in_last_ = 0;
-  judged_.reset();
+  assessed_.reset();
   if (groups_.size() == kMaxGroups) merge_groups();
 }
 
@@ -215,33 +215,34 @@ void SteadyDetector::merge_groups() {
   group_size_ *= 2;
 }
 
-std::optional<Steadiness> SteadyDetector::judge() const {
+std::optional<Steadiness> SteadyDetector::assess() const {
   if (groups_.size() < kMinValues) return std::nullopt;
-  if (!judged_) {
+  if (!assessed_) {
     const std::size_t warmup = (warmup_ + group_size_ - 1) / group_size_;
-    judged_ = judge_groups(groups_, warmup, tolerance_);
-    judged_->begin *= group_size_;
+    assessed_ = assess_groups(groups_, warmup, tolerance_);
+    assessed_->begin *= group_size_;
   }
-  return judged_;
+  return assessed_;
 }
 
-std::optional<Steadiness> judge(std::span<const double> values, double tolerance) {
+std::optional<Steadiness> assess(std::span<const double> values, double tolerance) {
   SteadyDetector detector(tolerance);
   for (const double value : values) detector.add(value);
-  return detector.judge();
+  return detector.assess();
 }
 
-std::string unsteady_sentence(std::string_view name, const Steadiness& judged, std::size_t count) {
-  if (judged.steady && judged.begin == 0) return "";
-  if (judged.steady) {
+std::string unsteady_sentence(std::string_view name, const Steadiness& assessed,
+                              std::size_t count) {
+  if (assessed.steady && assessed.begin == 0) return "";
+  if (assessed.steady) {
     return fmt::format(
         "{} was not steady from the start: the first {} of {} values differ from the rest; a "
         "longer run.warmup would exclude them",
-        name, judged.begin, count);
+        name, assessed.begin, count);
   }
-  if (!std::isfinite(judged.change)) return fmt::format("{} never became steady", name);
+  if (!std::isfinite(assessed.change)) return fmt::format("{} never became steady", name);
   return fmt::format("{} never became steady: its level still {} by {:.2g} %", name,
-                     judged.change > 0 ? "rose" : "fell", 100 * std::abs(judged.change));
+                     assessed.change > 0 ? "rose" : "fell", 100 * std::abs(assessed.change));
 }
 
 }  // namespace doetune::measurement

@@ -55,7 +55,7 @@ class SteadyDetector {
   void add(double value);
 
   /// Empty below 20 values. Some microseconds, and nothing where no group is new.
-  std::optional<Steadiness> judge() const;
+  std::optional<Steadiness> assess() const;
 
  private:
   void merge_groups();
@@ -65,15 +65,15 @@ class SteadyDetector {
   std::size_t group_size_ = 1;
   std::size_t in_last_ = 0;  ///< values of the group that is not full yet
   double last_sum_ = 0;
-  std::size_t warmup_ = 0;                    ///< values of it, as seen in smaller groups
-  mutable std::optional<Steadiness> judged_;  ///< of the groups so far
+  std::size_t warmup_ = 0;                      ///< values of it, as seen in smaller groups
+  mutable std::optional<Steadiness> assessed_;  ///< of the groups so far
 };
 
 /// The same of a whole series.
-std::optional<Steadiness> judge(std::span<const double> values, double tolerance = kTolerance);
+std::optional<Steadiness> assess(std::span<const double> values, double tolerance = kTolerance);
 
 /// What keeps `count` values of a quantity from being steady, as a sentence; empty where nothing
 /// does.
-std::string unsteady_sentence(std::string_view name, const Steadiness& judged, std::size_t count);
+std::string unsteady_sentence(std::string_view name, const Steadiness& assessed, std::size_t count);
 
 }  // namespace doetune::measurement

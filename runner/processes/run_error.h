@@ -12,7 +12,7 @@ namespace doetune::runner {
 struct RunError : std::runtime_error {
   explicit RunError(const std::string& message, std::string where = "")
       : std::runtime_error(message), key(std::move(where)) {}
-  std::string key;  ///< of the study file: what it is about, as in Study::place; may be empty
+  std::string key;  ///< of the study file: what it is about, as in Study::location; may be empty
 };
 
 }  // namespace doetune::runner

@@ -186,7 +186,7 @@ std::vector<std::string> disturbances(const Facts& facts) {
 
 std::span<const BottleneckRule> bottleneck_rules() { return kRules; }
 
-Verdict judge_bottleneck(const Facts& facts) {
+Verdict find_bottleneck(const Facts& facts) {
   Verdict verdict{"none_found", nothing_found(facts), disturbances(facts)};
   for (const BottleneckRule& rule : kRules) {
     if (!rule.holds(facts)) continue;

@@ -36,6 +36,6 @@ struct BottleneckRule {
 /// busy, half of the time is most of it, and heat is never a steady state.
 std::span<const BottleneckRule> bottleneck_rules();
 
-Verdict judge_bottleneck(const Facts& facts);
+Verdict find_bottleneck(const Facts& facts);
 
 }  // namespace doetune::runner

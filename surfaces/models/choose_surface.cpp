@@ -62,15 +62,15 @@ class Comparison {
   std::vector<Eigen::VectorXd> losses_;
 };
 
-void compare_law(Comparison& comparison, const LawRequest& request,
-                 const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
-                 const Eigen::VectorXd& y, Transform transform) {
+void compare_parametric(Comparison& comparison, const ParametricRequest& request,
+                        const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
+                        const Eigen::VectorXd& y, Transform transform) {
   try {
-    auto fit = std::make_shared<LawFit>(
-        fit_law(request.law, factors, request.factor, coded, y, request.by, transform));
-    comparison.add({request.law.name, fit, {}, {}, {}, {}}, fit->loo_residuals);
+    auto fit = std::make_shared<ParametricFit>(fit_parametric_model(
+        request.model, factors, request.factor, coded, y, request.by, transform));
+    comparison.add({request.model.name, fit, {}, {}, {}, {}}, fit->loo_residuals);
   } catch (const FitError& error) {
-    comparison.add_problem(request.law.name, error.what());
+    comparison.add_problem(request.model.name, error.what());
   }
 }
 
@@ -205,8 +205,8 @@ SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eige
         "the robust loss, or name the surface");
   }
   Comparison comparison(y, options.fit.transform);
-  for (const LawRequest& request : options.laws) {
-    compare_law(comparison, request, factors, coded, y, options.fit.transform);
+  for (const ParametricRequest& request : options.parametric_models) {
+    compare_parametric(comparison, request, factors, coded, y, options.fit.transform);
   }
   int columns = 0;
   for (const char* name : {"linear", "interactions", "quadratic"}) {

@@ -19,8 +19,8 @@ study::StudyDirectory make_fccd_study(const std::filesystem::path& folder,
 /// log10 scales, every transform, a constraint. Under `folder`/mixed.
 study::StudyDirectory make_mixed_study(const std::filesystem::path& folder);
 
-/// Made-up runs for every kind of surface but the plain polynomial: Gaussian processes, all laws, a
-/// variance that follows the settings. Under `folder`/surfaces.
+/// Made-up runs for every kind of surface but the plain polynomial: Gaussian processes, all
+/// parametric models, a variance that follows the settings. Under `folder`/surfaces.
 study::StudyDirectory make_surfaces_study(const std::filesystem::path& folder);
 
 /// Made-up runs, some of them infeasible, under constraints of every kind that muParser's grammar

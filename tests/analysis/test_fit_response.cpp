@@ -68,9 +68,9 @@ TEST_CASE("A law is fitted on the scale of its response", "[reports][fit]") {
   const study::Study study =
       study_of("{transform: log, fit: {surface: universal-scalability, factor: n}}");
   const ResponseAnalysis analysis = analysis_of(study, universal);
-  const auto* law = dynamic_cast<const surfaces::LawFit*>(analysis.other.get());
-  REQUIRE(law != nullptr);
-  CHECK(law->transform == surfaces::Transform::kLog);
+  const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(analysis.other.get());
+  REQUIRE(parametric != nullptr);
+  CHECK(parametric->transform == surfaces::Transform::kLog);
   CHECK_THAT(analysis::trust(analysis).sentence, Contains("R² > 0.99 on the log scale: y = c x"));
   const ResponseAnalysis negative =
       analysis_of(study, [](double n, double, double) { return 5 - n; });

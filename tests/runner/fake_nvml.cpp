@@ -66,7 +66,7 @@ void hang() {
 
 /// A device's value for a key; its script goes on.
 template <class Value>
-Return tell(Handle device, const std::string& key, Value* value) {
+Return report(Handle device, const std::string& key, Value* value) {
   const std::lock_guard lock(mutex);
   if (const int status = device->about.value("status", kSuccess)) return status;
   const auto found = device->about.find(key);
@@ -80,7 +80,7 @@ Return tell(Handle device, const std::string& key, Value* value) {
   return kSuccess;
 }
 
-Return tell_text(const json& about, const char* key, char* text, unsigned size) {
+Return report_text(const json& about, const char* key, char* text, unsigned size) {
   const std::string value = about.value(key, "");
   if (value.empty()) return kNotSupported;
   if (value.size() + 1 > size) return kInsufficientSize;
@@ -112,7 +112,7 @@ const char* nvmlErrorString(Return status) {
 }
 
 Return nvmlSystemGetDriverVersion(char* text, unsigned size) {
-  return tell_text(machine, "driver", text, size);
+  return report_text(machine, "driver", text, size);
 }
 
 Return nvmlSystemGetCudaDriverVersion(int* version) {
@@ -132,73 +132,73 @@ Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Handle* device) {
 }
 
 Return nvmlDeviceGetUUID(Handle device, char* text, unsigned size) {
-  return tell_text(device->about, "uuid", text, size);
+  return report_text(device->about, "uuid", text, size);
 }
 
 Return nvmlDeviceGetName(Handle device, char* text, unsigned size) {
-  return tell_text(device->about, "name", text, size);
+  return report_text(device->about, "name", text, size);
 }
 
 Return nvmlDeviceGetMemoryInfo(Handle device, Memory* memory) {
   hang();
-  if (const Return status = tell(device, "memory", &memory->total)) return status;
-  return tell(device, "memory_used", &memory->used);
+  if (const Return status = report(device, "memory", &memory->total)) return status;
+  return report(device, "memory_used", &memory->used);
 }
 
 Return nvmlDeviceGetPersistenceMode(Handle device, unsigned* on) {
-  return tell(device, "persistence", on);
+  return report(device, "persistence", on);
 }
 
 Return nvmlDeviceGetEccMode(Handle device, unsigned* now, unsigned* pending) {
   *pending = 0;
-  return tell(device, "ecc", now);
+  return report(device, "ecc", now);
 }
 
 Return nvmlDeviceGetComputeMode(Handle device, unsigned* mode) {
-  return tell(device, "compute_mode", mode);
+  return report(device, "compute_mode", mode);
 }
 
 Return nvmlDeviceGetEnforcedPowerLimit(Handle device, unsigned* limit_mw) {
-  return tell(device, "power_limit_mW", limit_mw);
+  return report(device, "power_limit_mW", limit_mw);
 }
 
 Return nvmlDeviceGetClockInfo(Handle device, int kind, unsigned* clock_mhz) {
-  return tell(device, kind == kSmClock ? "sm_clock" : "memory_clock", clock_mhz);
+  return report(device, kind == kSmClock ? "sm_clock" : "memory_clock", clock_mhz);
 }
 
 Return nvmlDeviceGetMaxClockInfo(Handle device, int kind, unsigned* clock_mhz) {
-  return tell(device, kind == kSmClock ? "sm_clock_max" : "memory_clock_max", clock_mhz);
+  return report(device, kind == kSmClock ? "sm_clock_max" : "memory_clock_max", clock_mhz);
 }
 
 Return nvmlDeviceGetUtilizationRates(Handle device, Utilization* rates) {
-  if (const Return status = tell(device, "utilization", &rates->gpu)) return status;
-  return tell(device, "memory_utilization", &rates->memory);
+  if (const Return status = report(device, "utilization", &rates->gpu)) return status;
+  return report(device, "memory_utilization", &rates->memory);
 }
 
 Return nvmlDeviceGetPowerUsage(Handle device, unsigned* power_mw) {
-  return tell(device, "power_mW", power_mw);
+  return report(device, "power_mW", power_mw);
 }
 
 Return nvmlDeviceGetTotalEnergyConsumption(Handle device, unsigned long long* energy_mj) {
   double rate_mw = 0;
-  if (tell(device, "energy_rate_mW", &rate_mw) == kSuccess) {
+  if (report(device, "energy_rate_mW", &rate_mw) == kSuccess) {
     *energy_mj = static_cast<unsigned long long>(rate_mw * now_s());
     return kSuccess;
   }
-  return tell(device, "energy_mJ", energy_mj);
+  return report(device, "energy_mJ", energy_mj);
 }
 
 Return nvmlDeviceGetTemperature(Handle device, int sensor, unsigned* temperature_c) {
-  return sensor == kTemperatureOfGpu ? tell(device, "temperature", temperature_c)
+  return sensor == kTemperatureOfGpu ? report(device, "temperature", temperature_c)
                                      : kInvalidArgument;
 }
 
 Return nvmlDeviceGetTotalEccErrors(Handle device, int kind, int, unsigned long long* count) {
-  return tell(device, kind == kCorrected ? "ecc_corrected" : "ecc_uncorrected", count);
+  return report(device, kind == kCorrected ? "ecc_corrected" : "ecc_uncorrected", count);
 }
 
 Return nvmlDeviceGetCurrentClocksThrottleReasons(Handle device, unsigned long long* reasons) {
-  return tell(device, "clock_events", reasons);
+  return report(device, "clock_events", reasons);
 }
 
 }  // extern "C"
@@ -222,10 +222,10 @@ void fill(Handle device, FieldValue& field) {
   }
   if (field.field == kPowerNow_mw) {
     field.type = 1;
-    field.status = tell(device, key->second, &field.value.uint32);
+    field.status = report(device, key->second, &field.value.uint32);
   } else {
     field.type = 3;
-    field.status = tell(device, key->second, &field.value.uint64);
+    field.status = report(device, key->second, &field.value.uint64);
   }
 }
 
@@ -236,9 +236,9 @@ extern "C" {
 Return nvmlDeviceGetMemoryInfo_v2(Handle device, MemoryV2* memory) {
   hang();
   if (memory->version != 0x02000028) return kInvalidArgument;
-  if (const Return status = tell(device, "memory", &memory->total)) return status;
-  if (const Return status = tell(device, "memory_used", &memory->used)) return status;
-  tell(device, "memory_reserved", &memory->reserved);
+  if (const Return status = report(device, "memory", &memory->total)) return status;
+  if (const Return status = report(device, "memory_used", &memory->used)) return status;
+  report(device, "memory_reserved", &memory->reserved);
   memory->used -= memory->reserved;
   return kSuccess;
 }
@@ -254,11 +254,11 @@ Return nvmlDeviceGetComputeRunningProcesses_v3(Handle device, unsigned* count,
 
 Return nvmlDeviceGetMigMode(Handle device, unsigned* now, unsigned* pending) {
   *pending = 0;
-  return tell(device, "mig", now);
+  return report(device, "mig", now);
 }
 
 Return nvmlDeviceGetMaxMigDeviceCount(Handle device, unsigned* count) {
-  return tell(device, "most_instances", count);
+  return report(device, "most_instances", count);
 }
 
 Return nvmlDeviceGetMigDeviceHandleByIndex(Handle device, unsigned index, Handle* instance) {

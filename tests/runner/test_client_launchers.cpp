@@ -94,15 +94,15 @@ TEST_CASE("ssh gets the remote command as one word for the remote shell", "[runn
 TEST_CASE("Hosts are places with GPUs of their own, up to the jobs wanted", "[runner][ssh]") {
   World world;
   const runner::SshLauncher launcher(world.request);
-  const auto places = launcher.places(world.request.run, {});
-  REQUIRE(places.size() == 2);
-  CHECK(places[0].host == "one");
-  CHECK(places[0].jobs == 2);
-  CHECK(places[0].gpus == std::vector<std::string>{"0", "1"});
-  CHECK(places[0].assigns_gpus);
-  CHECK(launcher.places(world.request.run, {1, {}}).size() == 1);
+  const auto capacities = launcher.capacities(world.request.run, {});
+  REQUIRE(capacities.size() == 2);
+  CHECK(capacities[0].host == "one");
+  CHECK(capacities[0].jobs == 2);
+  CHECK(capacities[0].gpus == std::vector<std::string>{"0", "1"});
+  CHECK(capacities[0].assigns_gpus);
+  CHECK(launcher.capacities(world.request.run, {1, {}}).size() == 1);
   study::RunSettings none;
-  CHECK_THROWS_WITH(launcher.places(none, {}), Catch::Contains("run.ssh.hosts"));
+  CHECK_THROWS_WITH(launcher.capacities(none, {}), Catch::Contains("run.ssh.hosts"));
 }
 
 TEST_CASE("A host out of reach twice in a row gets no further runs", "[runner][ssh]") {

@@ -25,14 +25,14 @@ study::Study study_of(const std::vector<std::string>& names) {
   return study;
 }
 
-study::RunRecord judge(const study::Study& study, const AttemptOutput& output, int exit_code = 0,
-                       EndCause cause = EndCause::kExited) {
+study::RunRecord assess(const study::Study& study, const AttemptOutput& output, int exit_code = 0,
+                        EndCause cause = EndCause::kExited) {
   AttemptEnd end;
   end.cause = cause;
   end.exit_code = exit_code;
   end.host = "node1";
   end.duration_s = 2;
-  return runner::judge(study, study::PlannedRun(), 1, end, output);
+  return runner::assess(study, study::PlannedRun(), 1, end, output);
 }
 
 AttemptOutput printed(std::string text) { return {{}, "", std::move(text), ""}; }
@@ -42,8 +42,8 @@ AttemptOutput printed(std::string text) { return {{}, "", std::move(text), ""}; 
 TEST_CASE("Every declared response is needed, and the missing ones are named",
           "[runner][outcome]") {
   const auto study = study_of({"throughput", "power"});
-  CHECK(judge(study, printed(R"({"throughput": 1, "power": 2})")).status == RunStatus::kCompleted);
-  const auto record = judge(study, printed(R"({"throughput": 1, "pwoer": 2})"));
+  CHECK(assess(study, printed(R"({"throughput": 1, "power": 2})")).status == RunStatus::kCompleted);
+  const auto record = assess(study, printed(R"({"throughput": 1, "pwoer": 2})"));
   CHECK(record.status == RunStatus::kFailed);
   CHECK_THAT(record.reason, Catch::Contains("has no 'power'; did you mean 'pwoer'?"));
   CHECK(record.responses.at("throughput") == 1);  // what was measured is kept
@@ -52,7 +52,7 @@ TEST_CASE("Every declared response is needed, and the missing ones are named",
 TEST_CASE("A derived response need not be measured", "[runner][outcome]") {
   auto study = study_of({"throughput", "twice"});
   study.responses[1].formula = "2 * throughput";
-  const auto record = judge(study, printed(R"({"throughput": 4})"));
+  const auto record = assess(study, printed(R"({"throughput": 4})"));
   CHECK(record.status == RunStatus::kCompleted);
   CHECK(record.responses.at("twice") == 8);
 }
@@ -61,7 +61,7 @@ TEST_CASE("A derived response without a value, and a window without telemetry, a
           "[runner][outcome]") {
   auto study = study_of({"y", "z"});
   study.responses[1].formula = "1 / y";
-  auto record = judge(study, printed(R"({"y": 0})"));
+  auto record = assess(study, printed(R"({"y": 0})"));
   CHECK(record.status == RunStatus::kCompleted);
   CHECK(record.flags == std::vector<std::string>{"z = 1 / y has no value"});
 
@@ -69,20 +69,20 @@ TEST_CASE("A derived response without a value, and a window without telemetry, a
   std::ofstream(temporary / "telemetry.csv") << "time_s,cpu_busy_share\n5000,0.5\n5000.1,0.5\n";
   AttemptOutput output = printed(R"({"responses": {"y": 1}, "window": [1, 2]})");
   output.telemetry = temporary / "telemetry.csv";
-  record = judge(study, output);
+  record = assess(study, output);
   REQUIRE(record.flags.size() == 1);
   CHECK_THAT(record.flags[0], Catch::Contains("no telemetry was sampled in the window"));
 }
 
 TEST_CASE("result.json counts before the output", "[runner][outcome]") {
   const auto study = study_of({"y"});
-  CHECK(judge(study, {R"({"y": 1})", "", R"({"y": 2})", ""}).responses.at("y") == 1);
+  CHECK(assess(study, {R"({"y": 1})", "", R"({"y": 2})", ""}).responses.at("y") == 1);
 }
 
 TEST_CASE("A response that gives only its repeats is their mean", "[runner][outcome]") {
   const auto study = study_of({"y", "z"});
   const auto responses_in = [&](const std::string& text) {
-    return judge(study, {text, "", "", ""}).responses;
+    return assess(study, {text, "", "", ""}).responses;
   };
   using Values = std::map<std::string, double>;
   CHECK(responses_in(R"({"responses": {"y": 1}, "repeats": {"y": [5, 7], "z": [2, 4]}})") ==
@@ -97,50 +97,50 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
   study.responses[0].pattern = "throughput: ([-+.e0-9]+) images/s";
   SECTION("of standard output") {
     const auto record =
-        judge(study, printed("throughput: 1 images/s\nthroughput: +2.5e1 images/s\nx"));
+        assess(study, printed("throughput: 1 images/s\nthroughput: +2.5e1 images/s\nx"));
     CHECK(record.responses.at("y") == 25);
   }
   SECTION("or of standard error") {
-    CHECK(judge(study, {{}, "", "", "throughput: 3 images/s"}).responses.at("y") == 3);
+    CHECK(assess(study, {{}, "", "", "throughput: 3 images/s"}).responses.at("y") == 3);
   }
   SECTION("without a group: the whole match") {
     study.responses[0].pattern = "[0-9]+$";
-    CHECK(judge(study, printed("took 17")).responses.at("y") == 17);
+    CHECK(assess(study, printed("took 17")).responses.at("y") == 17);
   }
   SECTION("no line matches") {
-    CHECK_THAT(judge(study, printed("nothing")).reason,
+    CHECK_THAT(assess(study, printed("nothing")).reason,
                Catch::Contains("matches the pattern of 'y'"));
   }
   SECTION("no number") {
-    CHECK_THAT(judge(study, printed("throughput: e.e images/s")).reason,
+    CHECK_THAT(assess(study, printed("throughput: e.e images/s")).reason,
                Catch::Contains("'e.e', which is not a finite number"));
   }
   SECTION("a line of any length does not blow the stack") {
     study.responses[0].pattern = "(.*)*x";
-    CHECK(judge(study, printed(std::string(1 << 20, 'x'))).status == RunStatus::kFailed);
+    CHECK(assess(study, printed(std::string(1 << 20, 'x'))).status == RunStatus::kFailed);
   }
   SECTION("a pattern that invites backtracking takes linear time") {
     study.responses[0].pattern = "(a+)+b";
     const double began_s = monotonic_s();
-    CHECK(judge(study, printed(std::string(1 << 20, 'a'))).status == RunStatus::kFailed);
+    CHECK(assess(study, printed(std::string(1 << 20, 'a'))).status == RunStatus::kFailed);
     CHECK(monotonic_s() - began_s < 10);
   }
   SECTION("however long the line, and whatever follows it") {
     const std::string rest(100000, 'x');
-    CHECK(judge(study, printed(rest + "throughput: 5 images/s" + rest + "\n" + rest))
+    CHECK(assess(study, printed(rest + "throughput: 5 images/s" + rest + "\n" + rest))
               .responses.at("y") == 5);
   }
   SECTION("among bytes that are no UTF-8") {
     study.responses[0].pattern = "t.+: ([0-9]+)";
-    CHECK(judge(study, printed("t\xff\xc3: 5\n\n")).responses.at("y") == 5);
+    CHECK(assess(study, printed("t\xff\xc3: 5\n\n")).responses.at("y") == 5);
   }
   SECTION("a group that takes no part found nothing") {
     study.responses[0].pattern = "(y=)?x";
-    CHECK_THAT(judge(study, printed("x")).reason, Catch::Contains("found ''"));
+    CHECK_THAT(assess(study, printed("x")).reason, Catch::Contains("found ''"));
   }
   SECTION("line ends are for the line") {
     study.responses[0].pattern = "^[0-9]+$";
-    CHECK(judge(study, printed("1\n2\n3 4\n")).responses.at("y") == 2);
+    CHECK(assess(study, printed("1\n2\n3 4\n")).responses.at("y") == 2);
   }
   SECTION("no regular expression") {
     study.responses[0].pattern = "(";
@@ -151,12 +151,12 @@ TEST_CASE("A pattern reads a response from the last line that matches", "[runner
 TEST_CASE("How an attempt ended decides its status", "[runner][outcome]") {
   const auto study = study_of({"y"});
   const auto good = printed(R"({"y": 1})");
-  CHECK(judge(study, good, 0, EndCause::kTimeLimit).status == RunStatus::kTimedOut);
-  CHECK(judge(study, good, 0, EndCause::kCancelled).status == RunStatus::kCancelled);
-  CHECK(judge(study, good, 0, EndCause::kLost).status == RunStatus::kLost);
-  CHECK(judge(study, good, 0, EndCause::kNotStarted).status == RunStatus::kFailed);
-  CHECK(judge(study, good, 1).status == RunStatus::kFailed);
-  CHECK(judge(study, good, 77).status == RunStatus::kInfeasible);
+  CHECK(assess(study, good, 0, EndCause::kTimeLimit).status == RunStatus::kTimedOut);
+  CHECK(assess(study, good, 0, EndCause::kCancelled).status == RunStatus::kCancelled);
+  CHECK(assess(study, good, 0, EndCause::kLost).status == RunStatus::kLost);
+  CHECK(assess(study, good, 0, EndCause::kNotStarted).status == RunStatus::kFailed);
+  CHECK(assess(study, good, 1).status == RunStatus::kFailed);
+  CHECK(assess(study, good, 77).status == RunStatus::kInfeasible);
 }
 
 TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runner][outcome]") {
@@ -169,19 +169,19 @@ TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runn
                               "CUBLAS_STATUS_ALLOC_FAILED", "fork: Cannot allocate memory");
   const auto study = study_of({"y"});
   const AttemptOutput output{{}, "", "", "loading\n" + words + "\ntraceback\n"};
-  const auto record = judge(study, output, 1);
+  const auto record = assess(study, output, 1);
   CHECK(record.status == RunStatus::kInfeasible);
   CHECK(record.reason == "out of memory: " + words);
   // A program that gets by with less memory and measures has completed.
-  CHECK(judge(study, {R"({"y": 1})", "", "", words}, 0).status == RunStatus::kCompleted);
+  CHECK(assess(study, {R"({"y": 1})", "", "", words}, 0).status == RunStatus::kCompleted);
 }
 
 TEST_CASE("A reason is one printable line", "[runner][outcome]") {
   const AttemptOutput output{{}, "", "", "first\n\x1b[31mlast\twords\r\n \n"};
-  CHECK(judge(study_of({"y"}), output, 3).reason == "exit code 3:  [31mlast words");
+  CHECK(assess(study_of({"y"}), output, 3).reason == "exit code 3:  [31mlast words");
   const AttemptOutput ruled{
       {}, "", "", "-----\nno slots for 2 ranks\n\n-----\n"};  // as mpirun does
-  CHECK(judge(study_of({"y"}), ruled, 3).reason == "exit code 3: no slots for 2 ranks");
+  CHECK(assess(study_of({"y"}), ruled, 3).reason == "exit code 3: no slots for 2 ranks");
   const AttemptOutput eight_bits{
       {},
       "",
@@ -189,10 +189,10 @@ TEST_CASE("A reason is one printable line", "[runner][outcome]") {
       "\xc2\x9b"
       "2J \x9b"
       "2J \xc2\x90 \xc2\xa0 \xc3\xbc \xe2\x80\xa6 \xf0\x9f\x98\x80 \xe2\x80"};
-  CHECK(judge(study_of({"y"}), eight_bits, 3).reason ==
+  CHECK(assess(study_of({"y"}), eight_bits, 3).reason ==
         "exit code 3:  2J  2J   \xc2\xa0 \xc3\xbc \xe2\x80\xa6 \xf0\x9f\x98\x80   ");
   const AttemptOutput endless{{}, "", "", std::string(100000, 'x')};
-  CHECK(judge(study_of({"y"}), endless, 3).reason.size() < 400);
+  CHECK(assess(study_of({"y"}), endless, 3).reason.size() < 400);
 }
 
 TEST_CASE("JSON of untrusted programs is bounded", "[runner][json]") {

@@ -8,19 +8,19 @@
 #include "runner/processes/run_error.h"
 
 using namespace doetune;
-using runner::Place;
+using runner::HostCapacity;
 using runner::RunError;
 using runner::Slot;
 using runner::SlotPool;
 
 namespace {
 
-Place place_of(int jobs, std::vector<std::string> gpus, std::vector<int> cpus) {
-  Place place;
-  place.jobs = jobs;
-  place.gpus = std::move(gpus);
-  place.cpus = std::move(cpus);
-  return place;
+HostCapacity place_of(int jobs, std::vector<std::string> gpus, std::vector<int> cpus) {
+  HostCapacity capacity;
+  capacity.jobs = jobs;
+  capacity.gpus = std::move(gpus);
+  capacity.cpus = std::move(cpus);
+  return capacity;
 }
 
 }  // namespace
@@ -49,13 +49,13 @@ TEST_CASE("Where there are fewer processors than jobs, they share all of them", 
 
 TEST_CASE("A run gets as many processors as asked for, and no place promises more than it has",
           "[runner][slots]") {
-  Place place = place_of(2, {}, {4, 5, 6, 7});
-  place.cpus_per_run = 1;
-  SlotPool pool({place});
+  HostCapacity capacity = place_of(2, {}, {4, 5, 6, 7});
+  capacity.cpus_per_run = 1;
+  SlotPool pool({capacity});
   CHECK(pool.take(0)->cpus == std::vector<int>{4});
   CHECK(pool.take(0)->cpus == std::vector<int>{5});
-  place.cpus_per_run = 3;
-  CHECK_THROWS_AS(SlotPool({place}), RunError);
+  capacity.cpus_per_run = 3;
+  CHECK_THROWS_AS(SlotPool({capacity}), RunError);
 }
 
 TEST_CASE("What can never be placed is told at once", "[runner][slots]") {
@@ -63,14 +63,14 @@ TEST_CASE("What can never be placed is told at once", "[runner][slots]") {
   CHECK_NOTHROW(pool.check(1));
   CHECK_THROWS_WITH(pool.check(2), Catch::Contains("needs 2 GPUs, but there are 1"));
   CHECK_THROWS_AS(SlotPool({place_of(0, {}, {0})}), RunError);
-  CHECK_THROWS_AS(SlotPool(std::vector<Place>()), RunError);
+  CHECK_THROWS_AS(SlotPool(std::vector<HostCapacity>()), RunError);
   CHECK_THROWS_WITH(SlotPool({place_of(1, {"0", "1", "0"}, {})}),
                     Catch::Contains("GPU 0 is given twice"));
   CHECK_THROWS_AS(SlotPool({place_of(1, {"0", ""}, {})}), RunError);
 }
 
 TEST_CASE("A scheduler's place has any number of GPUs", "[runner][slots]") {
-  Place queue = place_of(1, {}, {});
+  HostCapacity queue = place_of(1, {}, {});
   queue.assigns_gpus = false;
   SlotPool pool({queue});
   CHECK_NOTHROW(pool.check(64));
@@ -81,9 +81,9 @@ TEST_CASE("A scheduler's place has any number of GPUs", "[runner][slots]") {
 }
 
 TEST_CASE("Hosts are filled one after the other, each with its own GPUs", "[runner][slots]") {
-  Place a = place_of(1, {"0"}, {});
+  HostCapacity a = place_of(1, {"0"}, {});
   a.host = "a";
-  Place b = place_of(2, {"0", "1"}, {});
+  HostCapacity b = place_of(2, {"0", "1"}, {});
   b.host = "b";
   SlotPool pool({a, b});
   CHECK(pool.jobs() == 3);
@@ -101,9 +101,9 @@ TEST_CASE("An attempt that goes on keeps its GPU from the others", "[runner][slo
 }
 
 TEST_CASE("However runs come and go, no GPU has more of them than allowed", "[runner][slots]") {
-  Place place = place_of(6, {"0", "1", "2", "3"}, {0, 1, 2, 3, 4, 5});
-  place.runs_per_gpu = GENERATE(1, 2);
-  SlotPool pool({place});
+  HostCapacity capacity = place_of(6, {"0", "1", "2", "3"}, {0, 1, 2, 3, 4, 5});
+  capacity.runs_per_gpu = GENERATE(1, 2);
+  SlotPool pool({capacity});
   RandomStream random(2026, 3);
   std::vector<Slot> taken;
   for (int step = 0; step < 2000; ++step) {
@@ -121,7 +121,7 @@ TEST_CASE("However runs come and go, no GPU has more of them than allowed", "[ru
       REQUIRE(std::set<std::string>(slot.gpus.begin(), slot.gpus.end()).size() == slot.gpus.size());
     }
     for (const std::string& gpu : gpus) {
-      REQUIRE(static_cast<int>(gpus.count(gpu)) <= place.runs_per_gpu);
+      REQUIRE(static_cast<int>(gpus.count(gpu)) <= capacity.runs_per_gpu);
     }
     for (const int cpu : cpus) REQUIRE(cpus.count(cpu) == 1);
   }

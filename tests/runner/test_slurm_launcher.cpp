@@ -491,20 +491,20 @@ TEST_CASE("Jobs in the queue at once are limited, and Slurm assigns the GPUs", "
   const runner::SlurmLauncher launcher(cluster.request);
   study::RunSettings run;
   run.slurm.max_queued = 30;
-  const auto places = launcher.places(run, {});
-  REQUIRE(places.size() == 1);
-  CHECK(places[0].jobs == 30);
-  CHECK_FALSE(places[0].assigns_gpus);
-  CHECK(launcher.places(run, {5, {}})[0].jobs == 5);
-  CHECK(launcher.places(run, {500, {}})[0].jobs == 30);
-  CHECK_THROWS_WITH(launcher.places(run, {{}, {"0"}}), Catch::Contains("--gpus"));
+  const auto capacities = launcher.capacities(run, {});
+  REQUIRE(capacities.size() == 1);
+  CHECK(capacities[0].jobs == 30);
+  CHECK_FALSE(capacities[0].assigns_gpus);
+  CHECK(launcher.capacities(run, {5, {}})[0].jobs == 5);
+  CHECK(launcher.capacities(run, {500, {}})[0].jobs == 30);
+  CHECK_THROWS_WITH(launcher.capacities(run, {{}, {"0"}}), Catch::Contains("--gpus"));
   run.runs_per_gpu = 2;
-  CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("shard"));
+  CHECK_THROWS_WITH(launcher.capacities(run, {}), Catch::Contains("shard"));
 
   run.runs_per_gpu = 1;
   cluster.clients.client(
       "scontrol", "echo 'scontrol: fatal: Could not establish a configuration source' >&2; exit 1");
-  CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("set SLURM_CONF"));
+  CHECK_THROWS_WITH(launcher.capacities(run, {}), Catch::Contains("set SLURM_CONF"));
   ::setenv("PATH", "/nonexistent", 1);
-  CHECK_THROWS_WITH(launcher.places(run, {}), Catch::Contains("Debian: slurm-client"));
+  CHECK_THROWS_WITH(launcher.capacities(run, {}), Catch::Contains("Debian: slurm-client"));
 }

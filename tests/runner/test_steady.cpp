@@ -8,7 +8,7 @@
 #include "tests/runner/series.h"
 
 using namespace doetune;
-using measurement::judge;
+using measurement::assess;
 using measurement::SteadyDetector;
 using tests::autoregression;
 using tests::rate;
@@ -31,7 +31,7 @@ SteadyValues shaped(std::size_t count, RandomStream& random, const Shape& shape,
 
 double steady_rate(std::size_t count, const Shape& shape) {
   return rate(kSteadyRepetitions,
-              [&](auto& random) { return judge(shaped(count, random, shape))->steady; });
+              [&](auto& random) { return assess(shaped(count, random, shape))->steady; });
 }
 
 }  // namespace
@@ -41,8 +41,8 @@ TEST_CASE("Independent noise is steady from the beginning, 3 % false alarms at m
   const std::size_t count = GENERATE(20, 60, 127, 128, 300, 1000);
   CAPTURE(count);
   CHECK(rate(kSteadyRepetitions, [&](auto& random) {
-          const auto judged = judge(autoregression(count, 0, 0.1, random));
-          return judged->steady && judged->begin == 0;
+          const auto assessed = assess(autoregression(count, 0, 0.1, random));
+          return assessed->steady && assessed->begin == 0;
         }) > 0.97);
 }
 
@@ -54,8 +54,8 @@ TEST_CASE("Noise with long tails is steady, and so is a series with a value far 
     return rate(kSteadyRepetitions, [&](auto& random) {
       SteadyValues values = autoregression(count, 0, 0.1, random);
       values[static_cast<std::size_t>(at * static_cast<double>(count))] = 100;
-      const auto judged = judge(values);
-      return judged->steady && judged->begin == 0;
+      const auto assessed = assess(values);
+      return assessed->steady && assessed->begin == 0;
     });
   };
   for (const double at : {0.1, 0.5, 0.999}) CHECK(with_outlier(at) > 0.96);
@@ -64,7 +64,7 @@ TEST_CASE("Noise with long tails is steady, and so is a series with a value far 
           for (std::size_t i = 0; i < count; ++i)
             values.push_back(1 +
                              std::abs(tests::random_normal(random) / tests::random_normal(random)));
-          return judge(values)->steady;
+          return assess(values)->steady;
         }) > 0.96);
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("Values that hang together are told from a drift once there are enough
           "[measurement][steady]") {
   const auto steady = [](double correlation, std::size_t count) {
     return rate(kSteadyRepetitions, [&](auto& random) {
-      return judge(autoregression(count, correlation, 0.1, random))->steady;
+      return assess(autoregression(count, correlation, 0.1, random))->steady;
     });
   };
   CHECK(steady(0.5, 120) > 0.95);
@@ -104,9 +104,9 @@ TEST_CASE("A step in the second half is found, also near the end", "[measurement
 TEST_CASE("The steady part begins where a warm-up ends", "[measurement][steady]") {
   const auto found = [](std::size_t count, const Shape& shape, double from, double to) {
     return rate(kSteadyRepetitions, [&](auto& random) {
-      const auto judged = judge(shaped(count, random, shape));
-      const double begin = static_cast<double>(judged->begin) / static_cast<double>(count);
-      return judged->steady && begin >= from && begin <= to;
+      const auto assessed = assess(shaped(count, random, shape));
+      const double begin = static_cast<double>(assessed->begin) / static_cast<double>(count);
+      return assessed->steady && begin >= from && begin <= to;
     });
   };
   const Shape slow_first_fifth = [](double t) { return t < 0.2 ? 0.3 : 0; };
@@ -127,10 +127,10 @@ TEST_CASE(
   RandomStream random(5, count + warmup);
   SteadyValues values = autoregression(count, 0, 0.05, random);
   for (std::size_t i = 0; i < warmup; ++i) values[i] += 1;
-  const auto judged = judge(values);
-  CHECK(judged->steady);
-  CHECK(judged->begin >= warmup);
-  CHECK(judged->begin <= std::max(3 * warmup, count / 64));
+  const auto assessed = assess(values);
+  CHECK(assessed->steady);
+  CHECK(assessed->begin >= warmup);
+  CHECK(assessed->begin <= std::max(3 * warmup, count / 64));
 }
 
 TEST_CASE("A pattern is steady where the series holds three of its periods or more, not below one",
@@ -144,7 +144,7 @@ TEST_CASE("A pattern is steady where the series holds three of its periods or mo
   CHECK(rate(kSteadyRepetitions, [](auto& random) {  // every eighth value takes a third longer
           SteadyValues values = autoregression(200, 0, 0.02, random);
           for (std::size_t i = 0; i < values.size(); i += 8) values[i] += 0.3;
-          return judge(values)->steady && judge(values)->begin == 0;
+          return assess(values)->steady && assess(values)->begin == 0;
         }) > 0.97);
 }
 
@@ -155,13 +155,13 @@ TEST_CASE("A change below the tolerance is none, and one above it is told with i
     return shaped(
         120, random, [=](double t) { return change * t; }, 1e-4);
   };
-  CHECK(judge(drifting(0.005))->steady);
-  CHECK_FALSE(judge(drifting(0.05))->steady);
-  CHECK(judge(drifting(0.05), 0.1)->steady);
-  CHECK_FALSE(judge(drifting(0.005), 0.001)->steady);
-  CHECK(judge(drifting(0.08))->change == Approx(0.03).margin(0.01));  // over the last half
-  CHECK(judge(drifting(-0.08))->change == Approx(-0.03).margin(0.01));
-  const auto step = judge(shaped(
+  CHECK(assess(drifting(0.005))->steady);
+  CHECK_FALSE(assess(drifting(0.05))->steady);
+  CHECK(assess(drifting(0.05), 0.1)->steady);
+  CHECK_FALSE(assess(drifting(0.005), 0.001)->steady);
+  CHECK(assess(drifting(0.08))->change == Approx(0.03).margin(0.01));  // over the last half
+  CHECK(assess(drifting(-0.08))->change == Approx(-0.03).margin(0.01));
+  const auto step = assess(shaped(
       120, random, [](double t) { return t < 0.9 ? 0 : 0.5; }, 0.01));
   CHECK_FALSE(step->steady);
   CHECK(step->change == Approx(0.5).margin(0.05));
@@ -169,20 +169,20 @@ TEST_CASE("A change below the tolerance is none, and one above it is told with i
 }
 
 TEST_CASE("What has no noise is judged as well", "[measurement][steady]") {
-  CHECK(judge(SteadyValues(100, 3.0))->steady);
-  CHECK(judge(SteadyValues(100, 0.0))->steady);
-  CHECK(judge(SteadyValues(100, 3.0))->change == 0);
+  CHECK(assess(SteadyValues(100, 3.0))->steady);
+  CHECK(assess(SteadyValues(100, 0.0))->steady);
+  CHECK(assess(SteadyValues(100, 3.0))->change == 0);
   SteadyValues step(100, 1.0);
   std::fill(step.begin() + 70, step.end(), 2.0);
-  CHECK_FALSE(judge(step)->steady);
+  CHECK_FALSE(assess(step)->steady);
   std::fill(step.begin() + 10, step.end(), 2.0);
-  CHECK(judge(step)->steady);
-  CHECK(judge(step)->begin == 10);
+  CHECK(assess(step)->steady);
+  CHECK(assess(step)->begin == 10);
 }
 
 TEST_CASE("Fewer than 20 values are not judged", "[measurement][steady]") {
-  CHECK_FALSE(judge(SteadyValues(19, 1.0)));
-  CHECK(judge(SteadyValues(20, 1.0)));
+  CHECK_FALSE(assess(SteadyValues(19, 1.0)));
+  CHECK(assess(SteadyValues(20, 1.0)));
 }
 
 TEST_CASE("Online and at once are the same, however long the series", "[measurement][steady]") {
@@ -192,14 +192,14 @@ TEST_CASE("Online and at once are the same, however long the series", "[measurem
   for (std::size_t i = 0; i < values.size(); ++i) {
     online.add(values[i]);
     if (i % 97 != 0) continue;
-    const auto now = online.judge();
-    const auto then = judge(std::span(values).first(i + 1));
+    const auto now = online.assess();
+    const auto then = assess(std::span(values).first(i + 1));
     REQUIRE(now.has_value() == then.has_value());
     if (!now) continue;
     CHECK(now->steady == then->steady);
     CHECK(now->begin == then->begin);
   }
-  CHECK(online.judge()->begin == Approx(1500).margin(150));
+  CHECK(online.assess()->begin == Approx(1500).margin(150));
 }
 
 TEST_CASE("What is not steady is told in a sentence", "[measurement][steady]") {

@@ -274,7 +274,7 @@ TEST_CASE("Each rule of the verdict decides where its facts say so", "[telemetry
     seen.insert(name);
     REQUIRE(expected.count(name) == 1);
     const auto& [facts, evidence] = expected.at(name);
-    const auto verdict = runner::judge_bottleneck(facts);
+    const auto verdict = runner::find_bottleneck(facts);
     CHECK(verdict.bottleneck == name);
     CHECK_THAT(verdict.evidence, Catch::Contains(evidence));
     CHECK_FALSE(rule.condition.empty());
@@ -284,9 +284,9 @@ TEST_CASE("Each rule of the verdict decides where its facts say so", "[telemetry
 
 TEST_CASE("Where nothing is near its limit, or nothing is known, no bottleneck is named",
           "[telemetry][verdict]") {
-  CHECK(runner::judge_bottleneck({}).bottleneck == "none_found");
-  CHECK(runner::judge_bottleneck({}).evidence == "nothing measured was near its limit");
-  const auto verdict = runner::judge_bottleneck({{"cpu_utilization", 40}, {"gpu_utilization", 30}});
+  CHECK(runner::find_bottleneck({}).bottleneck == "none_found");
+  CHECK(runner::find_bottleneck({}).evidence == "nothing measured was near its limit");
+  const auto verdict = runner::find_bottleneck({{"cpu_utilization", 40}, {"gpu_utilization", 30}});
   CHECK(verdict.bottleneck == "none_found");
   CHECK(verdict.evidence ==
         "nothing measured was near its limit: the assigned cores were 40 % busy, "
@@ -295,36 +295,36 @@ TEST_CASE("Where nothing is near its limit, or nothing is known, no bottleneck i
 
 TEST_CASE("Cores that others kept busy are told from the run's own", "[telemetry][verdict]") {
   const auto verdict =
-      runner::judge_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.32}});
+      runner::find_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.32}});
   CHECK(verdict.bottleneck == "host_cpu");
   CHECK(verdict.evidence == "the assigned cores were 99 % busy (32 % by other programs)");
   // A program that sleeps while others compute is not limited by them.
   CHECK(
-      runner::judge_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.72}}).bottleneck ==
+      runner::find_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.72}}).bottleneck ==
       "none_found");
 }
 
 TEST_CASE("Causes come before what they slow down", "[telemetry][verdict]") {
   Facts facts{{"gpu_utilization", 99}, {"gpu_memory_utilization", 95}, {"cpu_utilization", 99}};
-  CHECK(runner::judge_bottleneck(facts).bottleneck == "gpu_memory_bandwidth");
+  CHECK(runner::find_bottleneck(facts).bottleneck == "gpu_memory_bandwidth");
   facts["power_limited_share"] = 0.9;
-  CHECK(runner::judge_bottleneck(facts).bottleneck == "power_limited");
+  CHECK(runner::find_bottleneck(facts).bottleneck == "power_limited");
   facts["thermal_limited_share"] = 0.2;
-  CHECK(runner::judge_bottleneck(facts).bottleneck == "thermal_limited");
+  CHECK(runner::find_bottleneck(facts).bottleneck == "thermal_limited");
 }
 
 TEST_CASE("A disturbed run is flagged with numbers, a quiet one is not", "[telemetry][verdict]") {
-  CHECK(runner::judge_bottleneck({{"foreign_cpu_share", 0.01},
-                                  {"steal_share", 0},
-                                  {"throttled_share", 0},
-                                  {"ecc_errors", 0},
-                                  {"samples", 100}})
+  CHECK(runner::find_bottleneck({{"foreign_cpu_share", 0.01},
+                                 {"steal_share", 0},
+                                 {"throttled_share", 0},
+                                 {"ecc_errors", 0},
+                                 {"samples", 100}})
             .disturbances.empty());
-  const auto disturbed = runner::judge_bottleneck({{"foreign_cpu_share", 0.23},
-                                                   {"steal_share", 0.05},
-                                                   {"throttled_share", 0.3},
-                                                   {"ecc_errors", 2},
-                                                   {"samples", 4}})
+  const auto disturbed = runner::find_bottleneck({{"foreign_cpu_share", 0.23},
+                                                  {"steal_share", 0.05},
+                                                  {"throttled_share", 0.3},
+                                                  {"ecc_errors", 2},
+                                                  {"samples", 4}})
                              .disturbances;
   CHECK(disturbed ==
         std::vector<std::string>{"other programs used 23 % of the assigned cores",

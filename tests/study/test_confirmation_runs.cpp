@@ -88,11 +88,11 @@ TEST_CASE("Where today's settings are the best, or none, they are not run beside
           "[study][confirmation]") {
   const study::Study study = parsed();
   const study::Plan plan = study::make_plan(study);
-  for (const ValidatedSettings& judged :
+  for (const ValidatedSettings& assessed :
        {ValidatedSettings{{1, -1}, std::vector<double>{1, -1}}, ValidatedSettings{{0, 0}, {}}}) {
-    const study::Plan more = study::confirmation_plan(plan, study, judged, 4);
+    const study::Plan more = study::confirmation_plan(plan, study, assessed, 4);
     CHECK(more.runs.size() == plan.runs.size() + 4);
-    CHECK(study::validation_runs(more, judged).baseline.empty());
+    CHECK(study::validation_runs(more, assessed).baseline.empty());
   }
 }
 

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "study/study.h"
-#include "surfaces/models/law.h"
+#include "surfaces/models/parametric_model.h"
 #include "surfaces/transform.h"
 #include "tests/temporary_directory.h"
 
@@ -279,13 +279,13 @@ TEST_CASE("How surfaces are fitted is said once, and may differ by response", "[
 }
 
 TEST_CASE("The laws of the study file are those of the surfaces", "[study]") {
-  for (const surfaces::Law& law : surfaces::laws()) {
-    const study::Study study =
-        parse_study("factors: {a: {low: 1, high: 9}}\nresponses: {y: {fit: {surface: " + law.name +
-                        ", factor: a}}}",
-                    "s.yaml");
-    CHECK(doe::word_of(study.responses[0].fit.surface) == law.name);
-    CHECK(doe::is_law(study.responses[0].fit.surface));
+  for (const surfaces::ParametricModel& parametric : surfaces::parametric_models()) {
+    const study::Study study = parse_study(
+        "factors: {a: {low: 1, high: 9}}\nresponses: {y: {fit: {surface: " + parametric.name +
+            ", factor: a}}}",
+        "s.yaml");
+    CHECK(doe::word_of(study.responses[0].fit.surface) == parametric.name);
+    CHECK(doe::is_parametric(study.responses[0].fit.surface));
   }
 }
 

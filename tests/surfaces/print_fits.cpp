@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "surfaces/fit.h"
-#include "surfaces/models/law.h"
+#include "surfaces/models/parametric_model.h"
 #include "tests/doe/factors.h"
 
 using namespace doetune;
@@ -88,7 +88,7 @@ void print_case(int number) {
 }
 
 /// Saturation at three levels that differ a hundredfold, with errors in proportion.
-void print_law(const surfaces::Transform& transform) {
+void print_parametric_model(const surfaces::Transform& transform) {
   const std::vector<doe::Factor> factors{continuous("x", 1, 32), words("w", {"x", "y", "z"})};
   RandomStream random(2025, 0);
   Eigen::MatrixXd coded(36, 2);
@@ -99,10 +99,10 @@ void print_law(const surfaces::Transform& transform) {
     coded.row(i) << factors[0].to_coded(x[i]), level;
     y[i] = std::pow(10, level) * x[i] / (2 + level + x[i]) * (0.95 + 0.1 * random.uniform());
   }
-  const surfaces::LawFit fit =
-      surfaces::fit_law(surfaces::law_named("saturation"), factors, "x", coded, y, "w", transform);
+  const surfaces::ParametricFit fit = surfaces::fit_parametric_model(
+      surfaces::parametric_model_named("saturation"), factors, "x", coded, y, "w", transform);
   std::vector<double> m, h, m_errors, h_errors;
-  for (const surfaces::LawEstimate& row : fit.estimates) {
+  for (const surfaces::ParameterEstimate& row : fit.estimates) {
     (row.name == "m" ? m : h).push_back(row.estimate);
     (row.name == "m" ? m_errors : h_errors).push_back(*row.std_error);
   }
@@ -121,6 +121,6 @@ int main() {
   using surfaces::Transform;
   for (const Transform& transform :
        {Transform::kNone, Transform::kLog, Transform::kSqrt, Transform::kInverse}) {
-    print_law(transform);
+    print_parametric_model(transform);
   }
 }

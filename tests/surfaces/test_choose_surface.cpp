@@ -101,25 +101,26 @@ TEST_CASE("Candidates are compared by PRESS", "[surfaces][choice]") {
 }
 
 TEST_CASE("A law is compared where it is asked for", "[surfaces][choice]") {
-  // SPEC SDM91 (Gunther 2007), see test_law.cpp, and runs between made by its published law.
+  // SPEC SDM91 (Gunther 2007), see test_law.cpp, and runs between made by its published model.
   const std::vector<doe::Factor> factors{continuous("users", 1, 216)};
   std::vector<double> users{1, 18, 36, 72, 108, 144, 216, 9, 27, 54, 90, 180};
   Eigen::MatrixXd coded(12, 1);
   Eigen::VectorXd y(12);
   y.head(7) << 64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2;
-  const surfaces::Law& law = surfaces::law_named("universal-scalability");
+  const surfaces::ParametricModel& parametric =
+      surfaces::parametric_model_named("universal-scalability");
   for (int i = 0; i < 12; ++i) {
     coded(i, 0) = factors[0].to_coded(users[i]);
-    if (i >= 7) y[i] = law.value(users[i], Eigen::Vector3d(90, 0.0277, 0.0001044), nullptr);
+    if (i >= 7) y[i] = parametric.value(users[i], Eigen::Vector3d(90, 0.0277, 0.0001044), nullptr);
   }
   surfaces::ChoiceOptions options;
-  options.laws.push_back({law, "users"});
+  options.parametric_models.push_back({parametric, "users"});
   const SurfaceChoice with = choose_surface(factors, coded, y, options);
   CHECK(with.best().name == "universal-scalability");
   const SurfaceChoice without = choose_surface(factors, coded, y);
   CHECK(without.candidates.size() + 1 == with.candidates.size());
 
-  // With a transform every residual, the law's as well, is on its scale.
+  // With a transform every residual, the model's as well, is on its scale.
   options.fit.transform = surfaces::Transform::kLog;
   const SurfaceChoice logs = choose_surface(factors, coded, y, options);
   const surfaces::Fit line = surfaces::fit_least_squares(
@@ -131,11 +132,12 @@ TEST_CASE("A law is compared where it is asked for", "[surfaces][choice]") {
     for (int j = 0; j < 12; ++j) {
       if (j != i) others.push_back(j);
     }
-    const surfaces::LawFit fit = surfaces::fit_law(law, factors, "users", coded(others, Eigen::all),
-                                                   y(others), {}, surfaces::Transform::kLog);
+    const surfaces::ParametricFit fit =
+        surfaces::fit_parametric_model(parametric, factors, "users", coded(others, Eigen::all),
+                                       y(others), {}, surfaces::Transform::kLog);
     sum += std::pow(std::log(y[i] / fit.response(coded.row(i).transpose())), 2);
   }
-  CHECK(*candidate(logs, law.name).loo_rms == Approx(std::sqrt(sum / 12)).epsilon(1e-6));
+  CHECK(*candidate(logs, parametric.name).loo_rms == Approx(std::sqrt(sum / 12)).epsilon(1e-6));
 }
 
 TEST_CASE("Exact runs get the simplest surface that is exact", "[surfaces][choice]") {

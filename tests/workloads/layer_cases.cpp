@@ -8,11 +8,11 @@ namespace {
 using enum Activation;
 using Builder = NetworkBuilder;
 
-constexpr Shape kPicture{3, 13, 11};
+constexpr Shape kImage{3, 13, 11};
 
 /// A network whose last layer has this many channels; the boxes of its head are never asked for.
 template <class Add>
-LayerCase layers(std::string name, int channels, Add add, const Shape& input = kPicture) {
+LayerCase layers(std::string name, int channels, Add add, const Shape& input = kImage) {
   Builder net("case", input);
   add(net);
   return {std::move(name), net.build(DetectionHead{{{1.0F, 1.0F}}, channels - 5})};
@@ -60,7 +60,7 @@ std::vector<LayerCase> convolutions() {
       layers("nine channels in", 16, [](Builder& net) { net.conv(16, 3, relu); }, {9, 9, 16}),
       layers("fully connected", 37,
              [](Builder& net) { net.conv(20, 3).dense(50, relu).dense(37, linear); }),
-      layers("fully connected, to the picture", 48, [](Builder& net) { net.dense(48, leaky); }),
+      layers("fully connected, to the image", 48, [](Builder& net) { net.dense(48, leaky); }),
       // Large enough for the Winograd path; its tiles of 2 or 4 pixels do not fit odd sizes.
       layers("Winograd", 64,
              [](Builder& net) {
@@ -86,7 +86,7 @@ std::vector<LayerCase> pools() {
       layers("maximum 3/2, rounded down", 20, pooled({3, 2}), {3, 12, 14}),
       layers("maximum 3/2, padded", 20, pooled({3, 2, 1, 1})),
       layers("maximum 3/1, padded", 20, pooled({3, 1, 1, 1})),
-      layers("maximum of the picture", 24,
+      layers("maximum of the image", 24,
              [](Builder& net) {
                net.max_pool({3, 2, 1, 1}).conv(24, 3, relu);
              }),
@@ -94,7 +94,7 @@ std::vector<LayerCase> pools() {
       layers("mean 3/2, not to the end", 20, averaged({{3, 3}, 2, 0}), {3, 12, 14}),
       layers("mean 2x3", 20, averaged({{2, 3}, 1, 0})),
       layers("mean of everything", 20, [](Builder& net) { net.conv(20, 3).global_average_pool(); }),
-      layers("mean of the picture", 16,
+      layers("mean of the image", 16,
              [](Builder& net) {
                net.average_pool({{3, 3}, 2, 1}).conv(16, 1);
              }),
@@ -112,7 +112,7 @@ std::vector<LayerCase> other_layers() {
       layers("response norm over 3", 32, normalised({3, 1.0F, 0.5F, 2.0F}, 32)),
       layers("upsampling by 2", 20, [](Builder& net) { net.conv(20, 3).upsample(2); }),
       layers("upsampling by 3", 32, [](Builder& net) { net.conv(32, 3, relu).upsample(3); }),
-      layers("upsampling of the picture", 16, [](Builder& net) { net.upsample(2).conv(16, 3); }),
+      layers("upsampling of the image", 16, [](Builder& net) { net.upsample(2).conv(16, 3); }),
       layers("reorg", 48, [](Builder& net) { net.conv(12, 3).reorg(2); }, {3, 12, 8}),
   };
 }
@@ -155,7 +155,7 @@ std::vector<LayerCase> sums() {
                net.conv(16, 3, linear);
                net.sum(net.last(), net.last());
              }),
-      layers("sum with the picture", 8,
+      layers("sum with the image", 8,
              [](Builder& net) {
                const int three = net.conv(9, 3, relu).conv(3, 1, linear).last();
                net.sum(kNetworkInput, three).conv(8, 1, linear);
@@ -206,7 +206,7 @@ std::vector<LayerCase> joins() {
                const int again = net.from(a).conv(64, 3, relu).last();
                net.sum(again, net.from(all).conv(64, 1, linear).last());
              }),
-      layers("join of joins, and with the picture", 38,
+      layers("join of joins, and with the image", 38,
              [](Builder& net) {
                const int a = net.conv(16, 3, relu).last();
                const int inner = net.route({a, kNetworkInput}).last();

@@ -7,9 +7,9 @@
 
 namespace doetune::workloads::test {
 
-std::vector<Place> places(int ranks) {
+std::vector<RankContext> places(int ranks) {
   FileDescriptor listener = listen_at({"127.0.0.1", 0});
-  std::vector<Place> all;
+  std::vector<RankContext> all;
   for (int rank = 0; rank < ranks; ++rank)
     all.push_back({rank, ranks, rank, local_address(listener.get()), -1});
   all[0].listener = fcntl(listener.get(), F_DUPFD_CLOEXEC, 0);
@@ -33,7 +33,7 @@ std::vector<std::string> run_threads(int ranks, const std::function<void(int)>& 
 
 std::vector<std::string> run_ranks(int ranks, std::string_view transport,
                                    const std::function<void(Communicator&)>& body) {
-  const std::vector<Place> all = places(ranks);
+  const std::vector<RankContext> all = places(ranks);
   return run_threads(ranks, [&](int rank) {
     Group group(all[rank], Json::object(), std::chrono::seconds(20));
     in_group(group, transport, false, body);

@@ -11,7 +11,7 @@
 namespace doetune::workloads::test {
 
 /// A place for each of `ranks`, which meet at a free port of this machine.
-std::vector<Place> places(int ranks);
+std::vector<RankContext> places(int ranks);
 
 /// Runs `body(rank)` in a thread a rank; returns what each threw, "" where nothing.
 std::vector<std::string> run_threads(int ranks, const std::function<void(int)>& body);

@@ -70,11 +70,11 @@ TEST_CASE(
 TEST_CASE("what a reader throws comes out of next", "[data]") {
   for (const int readers : {0, 2}) {
     BatchLoader loader(5, readers, 2, [](int, std::int64_t number, Batch&) {
-      if (number == 2) throw std::runtime_error("broken picture");
+      if (number == 2) throw std::runtime_error("broken image");
     });
     loader.next();
     loader.next();
-    CHECK_THROWS_WITH(loader.next(), "broken picture");
+    CHECK_THROWS_WITH(loader.next(), "broken image");
   }
 }
 

@@ -41,9 +41,9 @@ std::string report_of(const std::string& what) {
 }  // namespace
 
 TEST_CASE("a child does what it is told", "[.]") {
-  const char* told = std::getenv("CHILD_SHALL");
-  if (told == nullptr) return;  // nobody's child
-  const std::string what(told);
+  const char* given = std::getenv("CHILD_SHALL");
+  if (given == nullptr) return;  // nobody's child
+  const std::string what(given);
   if (what == "sleep") pause();
   if (what == "be killed") raise(SIGKILL);
   if (what == "look around") {
@@ -53,7 +53,7 @@ TEST_CASE("a child does what it is told", "[.]") {
                       fcntl(number("CLOSED"), F_GETFD) == -1;
     _exit(well ? 0 : 1);
   }
-  _exit(std::atoi(told));
+  _exit(std::atoi(given));
 }
 
 TEST_CASE("a child has its environment, its CPUs and the files that it was given", "[processes]") {

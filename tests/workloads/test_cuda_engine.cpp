@@ -7,7 +7,7 @@
 #include "judged_network.h"
 #include "layer_cases.h"
 #include "workloads/networks/weights.h"
-#include "workloads/video/picture.h"
+#include "workloads/video/ycbcr_image.h"
 
 using namespace doetune;
 using namespace doetune::workloads;
@@ -67,16 +67,16 @@ std::vector<float> first_output(CompiledNetwork& compiled, const Network& networ
   return {output.begin(), output.begin() + network.output().elements()};
 }
 
-Picture noise(int width, int height, std::uint64_t seed) {
-  Picture picture(width, height);
+YcbcrImage noise(int width, int height, std::uint64_t seed) {
+  YcbcrImage source(width, height);
   std::uint64_t next = 0;
   const auto sample = [&] { return static_cast<std::uint8_t>(random_bits(seed, next++)); };
-  for (int y = 0; y < height; ++y) std::generate_n(picture.luma_row(y), width, sample);
+  for (int y = 0; y < height; ++y) std::generate_n(source.luma_row(y), width, sample);
   for (int y = 0; y < height / 2; ++y) {
-    std::generate_n(picture.blue_row(y), width / 2, sample);
-    std::generate_n(picture.red_row(y), width / 2, sample);
+    std::generate_n(source.blue_row(y), width / 2, sample);
+    std::generate_n(source.red_row(y), width / 2, sample);
   }
-  return picture;
+  return source;
 }
 
 }  // namespace
@@ -85,10 +85,10 @@ TEST_CASE("every kind of layer agrees with the reference on the GPU", "[cuda][la
   if (no_gpu()) return;
   const auto engine = make_engine("cuda");
   for (const LayerCase& each : layer_cases()) {
-    const JudgedNetwork judged(each.network, 3, test_seed());
+    const EvaluatedNetwork assessed(each.network, 3, test_seed());
     for (const Precision precision : kAll) {
       INFO(each.name << ", " << name_of(precision) << repeat_with());
-      CHECK(judged.difference(*engine, {4, precision, 1}) < tolerance(precision));
+      CHECK(assessed.difference(*engine, {4, precision, 1}) < tolerance(precision));
     }
   }
 }
@@ -99,13 +99,13 @@ TEST_CASE("every network agrees with the reference on the GPU, after any layer a
   const Timed favourites("0");
   const auto engine = make_engine("cuda");
   for (const NetworkType& type : network_types()) {
-    const JudgedNetwork judged(make_network(type.name, type.least), 1, test_seed());
-    const auto layers = judged.network().layers.size();
+    const EvaluatedNetwork assessed(make_network(type.name, type.least), 1, test_seed());
+    const auto layers = assessed.network().layers.size();
     for (const Precision precision : kAll) {
       const std::uint64_t bits = random_bits(test_seed(), static_cast<std::uint64_t>(precision));
       for (const std::uint64_t last : {layers - 1, bits % layers}) {
         INFO(type.name << ", " << name_of(precision) << ", after layer " << last << repeat_with());
-        CHECK(judged.difference(*engine, {1, precision, 1}, static_cast<int>(last)) <
+        CHECK(assessed.difference(*engine, {1, precision, 1}, static_cast<int>(last)) <
               tolerance(precision));
       }
     }
@@ -117,8 +117,8 @@ TEST_CASE("fewer images than the batch give the same results on the GPU", "[cuda
   const auto engine = make_engine("cuda");
   for (const int images : {1, 2, 5}) {
     INFO(images << " images" << repeat_with());
-    const JudgedNetwork judged(make_network("tiny-yolov2", 32), images, test_seed());
-    CHECK(judged.difference(*engine, {5, Precision::bf16, 1}) < tolerance(Precision::bf16));
+    const EvaluatedNetwork assessed(make_network("tiny-yolov2", 32), images, test_seed());
+    CHECK(assessed.difference(*engine, {5, Precision::bf16, 1}) < tolerance(Precision::bf16));
   }
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("batches under way on the GPU do not disturb each other", "[cuda]") {
   }
 }
 
-TEST_CASE("pictures scaled on the GPU are those of Resizer", "[cuda]") {
+TEST_CASE("images scaled on the GPU are those of Resizer", "[cuda]") {
   if (no_gpu()) return;
   for (const char* name : {"tiny-yolov2", "tracknet"}) {
     const Network network = make_network(name, network_type(name).least);
@@ -171,15 +171,15 @@ TEST_CASE("pictures scaled on the GPU are those of Resizer", "[cuda]") {
     const auto elements = static_cast<std::size_t>(network.input.elements());
     const auto in = compiled->input();
     for (int image = 0; image < 3; ++image)
-      for (int frame = 0; frame < network.pictures(); ++frame) {
-        const Picture picture = noise(100 + 20 * image, 50, 10 * image + frame);
-        resizer(picture.view(), in.subspan(image * elements, elements), network.input.channels,
+      for (int frame = 0; frame < network.sources(); ++frame) {
+        const YcbcrImage source = noise(100 + 20 * image, 50, 10 * image + frame);
+        resizer(source.view(), in.subspan(image * elements, elements), network.input.channels,
                 3 * frame);
       }
     compiled->infer(3);
     const std::vector<float> expected(compiled->output().begin(), compiled->output().end());
     for (int image = 0; image < 3; ++image)
-      for (int frame = 0; frame < network.pictures(); ++frame)
+      for (int frame = 0; frame < network.sources(); ++frame)
         compiled->load(image, noise(100 + 20 * image, 50, 10 * image + frame).view(), frame);
     compiled->infer(3);
     CHECK(std::ranges::equal(compiled->output(), expected));
@@ -225,8 +225,8 @@ TEST_CASE("a part of the multiprocessors gives the same results", "[cuda]") {
   if (no_gpu()) return;
   const auto engine = make_engine("cuda", {0, 0.25});
   CHECK_THAT(engine->description(), Catch::Contains(" of "));
-  const JudgedNetwork judged(make_network("tiny-yolov2", 64), 1, test_seed());
-  CHECK(judged.difference(*engine, {1, Precision::fp32, 1}) < tolerance(Precision::fp32));
+  const EvaluatedNetwork assessed(make_network("tiny-yolov2", 64), 1, test_seed());
+  CHECK(assessed.difference(*engine, {1, Precision::fp32, 1}) < tolerance(Precision::fp32));
 }
 
 TEST_CASE("the GPU engine refuses what it cannot do", "[cuda]") {
@@ -253,7 +253,7 @@ TEST_CASE("too little GPU memory is told in bytes, and the engine goes on", "[cu
   } catch (const CannotRun& error) {
     CHECK_THAT(error.what(), Catch::Contains("bytes") && Catch::Contains("are free"));
   }
-  const JudgedNetwork judged(make_network("tiny-yolov2", 32), 1, test_seed());
-  CHECK(judged.difference(*make_engine("cuda"), {1, Precision::fp32, 1}) <
+  const EvaluatedNetwork assessed(make_network("tiny-yolov2", 32), 1, test_seed());
+  CHECK(assessed.difference(*make_engine("cuda"), {1, Precision::fp32, 1}) <
         tolerance(Precision::fp32));
 }

@@ -70,15 +70,15 @@ TEST_CASE("a step in parts on the GPU computes what a step in one piece does", "
 TEST_CASE("judging between gradients and update changes neither on the GPU", "[cuda]") {
   if (no_training_gpu()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
-  const auto judged = training(network, {.batch = 8});
+  const auto assessed = training(network, {.batch = 8});
   const auto plain = training(network, {.batch = 8});
-  judged->gradients(8);
-  judged->evaluate(8);
-  judged->evaluate(3);
+  assessed->gradients(8);
+  assessed->evaluate(8);
+  assessed->evaluate(3);
   plain->gradients(8);
-  for (const auto& each : {judged.get(), plain.get()}) each->update(kTrainingRate);
-  CHECK(copied(judged->parameters()) == copied(plain->parameters()));
-  CHECK(copied(judged->statistics()) == copied(plain->statistics()));
+  for (const auto& each : {assessed.get(), plain.get()}) each->update(kTrainingRate);
+  CHECK(copied(assessed->parameters()) == copied(plain->parameters()));
+  CHECK(copied(assessed->statistics()) == copied(plain->statistics()));
 }
 
 TEST_CASE("what was fetched from the GPU before a step is not written back after it", "[cuda]") {

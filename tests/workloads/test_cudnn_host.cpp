@@ -12,7 +12,7 @@
 #include "workloads/engines/cudnn/indexing.h"
 #include "workloads/engines/cudnn/packed_weights.h"
 #include "workloads/engines/cudnn/plan_cache.h"
-#include "workloads/video/picture.h"
+#include "workloads/video/ycbcr_image.h"
 
 using namespace doetune;
 using namespace doetune::workloads;
@@ -70,10 +70,10 @@ TEST_CASE("the GPU's resizing is Resizer's to the last bit", "[cuda]") {
     for (const bool full_range : {true, false}) {
       std::vector<std::uint8_t> planes(width * height + 2 * chroma_width * chroma_height);
       for (auto& sample : planes) sample = static_cast<std::uint8_t>(random_bits(7, next++));
-      const PlanarPicture planar{planes.data(), width,         height,
-                                 chroma_width,  chroma_height, full_range};
+      const PlanarImage planar{planes.data(), width,         height,
+                               chroma_width,  chroma_height, full_range};
       const std::uint8_t* blue = planes.data() + luma_bytes(planar);
-      const PictureView view{
+      const YcbcrView view{
           width, height,       planes.data(), blue,          blue + chroma_bytes(planar),
           width, chroma_width, chroma_width,  chroma_height, full_range};
       std::vector<float> expected(3 * to.height * to.width);
@@ -146,7 +146,7 @@ TEST_CASE("addresses beyond 2^31 elements are right", "[cuda]") {
   const View view{nullptr, 64, 608, 608, 64};
   CHECK(pixel_at(view, 255, 607, 607) == (std::int64_t{256} * 608 * 608 - 1) * 64);
   const std::uint32_t last = 4'000'000'000U;
-  const Place at = place_of(last, 8, 608, 608);
+  const Position at = position_of(last, 8, 608, 608);
   CHECK(((std::int64_t{at.image} * 608 + at.y) * 608 + at.x) * 8 + at.channel == last);
 }
 

@@ -1,4 +1,4 @@
-// Data sets: what a picture depends on, what its labels are worth, what files are refused.
+// Data sets: what an image depends on, what its labels are worth, what files are refused.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
@@ -50,11 +50,11 @@ struct DataPlace {
 
 constexpr std::int64_t kRecord = 3074;
 
-/// Picture i has superclass i % 20, class i % 100 and red, green and blue of 10, 20 and 30 but for
+/// Image i has superclass i % 20, class i % 100 and red, green and blue of 10, 20 and 30 but for
 /// red of its second pixel, which is i % 256.
-void write_cifar(const fs::path& file, std::int64_t pictures) {
+void write_cifar(const fs::path& file, std::int64_t sources) {
   std::string bytes;
-  for (std::int64_t i = 0; i < pictures; ++i) {
+  for (std::int64_t i = 0; i < sources; ++i) {
     std::string record(kRecord, '\0');
     record[0] = static_cast<char>(i % 20);
     record[1] = static_cast<char>(i % 100);
@@ -69,7 +69,7 @@ void write_cifar(const fs::path& file, std::int64_t pictures) {
 
 }  // namespace
 
-TEST_CASE("a generated picture depends on seed and index alone", "[data]") {
+TEST_CASE("a generated image depends on seed and index alone", "[data]") {
   const GeneratedImages all(20, 7, 0, 1000);
   const GeneratedImages tail(20, 7, 900, 100);
   CHECK(image_of(all, 950) == image_of(tail, 50));
@@ -78,12 +78,12 @@ TEST_CASE("a generated picture depends on seed and index alone", "[data]") {
   CHECK(image_of(all, 3) != image_of(GeneratedImages(20, 8, 0, 1000), 3));
 }
 
-TEST_CASE("generated pictures are what they were", "[data]") {
+TEST_CASE("generated images are what they were", "[data]") {
   // Our own past output: two machines, or two releases, must not compare different data.
   CHECK(fingerprint(GeneratedImages(20, 1, 0, 50), 50) == 0x81ABAB6D0D9C0221ULL);
 }
 
-TEST_CASE("a memory-resident set has the pictures of its indices, whatever made it", "[data]") {
+TEST_CASE("a memory-resident set has the images of its indices, whatever made it", "[data]") {
   const GeneratedImages source(100, 3, 0, 500);
   const std::vector<std::int64_t> indices{499, 0, 17, 17, 250};
   const ResidentImages one(Subset(source, indices), 1);
@@ -99,15 +99,15 @@ TEST_CASE("a memory-resident set has the pictures of its indices, whatever made 
   }
 }
 
-TEST_CASE("pictures that memory cannot hold are refused before it is used", "[data]") {
-  // 2^44 pictures are 192 PiB, more than a 64-bit processor addresses.
+TEST_CASE("images that memory cannot hold are refused before it is used", "[data]") {
+  // 2^44 images are 192 PiB, more than a 64-bit processor addresses.
   const GeneratedImages endless(20, 1, 0, std::int64_t{1} << 44);
   CHECK_THROWS_AS(ResidentImages(endless, 1), Infeasible);
   CHECK_THROWS_WITH(ResidentImages(endless, 1),
-                    Contains("17592186044416 pictures") && Contains("216172782113783808 bytes"));
+                    Contains("17592186044416 images") && Contains("216172782113783808 bytes"));
 }
 
-TEST_CASE("labels of generated pictures are 5 % wrong and classes as likely", "[data]") {
+TEST_CASE("labels of generated images are 5 % wrong and classes as likely", "[data]") {
   constexpr int kCount = 20000;
   const GeneratedImages fine(100, 1, 0, kCount);
   const GeneratedImages super(20, 1, 0, kCount);
@@ -121,14 +121,14 @@ TEST_CASE("labels of generated pictures are 5 % wrong and classes as likely", "[
     CHECK((label == fine.shown(i) || label / 5 != fine.shown(i) / 5));
   }
   for (int i = 0; i < kCount; ++i) ++shown[static_cast<std::size_t>(fine.shown(i) / 5)];
-  // Binomial: 2,000 pictures, 5 %: 100 with a standard deviation of 9.7.
+  // Binomial: 2,000 images, 5 %: 100 with a standard deviation of 9.7.
   CHECK(std::abs(wrong - 100) < 4 * 9.7);
-  // Multinomial: 20,000 pictures, 20 superclasses: 1,000 each with a standard deviation of 30.8.
+  // Multinomial: 20,000 images, 20 superclasses: 1,000 each with a standard deviation of 30.8.
   for (const int count : shown) CHECK(std::abs(count - 1000) < 4.5 * 30.8);
 }
 
-TEST_CASE("a generated picture resembles its class more than others", "[data]") {
-  // Phases are random, so the mean picture of a class says nothing. Mean products of values a few
+TEST_CASE("a generated image resembles its class more than others", "[data]") {
+  // Phases are random, so the mean image of a class says nothing. Mean products of values a few
   // pixels apart do: they depend on direction, frequency and colour alone.
   constexpr int kTrain = 2000, kTest = 400;
   constexpr std::array<std::pair<int, int>, 6> kColours{

@@ -39,10 +39,10 @@ TEST_CASE("every kind of layer agrees with the reference", "[engine]") {
   const auto engine = make_engine("cpu");
   for (const LayerCase& each : layer_cases())
     for (const int images : {1, 4}) {
-      const JudgedNetwork judged(each.network, images, test_seed());
+      const EvaluatedNetwork assessed(each.network, images, test_seed());
       for (const auto precision : precisions()) {
         INFO(each.name << ", " << name_of(precision) << ", images: " << images << repeat_with());
-        CHECK(judged.difference(*engine, {4, precision, 2}) < tolerance(precision));
+        CHECK(assessed.difference(*engine, {4, precision, 2}) < tolerance(precision));
       }
     }
 }
@@ -50,12 +50,12 @@ TEST_CASE("every kind of layer agrees with the reference", "[engine]") {
 TEST_CASE("every network agrees with the reference, after any layer and at its end", "[engine]") {
   const auto engine = make_engine("cpu");
   for (const NetworkType& type : network_types()) {
-    const JudgedNetwork judged(make_network(type.name, type.least), 1, test_seed());
+    const EvaluatedNetwork assessed(make_network(type.name, type.least), 1, test_seed());
     const auto check = [&](Precision precision, int last) {
       INFO(type.name << ", " << name_of(precision) << ", after layer " << last << repeat_with());
-      CHECK(judged.difference(*engine, {1, precision, 1}, last) < tolerance(precision));
+      CHECK(assessed.difference(*engine, {1, precision, 1}, last) < tolerance(precision));
     };
-    const auto layers = static_cast<int>(judged.network().layers.size());
+    const auto layers = static_cast<int>(assessed.network().layers.size());
     for (const auto precision : precisions()) {
       check(precision, layers - 1);
       const std::uint64_t bits = random_bits(test_seed(), static_cast<std::uint64_t>(precision));
@@ -68,17 +68,17 @@ TEST_CASE("fewer images than the batch give the same results", "[engine]") {
   const auto engine = make_engine("cpu");
   for (const int images : {1, 2, 5}) {
     INFO(images << " images" << repeat_with());
-    const JudgedNetwork judged(make_network("tiny-yolov2", 32), images, test_seed());
-    CHECK(judged.difference(*engine, {5, Precision::fp32, 1}) < tolerance(Precision::fp32));
+    const EvaluatedNetwork assessed(make_network("tiny-yolov2", 32), images, test_seed());
+    CHECK(assessed.difference(*engine, {5, Precision::fp32, 1}) < tolerance(Precision::fp32));
   }
 }
 
 TEST_CASE("an image's result depends on no other image in the batch", "[engine]") {
   for (const auto name : {"tiny-yolov2", "googlenet", "resnet-50"}) {
-    const JudgedNetwork judged(make_network(name, 32), 1, test_seed());
-    const Network& network = judged.network();
+    const EvaluatedNetwork assessed(make_network(name, 32), 1, test_seed());
+    const Network& network = assessed.network();
     const auto compiled =
-        make_engine("cpu")->compile(network, judged.weights(), {2, Precision::fp32, 1});
+        make_engine("cpu")->compile(network, assessed.weights(), {2, Precision::fp32, 1});
     const auto first = network.output().elements();
     for (std::size_t i = 0; i < compiled->input().size(); ++i)
       compiled->input()[i] = random_unit(test_seed(), i);
@@ -114,9 +114,9 @@ TEST_CASE("the largest channel is the first of equals, and exact in any precisio
   }
 }
 
-TEST_CASE("a picture that is loaded fills the input as Resizer does, each frame its channels",
+TEST_CASE("an image that is loaded fills the input as Resizer does, each frame its channels",
           "[engine]") {
-  Picture first(40, 30), second(64, 48);
+  YcbcrImage first(40, 30), second(64, 48);
   for (int y = 0; y < 30; ++y)
     for (int x = 0; x < 40; ++x) first.luma_row(y)[x] = static_cast<std::uint8_t>(6 * x + y);
   for (int y = 0; y < 48; ++y)

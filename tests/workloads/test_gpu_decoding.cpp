@@ -48,7 +48,7 @@ TEST_CASE("without a GPU, asking it to decode says that these settings do not fi
   CHECK_THROWS_AS(FrameDecoder(VideoCodec::h264, 0), Infeasible);
 }
 
-TEST_CASE("a GPU decodes the pictures that the CPU decodes", "[video]") {
+TEST_CASE("a GPU decodes the images that the CPU decodes", "[video]") {
   const auto codec = GENERATE(VideoCodec::h264, VideoCodec::vp9, VideoCodec::mpeg4);
   if (gpus() == 0) {
     WARN("skipped: no GPU");
@@ -58,11 +58,11 @@ TEST_CASE("a GPU decodes the pictures that the CPU decodes", "[video]") {
   FrameEncoder encoder(320, 192, codec);
   FrameDecoder on_cpu(codec), on_gpu(codec, 0);
   const Scene scene(320, 192, 3);
-  Picture picture(320, 192);
+  YcbcrImage image(320, 192);
   for (int frame = 0; frame < 5; ++frame) {
-    scene.draw(frame, picture);
-    const auto packet = encoder.encode(picture.view());
-    const PictureView expected = on_cpu.decode(packet), got = on_gpu.decode(packet);
+    scene.draw(frame, image);
+    const auto packet = encoder.encode(image.view());
+    const YcbcrView expected = on_cpu.decode(packet), got = on_gpu.decode(packet);
     REQUIRE(got.width == expected.width);
     REQUIRE(got.full_range == expected.full_range);
     int largest = 0;  // H.264 and VP9 fix every bit (ITU-T H.264); MPEG-4 Part 2 allows one level

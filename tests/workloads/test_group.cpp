@@ -50,11 +50,11 @@ TEST_CASE("addresses are host and port", "[group]") {
 }
 
 TEST_CASE("a place comes from the launcher's variables", "[group]") {
-  CHECK_FALSE(place_from_environment());
+  CHECK_FALSE(rank_from_environment());
   SECTION("doetune's own") {
     const Environment set(
         {{"DOETUNE_RANK", "2"}, {"DOETUNE_RANKS", "4"}, {"DOETUNE_RENDEZVOUS", "head:5000"}});
-    const auto place = place_from_environment();
+    const auto place = rank_from_environment();
     CHECK(place->rank == 2);
     CHECK(place->ranks == 4);
     CHECK(to_text(place->rendezvous) == "head:5000");
@@ -65,7 +65,7 @@ TEST_CASE("a place comes from the launcher's variables", "[group]") {
                                     {"SLURM_LOCALID", "1"},
                                     {"SLURM_JOB_ID", "77"},
                                     {"SLURM_STEP_NODELIST", "gpu[03-05,09],x1"}});
-    const auto place = place_from_environment();
+    const auto place = rank_from_environment();
     CHECK(place->rank == 5);
     CHECK(place->local_rank == 1);
     CHECK(place->rendezvous.host == "gpu03");
@@ -74,36 +74,35 @@ TEST_CASE("a place comes from the launcher's variables", "[group]") {
     CHECK_FALSE(place->several_machines);
     const Environment more(
         {{"SLURM_STEP_NUM_NODES", "2"}, {"SLURM_STEP_NODELIST", "rack[2-3]n[03-05,9]-ib,x"}});
-    CHECK(place_from_environment()->rendezvous.host == "rack2n03-ib");
-    CHECK(place_from_environment()->several_machines);
+    CHECK(rank_from_environment()->rendezvous.host == "rack2n03-ib");
+    CHECK(rank_from_environment()->several_machines);
     for (const auto& [list, first] : Variables{{"node[1-3]-ib", "node1-ib"},
                                                {"x1,gpu[1-2]", "x1"},
                                                {"x1-a", "x1-a"},
                                                {"cut[7-", "cut7"}}) {
       const Environment hosts(Variables{{"SLURM_STEP_NODELIST", list}});
-      CHECK(place_from_environment()->rendezvous.host == first);
+      CHECK(rank_from_environment()->rendezvous.host == first);
     }
   }
   SECTION("one task of a job is no group") {
     const Environment set(Variables{{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}});
-    CHECK_FALSE(place_from_environment());
+    CHECK_FALSE(rank_from_environment());
   }
   SECTION("mpirun on one machine, and on several") {
     const Environment set(Variables{{"OMPI_COMM_WORLD_RANK", "1"},
                                     {"OMPI_COMM_WORLD_SIZE", "2"},
                                     {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
                                     {"PMIX_NAMESPACE", "1234"}});
-    CHECK(place_from_environment()->rendezvous.host == "127.0.0.1");
+    CHECK(rank_from_environment()->rendezvous.host == "127.0.0.1");
     const Environment apart(Variables{{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}});
-    CHECK_THROWS_WITH(place_from_environment(), Contains("DOETUNE_RENDEZVOUS"));
+    CHECK_THROWS_WITH(rank_from_environment(), Contains("DOETUNE_RENDEZVOUS"));
     const Environment met(Variables{{"DOETUNE_RENDEZVOUS", "head:5000"}});
-    CHECK(place_from_environment()->several_machines);
+    CHECK(rank_from_environment()->several_machines);
   }
   SECTION("a wrong one is named") {
     const Environment set(
         {{"DOETUNE_RANK", "4"}, {"DOETUNE_RANKS", "4"}, {"DOETUNE_RENDEZVOUS", "head:5000"}});
-    CHECK_THROWS_WITH(place_from_environment(),
-                      Contains("DOETUNE_RANK must be") && Contains("'4'"));
+    CHECK_THROWS_WITH(rank_from_environment(), Contains("DOETUNE_RANK must be") && Contains("'4'"));
   }
 }
 
@@ -143,7 +142,7 @@ TEST_CASE("what thousands of ranks say together is longer than what a stranger m
 }
 
 TEST_CASE("many ranks that never come are not all listed", "[group]") {
-  const Place place = places(500)[0];
+  const RankContext place = places(500)[0];
   CHECK_THROWS_WITH(Group(place, Json::object(), milliseconds(100)),
                     Contains("rank 1, 2, 3, 4, 5, 6, 7, 8 and 491 others of 500 did not connect"));
 }
@@ -156,11 +155,11 @@ TEST_CASE("a name that means this machine alone is told, with what to set", "[gr
   const auto why = Contains("no other machine reaches localhost, which is " + loopback);
   const auto remedy = Contains("DOETUNE_RENDEZVOUS=host:port must give an address");
   const auto told = why && remedy;
-  const Place root{0, 2, 0, {"localhost", 5000}, -1, true};
+  const RankContext root{0, 2, 0, {"localhost", 5000}, -1, true};
   CHECK_THROWS_AS(Group(root, Json::object(), std::chrono::hours(1)), UsageError);
   CHECK_THROWS_WITH(Group(root, Json::object(), std::chrono::hours(1)), told);
   const int nobody = local_address(listen_at({"127.0.0.1", 0}).get()).port;
-  const Place other{1, 2, 0, {"localhost", nobody}, -1};
+  const RankContext other{1, 2, 0, {"localhost", nobody}, -1};
   CHECK_THROWS_WITH(Group(other, Json::object(), milliseconds(100)), told);
 }
 
@@ -206,7 +205,7 @@ TEST_CASE("without rank 0 the others end when the time is over", "[group]") {
 
 TEST_CASE("a port in use is told", "[group]") {
   const FileDescriptor other = listen_at({"127.0.0.1", 0});
-  const Place place{0, 2, 0, local_address(other.get()), -1};
+  const RankContext place{0, 2, 0, local_address(other.get()), -1};
   CHECK_THROWS_WITH(Group(place, Json::object(), seconds(1)),
                     Contains("in use") && Contains(std::to_string(place.rendezvous.port)));
 }
@@ -229,7 +228,7 @@ TEST_CASE("strangers and cut messages at the rendezvous change nothing", "[group
 
 TEST_CASE("a server that is not doetune's is told", "[group]") {
   const FileDescriptor listener = listen_at({"127.0.0.1", 0});
-  const Place place{1, 2, 1, local_address(listener.get()), -1};
+  const RankContext place{1, 2, 1, local_address(listener.get()), -1};
   const auto thrown = run_threads(2, [&](int rank) {
     if (rank == 1) Group(place, Json::object(), seconds(5));
     if (rank == 0) {

@@ -1,4 +1,4 @@
-// Picture files. Vouched for by the formats' definitions: PPM and PGM hold the samples themselves.
+// Image files. Vouched for by the formats' definitions: PPM and PGM hold the samples themselves.
 #include <catch2/catch.hpp>
 
 #include <fstream>
@@ -31,9 +31,9 @@ std::string ppm(std::array<int, 3> left, std::array<int, 3> right) {
 }
 
 std::vector<std::byte> jpeg(std::uint64_t seed) {
-  Picture picture(64, 48);
-  Scene(64, 48, seed).draw(0, picture);
-  return FrameEncoder(64, 48).encode(picture.view());
+  YcbcrImage image(64, 48);
+  Scene(64, 48, seed).draw(0, image);
+  return FrameEncoder(64, 48).encode(image.view());
 }
 
 void write(const std::filesystem::path& file, const std::string& bytes = "x") {
@@ -47,30 +47,30 @@ TEST_CASE("colours of a file come to the network as they are", "[image-file]") {
   const std::array<int, 3> orange{230, 120, 10};
   const std::array<int, 3> blue{5, 60, 200};
   std::vector<float> rgb(3 * 8 * 6);
-  const DecodedPicture picture = decoder.decode(to_bytes(ppm(orange, blue)));
-  CHECK(picture.view.width == 8);
-  CHECK(picture.view.height == 6);
-  Resizer({6, 8})(picture.view, rgb);
+  const DecodedImage image = decoder.decode(to_bytes(ppm(orange, blue)));
+  CHECK(image.view.width == 8);
+  CHECK(image.view.height == 6);
+  Resizer({6, 8})(image.view, rgb);
   for (int x = 0; x < 8; ++x)
     for (int c = 0; c < 3; ++c)
       CHECK(255 * rgb[3 * (8 * 2 + x) + c] ==
             Approx((x < 4 ? orange : blue)[c]).margin(2.5));  // rounding of three 8-bit samples
 
-  const DecodedPicture grey = decoder.decode(to_bytes("P5\n2 2\n255\n" + std::string(4, '\x33')));
+  const DecodedImage grey = decoder.decode(to_bytes("P5\n2 2\n255\n" + std::string(4, '\x33')));
   Resizer({6, 8})(grey.view, rgb);
   for (const float level : rgb) CHECK(255 * level == Approx(0x33));
 }
 
-TEST_CASE("a picture outlives the decoding of the next one", "[image-file]") {
+TEST_CASE("an image outlives the decoding of the next one", "[image-file]") {
   ImageDecoder decoder;
-  const DecodedPicture first = decoder.decode(jpeg(1));
+  const DecodedImage first = decoder.decode(jpeg(1));
   const std::vector<std::uint8_t> before(first.view.luma, first.view.luma + 64);
-  const DecodedPicture second = decoder.decode(jpeg(2));
+  const DecodedImage second = decoder.decode(jpeg(2));
   CHECK(std::equal(before.begin(), before.end(), first.view.luma));
   CHECK_FALSE(std::equal(before.begin(), before.end(), second.view.luma));
 }
 
-TEST_CASE("a picture file cut off is an error, and the next one decodes", "[image-file]") {
+TEST_CASE("an image file cut off is an error, and the next one decodes", "[image-file]") {
   ImageDecoder decoder;
   for (const auto& whole : {jpeg(1), to_bytes(ppm({1, 2, 3}, {4, 5, 6}))}) {
     // libavcodec forgives what a JPEG lacks of its last block.
@@ -80,7 +80,7 @@ TEST_CASE("a picture file cut off is an error, and the next one decodes", "[imag
   }
 }
 
-TEST_CASE("damage to a picture file gives an error or a picture, never a crash", "[image-file]") {
+TEST_CASE("damage to an image file gives an error or an image, never a crash", "[image-file]") {
   ImageDecoder decoder;
   const auto whole = jpeg(1);
   int errors = 0;
@@ -100,7 +100,7 @@ TEST_CASE("damage to a picture file gives an error or a picture, never a crash",
   CHECK(decoder.decode(whole).view.width == 64);
 }
 
-TEST_CASE("files that are no pictures, and sizes that no picture has, are errors", "[image-file]") {
+TEST_CASE("files that are no images, and sizes that no image has, are errors", "[image-file]") {
   const TemporaryDirectory place;
   ImageDecoder decoder;
   CHECK_THROWS_WITH(decoder.decode(to_bytes("")), Catch::Contains("empty"));
@@ -112,7 +112,7 @@ TEST_CASE("files that are no pictures, and sizes that no picture has, are errors
   CHECK_THROWS_WITH(read_file(place / "huge.ppm"), Catch::Contains("for an image"));
 }
 
-TEST_CASE("the pictures of a directory are those of the tree, sorted by path", "[image-file]") {
+TEST_CASE("the images of a directory are those of the tree, sorted by path", "[image-file]") {
   const TemporaryDirectory place;
   std::filesystem::create_directories(place / "b" / "deep");
   for (const char* name : {"z.JPG", "a.png", "b/1.ppm", "b/deep/2.bmp", "notes.txt", "b/jpg"})
@@ -120,19 +120,19 @@ TEST_CASE("the pictures of a directory are those of the tree, sorted by path", "
   std::filesystem::create_directory_symlink(place.path(), place / "b" / "loop");
   const std::vector<std::filesystem::path> expected{place / "a.png", place / "b/1.ppm",
                                                     place / "b/deep/2.bmp", place / "z.JPG"};
-  CHECK(pictures_in(place.path()) == expected);
+  CHECK(images_in(place.path()) == expected);
 }
 
 TEST_CASE("a ring is red at its radius and leaves all else as it was", "[drawing]") {
-  const DecodedPicture grey =
+  const DecodedImage grey =
       ImageDecoder().decode(to_bytes("P5\n65 49\n255\n" + std::string(65 * 49, '\x50')));
-  Picture picture = drawable(grey.view);
-  const PictureView view = picture.view();
+  YcbcrImage image = drawable(grey.view);
+  const YcbcrView view = image.view();
   CHECK(view.width == 64);  // even
   CHECK(view.height == 48);
-  draw_ring(picture, 30, 20, 10);
-  draw_ring(picture, 0, 0, 5);      // partly outside
-  draw_ring(picture, -50, 500, 9);  // and wholly
+  draw_ring(image, 30, 20, 10);
+  draw_ring(image, 0, 0, 5);      // partly outside
+  draw_ring(image, -50, 500, 9);  // and wholly
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 64; ++x) {
       const double off = std::abs(std::hypot(x - 30, y - 20) - 10);
@@ -144,13 +144,13 @@ TEST_CASE("a ring is red at its radius and leaves all else as it was", "[drawing
 }
 
 TEST_CASE("a copy to draw on has the colours of video of either range", "[drawing]") {
-  // Black and white of video are luma 16 and 235 (BT.601); of pictures 0 and 255.
+  // Black and white of video are luma 16 and 235 (BT.601); of images 0 and 255.
   const std::vector<std::uint8_t> luma{16, 16, 235, 235};
   const std::vector<std::uint8_t> chroma{128, 240};
-  PictureView view{2, 2, luma.data(), chroma.data(), chroma.data() + 1, 2, 1, 1, 1, false};
-  const Picture picture = drawable(view);
-  CHECK(picture.view().luma[0] == 0);
-  CHECK(picture.view().luma[2] == 255);
-  CHECK(picture.view().blue[0] == 128);
-  CHECK(picture.view().red[0] == 255);
+  YcbcrView view{2, 2, luma.data(), chroma.data(), chroma.data() + 1, 2, 1, 1, 1, false};
+  const YcbcrImage image = drawable(view);
+  CHECK(image.view().luma[0] == 0);
+  CHECK(image.view().luma[2] == 255);
+  CHECK(image.view().blue[0] == 128);
+  CHECK(image.view().red[0] == 255);
 }

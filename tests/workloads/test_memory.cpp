@@ -51,13 +51,13 @@ TEST_CASE("memory that a control group does not leave is refused, with what it w
           "[memory]") {
   const TemporaryDirectory directory;
   const std::filesystem::path root = directory.path();
-  CHECK_NOTHROW(require_memory(1 << 30, "pictures", root));  // nothing is known
+  CHECK_NOTHROW(require_memory(1 << 30, "images", root));  // nothing is known
   write_file(root / "proc/meminfo", "MemAvailable: 1000000 kB\n");
   write_file(root / "proc/self/cgroup", "0::/job\n");
   write_file(root / "sys/fs/cgroup/job/memory.max", "90000\n");
   write_file(root / "sys/fs/cgroup/job/memory.current", "60000\n");
-  CHECK_NOTHROW(require_memory(30'000, "pictures", root));
-  CHECK_THROWS_AS(require_memory(30'001, "pictures", root), Infeasible);
-  CHECK_THROWS_WITH(require_memory(30'001, "pictures", root),
-                    "not enough memory for pictures: 30001 bytes requested, 30000 available");
+  CHECK_NOTHROW(require_memory(30'000, "images", root));
+  CHECK_THROWS_AS(require_memory(30'001, "images", root), Infeasible);
+  CHECK_THROWS_WITH(require_memory(30'001, "images", root),
+                    "not enough memory for images: 30001 bytes requested, 30000 available");
 }

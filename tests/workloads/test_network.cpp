@@ -61,7 +61,7 @@ TEST_CASE("networks have the sizes of their publications", "[network]") {
 }
 
 TEST_CASE("a classifier can have another number of classes", "[network]") {
-  // Darknet-19's last convolution is before the mean over the picture.
+  // Darknet-19's last convolution is before the mean over the image.
   const Network pooled = with_classes(make_network("darknet-19", 64), 10);
   CHECK(pooled.output() == Shape{10, 1, 1});
   CHECK(parameters(make_network("darknet-19", 64)) - parameters(pooled) == 990 * (1024 + 1));
@@ -81,7 +81,7 @@ TEST_CASE("tracknet maps three frames to a heat map of their size", "[network]")
   const Network net = make_network("tracknet", 360);
   CHECK(net.input == Shape{9, 360, 640});
   CHECK(net.output() == Shape{1, 360, 640});
-  CHECK(net.pictures() == 3);
+  CHECK(net.images() == 3);
   // By hand: 10,695,744 weights of the 18 convolutions, and 2 numbers for each of 4096 filters.
   CHECK(parameters(net) == 10'703'936);
 }
@@ -165,7 +165,7 @@ TEST_CASE("pooling rounds sizes up", "[network]") {
 
 TEST_CASE("reorg is a permutation in Darknet's order", "[network]") {
   // Darknet's loops for 4 channels, 2 x 2, stride 2, written out: the one view channel is a 4 x 4
-  // picture, and output channel k takes every second pixel from offset (k % 2, k / 2).
+  // image, and output channel k takes every second pixel from offset (k % 2, k / 2).
   const Shape in{4, 2, 2};
   const std::vector<std::int64_t> expected{0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15};
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(reorg_source(in, 2, i) == expected[i]);

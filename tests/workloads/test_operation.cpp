@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "workloads/peak_rates/gemm.h"
 #include "workloads/peak_rates/operation.h"
 
 using namespace doetune;

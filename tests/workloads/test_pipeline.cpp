@@ -14,13 +14,13 @@ using namespace doetune::workloads;
 namespace fs = std::filesystem;
 using Catch::Contains;
 
-struct Workplace {
+struct TemporaryDirectory {
   fs::path path = fs::temp_directory_path() / ("doetune-pipeline-" + std::to_string(getpid()));
-  Workplace() { fs::create_directories(path); }
-  ~Workplace() { fs::remove_all(path); }
+  TemporaryDirectory() { fs::create_directories(path); }
+  ~TemporaryDirectory() { fs::remove_all(path); }
 };
 
-const ClipSpec kPictures{64, 48, 12, 1};
+const ClipSpec kImages{64, 48, 12, 1};
 
 FeedOptions options() {
   FeedOptions options;
@@ -40,10 +40,10 @@ std::vector<float> three_batches(const ImageStore& store, const FeedOptions& opt
 
 }  // namespace
 
-TEST_CASE("records and loose files hold the same pictures", "[pipeline]") {
-  const Workplace place;
-  const auto records = open_records(kPictures, place.path);
-  const auto loose = open_loose(kPictures, place.path);
+TEST_CASE("records and loose files hold the same images", "[pipeline]") {
+  const TemporaryDirectory place;
+  const auto records = open_records(kImages, place.path);
+  const auto loose = open_loose(kImages, place.path);
   REQUIRE(records->count() == 12);
   REQUIRE(loose->count() == 12);
   std::vector<std::byte> one, other;
@@ -58,8 +58,8 @@ TEST_CASE("records and loose files hold the same pictures", "[pipeline]") {
 
 TEST_CASE("batches do not depend on who makes them, how far ahead, or from which format",
           "[pipeline]") {
-  const Workplace place;
-  const auto records = open_records(kPictures, place.path);
+  const TemporaryDirectory place;
+  const auto records = open_records(kImages, place.path);
   const auto expected = three_batches(*records, options());
   const auto differently = [&](auto change) {
     FeedOptions other = options();
@@ -70,43 +70,43 @@ TEST_CASE("batches do not depend on who makes them, how far ahead, or from which
   CHECK(differently([](FeedOptions& o) { o.readers = 3, o.depth = 5; }) == expected);
   CHECK(differently([](FeedOptions& o) { o.augment_in_readers = false; }) == expected);
   CHECK(differently([](FeedOptions& o) { o.resident = true; }) == expected);
-  CHECK(three_batches(*open_loose(kPictures, place.path), options()) == expected);
+  CHECK(three_batches(*open_loose(kImages, place.path), options()) == expected);
   CHECK(differently([](FeedOptions& o) { o.seed = 2; }) != expected);
   CHECK(differently([](FeedOptions& o) { o.augmentation = Augmentation::none; }) != expected);
 }
 
-TEST_CASE("batches and pictures that memory cannot hold are refused before they are made",
+TEST_CASE("batches and images that memory cannot hold are refused before they are made",
           "[pipeline]") {
   const FeedOptions few = options();
   CHECK_NOTHROW(require_feed_memory(few, 1 << 30));  // they stay on the disk
   FeedOptions resident = few;
   resident.resident = true;
-  // Three batches of five pictures of 12 KiB, and 2^40 such pictures.
+  // Three batches of five images of 12 KiB, and 2^40 such images.
   CHECK_THROWS_WITH(require_feed_memory(resident, std::int64_t{1} << 40),
                     Contains("3 batches of 5 images and 1099511627776 images: "
                              "13510798882295808 bytes"));
   FeedOptions ahead = few;
   ahead.size = 1 << 20;
   CHECK_THROWS_AS(require_feed_memory(ahead, 12), Infeasible);
-  const Workplace place;
-  const auto records = open_records(kPictures, place.path);
+  const TemporaryDirectory place;
+  const auto records = open_records(kImages, place.path);
   FeedClock clock;
   CHECK_THROWS_AS(Feed(*records, ahead, clock), Infeasible);
 }
 
 TEST_CASE("loose files need a directory that can be written", "[pipeline]") {
-  const Workplace place;
-  CHECK_THROWS_AS(open_loose(kPictures, {}), UsageError);
-  CHECK_THROWS_WITH(open_loose(kPictures, {}), Contains("XDG_CACHE_HOME"));
+  const TemporaryDirectory place;
+  CHECK_THROWS_AS(open_loose(kImages, {}), UsageError);
+  CHECK_THROWS_WITH(open_loose(kImages, {}), Contains("XDG_CACHE_HOME"));
   std::ofstream(place.path / "file");
-  CHECK_THROWS_AS(open_loose(kPictures, place.path / "file" / "cache"), UsageError);
-  CHECK_THROWS_WITH(open_loose(kPictures, place.path / "file" / "cache"),
+  CHECK_THROWS_AS(open_loose(kImages, place.path / "file" / "cache"), UsageError);
+  CHECK_THROWS_WITH(open_loose(kImages, place.path / "file" / "cache"),
                     Contains((place.path / "file" / "cache").string()));
 }
 
 TEST_CASE("stages that do not run take no time", "[pipeline]") {
-  const Workplace place;
-  const auto records = open_records(kPictures, place.path);
+  const TemporaryDirectory place;
+  const auto records = open_records(kImages, place.path);
   FeedOptions resident = options();
   resident.resident = true;
   resident.augmentation = Augmentation::none;
@@ -121,9 +121,9 @@ TEST_CASE("stages that do not run take no time", "[pipeline]") {
   CHECK(clock.seconds()[index_of(FeedStage::copy)] > 0);
 }
 
-TEST_CASE("pictures that are missing or damaged end the feed with a message", "[pipeline]") {
-  const Workplace place;
-  const auto loose = open_loose(kPictures, place.path);
+TEST_CASE("images that are missing or damaged end the feed with a message", "[pipeline]") {
+  const TemporaryDirectory place;
+  const auto loose = open_loose(kImages, place.path);
   fs::path folder;
   for (const auto& entry : fs::directory_iterator(place.path))
     if (entry.is_directory()) folder = entry.path();
@@ -131,8 +131,8 @@ TEST_CASE("pictures that are missing or damaged end the feed with a message", "[
   std::vector<std::byte> bytes;
   CHECK_THROWS_WITH(loose->read(3, bytes), Contains("000003.jpg"));
   for (const auto& entry : fs::directory_iterator(folder))
-    std::ofstream(entry.path(), std::ios::binary) << "no picture";
-  std::ofstream(folder / "000003.jpg", std::ios::binary) << "no picture";
+    std::ofstream(entry.path(), std::ios::binary) << "no image";
+  std::ofstream(folder / "000003.jpg", std::ios::binary) << "no image";
   CHECK_THROWS_AS(three_batches(*loose, options()), VideoError);
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("the reference's gradients are those of its loss, by central differenc
 
 TEST_CASE("normalised outputs have the mean and variance that scale and shift say",
           "[reference_training]") {
-  // One class a filter of a 1 x 1 picture: the logits are the normalised outputs, over the images.
+  // One class a filter of a 1 x 1 image: the logits are the normalised outputs, over the images.
   NetworkBuilder builder("normalised", {6, 1, 1});
   const Network net =
       builder.conv({4, {1, 1}, 1, {0, 0}, Activation::linear, true}).build(ClassificationHead{4});

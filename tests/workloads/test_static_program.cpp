@@ -22,7 +22,7 @@ using doetune::tests::make_video;
 using doetune::workloads::VideoReader;
 using doetune::workloads::VideoWriter;
 
-/// Small enough for a second or less: 32-pixel networks and pictures.
+/// Small enough for a second or less: 32-pixel networks and images.
 const Arguments kSmall{"--input_size", "32", "--frame_width", "64",   "--frame_height", "64",
                        "--warmup",     "0",  "--baseline",    "0.05", "--roofline",     "off"};
 const Arguments kGenerated = with(kSmall, {"--images", "30"});
@@ -30,25 +30,25 @@ const Arguments kGenerated = with(kSmall, {"--images", "30"});
 const Arguments kTracknet{"--model",  "tracknet", "--input_size", "72",
                           "--warmup", "0",        "--roofline",   "off"};
 
-Program static_inference(const Workplace& place, const Arguments& arguments,
+Program static_inference(const TemporaryDirectory& place, const Arguments& arguments,
                          const Variables& environment = {}) {
   return Program(DOETUNE_STATIC_INFERENCE, place, arguments, environment);
 }
 
-Json answer(const Workplace& place, const Arguments& arguments) {
+Json answer(const TemporaryDirectory& place, const Arguments& arguments) {
   Program program = static_inference(place, arguments);
   REQUIRE(program.exit_code() == 0);
   return Json::parse(place.read("out"));
 }
 
 /// Runs it, checks that it fails with the code, and returns what it says.
-std::string failure(const Workplace& place, const Arguments& arguments, int code) {
+std::string failure(const TemporaryDirectory& place, const Arguments& arguments, int code) {
   Program program = static_inference(place, arguments);
   CHECK(program.exit_code() == code);
   return place.read("err");
 }
 
-Json answer_to(const Workplace& place, const Json& request) {
+Json answer_to(const TemporaryDirectory& place, const Json& request) {
   return answer_to(DOETUNE_STATIC_INFERENCE, place, request);
 }
 
@@ -62,9 +62,9 @@ Json small_request() {
           {"time_limit_s", 900}};
 }
 
-/// A directory of PPM pictures of 20 x 16 pixels, each with a gradient of its own.
-std::string make_pictures(const Workplace& place, int count) {
-  const auto directory = place / "pictures";
+/// A directory of PPM images of 20 x 16 pixels, each with a gradient of its own.
+std::string make_images(const TemporaryDirectory& place, int count) {
+  const auto directory = place / "images";
   std::filesystem::create_directories(directory / "more");
   for (int i = 0; i < count; ++i) {
     std::ofstream file(directory / (i % 3 == 0 ? "more" : ".") / (std::to_string(i) + ".ppm"),
@@ -78,7 +78,7 @@ std::string make_pictures(const Workplace& place, int count) {
 }  // namespace
 
 TEST_CASE("throughput is images over total time, whatever the settings", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   for (const Arguments& settings : {Arguments{},
                                     {"--executors_per_gpu", "3", "--batch_size", "4"},
                                     {"--executors_per_gpu", "2", "--schedule", "static",
@@ -103,26 +103,26 @@ TEST_CASE("throughput is images over total time, whatever the settings", "[progr
 }
 
 TEST_CASE("executors, batch size and schedule do not change what is detected", "[program]") {
-  const Workplace place;
-  const Arguments pictures =
-      with(kSmall, {"--source", make_pictures(place, 23), "--confidence_threshold", "0.01"});
-  const Json alone = answer(place, pictures);
+  const TemporaryDirectory place;
+  const Arguments images =
+      with(kSmall, {"--source", make_images(place, 23), "--confidence_threshold", "0.01"});
+  const Json alone = answer(place, images);
   const double detections = alone["responses"]["detections_per_image"];
   CHECK(detections > 0);
   CHECK(alone["responses"]["images"] == 23);
   CHECK(alone["responses"]["read_time"] > 0);
   for (const char* schedule : {"dynamic", "static"})
     for (const char* executors : {"1", "3"}) {
-      const Json shared = answer(place, with(pictures, {"--schedule", schedule, "--batch_size", "5",
-                                                        "--executors_per_gpu", executors}));
+      const Json shared = answer(place, with(images, {"--schedule", schedule, "--batch_size", "5",
+                                                      "--executors_per_gpu", executors}));
       CHECK(shared["responses"]["detections_per_image"].get<double>() == Approx(detections));
       CHECK(shared["responses"]["images"] == 23);
     }
-  CHECK(answer(place, with(pictures, {"--images", "9"}))["responses"]["images"] == 9);
+  CHECK(answer(place, with(images, {"--images", "9"}))["responses"]["images"] == 9);
 }
 
 TEST_CASE("every network runs", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   const Json described = answer(place, {"--describe"});
   for (const Json& model : described["factors"][0]["levels"]) {
     CAPTURE(model);
@@ -142,7 +142,7 @@ TEST_CASE("every network runs", "[program]") {
 }
 
 TEST_CASE("speed-up is against one of the executors alone, where it was measured", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   CHECK(answer(place, kGenerated)["responses"]["speed_up"] == 1);
   const Arguments two = with(kGenerated, {"--executors_per_gpu", "2", "--batch_size", "1"});
   const Json measured = answer(place, two);
@@ -155,7 +155,7 @@ TEST_CASE("speed-up is against one of the executors alone, where it was measured
 }
 
 TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   SECTION("passes and repeats") {
     Json request = small_request();
     request["settings"]["passes"] = 3;
@@ -168,9 +168,9 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
     const auto times = result["series"]["total_time"].get<std::vector<double>>();
     CHECK(window[1] - window[0] >= std::accumulate(times.begin(), times.end(), 0.0));
   }
-  SECTION("every pass reads and decodes every picture") {
+  SECTION("every pass reads and decodes every image") {
     Json request = small_request();
-    request["settings"]["source"] = make_pictures(place, 3);
+    request["settings"]["source"] = make_images(place, 3);
     request["settings"]["images"] = 1;
     request["repeats"] = 4;
     const Json result = answer_to(place, request);
@@ -196,7 +196,7 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
 
 TEST_CASE("a video is processed at its own rate, and one that ends early as far as it goes",
           "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   make_video(place / "whole.avi", {"mpeg4", 40});
   const Arguments whole = with(kSmall, {"--source", place / "whole.avi"});
   const Json json = answer(place, with(whole, {"--executors_per_gpu", "2", "--batch_size", "3"}));
@@ -216,7 +216,7 @@ TEST_CASE("a video is processed at its own rate, and one that ends early as far 
 }
 
 TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   const auto says = [&](const Arguments& arguments, int code, const char* what) {
     CHECK_THAT(failure(place, with(kSmall, arguments), code), Catch::Contains(what));
   };
@@ -239,17 +239,17 @@ TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[pr
   says({"--weights", place / "short.weights"}, 1, "truncated");
 }
 
-TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[program]") {
-  const Workplace place;
-  const std::string pictures = make_pictures(place, 10);
-  std::filesystem::resize_file(place / "pictures/4.ppm", 100);
-  const Arguments arguments = with(kSmall, {"--source", pictures, "--batch_size", "4"});
+TEST_CASE("a broken image ends the run, named, or is left out if asked", "[program]") {
+  const TemporaryDirectory place;
+  const std::string images = make_images(place, 10);
+  std::filesystem::resize_file(place / "images/4.ppm", 100);
+  const Arguments arguments = with(kSmall, {"--source", images, "--batch_size", "4"});
   CHECK_THAT(failure(place, arguments, 1),
-             Catch::Contains("pictures/./4.ppm") || Catch::Contains("pictures/4.ppm"));
+             Catch::Contains("images/./4.ppm") || Catch::Contains("images/4.ppm"));
   const Json json = answer(place, with(arguments, {"--skip_broken", "true"}));
   CHECK(json["responses"]["images"] == 9);
   CHECK(json["notes"]["left_out"] == "1 of 10 images were skipped as corrupt");
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(pictures))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(images))
     if (entry.is_regular_file()) std::filesystem::resize_file(entry, 5);
   CHECK_THAT(failure(place, with(arguments, {"--skip_broken", "true"}), 1),
              Catch::Contains("none of the images"));
@@ -257,7 +257,7 @@ TEST_CASE("a broken picture ends the run, named, or is left out if asked", "[pro
 
 TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever works on it",
           "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   make_video(place / "in.mp4", {"mpeg4", 11});
   const auto track = [&](const char* output, const Arguments& settings) {
     return answer(place, with(with(kTracknet, {"--source", place / "in.mp4", "--output",
@@ -270,8 +270,8 @@ TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever w
   CHECK(written.information().frames_per_second == Approx(25));
   CHECK(written.information().width == 96);
   for (int i = 0; i < 11; ++i) {
-    const auto picture = written.frame(i);  // a corner, where no ring is drawn
-    CHECK(static_cast<int>(picture.view.luma[0]) ==
+    const auto image = written.frame(i);  // a corner, where no ring is drawn
+    CHECK(static_cast<int>(image.view.luma[0]) ==
           Approx((grey_of(i) - 16) * 255 / 219.0).margin(6));
   }
   const Json& responses = json["responses"];
@@ -287,16 +287,15 @@ TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever w
 }
 
 TEST_CASE("tracknet's frames must be of one size, and its video must have a place", "[program]") {
-  const Workplace place;
-  const std::string pictures = make_pictures(place, 3);
-  CHECK_THAT(
-      failure(place, with(kTracknet, {"--source", pictures, "--output", "/nowhere/x.avi"}), 1),
-      Catch::Contains("/nowhere/x.avi"));
-  std::ofstream(place / "pictures/z.pgm", std::ios::binary) << "P5\n30 30\n255\n"
-                                                            << std::string(900, 'x');
+  const TemporaryDirectory place;
+  const std::string images = make_images(place, 3);
+  CHECK_THAT(failure(place, with(kTracknet, {"--source", images, "--output", "/nowhere/x.avi"}), 1),
+             Catch::Contains("/nowhere/x.avi"));
+  std::ofstream(place / "images/z.pgm", std::ios::binary) << "P5\n30 30\n255\n"
+                                                          << std::string(900, 'x');
   CHECK_THAT(failure(place,
                      with(kTracknet,
-                          {"--source", pictures, "--batch_size", "1", "--output", place / "x.avi"}),
+                          {"--source", images, "--batch_size", "1", "--output", place / "x.avi"}),
                      1),
              Catch::Contains("20 x 16") && Catch::Contains("30 x 30"));
   CHECK_FALSE(std::filesystem::exists(place / "x.avi"));
@@ -304,7 +303,7 @@ TEST_CASE("tracknet's frames must be of one size, and its video must have a plac
 }
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   for (const int pause_ms : {0, 500}) {  // while it starts, and at work
     Program program = static_inference(
         place, with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
@@ -319,7 +318,7 @@ TEST_CASE("the death of an executor ends the run, named, with nothing left", "[p
 }
 
 TEST_CASE("executors end with the program, however it ends", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   for (const int signal : {SIGTERM, SIGKILL}) {
     Program program = static_inference(
         place, with(kGenerated, {"--executors_per_gpu", "2", "--duration", "600"}));
@@ -331,7 +330,7 @@ TEST_CASE("executors end with the program, however it ends", "[program]") {
 }
 
 TEST_CASE("without a GPU the device cuda ends with code 77 and says why", "[program]") {
-  const Workplace place;
+  const TemporaryDirectory place;
   Program program = static_inference(place, with(kGenerated, {"--device", "cuda"}),
                                      {{"CUDA_VISIBLE_DEVICES", ""}});
   CHECK(program.exit_code() == 77);

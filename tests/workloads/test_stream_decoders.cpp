@@ -1,4 +1,4 @@
-// The pictures that decoders give are those of the video decoded from its start, whatever is left
+// The images that decoders give are those of the video decoded from its start, whatever is left
 // out and however many threads decode.
 #include <catch2/catch.hpp>
 
@@ -21,11 +21,11 @@ Clip clip_of(VideoCodec codec) {
   return Clip::read(file.get(), true).value();
 }
 
-std::vector<std::uint8_t> luma_of(const PictureView& picture) {
+std::vector<std::uint8_t> luma_of(const YcbcrView& source) {
   std::vector<std::uint8_t> luma;
-  for (int y = 0; y < picture.height; ++y) {
-    const std::uint8_t* row = picture.luma + static_cast<std::ptrdiff_t>(y) * picture.luma_stride;
-    luma.insert(luma.end(), row, row + picture.width);
+  for (int y = 0; y < source.height; ++y) {
+    const std::uint8_t* row = source.luma + static_cast<std::ptrdiff_t>(y) * source.luma_stride;
+    luma.insert(luma.end(), row, row + source.width);
   }
   return luma;
 }
@@ -79,7 +79,7 @@ TEST_CASE("frames picked from a camera are those of its video", "[decoders]") {
   }
 }
 
-TEST_CASE("threads that decode ahead give the same pictures in the same order", "[decoders]") {
+TEST_CASE("threads that decode ahead give the same images in the same order", "[decoders]") {
   const StreamPlan plan{5, 7, 1, 30, kClipFrames};
   for (const VideoCodec codec : {VideoCodec::mjpeg, VideoCodec::mpeg4}) {
     const Clip clip = clip_of(codec);
@@ -100,7 +100,7 @@ TEST_CASE("threads that decode ahead give the same pictures in the same order", 
   }
 }
 
-TEST_CASE("decoders that are left with pictures not taken end all the same", "[decoders]") {
+TEST_CASE("decoders that are left with images not taken end all the same", "[decoders]") {
   const Clip clip = clip_of(VideoCodec::mjpeg);
   const StreamPlan plan{50, 7, 1, 30, kClipFrames};
   for (const int taken : {0, 1, 20}) {
@@ -110,7 +110,7 @@ TEST_CASE("decoders that are left with pictures not taken end all the same", "[d
   }
 }
 
-TEST_CASE("a packet that is broken is told to the one who wants its picture", "[decoders]") {
+TEST_CASE("a packet that is broken is told to the one who wants its image", "[decoders]") {
   const Clip clip = broken_clip(VideoCodec::mjpeg, 4);
   std::vector<StreamFrame> share;
   for (int i = 0; i < 10; ++i) share.push_back({0, i, i});

@@ -13,7 +13,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// Finds as many boxes in a picture as its mean luma says, so that images can be told apart.
+/// Finds as many boxes in an image as its mean luma says, so that images can be told apart.
 class WatchfulNetwork final : public CompiledNetwork {
  public:
   WatchfulNetwork(int lanes, int batch) : lanes_(lanes), batch_(batch) {}
@@ -21,10 +21,10 @@ class WatchfulNetwork final : public CompiledNetwork {
   int lanes() const override { return lanes_; }
   std::span<float> input() override { return {}; }
 
-  void load(int image, const PictureView& picture, int) override {
+  void load(int image, const YcbcrView& source, int) override {
     CHECK(static_cast<int>(under_way_.size()) <= (lanes_ == 1 ? 0 : lanes_));
     CHECK(image == static_cast<int>(loading_.size()));
-    loading_.push_back(picture.luma[0]);
+    loading_.push_back(source.luma[0]);
   }
 
   void submit(int images) override {
@@ -77,8 +77,8 @@ TEST_CASE("each image of a share is analysed once, within the lanes that there a
         for (const int images : {0, 1, 8, 23, 40}) {
           CAPTURE(lanes, batch, decoders, images);
           WatchfulNetwork network(lanes, batch);
-          Decoders pictures(clip, decoders, 6);
-          Pipeline pipeline(network, pictures, batch);
+          Decoders sources(clip, decoders, 6);
+          Pipeline pipeline(network, sources, batch);
           expected = 0;
           for (int i = 0; i < images; ++i) expected += decoder.decode(clip.packet(i)).luma[0];
           for (int repeat = 0; repeat < 2; ++repeat) {

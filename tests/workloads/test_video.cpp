@@ -17,9 +17,9 @@
 
 #include "base/file_descriptor.h"
 #include "workloads/video/clip.h"
-#include "workloads/video/picture.h"
 #include "workloads/video/scene.h"
 #include "workloads/video/video.h"
+#include "workloads/video/ycbcr_image.h"
 
 using namespace doetune;
 using namespace doetune::workloads;
@@ -33,21 +33,21 @@ struct TemporaryDirectory {
   ~TemporaryDirectory() { std::filesystem::remove_all(path); }
 };
 
-Picture uniform(int width, int height, std::uint8_t luma, std::uint8_t blue, std::uint8_t red) {
-  Picture picture(width, height);
-  for (int y = 0; y < height; ++y) std::fill_n(picture.luma_row(y), width, luma);
+YcbcrImage uniform(int width, int height, std::uint8_t luma, std::uint8_t blue, std::uint8_t red) {
+  YcbcrImage image(width, height);
+  for (int y = 0; y < height; ++y) std::fill_n(image.luma_row(y), width, luma);
   for (int y = 0; y < height / 2; ++y) {
-    std::fill_n(picture.blue_row(y), width / 2, blue);
-    std::fill_n(picture.red_row(y), width / 2, red);
+    std::fill_n(image.blue_row(y), width / 2, blue);
+    std::fill_n(image.red_row(y), width / 2, red);
   }
-  return picture;
+  return image;
 }
 
 }  // namespace
 
-TEST_CASE("a uniform picture becomes its colour at any size", "[picture]") {
+TEST_CASE("a uniform image becomes its colour at any size", "[image]") {
   // JPEG (JFIF 1.02): red is Y 76, Cb 85, Cr 255.
-  const Picture red = uniform(64, 48, 76, 85, 255);
+  const YcbcrImage red = uniform(64, 48, 76, 85, 255);
   for (const int size : {7, 32, 100}) {
     std::vector<float> rgb(3 * size * size);
     Resizer({size, size})(red.view(), rgb);
@@ -59,9 +59,9 @@ TEST_CASE("a uniform picture becomes its colour at any size", "[picture]") {
   }
 }
 
-TEST_CASE("resizing is linear between samples", "[picture]") {
+TEST_CASE("resizing is linear between samples", "[image]") {
   // A luma ramp of 2 per column, halved: each output pixel lies midway between two columns.
-  Picture ramp = uniform(32, 32, 0, 128, 128);
+  YcbcrImage ramp = uniform(32, 32, 0, 128, 128);
   for (int y = 0; y < 32; ++y)
     for (int x = 0; x < 32; ++x) ramp.luma_row(y)[x] = static_cast<std::uint8_t>(2 * x);
   std::vector<float> rgb(3 * 16 * 16);
@@ -76,17 +76,17 @@ TEST_CASE("resizing is linear between samples", "[picture]") {
   CHECK(rgb[3 * 2] == Approx(2 * 0.75 / 255.0));  // centre of output 2 is input 0.75
 }
 
-TEST_CASE("drawn pictures survive coding and decoding by every codec, at once and in order",
+TEST_CASE("drawn images survive coding and decoding by every codec, at once and in order",
           "[video]") {
   for (const VideoCodec codec : available_codecs()) {
     CAPTURE(name_of(codec));
     const Scene scene(128, 64, 1);
-    Picture picture(128, 64);
+    YcbcrImage image(128, 64);
     FrameEncoder encoder(128, 64, codec);
     FrameDecoder decoder(codec);
     for (int i = 0; i < 2 * kKeyFrameInterval; ++i) {
-      scene.draw(i, picture);
-      const PictureView decoded = decoder.decode(encoder.encode(picture.view()));
+      scene.draw(i, image);
+      const YcbcrView decoded = decoder.decode(encoder.encode(image.view()));
       if (i == 0) CHECK(encoder.key_frame());
       if (each_frame_by_itself(codec)) CHECK(encoder.key_frame());
       REQUIRE(decoded.width == 128);
@@ -97,7 +97,7 @@ TEST_CASE("drawn pictures survive coding and decoding by every codec, at once an
         for (int x = 0; x < 128; ++x) {
           const int coded = decoded.luma[y * decoded.luma_stride + x];
           const double luma = decoded.full_range ? coded : (coded - 16) * 255.0 / 219;
-          squares += std::pow(picture.luma_row(y)[x] - luma, 2);
+          squares += std::pow(image.luma_row(y)[x] - luma, 2);
         }
       // Grey levels: the drawn noise (5), which coding smooths, and blur around what moves.
       CHECK(std::sqrt(squares / (128 * 64)) < 10);
@@ -107,7 +107,7 @@ TEST_CASE("drawn pictures survive coding and decoding by every codec, at once an
 
 TEST_CASE("a colour is the same whatever codec carries it", "[video]") {
   // JPEG (JFIF 1.02): red is Y 76, Cb 85, Cr 255; in video range (BT.601) it is 81, 90, 240.
-  const Picture red = uniform(64, 48, 76, 85, 255);
+  const YcbcrImage red = uniform(64, 48, 76, 85, 255);
   for (const VideoCodec codec : available_codecs()) {
     CAPTURE(name_of(codec));
     FrameDecoder decoder(codec);
@@ -129,19 +129,19 @@ TEST_CASE("codecs have names", "[video]") {
   CHECK(std::ranges::find(available, VideoCodec::mjpeg) != available.end());
 }
 
-TEST_CASE("a picture that is held outlives the next one and its decoder", "[video]") {
+TEST_CASE("an image that is held outlives the next one and its decoder", "[video]") {
   const auto bright = FrameEncoder(64, 64).encode(uniform(64, 64, 200, 128, 128).view());
   const auto dark = FrameEncoder(64, 64).encode(uniform(64, 64, 20, 128, 128).view());
   auto decoder = std::make_unique<FrameDecoder>();
-  const PictureView picture = decoder->decode(bright);
+  const YcbcrView image = decoder->decode(bright);
   const auto owner = decoder->hold();
   decoder->decode(dark);
   decoder.reset();
-  CHECK(std::abs(picture.luma[0] - 200) < 4);
+  CHECK(std::abs(image.luma[0] - 200) < 4);
 }
 
 TEST_CASE("a scene moves, and the same seed draws the same frame", "[video]") {
-  Picture a(64, 64), b(64, 64), later(64, 64);
+  YcbcrImage a(64, 64), b(64, 64), later(64, 64);
   Scene(64, 64, 9).draw(5, a);
   Scene(64, 64, 9).draw(5, b);
   Scene(64, 64, 9).draw(6, later);
@@ -151,8 +151,8 @@ TEST_CASE("a scene moves, and the same seed draws the same frame", "[video]") {
 
 TEST_CASE("a broken packet is an error, and the next good one decodes", "[video]") {
   FrameEncoder encoder(64, 64);
-  const Picture picture = uniform(64, 64, 100, 128, 128);
-  const auto good = encoder.encode(picture.view());
+  const YcbcrImage image = uniform(64, 64, 100, 128, 128);
+  const auto good = encoder.encode(image.view());
   FrameDecoder decoder;
   CHECK_THROWS_AS(decoder.decode(std::vector<std::byte>(100)), VideoError);
   CHECK(decoder.decode(good).width == 64);
@@ -286,7 +286,7 @@ void use_up_memory() {
 }  // namespace
 
 TEST_CASE("a frame that there is no memory to code is no fault of the video", "[video]") {
-  const Picture picture = uniform(4096, 4096, 100, 110, 120);
+  const YcbcrImage image = uniform(4096, 4096, 100, 110, 120);
   for (const VideoCodec codec : {VideoCodec::mjpeg, VideoCodec::mpeg4}) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
@@ -294,7 +294,7 @@ TEST_CASE("a frame that there is no memory to code is no fault of the video", "[
       FrameEncoder encoder(4096, 4096, codec);
       use_up_memory();
       try {
-        encoder.encode(picture.view());
+        encoder.encode(image.view());
         _exit(1);
       } catch (const std::bad_alloc&) {
         _exit(0);

@@ -21,8 +21,8 @@ using doetune::tests::TemporaryDirectory;
 
 namespace {
 
-std::uint8_t centre(const DecodedPicture& picture) {
-  const PictureView& view = picture.view;
+std::uint8_t centre(const DecodedImage& image) {
+  const YcbcrView& view = image.view;
   return view.luma[view.height / 2 * view.luma_stride + view.width / 2];
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("a video tells its size, rate and frames, and gives them by number in 
   }
 }
 
-TEST_CASE("a video without pictures, or none at all, is an error", "[video-file]") {
+TEST_CASE("a video without images, or none at all, is an error", "[video-file]") {
   const TemporaryDirectory place;
   const auto fails = [&](const char* name, const char* reason) {
     CHECK_THROWS_WITH(VideoReader(place / name), Catch::Contains(reason));
@@ -152,7 +152,7 @@ TEST_CASE("no cut and no damage makes reading crash, hang or run out of memory",
   CHECK(readable < 180);
 }
 
-TEST_CASE("a written video has the pictures, the rate and the size that it was given",
+TEST_CASE("a written video has the images, the rate and the size that it was given",
           "[video-file]") {
   const TemporaryDirectory place;
   FrameEncoder encoder(64, 48);
@@ -160,10 +160,10 @@ TEST_CASE("a written video has the pictures, the rate and the size that it was g
     CAPTURE(name);
     VideoWriter writer(place / name, container_of(name), 64, 48, 12.5);
     for (int i = 0; i < 20; ++i) {
-      Picture picture(64, 48);
+      YcbcrImage image(64, 48);
       for (int y = 0; y < 48; ++y)
-        std::fill_n(picture.luma_row(y), 64, static_cast<std::uint8_t>(grey_of(i)));
-      writer.add(encoder.encode(picture.view()));
+        std::fill_n(image.luma_row(y), 64, static_cast<std::uint8_t>(grey_of(i)));
+      writer.add(encoder.encode(image.view()));
     }
     writer.finish();
     VideoReader reader(place / name);

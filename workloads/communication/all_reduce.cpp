@@ -1,4 +1,9 @@
-#include "workloads/communication/all_reduce.h"
+// The workload `all-reduce`: how fast the ranks form the sum of their values.
+//
+// Of a message of S bytes that is summed over n ranks in the time t, nccl-tests calls S / t the
+// algorithm bandwidth, and S / t x 2 (n - 1) / n, which does not depend on n where every link is
+// busy all the time, the bus bandwidth (nccl-tests, doc/PERFORMANCE.md).
+#include "workloads/workloads.h"
 
 #include <fmt/format.h>
 
@@ -119,7 +124,7 @@ Result run_all_reduce(const Request& request) {
 
 }  // namespace
 
-const Workload& all_reduce() {
+const Workload& all_reduce_workload() {
   static const Workload workload{
       "all-reduce",
       "sums over processes: bandwidth and latency of the links between them",

@@ -95,23 +95,23 @@ std::unique_ptr<Communicator> make_communicator(std::string_view transport, Grou
 
 void in_group(Group& group, std::string_view transport, bool gpus,
               const std::function<void(Communicator&)>& work) {
-  const auto tell = [&](const std::exception& error, int code) {
+  const auto report = [&](const std::exception& error, int code) {
     group.fail(rank_name(group.rank(), group.size()) + ": " + error.what(), code);
   };
   try {
     const auto communicator = make_communicator(transport, group, gpus);
     work(*communicator);
   } catch (const UsageError& error) {
-    tell(error, kExitUsage);
+    report(error, kExitUsage);
     throw;
   } catch (const Infeasible& error) {
-    tell(error, kExitInfeasible);
+    report(error, kExitInfeasible);
     throw;
   } catch (const std::bad_alloc& error) {
-    tell(error, kExitInfeasible);
+    report(error, kExitInfeasible);
     throw;
   } catch (const std::exception& error) {
-    tell(error, kExitFailed);
+    report(error, kExitFailed);
     throw;
   }
 }

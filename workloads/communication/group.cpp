@@ -57,17 +57,17 @@ std::string listed(const std::vector<int>& ranks) {
 }
 
 /// Why ranks may not find each other, where that may be so. Who writes 127.0.0.1 knows.
-std::string hint(const Place& place) {
-  const std::string loopback = loopback_of(place.rendezvous);
-  const std::string& host = place.rendezvous.host;
-  if (loopback.empty() || (host == loopback && !place.several_machines)) return "";
+std::string hint(const RankContext& context) {
+  const std::string loopback = loopback_of(context.rendezvous);
+  const std::string& host = context.rendezvous.host;
+  if (loopback.empty() || (host == loopback && !context.several_machines)) return "";
   return fmt::format(
       ": no other machine reaches {}{}; for ranks on several, DOETUNE_RENDEZVOUS=host:port must "
       "give an address of rank 0's machine that all of them reach",
       host, host == loopback ? "" : fmt::format(", which is {} here", loopback));
 }
 
-void tell(const FileDescriptor& socket, const Json& message) {
+void report(const FileDescriptor& socket, const Json& message) {
   try {
     send_text(socket.get(), message.dump());
   } catch (const Closed&) {
@@ -91,9 +91,9 @@ std::optional<Json> read_hello(int socket) {
 
 std::string rank_name(int rank, int ranks) { return fmt::format("rank {} of {}", rank, ranks); }
 
-Group::Group(const Place& place, const Json& settings,
+Group::Group(const RankContext& context, const Json& settings,
              std::chrono::duration<double> arrival_timeout)
-    : place_(place), host_(machine()), peers_(place.ranks), gone_(place.ranks, false) {
+    : rank_context_(context), host_(machine()), peers_(context.ranks), gone_(context.ranks, false) {
   deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(arrival_timeout);
   if (rank() == 0)
     meet_as_root(settings, deadline_);
@@ -157,7 +157,7 @@ std::optional<Group::Failure> Group::take_in_all(int listener, const Json& setti
         answer_all(failure->told());
         deadline = std::min(deadline, Clock::now() + kRefusalTime);
       }
-      if (failure) tell(socket, failure->told());
+      if (failure) report(socket, failure->told());
       const auto rank = (*hello)["rank"].get<std::int64_t>();
       if (rank >= 1 && rank < size() && !peers_[rank]) peers_[rank] = std::move(socket);
     }
@@ -165,7 +165,7 @@ std::optional<Group::Failure> Group::take_in_all(int listener, const Json& setti
     if (failure) return failure;
     failure =
         Failure{fmt::format("rank {} of {} did not connect to {} in time{}", listed(missing()),
-                            size(), to_text(place_.rendezvous), hint(place_)),
+                            size(), to_text(rank_context_.rendezvous), hint(rank_context_)),
                 kExitFailed};
     answer_all(failure->told());
   }
@@ -175,11 +175,12 @@ std::optional<Group::Failure> Group::take_in_all(int listener, const Json& setti
 void Group::meet_as_root(const Json& settings, Deadline deadline) {
   token_ = std::random_device()();
   if (size() == 1) return;
-  if (place_.several_machines && !hint(place_).empty())
-    throw UsageError("the ranks cannot connect" + hint(place_));
+  if (rank_context_.several_machines && !hint(rank_context_).empty())
+    throw UsageError("the ranks cannot connect" + hint(rank_context_));
   allow_connections(size());
-  const FileDescriptor listener =
-      place_.listener >= 0 ? FileDescriptor(place_.listener) : listen_at(place_.rendezvous);
+  const FileDescriptor listener = rank_context_.listener >= 0
+                                      ? FileDescriptor(rank_context_.listener)
+                                      : listen_at(rank_context_.rendezvous);
   if (const auto failure = take_in_all(listener.get(), settings, deadline))
     throw_as(failure->code, failure->why);
   answer_all({{"token", token_}});
@@ -188,16 +189,17 @@ void Group::meet_as_root(const Json& settings, Deadline deadline) {
 void Group::meet_root(const Json& settings, Deadline deadline) {
   const Json hello{{"doetune", 1}, {"rank", rank()}, {"ranks", size()}, {"settings", settings}};
   try {
-    peers_[0] = connect_to(place_.rendezvous, deadline);
+    peers_[0] = connect_to(rank_context_.rendezvous, deadline);
     send_text(peers_[0].get(), hello.dump());
     token_ = hear_of(0, "token", deadline + kHelloTime).get<std::uint64_t>();
   } catch (const TimedOut&) {
     throw std::runtime_error(fmt::format("rank {} did not find all of {} ranks at {} in time{}",
-                                         rank(), size(), to_text(place_.rendezvous), hint(place_)));
+                                         rank(), size(), to_text(rank_context_.rendezvous),
+                                         hint(rank_context_)));
   } catch (const Closed&) {
     throw std::runtime_error("rank 0 ended before all ranks had connected");
   } catch (const Json::exception&) {
-    throw std::runtime_error(to_text(place_.rendezvous) +
+    throw std::runtime_error(to_text(rank_context_.rendezvous) +
                              " does not answer like doetune; is it the right port?");
   }
 }
@@ -236,7 +238,7 @@ std::vector<std::string> Group::gather(const std::string& mine) {
 
 void Group::send_to(int to, const Json& message) {
   const std::lock_guard lock(sending_);
-  if (peers_[to]) tell(peers_[to], message);  // the watch notices one that has ended
+  if (peers_[to]) report(peers_[to], message);  // the watch notices one that has ended
 }
 
 void Group::set_failure(Failure failure) {

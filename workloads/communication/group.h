@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
-#include "workloads/communication/place.h"
+#include "workloads/communication/rank.h"
 #include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
@@ -31,16 +31,17 @@ class Group {
   /// and where rank 0 would listen where ranks on other machines cannot reach it: at once, on all
   /// that are there or come within some two seconds; std::runtime_error naming the ranks that did
   /// not come within the time, or the port that is in use.
-  Group(const Place& place, const Json& settings, std::chrono::duration<double> arrival_timeout);
+  Group(const RankContext& context, const Json& settings,
+        std::chrono::duration<double> arrival_timeout);
 
   /// Leaves when all others do. An exception under way is told to them as why this rank ended.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  int rank() const { return place_.rank; }
-  int size() const { return place_.ranks; }
-  int local_rank() const { return place_.local_rank; }
+  int rank() const { return rank_context_.rank; }
+  int size() const { return rank_context_.ranks; }
+  int local_rank() const { return rank_context_.local_rank; }
   /// The same for ranks that share a machine's memory and processes.
   const std::string& host() const { return host_; }
   std::uint64_t token() const { return token_; }
@@ -84,7 +85,7 @@ class Group {
   void send_to(int rank, const Json& message);
   void leave();
 
-  Place place_;
+  RankContext rank_context_;
   std::string host_;
   std::uint64_t token_ = 0;
   Deadline deadline_;

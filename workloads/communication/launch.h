@@ -6,7 +6,7 @@
 namespace doetune::workloads {
 
 /// Runs this program once more for each rank, with the same arguments and environment and with its
-/// place (place.h), each on its part of the CPUs, and returns when all have ended well. If one
+/// rank (rank.h), each on its part of the CPUs, and returns when all have ended well. If one
 /// fails, the others get a few seconds to end by themselves. They end with this process, however it
 /// ends. Throws UsageError and Infeasible for ranks that ended with those codes, and
 /// std::runtime_error, naming the rank, otherwise.

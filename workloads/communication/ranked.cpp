@@ -20,9 +20,9 @@ constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
 
 const double kStart_s = monotonic_s();  // of this process
 
-std::optional<Place> place() {
+std::optional<RankContext> launched_rank() {
   try {
-    return place_from_environment();
+    return rank_from_environment();
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
@@ -93,7 +93,7 @@ std::vector<Input> ranked_inputs() {
 Result run_ranked(const Request& request, bool gpus,
                   const std::function<Result(Communicator&)>& work) {
   const Inputs& in = request.inputs;
-  const auto here = place();
+  const auto here = launched_rank();
   if (!here) {
     launch_ranks(ranks_wanted(request), assigned_cpus(request.cpus));
     return silent();

@@ -1,4 +1,11 @@
-#include "workloads/communication/train_data_parallel.h"
+// The workload `train-data-parallel`: how fast ranks learn together, each from a part of the batch.
+//
+// The images are drawn at random and stay in place, so that nothing but learning and communication
+// is measured. speed_up is the throughput of all ranks over that of one rank that learns from the
+// whole batch alone, with the threads or the GPU of a rank; efficiency is speed_up / ranks. Both
+// are ratios of two independent means, so their relative half-width is the root of the sum of
+// squares of those of the two mean times (ISO/IEC Guide 98-3:2008, 5.1.6).
+#include "workloads/workloads.h"
 
 #include <fmt/format.h>
 
@@ -121,9 +128,9 @@ struct Baseline {
 Baseline baseline_of(const Communicator& communicator, Request request) try {
   request.repeats = 1;
   if (request.time_limit_s) *request.time_limit_s *= kBaselineShare;
-  Place place;
-  place.local_rank = communicator.local_rank();
-  Group group(place, Json::object(), std::chrono::seconds(1));
+  RankContext context;
+  context.local_rank = communicator.local_rank();
+  Group group(context, Json::object(), std::chrono::seconds(1));
   const auto itself = make_communicator("shm", group);
   const RankedMeasurement measured =
       learn(*itself, request, make_rank_training(*itself, request, "data")).measurements.front();
@@ -219,7 +226,7 @@ Result run_train_data_parallel(const Request& request) {
 
 }  // namespace
 
-const Workload& train_data_parallel() {
+const Workload& train_data_parallel_workload() {
   static const Workload workload{
       "train-data-parallel",
       "training of one network by several ranks, each with a part of the batch",

@@ -1,4 +1,4 @@
-// Changes to a picture that leave its class as it is.
+// Changes to an image that leave its class as it is.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace doetune::workloads {
 
 /// crop: pads 4 pixels of zeros on all sides and cuts out the old size at a random place;
-/// crop_flip: also mirrors every other picture, left to right. Source: He et al. (2015), section
+/// crop_flip: also mirrors every other image, left to right. Source: He et al. (2015), section
 /// 4.2. Mirrored gratings are other gratings: generated images are not for crop_flip.
 enum class Augmentation { none, crop, crop_flip };
 

@@ -8,12 +8,12 @@
 
 namespace doetune::workloads {
 
-/// `train.bin` or `test.bin` of a directory, mapped. Each picture is 3,074 bytes: its superclass
+/// `train.bin` or `test.bin` of a directory, mapped. Each image is 3,074 bytes: its superclass
 /// (0..19), its class (0..99), then 32 x 32 levels of red, of green and of blue.
 /// Source: cs.toronto.edu/~kriz/cifar.html.
 class Cifar100 : public DataSet {
  public:
-  enum class Part { train, test };  // 50,000 and 10,000 pictures
+  enum class Part { train, test };  // 50,000 and 10,000 images
 
   /// Labels are superclasses with `classes` 20, classes with 100. Throws UsageError, naming the
   /// file, where it cannot be read, is of another size, or holds a label that is out of range.

@@ -11,11 +11,11 @@
 namespace doetune::workloads {
 namespace {
 
-/// The numbers of all pictures, once it is known that memory holds them.
+/// The numbers of all images, once it is known that memory holds them.
 std::size_t elements_of(const DataSet& source) {
   const std::int64_t elements = source.count() * source.shape().elements();
   require_memory(elements * static_cast<std::int64_t>(sizeof(float)),
-                 std::to_string(source.count()) + " pictures");
+                 std::to_string(source.count()) + " images");
   return static_cast<std::size_t>(elements);
 }
 

@@ -1,4 +1,4 @@
-// Labelled pictures to learn from.
+// Labelled images to learn from.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace doetune::workloads {
 
-/// Pictures by index; the same index is the same picture for ever, whoever asks and in which order.
+/// Images by index; the same index is the same image for ever, whoever asks and in which order.
 class DataSet {
  public:
   virtual ~DataSet() = default;
@@ -19,7 +19,7 @@ class DataSet {
   virtual int classes() const = 0;
   virtual Shape shape() const = 0;
 
-  /// Writes picture `index` as height x width x channels floats (standardised) and returns its
+  /// Writes image `index` as height x width x channels floats (standardised) and returns its
   /// label, 0 .. classes - 1. Any number of threads may ask.
   virtual int fill(std::int64_t index, std::span<float> image) const = 0;
 };
@@ -27,7 +27,7 @@ class DataSet {
 /// What all data sets do to levels 0..255, so that their mean is near 0 and their spread near 1.
 constexpr float standardised(int level) { return (static_cast<float>(level) - 128.0F) / 64.0F; }
 
-/// The pictures of `indices` from another data set, in that order. Both must outlive it.
+/// The images of `indices` from another data set, in that order. Both must outlive it.
 class Subset : public DataSet {
  public:
   Subset(const DataSet& source, std::span<const std::int64_t> indices)
@@ -45,7 +45,7 @@ class Subset : public DataSet {
   std::span<const std::int64_t> indices_;
 };
 
-/// Another data set's pictures, held in memory as floats.
+/// Another data set's images, held in memory as floats.
 class ResidentImages : public DataSet {
  public:
   /// Made by that many threads. Throws Infeasible, or std::bad_alloc, where memory cannot hold

@@ -126,7 +126,7 @@ void add_pattern(const Pattern& pattern, int contrast, Draws& draws, Levels& lev
   }
 }
 
-/// What a picture shows, before a label is put on it.
+/// What an image shows, before a label is put on it.
 struct Drawn {
   int fine;
   int label;  // fine, or one of another superclass

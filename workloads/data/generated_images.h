@@ -1,19 +1,19 @@
-// Pictures that can be learnt, drawn from numbers alone.
+// Images that can be learnt, drawn from numbers alone.
 #pragma once
 
 #include "workloads/data/data_set.h"
 
 namespace doetune::workloads {
 
-/// 32 x 32 pictures of 20 superclasses of 5 fine classes each, in the manner of CIFAR-100.
+/// 32 x 32 images of 20 superclasses of 5 fine classes each, in the manner of CIFAR-100.
 ///
 /// A fine class is a sum of three oriented colour gratings: two that its superclass shares, one of
-/// its own. A picture shows the gratings of its class, each with a random phase, in a Gaussian
+/// its own. An image shows the gratings of its class, each with a random phase, in a Gaussian
 /// window of random place and width, finer or coarser by a random scale; fainter, in a window of
 /// its own, those of a distractor from another superclass; and noise in each pixel. 5 % of the
 /// labels name another superclass, so no classifier is right more often than 95 % in the mean.
 ///
-/// The classes are the same for every seed. Pictures are worked out in whole numbers: picture
+/// The classes are the same for every seed. Images are worked out in whole numbers: image
 /// `first` + i of a seed is the same, bit for bit, on every machine.
 class GeneratedImages : public DataSet {
  public:
@@ -30,7 +30,7 @@ class GeneratedImages : public DataSet {
   Shape shape() const override { return {3, 32, 32}; }
   int fill(std::int64_t index, std::span<float> image) const override;
 
-  /// The fine class that the picture shows, whatever its label says.
+  /// The fine class that the image shows, whatever its label says.
   int shown(std::int64_t index) const;
 
  private:

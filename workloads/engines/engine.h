@@ -16,7 +16,7 @@
 #include "workloads/infeasible.h"
 #include "workloads/networks/detection.h"
 #include "workloads/networks/network.h"
-#include "workloads/video/picture.h"
+#include "workloads/video/ycbcr_image.h"
 
 namespace doetune::workloads {
 
@@ -53,10 +53,10 @@ class CompiledNetwork {
   /// submitted next. The engine owns it so that it can lie where the device reads best.
   virtual std::span<float> input() = 0;
 
-  /// Puts a picture, scaled as Resizer does, into channels 3 frame .. 3 frame + 2 of an image of
+  /// Puts an image, scaled as Resizer does, into channels 3 frame .. 3 frame + 2 of an image of
   /// the batch to be submitted next, on the device where it has a faster way than input(). A batch
   /// is filled in one of the two ways.
-  virtual void load(int image, const PictureView& picture, int frame = 0) = 0;
+  virtual void load(int image, const YcbcrView& pixels, int frame = 0) = 0;
 
   /// Begins to run the first `images` of the batch, 1 <= images <= batch. A number of images seen
   /// for the first time costs its preparation.

@@ -1,4 +1,6 @@
-#include "workloads/peak_rates/copy.h"
+// The workload `copy`: arrays copied, scaled and added over and over. What a device's memory, and
+// the way to it, move at best.
+#include "workloads/workloads.h"
 
 #include "base/clock.h"
 #include "workloads/peak_rates/operation.h"

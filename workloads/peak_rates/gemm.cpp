@@ -1,4 +1,5 @@
-#include "workloads/peak_rates/gemm.h"
+// The workload `gemm`: one matrix product, over and over. What a device computes at best.
+#include "workloads/workloads.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Matrix products and copies on a device: what the peak_rates of a machine are measured with.
+// Matrix products and copies on a device: what the peak rates of a machine are measured with.
 // Nothing here names a device library.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "workloads/engines/engine.h"
+#include "workloads/networks/roofline.h"
 
 namespace doetune::workloads {
 
@@ -25,6 +26,9 @@ struct Gemm {
   double operations() const;  ///< a multiply-accumulate is two
   double bytes() const;       ///< A and B read once, C written once
 };
+
+/// Seconds at the peak rates: the larger of operations over their rate and bytes over theirs.
+double roofline_seconds(const Gemm& gemm, const PeakRates& peak_rates);
 
 /// Element i of A and of B, in the order in which they lie in memory.
 float gemm_a(std::int64_t i);

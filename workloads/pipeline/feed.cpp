@@ -19,14 +19,14 @@ StageSeconds FeedClock::seconds() const {
   return seconds;
 }
 
-void require_feed_memory(const FeedOptions& options, std::int64_t pictures) {
+void require_feed_memory(const FeedOptions& options, std::int64_t stored) {
   const Shape shape{3, options.size, options.size};
-  const std::int64_t picture = shape.elements() * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t image = shape.elements() * static_cast<std::int64_t>(sizeof(float));
   const std::int64_t batches = std::int64_t{options.depth} + 1;
-  const std::int64_t resident = options.resident ? pictures * picture : 0;
-  require_memory(batches * options.batch * picture + resident,
+  const std::int64_t resident = options.resident ? stored * image : 0;
+  require_memory(batches * options.batch * image + resident,
                  fmt::format("{} batches of {} images{}", batches, options.batch,
-                             options.resident ? fmt::format(" and {} images", pictures) : ""));
+                             options.resident ? fmt::format(" and {} images", stored) : ""));
 }
 
 Feed::Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock)
@@ -48,7 +48,7 @@ Feed::Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock
       });
 }
 
-std::int64_t Feed::picture(std::int64_t position) const {
+std::int64_t Feed::stored_image(std::int64_t position) const {
   return static_cast<std::int64_t>(random_below(options_.seed, static_cast<std::uint64_t>(position),
                                                 static_cast<std::uint64_t>(store_.count())));
 }
@@ -57,7 +57,7 @@ std::uint64_t Feed::augmentation_key(std::int64_t position) const {
   return random_bits(~options_.seed, static_cast<std::uint64_t>(position));
 }
 
-/// A picture as the network takes it, from the store.
+/// An image as the network takes it, from the store.
 void Feed::load(Worker& worker, int index, std::span<float> image) {
   const Clock::time_point start = Clock::now();
   store_.read(index, worker.bytes);
@@ -89,7 +89,7 @@ void Feed::make(Worker& worker, std::int64_t number, Batch& batch) {
   worker.image.resize(size);
   for (int i = 0; i < options_.batch; ++i) {
     const std::int64_t position = number * options_.batch + i;
-    const std::int64_t index = picture(position);
+    const std::int64_t index = stored_image(position);
     std::span<const float> plain = worker.image;
     if (resident_.empty())
       load(worker, static_cast<int>(index), worker.image);

@@ -1,4 +1,4 @@
-// From coded pictures to batches that a network can learn from, with the time of each stage.
+// From coded images to batches that a network can learn from, with the time of each stage.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 #include "workloads/data/batch_loader.h"
 #include "workloads/data/data_set.h"
 #include "workloads/pipeline/image_store.h"
-#include "workloads/video/picture.h"
 #include "workloads/video/video.h"
+#include "workloads/video/ycbcr_image.h"
 
 namespace doetune::workloads {
 
-/// What is done to a picture before the step; `decode` includes scaling, `copy` is what remains for
-/// pictures that are decoded and not changed.
+/// What is done to an image before the step; `decode` includes scaling, `copy` is what remains for
+/// images that are decoded and not changed.
 enum class FeedStage { read, decode, augment, copy };
 inline constexpr std::size_t kFeedStages = 4;
 constexpr std::size_t index_of(FeedStage stage) { return static_cast<std::size_t>(stage); }
@@ -48,10 +48,10 @@ struct FeedOptions {
 };
 
 /// Throws Infeasible where memory cannot hold what a feed keeps: the batch in use and those ahead
-/// of it, and all pictures where they are resident.
-void require_feed_memory(const FeedOptions& options, std::int64_t pictures);
+/// of it, and all images where they are resident.
+void require_feed_memory(const FeedOptions& options, std::int64_t stored);
 
-/// Endless batches of a store's pictures, drawn at random with replacement.
+/// Endless batches of a store's images, drawn at random with replacement.
 class Feed {
  public:
   /// The store must outlive it. Throws what require_feed_memory, reading and decoding throw.
@@ -72,7 +72,7 @@ class Feed {
     std::vector<float> image;
   };
   Shape shape() const { return {3, options_.size, options_.size}; }
-  std::int64_t picture(std::int64_t position) const;
+  std::int64_t stored_image(std::int64_t position) const;
   std::uint64_t augmentation_key(std::int64_t position) const;
   void make(Worker& worker, std::int64_t number, Batch& batch);
   void load(Worker& worker, int index, std::span<float> image);

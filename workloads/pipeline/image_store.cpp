@@ -29,7 +29,7 @@ class Records : public ImageStore {
   Clip clip_;
 };
 
-fs::path picture_file(const fs::path& folder, int index) {
+fs::path image_file(const fs::path& folder, int index) {
   return folder / fmt::format("{:06}.jpg", index);
 }
 
@@ -38,7 +38,7 @@ class Loose : public ImageStore {
   Loose(fs::path folder, int count) : folder_(std::move(folder)), count_(count) {}
   int count() const override { return count_; }
   void read(int index, std::vector<std::byte>& bytes) const override {
-    const fs::path path = picture_file(folder_, index);
+    const fs::path path = image_file(folder_, index);
     const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0)
@@ -73,12 +73,12 @@ void require_directory(const fs::path& directory) {
     throw UsageError("format = loose cannot keep files in " + directory.string() + kRemedy);
 }
 
-bool write_pictures(const Clip& clip, const fs::path& folder) {
+bool write_images(const Clip& clip, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   for (int i = 0; i < clip.frames(); ++i) {
     const auto packet = clip.packet(i);
-    std::ofstream out(picture_file(folder, i), std::ios::binary);
+    std::ofstream out(image_file(folder, i), std::ios::binary);
     out.write(reinterpret_cast<const char*>(packet.data()),
               static_cast<std::streamsize>(packet.size()));
     out.close();
@@ -94,7 +94,7 @@ void make_folder(const ClipSpec& spec, const fs::path& directory, const fs::path
   const fs::path partial = fmt::format("{}.{}.partial", folder.string(), getpid());
   std::cerr << "making the images " << folder.string() << " (once)" << std::endl;
   std::error_code error;
-  if (write_pictures(clip, partial)) fs::rename(partial, folder, error);
+  if (write_images(clip, partial)) fs::rename(partial, folder, error);
   fs::remove_all(partial, error);
   if (!fs::is_directory(folder, error))
     throw std::runtime_error("cannot write images to " + directory.string() + kRemedy);

@@ -1,4 +1,6 @@
-#include "workloads/pipeline/input_pipeline.h"
+// The workload `input-pipeline`: reader threads make batches from coded images and feed a
+// training step. What holds the step up, and by how much?
+#include "workloads/workloads.h"
 
 #include <algorithm>
 #include <chrono>
@@ -171,7 +173,7 @@ Result run_input_pipeline(const Request& request) {
   check_memory(in);
   const int threads = threads_of(request);
   const FeedOptions options = feed_options(request);
-  require_feed_memory(options, in.integer("images"));  // before pictures are made
+  require_feed_memory(options, in.integer("images"));  // before images are made
   const auto store = store_of(in);
   Step step(in, request.seed, threads);
   FeedClock clock;
@@ -188,7 +190,7 @@ Result run_input_pipeline(const Request& request) {
 
 }  // namespace
 
-const Workload& input_pipeline() {
+const Workload& input_pipeline_workload() {
   static const Workload workload{
       "input-pipeline",
       "reader threads decode images and feed a training step: where is the bottleneck?",

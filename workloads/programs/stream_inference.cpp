@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "workloads/stream/executor_process.h"
-#include "workloads/stream/stream_inference.h"
+#include "workloads/workloads.h"
 
 int main(int argc, char** argv) {
   using namespace doetune::workloads;
@@ -12,5 +12,5 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) sockets.push_back(std::atoi(argv[i]));
     return run_executors(sockets);
   }
-  return run_program(stream_inference(), argc, argv);
+  return run_program(stream_inference_workload(), argc, argv);
 }

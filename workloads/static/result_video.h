@@ -15,7 +15,7 @@
 
 namespace doetune::workloads {
 
-/// Takes batches in any order and writes their frames in that of the pictures. Given no path, it
+/// Takes batches in any order and writes their frames in that of the images. Given no path, it
 /// writes a file without a name, which is gone with this object.
 class ResultVideo {
  public:

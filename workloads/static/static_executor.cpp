@@ -25,13 +25,13 @@ class FrameWriter {
  public:
   explicit FrameWriter(int file) : file_(file) {}
 
-  void write(const PictureView& frame, const std::optional<Spot>& spot, BatchReport& report) {
+  void write(const YcbcrView& frame, const std::optional<Spot>& spot, BatchReport& report) {
     StageClock clock;
-    Picture picture = drawable(frame);
-    const PictureView view = picture.view();
+    YcbcrImage decoded = drawable(frame);
+    const YcbcrView view = decoded.view();
     constexpr double kRadius = 1.0 / 25;  // of the height
     if (spot)
-      draw_ring(picture, spot->x * view.width, spot->y * view.height, kRadius * view.height);
+      draw_ring(decoded, spot->x * view.width, spot->y * view.height, kRadius * view.height);
     clock.lap(report.times[Stage::render]);
     if (!encoder_) encoder_.emplace(view.width, view.height);
     if (report.coded_bytes == 0) {
@@ -95,7 +95,7 @@ class StaticExecutor {
   struct UnderWay {
     BatchReport report;
     /// One an image of the batch, with samples where it is drawn on; empty: left out.
-    std::vector<std::optional<DecodedPicture>> pictures;
+    std::vector<std::optional<DecodedImage>> decoded;
   };
 
   /// Those that the data set needs, so that none is prepared later.
@@ -111,10 +111,10 @@ class StaticExecutor {
   void begin(const BatchOrder& batch) {
     UnderWay work;
     work.report.number = batch.number;
-    if (batch.first != next_) recent_.clear();  // each pass decodes anew, however few pictures
+    if (batch.first != next_) recent_.clear();  // each pass decodes anew, however few images
     next_ = batch.first + batch.count;
     for (int i = 0; i < batch.count; ++i)
-      work.pictures.push_back(load(i, batch.first + i, work.report));
+      work.decoded.push_back(load(i, batch.first + i, work.report));
     StageClock clock;
     compiled_->submit(static_cast<int>(batch.count));
     clock.lap(work.report.times[Stage::infer]);
@@ -122,31 +122,31 @@ class StaticExecutor {
     under_way_.push_back(std::move(work));
   }
 
-  /// Loads an image of the batch: a picture and, where the network sees several, those before it.
-  std::optional<DecodedPicture> load(int image, std::int64_t number, BatchReport& report) try {
-    const int stacked = network_.pictures();
-    DecodedPicture picture;
+  /// Loads an image of the batch and, where the network sees several, those before it.
+  std::optional<DecodedImage> load(int image, std::int64_t number, BatchReport& report) try {
+    const int stacked = network_.images();
+    DecodedImage decoded;
     for (int frame = 0; frame < stacked; ++frame) {
-      picture = recent(std::max<std::int64_t>(0, number - stacked + 1 + frame), report.times);
+      decoded = recent(std::max<std::int64_t>(0, number - stacked + 1 + frame), report.times);
       StageClock clock;
-      compiled_->load(image, picture.view, frame);
+      compiled_->load(image, decoded.view, frame);
       clock.lap(report.times[Stage::resize]);
     }
     ++report.images;
-    return frames_ ? picture : DecodedPicture();
+    return frames_ ? decoded : DecodedImage();
   } catch (const VideoError&) {
     if (!config_.skip_broken) throw;
     ++report.left_out;
     return std::nullopt;
   }
 
-  /// A picture; those that the next image sees again are kept while pictures follow each other.
-  const DecodedPicture& recent(std::int64_t number, StageTimes& times) {
+  /// An image; those that the next image sees again are kept while images follow each other.
+  const DecodedImage& recent(std::int64_t number, StageTimes& times) {
     const auto kept = std::ranges::find(recent_, number, &Numbered::number);
-    if (kept != recent_.end()) return kept->picture;
-    recent_.push_back({number, source_->picture(number, times)});
-    if (static_cast<int>(recent_.size()) > network_.pictures()) recent_.pop_front();
-    return recent_.back().picture;
+    if (kept != recent_.end()) return kept->decoded;
+    recent_.push_back({number, source_->image(number, times)});
+    if (static_cast<int>(recent_.size()) > network_.images()) recent_.pop_front();
+    return recent_.back().decoded;
   }
 
   BatchReport finish_oldest() {
@@ -156,12 +156,12 @@ class StaticExecutor {
     StageClock clock;
     compiled_->wait();
     clock.lap(report.times[Stage::infer]);
-    for (std::size_t i = 0; i < work.pictures.size(); ++i)
-      if (work.pictures[i]) take_result(static_cast<int>(i), *work.pictures[i], report);
+    for (std::size_t i = 0; i < work.decoded.size(); ++i)
+      if (work.decoded[i]) take_result(static_cast<int>(i), *work.decoded[i], report);
     return report;
   }
 
-  void take_result(int image, const DecodedPicture& picture, BatchReport& report) {
+  void take_result(int image, const DecodedImage& decoded, BatchReport& report) {
     StageClock clock;
     std::optional<Spot> spot;
     if (std::holds_alternative<DetectionHead>(network_.head)) {
@@ -177,7 +177,7 @@ class StaticExecutor {
         report.classes[likeliest / 64] |= std::uint64_t{1} << (likeliest % 64);
     }
     clock.lap(report.times[Stage::post]);
-    if (frames_) frames_->write(picture.view, spot, report);
+    if (frames_) frames_->write(decoded.view, spot, report);
   }
 
   std::span<const float> output_of(int image) {
@@ -187,18 +187,18 @@ class StaticExecutor {
 
   struct Numbered {
     std::int64_t number;
-    DecodedPicture picture;
+    DecodedImage decoded;
   };
 
   StaticExecutorConfig config_;
   Network network_;
   Mapping weights_;
-  std::unique_ptr<PictureSource> source_;
+  std::unique_ptr<ImageSource> source_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<CompiledNetwork> compiled_;
   std::optional<FrameWriter> frames_;
   std::deque<Numbered> recent_;
-  std::int64_t next_ = 0;  ///< picture, where the next batch follows the last one
+  std::int64_t next_ = 0;  ///< image, where the next batch follows the last one
   std::deque<UnderWay> under_way_;
 };
 
@@ -231,7 +231,7 @@ StaticExecutorConfig static_config_from_text(const std::string& text) {
   c.device = json.at("device");
   c.gpu = json.at("gpu");
   c.compile = compile_options_from(json.at("compile"));
-  c.data.kind = static_cast<PictureSet::Kind>(json.at("source").get<int>());
+  c.data.kind = static_cast<ImageSet::Kind>(json.at("source").get<int>());
   const auto& path = json.at("path").get_binary();
   c.data.path.assign(path.begin(), path.end());
   c.data.images = json.at("images");

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "workloads/engines/engine.h"
-#include "workloads/static/picture_source.h"
+#include "workloads/static/image_source.h"
 
 namespace doetune::workloads {
 
@@ -16,8 +16,8 @@ struct StaticExecutorConfig {
   std::string device = "cpu";
   int gpu = 0;
   CompileOptions compile;
-  PictureSet data;
-  bool skip_broken = false;  ///< leave broken pictures out instead of ending
+  ImageSet data;
+  bool skip_broken = false;  ///< leave broken images out instead of ending
   int weights_file = -1;
   int coded_file = -1;  ///< gets the coded frames; -1: nothing is drawn
 };

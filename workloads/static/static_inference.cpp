@@ -1,4 +1,13 @@
-#include "workloads/static/static_inference.h"
+// The workload `static-inference`: a directory of images, a video file, or drawn images, all
+// there when the run begins, through any network as fast as executors on all devices manage.
+//
+// Executors are processes with one network each. An executor gets batch_size images at a time,
+// reads, decodes and resizes them on one thread and runs the network on them; with
+// `schedule: dynamic` it gets the next ones when it is done. A network that sees several images
+// at once, tracknet, gets each image stacked on those before it; the spot of its heat map is
+// drawn into the image, which the executor codes, and the frames are written into one video in
+// their order.
+#include "workloads/workloads.h"
 
 #include <fmt/format.h>
 
@@ -66,9 +75,9 @@ std::vector<Input> static_inference_inputs() {
   };
 }
 
-PictureSetRequest picture_set_request(const Inputs& in) {
-  PictureSetRequest request{in.text("source"), std::nullopt, in.integer("frame_width"),
-                            in.integer("frame_height"), in.number("source_fps")};
+ImageSetRequest image_set_request(const Inputs& in) {
+  ImageSetRequest request{in.text("source"), std::nullopt, in.integer("frame_width"),
+                          in.integer("frame_height"), in.number("source_fps")};
   if (in.has("images")) request.images = in.integer("images");
   return request;
 }
@@ -89,8 +98,8 @@ void check_output(const Inputs& in, const Network& network) {
 }
 
 /// What every executor is told, but for its index and its GPU.
-StaticExecutorConfig executor_config(const Inputs& in, const Network& network,
-                                     const PictureSet& data, int threads) {
+StaticExecutorConfig executor_config(const Inputs& in, const Network& network, const ImageSet& data,
+                                     int threads) {
   StaticExecutorConfig config;
   config.model = network.name;
   config.input_size = network.input.height;
@@ -127,8 +136,7 @@ std::vector<WorkerStart> worker_starts(StaticExecutorConfig config, int executor
   return starts;
 }
 
-JobPlan job_plan(const Inputs& in, const PictureSet& data,
-                 const std::vector<FileDescriptor>& coded) {
+JobPlan job_plan(const Inputs& in, const ImageSet& data, const std::vector<FileDescriptor>& coded) {
   JobPlan plan{data.images, in.integer("batch_size"), data.frames_per_second,
                in.text("schedule") == "dynamic"};
   for (const FileDescriptor& file : coded) plan.coded_files.push_back(file.get());
@@ -149,7 +157,7 @@ Result run_static_inference(const Request& request) {
   const std::string engine = make_engine(in.text("device"))->description();
   const int executors = devices * in.integer("executors_per_gpu");
   const auto cpus = assigned_cpus(request.cpus);
-  const OpenPictureSet open = open_picture_set(picture_set_request(in));
+  const OpenImageSet open = open_image_set(image_set_request(in));
   const FileDescriptor weights = shared_weights(request, network);
   const auto coded = coded_files(network, executors);
   StaticExecutorConfig config =
@@ -176,7 +184,7 @@ Result run_static_inference(const Request& request) {
 
 }  // namespace
 
-const Workload& static_inference() {
+const Workload& static_inference_workload() {
   static const Workload workload{
       "static-inference",
       "inference on a directory of images, a video file or generated images, by executors on all "

@@ -21,7 +21,7 @@ class ResultVideo;
 struct JobPlan {
   std::int64_t images = 1;
   int batch = 1;
-  double frames_per_second = 30;  ///< at which the pictures are shown
+  double frames_per_second = 30;  ///< at which the images are shown
   bool dynamic = true;            ///< an executor gets its next batch when it is done with one;
                                   ///< false: each has a share of its own, sizes differ by one batch
   std::vector<int> coded_files{};  ///< of the executors; empty: no video is written

@@ -1,4 +1,4 @@
-// What a batch of pictures took, stage by stage, and what passes between the processes of a run.
+// What a batch of images took, stage by stage, and what passes between the processes of a run.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace doetune::workloads {
 
-/// What is done with a picture, in this order.
+/// What is done with an image, in this order.
 enum class Stage : std::size_t {
   read,    ///< of the file; a video's is read as it is decoded
   decode,  ///< to planes of samples
@@ -36,10 +36,10 @@ struct ExecutorReady {
   std::int64_t batches_ahead = 1;  ///< that it can have at once without waiting for the next one
 };
 
-/// Pictures to work on; to an executor.
+/// Images to work on; to an executor.
 struct BatchOrder {
   std::int64_t number = 0;
-  std::int64_t first = 0;  ///< picture
+  std::int64_t first = 0;  ///< image
   std::int64_t count = 0;
 };
 
@@ -50,7 +50,7 @@ using ClassBits = std::array<std::uint64_t, 16>;
 struct BatchReport {
   std::int64_t number = 0;
   std::int64_t images = 0;      ///< processed
-  std::int64_t left_out = 0;    ///< pictures that are broken, or stacked with a broken one
+  std::int64_t left_out = 0;    ///< images that are broken, or stacked with a broken one
   std::int64_t detections = 0;  ///< boxes, or spots
   ClassBits classes{};          ///< the likeliest of each image
   StageTimes times;

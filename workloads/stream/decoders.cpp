@@ -14,7 +14,7 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-PictureView CameraDecoder::decode(const StreamFrame& frame) {
+YcbcrView CameraDecoder::decode(const StreamFrame& frame) {
   const bool by_itself = each_frame_by_itself(clip_.codec());
   const int key = by_itself ? 0 : frame.channel;
   const auto found = cameras_.find(key);
@@ -27,13 +27,13 @@ PictureView CameraDecoder::decode(const StreamFrame& frame) {
                    : decode_in_order(frame, camera);
 }
 
-PictureView CameraDecoder::decode_in_order(const StreamFrame& frame, Camera& camera) {
+YcbcrView CameraDecoder::decode_in_order(const StreamFrame& frame, Camera& camera) {
   if (camera.next < 0)
     camera.next = frame.source_frame - (frame.clip_frame - clip_.key_frame(frame.clip_frame));
   for (; camera.next <= frame.source_frame; ++camera.next)
-    camera.picture =
+    camera.image =
         camera.decoder.decode(clip_.packet(static_cast<int>(camera.next % clip_.frames())));
-  return camera.picture;
+  return camera.image;
 }
 
 void CameraDecoder::skip() {
@@ -71,22 +71,22 @@ void Decoders::begin(std::vector<StreamFrame> share, bool skipped) {
   work_to_do_.notify_all();
 }
 
-PictureView Decoders::next() {
+YcbcrView Decoders::next() {
   std::unique_lock lock(mutex_);
   if (threads_.empty()) {
     const auto start = Clock::now();
-    const PictureView picture = own_.decode(share_[taken_++]);
+    const YcbcrView image = own_.decode(share_[taken_++]);
     busy_s_ += seconds_since(start);
-    return picture;
+    return image;
   }
   Slot& slot = ring_[taken_ % ring_.size()];
-  picture_ready_.wait(lock, [&] { return slot.ready || error_; });
+  image_ready_.wait(lock, [&] { return slot.ready || error_; });
   if (error_) std::rethrow_exception(error_);
   current_ = std::exchange(slot, {});
   ++taken_;
   lock.unlock();
   work_to_do_.notify_all();
-  return current_.picture;
+  return current_.image;
 }
 
 double Decoders::take_busy_s() {
@@ -140,7 +140,7 @@ void Decoders::decode_into_ring(CameraDecoder& decoder, std::size_t item,
     error_ = error;
   else
     ring_[item % ring_.size()] = std::move(slot);
-  picture_ready_.notify_one();
+  image_ready_.notify_one();
 }
 
 }  // namespace doetune::workloads

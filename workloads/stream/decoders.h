@@ -1,4 +1,4 @@
-// From the frames that an executor is to analyse to their pictures.
+// From the frames that an executor is to analyse to their images.
 #pragma once
 
 #include <condition_variable>
@@ -23,8 +23,8 @@ class CameraDecoder {
   explicit CameraDecoder(const Clip& clip, std::optional<int> gpu = {}) : clip_(clip), gpu_(gpu) {}
 
   /// A camera's frames come in their order. Valid until the next call.
-  PictureView decode(const StreamFrame& frame);
-  /// Keeps the last picture's memory, as FrameDecoder does.
+  YcbcrView decode(const StreamFrame& frame);
+  /// Keeps the last image's memory, as FrameDecoder does.
   std::shared_ptr<const void> hold() const { return last_->hold(); }
   /// Frames were left out: each camera goes on at the key frame before the next one picked.
   void skip();
@@ -33,9 +33,9 @@ class CameraDecoder {
   struct Camera {
     FrameDecoder decoder;
     std::int64_t next = -1;  // of the camera's frames; -1: at a key frame
-    PictureView picture = {};
+    YcbcrView image = {};
   };
-  PictureView decode_in_order(const StreamFrame& frame, Camera& camera);
+  YcbcrView decode_in_order(const StreamFrame& frame, Camera& camera);
 
   const Clip& clip_;
   const std::optional<int> gpu_;
@@ -43,14 +43,14 @@ class CameraDecoder {
   FrameDecoder* last_ = nullptr;
 };
 
-/// An executor's decoders: threads that decode ahead into a ring of a bounded number of pictures,
+/// An executor's decoders: threads that decode ahead into a ring of a bounded number of images,
 /// or none, where the executor decodes by itself.
 ///
 /// Threads and a ring inside the executor, not processes and shared memory: an executor is the only
-/// reader of its pictures, so that they need not be copied, and nothing outlives it.
+/// reader of its images, so that they need not be copied, and nothing outlives it.
 class Decoders {
  public:
-  /// `ahead`: pictures in the ring; `gpu`: that decodes, see FrameDecoder.
+  /// `ahead`: images in the ring; `gpu`: that decodes, see FrameDecoder.
   Decoders(const Clip& clip, int threads, int ahead, std::optional<int> gpu = {});
   ~Decoders();
   Decoders(const Decoders&) = delete;
@@ -58,14 +58,14 @@ class Decoders {
 
   /// Begins to decode a share, after the one before was taken whole. `skipped`: not the next one.
   void begin(std::vector<StreamFrame> share, bool skipped);
-  /// The next picture of the share, valid until the next call. Throws what its decoding threw.
-  PictureView next();
+  /// The next image of the share, valid until the next call. Throws what its decoding threw.
+  YcbcrView next();
   /// Seconds that all decoders together spent decoding, since the last call.
   double take_busy_s();
 
  private:
   struct Slot {
-    PictureView picture = {};
+    YcbcrView image = {};
     std::shared_ptr<const void> owner = {};
     bool ready = false;
   };
@@ -82,7 +82,7 @@ class Decoders {
 
   std::mutex mutex_;  // of what follows
   std::condition_variable work_to_do_;
-  std::condition_variable picture_ready_;
+  std::condition_variable image_ready_;
   std::vector<Slot> ring_;  // item i of the share is in slot i modulo the size
   std::vector<StreamFrame> share_;
   std::int64_t share_number_ = 0;

@@ -7,8 +7,8 @@
 namespace doetune::workloads {
 namespace {
 
-/// Pictures decoded ahead: two batches, and something to do for every decoder.
-int pictures_ahead(const ExecutorConfig& config) {
+/// Images decoded ahead: two batches, and something to do for every decoder.
+int images_ahead(const ExecutorConfig& config) {
   constexpr int kMax = 64;  // each has some megabytes
   return std::max(2 * config.decoders, std::min(2 * config.compile.batch, kMax));
 }
@@ -26,7 +26,7 @@ Executor::Executor(const ExecutorConfig& config)
       engine_(make_engine(config.device, config.engine)),
       network_(engine_->compile(make_network(config.model, config.input_size), weights_.floats(),
                                 config.compile)),
-      decoders_(clip_, config.decoders, pictures_ahead(config), decoding_gpu(config)),
+      decoders_(clip_, config.decoders, images_ahead(config), decoding_gpu(config)),
       pipeline_(*network_, decoders_, config.compile.batch) {
   for (std::int64_t k = 0; k < 16; ++k) pipeline_.prepare_for(share(k).size());
 }

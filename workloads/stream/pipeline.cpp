@@ -55,9 +55,9 @@ ShareReport Pipeline::process(std::vector<StreamFrame> share, bool skipped) {
 
 void Pipeline::fill(int images) {
   for (int image = 0; image < images; ++image) {
-    const PictureView picture = decoders_.next();
+    const YcbcrView source = decoders_.next();
     StageClock clock;
-    network_.load(image, picture);
+    network_.load(image, source);
     clock.lap(report_.resize_s);
   }
 }

@@ -1,4 +1,9 @@
-#include "workloads/timing/network_inference.h"
+// The workload `network-inference`: one network, one batch after another, without video and without
+// executors. What an engine makes of the device.
+//
+// A batch is timed from its numbers in the engine's input buffer on the host to its results in the
+// output buffer there; the next one begins when it is done.
+#include "workloads/workloads.h"
 
 #include <fmt/format.h>
 
@@ -122,7 +127,7 @@ Result run_network_inference(const Request& request) {
 
 }  // namespace
 
-const Workload& network_inference() {
+const Workload& network_inference_workload() {
   static const Workload workload{
       "network-inference",
       "one network, one batch after another: how well an engine uses the device",

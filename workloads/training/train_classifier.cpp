@@ -1,4 +1,9 @@
-#include "workloads/training/train_classifier.h"
+// The workload `train-classifier`: a network learns to tell classes, on CIFAR-100 or generated
+// images, and is judged on images that it has not seen after each epoch.
+//
+// Everything that is drawn (initial weights, choice and order of data, augmentation) depends on the
+// run's seed; the data themselves do not, so that all runs of a study learn the same task.
+#include "workloads/workloads.h"
 
 #include <fmt/format.h>
 
@@ -93,9 +98,9 @@ Data data_of(const Inputs& in, int threads) {
     test = std::make_unique<Cifar100>(name, Cifar100::Part::test, classes);
   }
   // The same for all seeds, so that all runs are judged alike.
-  auto judged = random_order(test->count(), kDataSeed);
-  judged.resize(static_cast<std::size_t>(in.integer("test_size")));
-  data.held_out = std::make_unique<ResidentImages>(Subset(*test, judged), threads);
+  auto assessed = random_order(test->count(), kDataSeed);
+  assessed.resize(static_cast<std::size_t>(in.integer("test_size")));
+  data.held_out = std::make_unique<ResidentImages>(Subset(*test, assessed), threads);
   return data;
 }
 
@@ -259,7 +264,7 @@ Result run_train_classifier(const Request& request) {
 
 }  // namespace
 
-const Workload& train_classifier() {
+const Workload& train_classifier_workload() {
   static const Workload workload{
       "train-classifier",
       "training of an image classifier: accuracy and time, depending on data and hyperparameters",

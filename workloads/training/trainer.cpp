@@ -112,9 +112,9 @@ void Trainer::grow() {
     std::erase_if(candidates, [&](std::int64_t index) { return known.contains(index); });
     const std::size_t missing = wanted - state_.chosen.size();
     candidates.resize(std::min(candidates.size(), kCandidates * missing));
-    const ResidentImages pictures(Subset(data_, candidates), plan_.threads);
+    const ResidentImages pool(Subset(data_, candidates), plan_.threads);
     const Clock::time_point start = Clock::now();
-    const auto added = min_sure(pictures, candidates, missing);
+    const auto added = min_sure(pool, candidates, missing);
     state_.chosen.insert(state_.chosen.end(), added.begin(), added.end());
     state_.selection_s += seconds_since(start);
     state_.time_s += seconds_since(start);
@@ -124,12 +124,12 @@ void Trainer::grow() {
   learnt_from_.emplace(Subset(data_, state_.chosen), plan_.threads);
 }
 
-std::vector<std::int64_t> Trainer::min_sure(const DataSet& pictures,
+std::vector<std::int64_t> Trainer::min_sure(const DataSet& data,
                                             const std::vector<std::int64_t>& candidates,
                                             std::size_t count) {
   std::vector<double> margins;
   const auto classes = static_cast<std::size_t>(data_.classes());
-  evaluate(pictures, [&](int images) {
+  evaluate(data, [&](int images) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(images); ++i)
       margins.push_back(margin(network_.logits().subspan(i * classes, classes)));
   });
@@ -155,9 +155,9 @@ double Trainer::train(int epoch) {
     for (std::size_t i = 0; i < batch.labels.size(); ++i) {
       const std::int64_t index = order[static_cast<std::size_t>(number * plan_.batch) + i];
       batch.labels[i] = learnt_from_->fill(index, plain);
-      const auto source =
+      const auto identity =
           static_cast<std::uint64_t>(state_.chosen[static_cast<std::size_t>(index)]);
-      augment(plan_.augmentation, shape, random_bits(augmentation_key, source), plain,
+      augment(plan_.augmentation, shape, random_bits(augmentation_key, identity), plain,
               std::span(batch.images).subspan(i * size, size));
     }
   };

@@ -66,7 +66,7 @@ class Trainer {
  private:
   bool diverged(double loss);
   void grow();
-  std::vector<std::int64_t> min_sure(const DataSet& pictures,
+  std::vector<std::int64_t> min_sure(const DataSet& data,
                                      const std::vector<std::int64_t>& candidates,
                                      std::size_t count);
   double train(int epoch);

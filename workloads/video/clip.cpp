@@ -35,14 +35,14 @@ void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
 std::vector<std::byte> make_clip(const ClipSpec& spec) {
   const Scene scene(spec.width, spec.height, spec.seed);
   FrameEncoder encoder(spec.width, spec.height, spec.codec);
-  Picture picture(spec.width, spec.height);
+  YcbcrImage image(spec.width, spec.height);
   std::vector<std::byte> file;
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> key_frames;
   for (int frame = 0; frame < spec.frames; ++frame) {
     offsets.push_back(file.size());
-    scene.draw(frame, picture);
-    const auto packet = encoder.encode(picture.view());
+    scene.draw(frame, image);
+    const auto packet = encoder.encode(image.view());
     append(file, packet.data(), packet.size());
     key_frames.push_back(encoder.key_frame() ? frame : key_frames.at(frame - 1));
   }

@@ -18,7 +18,7 @@ Levels levels(bool full_range, double from, double scale, double to) {
   return table;
 }
 
-void copy_chroma(const std::uint8_t* plane, const PictureView& from, const Levels& level, int y,
+void copy_chroma(const std::uint8_t* plane, const YcbcrView& from, const Levels& level, int y,
                  int height, int width, std::uint8_t* row) {
   const std::uint8_t* source =
       plane + static_cast<std::ptrdiff_t>(y * from.chroma_height / height) * from.chroma_stride;
@@ -27,27 +27,27 @@ void copy_chroma(const std::uint8_t* plane, const PictureView& from, const Level
 
 }  // namespace
 
-Picture drawable(const PictureView& from) {
+YcbcrImage drawable(const YcbcrView& from) {
   const int width = from.width / 2 * 2;
   const int height = from.height / 2 * 2;
-  Picture picture(width, height);
+  YcbcrImage image(width, height);
   const Levels luma = levels(from.full_range, 16, 255.0 / 219, 0);
   const Levels chroma = levels(from.full_range, 128, 255.0 / 224, 128);
   for (int y = 0; y < height; ++y) {
     const std::uint8_t* source = from.luma + static_cast<std::ptrdiff_t>(y) * from.luma_stride;
-    std::uint8_t* row = picture.luma_row(y);
+    std::uint8_t* row = image.luma_row(y);
     for (int x = 0; x < width; ++x) row[x] = luma[source[x]];
   }
   for (int y = 0; y < height / 2; ++y) {
-    copy_chroma(from.blue, from, chroma, y, height / 2, width / 2, picture.blue_row(y));
-    copy_chroma(from.red, from, chroma, y, height / 2, width / 2, picture.red_row(y));
+    copy_chroma(from.blue, from, chroma, y, height / 2, width / 2, image.blue_row(y));
+    copy_chroma(from.red, from, chroma, y, height / 2, width / 2, image.red_row(y));
   }
-  return picture;
+  return image;
 }
 
-void draw_ring(Picture& picture, double x, double y, double radius) {
+void draw_ring(YcbcrImage& image, double x, double y, double radius) {
   constexpr std::uint8_t kLuma = 76, kBlue = 85, kRed = 255;  // red, by JFIF
-  const PictureView size = picture.view();
+  const YcbcrView size = image.view();
   const double half = std::max(radius / 20, 1.0);
   const double reach = radius + half;
   const int top = std::max(0, static_cast<int>(std::ceil(y - reach)));
@@ -57,9 +57,9 @@ void draw_ring(Picture& picture, double x, double y, double radius) {
   for (int row = top; row <= bottom; ++row)
     for (int column = left; column <= right; ++column) {
       if (std::abs(std::hypot(column - x, row - y) - radius) > half) continue;
-      picture.luma_row(row)[column] = kLuma;
-      picture.blue_row(row / 2)[column / 2] = kBlue;
-      picture.red_row(row / 2)[column / 2] = kRed;
+      image.luma_row(row)[column] = kLuma;
+      image.blue_row(row / 2)[column / 2] = kBlue;
+      image.red_row(row / 2)[column / 2] = kRed;
     }
 }
 

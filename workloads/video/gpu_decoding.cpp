@@ -78,7 +78,7 @@ bool gpu_refused(const AVCodecContext& context) {
   return context.get_format == choose_gpu && context.pix_fmt != AV_PIX_FMT_CUDA;
 }
 
-Owner<AVFrame> host_picture(const AVFrame& frame) {
+Owner<AVFrame> host_image(const AVFrame& frame) {
   const auto fetched = owned(av_frame_alloc());
   fetched->format = AV_PIX_FMT_NV12;
   check(av_hwframe_transfer_data(fetched.get(), &frame, 0), "cannot copy an image from the GPU");

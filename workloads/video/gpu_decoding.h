@@ -20,8 +20,8 @@ void decode_on_gpu(AVCodecContext& context, int gpu);
 /// Whether the GPU was asked to decode and could not: the codec, profile or size is none of its.
 bool gpu_refused(const AVCodecContext& context);
 
-/// The frame's picture in the host's memory, in planes (4:2:0, 8 bits). Throws VideoError.
-Owner<AVFrame> host_picture(const AVFrame& frame);
+/// The frame's image in the host's memory, in planes (4:2:0, 8 bits). Throws VideoError.
+Owner<AVFrame> host_image(const AVFrame& frame);
 
 /// Pairs (Cb, Cr) of `height` rows of `width` apart into planes of their own; strides in bytes.
 void split_chroma(const std::uint8_t* pairs, std::ptrdiff_t pair_stride, std::uint8_t* blue,

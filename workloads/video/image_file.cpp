@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 8> kEndings{".jpg", ".jpeg", ".png", ".bmp",
                                                    ".ppm", ".pgm",  ".pnm", ".webp"};
 
-bool is_picture_name(const fs::path& file) {
+bool is_image_name(const fs::path& file) {
   std::string ending = file.extension().string();
   std::ranges::transform(ending, ending.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -53,12 +53,12 @@ AVCodecID codec_of(std::span<const std::byte> file) {
 
 }  // namespace
 
-std::vector<fs::path> pictures_in(const fs::path& directory) {
-  std::vector<fs::path> pictures;
+std::vector<fs::path> images_in(const fs::path& directory) {
+  std::vector<fs::path> images;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory))
-    if (is_picture_name(entry.path()) && entry.is_regular_file()) pictures.push_back(entry.path());
-  std::ranges::sort(pictures, {}, &fs::path::native);
-  return pictures;
+    if (is_image_name(entry.path()) && entry.is_regular_file()) images.push_back(entry.path());
+  std::ranges::sort(images, {}, &fs::path::native);
+  return images;
 }
 
 std::vector<std::byte> read_file(const fs::path& file) {
@@ -78,7 +78,7 @@ struct ImageDecoder::State {
   std::map<AVCodecID, libav::Owner<AVCodecContext>> decoders;
   libav::Owner<AVFrame> frame = libav::owned(av_frame_alloc());
   libav::Owner<AVPacket> packet = libav::owned(av_packet_alloc());
-  libav::PictureMaker make_picture;
+  libav::ImageMaker make_image;
 
   AVCodecContext& decoder(AVCodecID codec) {
     auto& decoder = decoders[codec];
@@ -91,7 +91,7 @@ ImageDecoder::ImageDecoder() : state_(std::make_unique<State>()) {}
 
 ImageDecoder::~ImageDecoder() = default;
 
-DecodedPicture ImageDecoder::decode(std::span<const std::byte> file) {
+DecodedImage ImageDecoder::decode(std::span<const std::byte> file) {
   AVCodecContext& decoder = state_->decoder(codec_of(file));
   AVPacket& packet = *state_->packet;
   packet.data =
@@ -106,7 +106,7 @@ DecodedPicture ImageDecoder::decode(std::span<const std::byte> file) {
   }
   if (frame.decode_error_flags != 0 || (frame.flags & AV_FRAME_FLAG_CORRUPT) != 0)
     throw VideoError("cannot be decoded: damaged");
-  return state_->make_picture(frame);
+  return state_->make_image(frame);
 }
 
 }  // namespace doetune::workloads

@@ -1,4 +1,4 @@
-// Pictures in files: JPEG, PNG, BMP, PPM, PGM and WebP, decoded by FFmpeg's libavcodec.
+// Images in files: JPEG, PNG, BMP, PPM, PGM and WebP, decoded by FFmpeg's libavcodec.
 #pragma once
 
 #include <cstddef>
@@ -7,31 +7,31 @@
 #include <span>
 #include <vector>
 
-#include "workloads/video/decoded_picture.h"
+#include "workloads/video/decoded_image.h"
 #include "workloads/video/video.h"
 
 namespace doetune::workloads {
 
-/// The pictures of a directory and those below it, told by the names' endings (.jpg .jpeg .png .bmp
+/// The images of a directory and those below it, told by the names' endings (.jpg .jpeg .png .bmp
 /// .ppm .pgm .pnm .webp, in any case), sorted by path. Links to files count, links to
 /// directories are not followed. Throws std::filesystem::filesystem_error.
-std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& directory);
+std::vector<std::filesystem::path> images_in(const std::filesystem::path& directory);
 
-/// No picture file may be larger.
+/// No image file may be larger.
 inline constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{1} << 28;
 
 /// A whole file. Throws VideoError.
 std::vector<std::byte> read_file(const std::filesystem::path& file);
 
-/// Decodes whole picture files, whose first bytes say what they are, on the calling thread.
+/// Decodes whole image files, whose first bytes say what they are, on the calling thread.
 class ImageDecoder {
  public:
   ImageDecoder();
   ~ImageDecoder();
 
-  /// Transparency is left out. Throws VideoError, with the reason, for a broken or unknown picture;
+  /// Transparency is left out. Throws VideoError, with the reason, for a broken or unknown image;
   /// the next one decodes all the same.
-  DecodedPicture decode(std::span<const std::byte> file);
+  DecodedImage decode(std::span<const std::byte> file);
 
  private:
   struct State;

@@ -13,7 +13,7 @@ extern "C" {
 #include <memory>
 #include <string>
 
-#include "workloads/video/decoded_picture.h"
+#include "workloads/video/decoded_image.h"
 #include "workloads/video/video.h"
 
 namespace doetune::workloads::libav {
@@ -45,17 +45,17 @@ Owner<T> owned(T* made) {
   return Owner<T>(made);
 }
 
-/// A decoder on the calling thread that refuses pictures larger than kMaxPixels. Throws
+/// A decoder on the calling thread that refuses images larger than kMaxPixels. Throws
 /// VideoError.
 Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* parameters,
                                    int error_recognition);
 
-/// Makes pictures of decoded frames: their own planes where these are 8-bit YCbCr or grey, else
+/// Makes images of decoded frames: their own planes where these are 8-bit YCbCr or grey, else
 /// converted to planes of full size.
-class PictureMaker {
+class ImageMaker {
  public:
   /// Takes the frame's samples over. Throws VideoError.
-  DecodedPicture operator()(AVFrame& frame);
+  DecodedImage operator()(AVFrame& frame);
 
  private:
   Owner<AVFrame> converted(const AVFrame& frame);

@@ -34,25 +34,25 @@ Scene::Scene(int width, int height, std::uint64_t seed)
                        i % 2 == 0, level(), level(), level()});
 }
 
-void Scene::draw(int frame, Picture& picture) const {
-  draw_background(picture);
-  for (const Thing& thing : things_) draw_thing(thing, frame, picture);
-  add_noise(frame, picture);
+void Scene::draw(int frame, YcbcrImage& image) const {
+  draw_background(image);
+  for (const Thing& thing : things_) draw_thing(thing, frame, image);
+  add_noise(frame, image);
 }
 
-void Scene::draw_background(Picture& picture) const {
+void Scene::draw_background(YcbcrImage& image) const {
   for (int y = 0; y < height_; ++y)
     for (int x = 0; x < width_; ++x)
-      picture.luma_row(y)[x] =
+      image.luma_row(y)[x] =
           static_cast<std::uint8_t>(60 + 120 * y / height_ + (x / 16 + y / 16) % 2 * 12);
   for (int y = 0; y < height_ / 2; ++y)
     for (int x = 0; x < width_ / 2; ++x) {
-      picture.blue_row(y)[x] = static_cast<std::uint8_t>(112 + 64 * x / width_);
-      picture.red_row(y)[x] = static_cast<std::uint8_t>(144 - 64 * y / height_);
+      image.blue_row(y)[x] = static_cast<std::uint8_t>(112 + 64 * x / width_);
+      image.red_row(y)[x] = static_cast<std::uint8_t>(144 - 64 * y / height_);
     }
 }
 
-void Scene::draw_thing(const Thing& thing, int frame, Picture& picture) const {
+void Scene::draw_thing(const Thing& thing, int frame, YcbcrImage& image) const {
   const float centre_x = bounced(thing.x, thing.speed_x, frame, static_cast<float>(width_));
   const float centre_y = bounced(thing.y, thing.speed_y, frame, static_cast<float>(height_));
   const int top = std::max(0, static_cast<int>(centre_y - thing.half_height));
@@ -64,18 +64,18 @@ void Scene::draw_thing(const Thing& thing, int frame, Picture& picture) const {
     const int left = std::max(0, static_cast<int>(centre_x - reach));
     const int right = std::min(width_ - 1, static_cast<int>(centre_x + reach));
     for (int x = left; x <= right; ++x) {
-      picture.luma_row(y)[x] = thing.luma;
-      picture.blue_row(y / 2)[x / 2] = thing.blue;
-      picture.red_row(y / 2)[x / 2] = thing.red;
+      image.luma_row(y)[x] = thing.luma;
+      image.blue_row(y / 2)[x / 2] = thing.blue;
+      image.red_row(y / 2)[x / 2] = thing.red;
     }
   }
 }
 
-void Scene::add_noise(int frame, Picture& picture) const {
+void Scene::add_noise(int frame, YcbcrImage& image) const {
   const std::uint64_t noise_seed = random_bits(seed_, static_cast<std::uint64_t>(frame));
   std::uint64_t index = 0;
   for (int y = 0; y < height_; ++y) {
-    std::uint8_t* row = picture.luma_row(y);
+    std::uint8_t* row = image.luma_row(y);
     for (int x = 0; x < width_; x += 8) {
       const std::uint64_t bits = random_bits(noise_seed, index++);
       for (int i = 0; i < std::min(8, width_ - x); ++i)

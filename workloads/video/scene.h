@@ -1,10 +1,10 @@
-// A street camera's picture, drawn: what the bundled video shows.
+// A street camera's image, drawn: what the bundled video shows.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "workloads/video/picture.h"
+#include "workloads/video/ycbcr_image.h"
 
 namespace doetune::workloads {
 
@@ -13,7 +13,7 @@ namespace doetune::workloads {
 class Scene {
  public:
   Scene(int width, int height, std::uint64_t seed);
-  void draw(int frame, Picture& picture) const;
+  void draw(int frame, YcbcrImage& image) const;
 
  private:
   struct Thing {
@@ -21,9 +21,9 @@ class Scene {
     bool disc;
     std::uint8_t luma, blue, red;
   };
-  void draw_background(Picture& picture) const;
-  void draw_thing(const Thing& thing, int frame, Picture& picture) const;
-  void add_noise(int frame, Picture& picture) const;
+  void draw_background(YcbcrImage& image) const;
+  void draw_thing(const Thing& thing, int frame, YcbcrImage& image) const;
+  void add_noise(int frame, YcbcrImage& image) const;
 
   int width_, height_;
   std::uint64_t seed_;

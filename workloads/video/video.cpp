@@ -104,7 +104,7 @@ struct FrameEncoder::State : Codec {
   bool full_range;
   bool key_frame = false;
   std::int64_t next_pts = 0;
-  std::vector<std::uint8_t> luma, blue, red;  // of a picture brought to video range
+  std::vector<std::uint8_t> luma, blue, red;  // of an image brought to video range
 };
 
 FrameEncoder::FrameEncoder(int width, int height, VideoCodec codec)
@@ -131,30 +131,27 @@ FrameEncoder::~FrameEncoder() = default;
 
 bool FrameEncoder::key_frame() const { return state_->key_frame; }
 
-std::vector<std::byte> FrameEncoder::encode(const PictureView& picture) {
+std::vector<std::byte> FrameEncoder::encode(const YcbcrView& image) {
   AVFrame& frame = *state_->frame;
   frame.format = state_->context->pix_fmt;
-  frame.width = picture.width;
-  frame.height = picture.height;
+  frame.width = image.width;
+  frame.height = image.height;
   frame.quality = state_->context->global_quality;
-  if (state_->full_range || !picture.full_range) {
-    frame.data[0] = const_cast<std::uint8_t*>(picture.luma);  // the encoder only reads
-    frame.data[1] = const_cast<std::uint8_t*>(picture.blue);
-    frame.data[2] = const_cast<std::uint8_t*>(picture.red);
-    frame.linesize[0] = picture.luma_stride;
-    frame.linesize[1] = frame.linesize[2] = picture.chroma_stride;
+  if (state_->full_range || !image.full_range) {
+    frame.data[0] = const_cast<std::uint8_t*>(image.luma);  // the encoder only reads
+    frame.data[1] = const_cast<std::uint8_t*>(image.blue);
+    frame.data[2] = const_cast<std::uint8_t*>(image.red);
+    frame.linesize[0] = image.luma_stride;
+    frame.linesize[1] = frame.linesize[2] = image.chroma_stride;
   } else {
-    const int width = picture.chroma_width;
-    to_video_range(picture.luma, picture.luma_stride, picture.width, picture.height, 219,
-                   state_->luma);
-    to_video_range(picture.blue, picture.chroma_stride, width, picture.chroma_height, 224,
-                   state_->blue);
-    to_video_range(picture.red, picture.chroma_stride, width, picture.chroma_height, 224,
-                   state_->red);
+    const int width = image.chroma_width;
+    to_video_range(image.luma, image.luma_stride, image.width, image.height, 219, state_->luma);
+    to_video_range(image.blue, image.chroma_stride, width, image.chroma_height, 224, state_->blue);
+    to_video_range(image.red, image.chroma_stride, width, image.chroma_height, 224, state_->red);
     frame.data[0] = state_->luma.data();
     frame.data[1] = state_->blue.data();
     frame.data[2] = state_->red.data();
-    frame.linesize[0] = picture.width;
+    frame.linesize[0] = image.width;
     frame.linesize[1] = frame.linesize[2] = width;
   }
   frame.pts = state_->next_pts++;
@@ -180,7 +177,7 @@ FrameDecoder::FrameDecoder(VideoCodec codec, std::optional<int> gpu) {
   state_ = std::make_unique<State>(decoder, type.name);
   AVCodecContext& context = *state_->context;
   context.err_recognition = AV_EF_EXPLODE;
-  context.flags |= AV_CODEC_FLAG_LOW_DELAY;  // each packet gives its picture at once
+  context.flags |= AV_CODEC_FLAG_LOW_DELAY;  // each packet gives its image at once
   if (gpu) libav::decode_on_gpu(context, *gpu);
   check(avcodec_open2(&context, nullptr, nullptr), "cannot start the video decoder");
 }
@@ -188,7 +185,7 @@ FrameDecoder::FrameDecoder(VideoCodec codec, std::optional<int> gpu) {
 FrameDecoder::~FrameDecoder() = default;
 FrameDecoder::FrameDecoder(FrameDecoder&&) noexcept = default;
 
-PictureView FrameDecoder::decode(std::span<const std::byte> bytes) {
+YcbcrView FrameDecoder::decode(std::span<const std::byte> bytes) {
   AVPacket& packet = *state_->packet;
   packet.data = reinterpret_cast<std::uint8_t*>(
       const_cast<std::byte*>(bytes.data()));  // copied by libavcodec
@@ -199,13 +196,13 @@ PictureView FrameDecoder::decode(std::span<const std::byte> bytes) {
   if (code < 0 && libav::gpu_refused(context))
     throw Infeasible("the GPU cannot decode this video: " + libav::reason(code));
   check(code, "cannot decode a frame");
-  if (state_->frame->format == AV_PIX_FMT_CUDA) state_->frame = libav::host_picture(*state_->frame);
+  if (state_->frame->format == AV_PIX_FMT_CUDA) state_->frame = libav::host_image(*state_->frame);
   const AVFrame& frame = *state_->frame;
   if (frame.format != AV_PIX_FMT_YUVJ420P && frame.format != AV_PIX_FMT_YUV420P)
     throw VideoError("the video's chroma is not at half size (4:2:0)");
-  PictureView view{frame.width,       frame.height,          frame.data[0],
-                   frame.data[1],     frame.data[2],         frame.linesize[0],
-                   frame.linesize[1], (frame.width + 1) / 2, (frame.height + 1) / 2};
+  YcbcrView view{frame.width,       frame.height,          frame.data[0],
+                 frame.data[1],     frame.data[2],         frame.linesize[0],
+                 frame.linesize[1], (frame.width + 1) / 2, (frame.height + 1) / 2};
   view.full_range = frame.format == AV_PIX_FMT_YUVJ420P || frame.color_range == AVCOL_RANGE_JPEG;
   return view;
 }

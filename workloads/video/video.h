@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/video/picture.h"
+#include "workloads/video/ycbcr_image.h"
 
 namespace doetune::workloads {
 
@@ -29,13 +29,13 @@ std::vector<VideoCodec> available_codecs();
 /// Frames from one key frame to the next, at most, in coded video.
 inline constexpr int kKeyFrameInterval = 30;
 
-/// Codes pictures of one size, one packet each, in the order that they are shown. Only Motion JPEG
-/// is full range; others bring full-range pictures to video range. Throws VideoError, bad_alloc.
+/// Codes images of one size, one packet each, in the order that they are shown. Only Motion JPEG
+/// is full range; others bring full-range images to video range. Throws VideoError, bad_alloc.
 class FrameEncoder {
  public:
   FrameEncoder(int width, int height, VideoCodec codec = VideoCodec::mjpeg);
   ~FrameEncoder();
-  std::vector<std::byte> encode(const PictureView& picture);
+  std::vector<std::byte> encode(const YcbcrView& image);
   /// Whether the last packet decodes without those before it.
   bool key_frame() const;
 
@@ -52,9 +52,9 @@ class FrameDecoder {
   explicit FrameDecoder(VideoCodec codec = VideoCodec::mjpeg, std::optional<int> gpu = {});
   ~FrameDecoder();
   FrameDecoder(FrameDecoder&&) noexcept;
-  /// The picture is valid until the next call.
-  PictureView decode(std::span<const std::byte> packet);
-  /// Keeps the last picture's memory for as long as the returned owner, or a copy of it, lives.
+  /// The image is valid until the next call.
+  YcbcrView decode(std::span<const std::byte> packet);
+  /// Keeps the last image's memory for as long as the returned owner, or a copy of it, lives.
   std::shared_ptr<const void> hold() const;
 
  private:

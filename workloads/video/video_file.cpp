@@ -115,29 +115,29 @@ struct VideoReader::State {
     undecodable = 0;
   }
 
-  DecodedPicture frame(std::int64_t number) {
+  DecodedImage frame(std::int64_t number) {
     if (number < shown.number || index.key_before(number) > decoded_number + 1) seek(number);
     while (ahead || decode_next()) {
       if (ahead->number > number) break;
       shown = *std::exchange(ahead, std::nullopt);
     }
     if (shown.number != number) ++undecodable;
-    if (shown.picture.samples) return shown.picture;
+    if (shown.image.samples) return shown.image;
     if (!ahead) throw VideoError("has no frame that can be decoded");
-    return ahead->picture;
+    return ahead->image;
   }
 
  private:
   struct Frame {
     std::int64_t number = -1;
-    DecodedPicture picture;
+    DecodedImage image;
   };
 
   Owner<AVFormatContext> container;
   Owner<AVCodecContext> decoder;
   Owner<AVPacket> packet = owned(av_packet_alloc());
   Owner<AVFrame> decoded = owned(av_frame_alloc());
-  libav::PictureMaker make_picture;
+  libav::ImageMaker make_image;
   int stream = 0;
   bool all_sent = false;
   std::int64_t decoded_number = -1;  ///< of the last frame decoded
@@ -182,7 +182,7 @@ struct VideoReader::State {
       if (code >= 0) {
         const auto number = index.number_of(decoded->best_effort_timestamp);
         decoded_number = number.value_or(decoded_number + 1);
-        ahead = {decoded_number, make_picture(*decoded)};
+        ahead = {decoded_number, make_image(*decoded)};
         return true;
       }
       if (code == AVERROR_EOF || (code == AVERROR(EAGAIN) && all_sent)) return false;
@@ -212,7 +212,7 @@ VideoReader::~VideoReader() = default;
 
 const VideoInformation& VideoReader::information() const { return state_->information; }
 
-DecodedPicture VideoReader::frame(std::int64_t number) { return state_->frame(number); }
+DecodedImage VideoReader::frame(std::int64_t number) { return state_->frame(number); }
 
 std::int64_t VideoReader::undecodable() const { return state_->undecodable; }
 

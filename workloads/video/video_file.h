@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "workloads/video/decoded_picture.h"
+#include "workloads/video/decoded_image.h"
 #include "workloads/video/video.h"
 
 namespace doetune::workloads {
@@ -34,7 +34,7 @@ class VideoReader {
 
   /// Frame 0 .. frames - 1. In rising order each frame is decoded once. A jump ahead decodes from
   /// the last key frame before it, and so does a step back.
-  DecodedPicture frame(std::int64_t number);
+  DecodedImage frame(std::int64_t number);
 
   /// How many of the frames asked for could not be decoded.
   std::int64_t undecodable() const;

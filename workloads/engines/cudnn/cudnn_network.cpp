@@ -26,7 +26,7 @@ CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<con
       cache_(cache_directory(), gpu.name, cudnnGetVersion()),
       chooser_({handle_, nullptr}, {compute_, gpu.multiprocessors->count()}, cache_,
                proposals_to_time()),
-      pictures_(uploads_) {
+      images_(uploads_) {
   if (const DetectionHead* head = boxes()) {
     anchors_ = DeviceBuffer(static_cast<std::int64_t>(head->anchors.size()) * 2 * sizeof(float),
                             "anchors");
@@ -102,14 +102,14 @@ std::span<float> CudnnNetwork::input() {
   return slot.host_input.as<float>();
 }
 
-void CudnnNetwork::load(int image, const PictureView& picture, int frame) {
-  if (image < 0 || image >= options_.batch || frame < 0 || frame >= network_.pictures())
+void CudnnNetwork::load(int image, const YcbcrView& pixels, int frame) {
+  if (image < 0 || image >= options_.batch || frame < 0 || frame >= network_.images())
     throw std::invalid_argument("load: no such image or frame");
   enter();
   View to = image_view(slots_[next_]);
   const std::int64_t first = pixel_at(to, image, 0, 0) + 3 * frame;
   to.data = static_cast<std::byte*>(to.data) + first * bytes_of(options_.precision);
-  pictures_.load(picture, options_.precision, to);
+  images_.load(pixels, options_.precision, to);
 }
 
 void CudnnNetwork::upload(Slot& slot, int images) {
@@ -228,7 +228,7 @@ std::vector<Detection> CudnnNetwork::detections(int image) {
 
 std::int64_t CudnnNetwork::device_bytes() const {
   std::int64_t bytes =
-      weights_.bytes() + anchors_.bytes() + pictures_.device_bytes() + arenas_.bytes();
+      weights_.bytes() + anchors_.bytes() + images_.device_bytes() + arenas_.bytes();
   for (const Slot& slot : slots_)
     bytes += slot.image.bytes() + slot.staging.bytes() + slot.output.bytes() + slot.boxes.bytes() +
              slot.box_counts.bytes();

@@ -9,7 +9,7 @@
 #include "workloads/engines/cudnn/captured_graph.h"
 #include "workloads/engines/cudnn/device_memory.h"
 #include "workloads/engines/cudnn/forward_pass.h"
-#include "workloads/engines/cudnn/picture_loader.h"
+#include "workloads/engines/cudnn/image_loader.h"
 
 namespace doetune::workloads::cudnn {
 
@@ -41,7 +41,7 @@ class CudnnNetwork final : public CompiledNetwork {
 
   int lanes() const override { return kLanes; }
   std::span<float> input() override;
-  void load(int image, const PictureView& picture, int frame) override;
+  void load(int image, const YcbcrView& pixels, int frame) override;
   void submit(int images) override;
   void wait() override;
   std::span<const float> output() override;
@@ -96,7 +96,7 @@ class CudnnNetwork final : public CompiledNetwork {
   DeviceBuffer anchors_;
   PlanCache cache_;
   PlanChooser chooser_;
-  PictureLoader pictures_;
+  ImageLoader images_;
   std::array<Slot, kSlots> slots_;
   Arenas arenas_{"activations"};
   std::map<int, Prepared> prepared_;

@@ -32,12 +32,12 @@ DOETUNE_DEVICE std::int64_t pixel_at(const View& view, int image, int y, int x) 
 
 /// An element's place in channels x height x width, or a group of channels' where `channels`
 /// counts groups.
-struct Place {
+struct Position {
   int image, y, x, channel;
 };
 
 /// The place of the index-th element of a view, channels innermost.
-DOETUNE_DEVICE Place place_of(std::uint32_t index, int channels, int height, int width) {
+DOETUNE_DEVICE Position position_of(std::uint32_t index, int channels, int height, int width) {
   const auto columns = static_cast<std::uint32_t>(width);
   const auto rows = static_cast<std::uint32_t>(height);
   const std::uint32_t pixel = index / static_cast<std::uint32_t>(channels);
@@ -58,7 +58,7 @@ DOETUNE_DEVICE Range window(int out, int kernel, int stride, int pad, int size) 
 }
 
 /// reorg_source of network.h for one element of the output, as a place in the input.
-DOETUNE_DEVICE Place reorg_from(const Shape& input, int stride, int channel, int y, int x) {
+DOETUNE_DEVICE Position reorg_from(const Shape& input, int stride, int channel, int y, int x) {
   // The output's element counts as one of the input's shape, as Darknet has it.
   const std::int64_t out_height = input.height / stride;
   const std::int64_t out_width = input.width / stride;
@@ -78,8 +78,8 @@ DOETUNE_DEVICE Place reorg_from(const Shape& input, int stride, int channel, int
           static_cast<int>(source / plane)};
 }
 
-/// A picture whose planes lie one after another: luma, Cb, Cr, each without gaps between rows.
-struct PlanarPicture {
+/// An image whose planes lie one after another: luma, Cb, Cr, each without gaps between rows.
+struct PlanarImage {
   const std::uint8_t* planes = nullptr;
   int width = 0;
   int height = 0;
@@ -88,11 +88,11 @@ struct PlanarPicture {
   bool full_range = true;
 };
 
-DOETUNE_DEVICE std::int64_t luma_bytes(const PlanarPicture& picture) {
-  return static_cast<std::int64_t>(picture.width) * picture.height;
+DOETUNE_DEVICE std::int64_t luma_bytes(const PlanarImage& source) {
+  return static_cast<std::int64_t>(source.width) * source.height;
 }
-DOETUNE_DEVICE std::int64_t chroma_bytes(const PlanarPicture& picture) {
-  return static_cast<std::int64_t>(picture.chroma_width) * picture.chroma_height;
+DOETUNE_DEVICE std::int64_t chroma_bytes(const PlanarImage& source) {
+  return static_cast<std::int64_t>(source.chroma_width) * source.chroma_height;
 }
 
 /// The two samples next to output sample `i`, and the weight of the second: Resizer's.
@@ -124,25 +124,25 @@ struct Rgb {
   float red, green, blue;
 };
 
-/// One pixel of the picture scaled to `size`, with Resizer's arithmetic to the last bit (where
+/// One pixel of the image scaled to `size`, with Resizer's arithmetic to the last bit (where
 /// products and sums are not contracted).
-DOETUNE_DEVICE Rgb resized_pixel(const PlanarPicture& picture, const Extent& size, int y, int x) {
+DOETUNE_DEVICE Rgb resized_pixel(const PlanarImage& source, const Extent& size, int y, int x) {
   const auto unit = [](float value) { return value < 0.0F ? 0.0F : value > 1.0F ? 1.0F : value; };
-  const Tap chroma_down = tap(picture.chroma_height, size.height, y);
-  const Tap chroma_across = tap(picture.chroma_width, size.width, x);
-  const std::uint8_t* cb = picture.planes + luma_bytes(picture);
-  const std::uint8_t* cr = cb + chroma_bytes(picture);
-  const float black = picture.full_range ? 0.0F : 16.0F;
-  const float luma_scale = 1.0F / (picture.full_range ? 255.0F : 219.0F);
-  const float chroma_scale = 1.0F / (picture.full_range ? 255.0F : 224.0F);
+  const Tap chroma_down = tap(source.chroma_height, size.height, y);
+  const Tap chroma_across = tap(source.chroma_width, size.width, x);
+  const std::uint8_t* cb = source.planes + luma_bytes(source);
+  const std::uint8_t* cr = cb + chroma_bytes(source);
+  const float black = source.full_range ? 0.0F : 16.0F;
+  const float luma_scale = 1.0F / (source.full_range ? 255.0F : 219.0F);
+  const float chroma_scale = 1.0F / (source.full_range ? 255.0F : 224.0F);
   const float luma =
-      luma_scale * (sample(picture.planes, picture.width, tap(picture.height, size.height, y),
-                           tap(picture.width, size.width, x)) -
+      luma_scale * (sample(source.planes, source.width, tap(source.height, size.height, y),
+                           tap(source.width, size.width, x)) -
                     black);
   const float blue =
-      chroma_scale * (sample(cb, picture.chroma_width, chroma_down, chroma_across) - 128.0F);
+      chroma_scale * (sample(cb, source.chroma_width, chroma_down, chroma_across) - 128.0F);
   const float red =
-      chroma_scale * (sample(cr, picture.chroma_width, chroma_down, chroma_across) - 128.0F);
+      chroma_scale * (sample(cr, source.chroma_width, chroma_down, chroma_across) - 128.0F);
   return {unit(luma + 1.402F * red), unit(luma - 0.344136F * blue - 0.714136F * red),
           unit(luma + 1.772F * blue)};
 }

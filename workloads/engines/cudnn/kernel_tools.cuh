@@ -48,17 +48,17 @@ __device__ const Group<T>& group_at(const View& view, int image, int y, int x, i
 }
 
 template <class T>
-__device__ Group<T>& group_of(const View& view, const Place& at) {
+__device__ Group<T>& group_of(const View& view, const Position& at) {
   return reinterpret_cast<Group<T>*>(static_cast<T*>(view.data) +
                                      pixel_at(view, at.image, at.y, at.x))[at.channel];
 }
 
 /// The place of this thread's group of channels in `to`; false beyond the last.
 template <class T>
-__device__ bool my_group(const View& to, std::uint32_t count, Place& place) {
+__device__ bool my_group(const View& to, std::uint32_t count, Position& place) {
   const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
   if (index >= count) return false;
-  place = place_of(index, to.channels / Group<T>::kSize, to.height, to.width);
+  place = position_of(index, to.channels / Group<T>::kSize, to.height, to.width);
   return true;
 }
 

@@ -12,7 +12,7 @@ template <class T>
 __global__ void write_input_kernel(const float* from, int channels, View to, std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, channels, to.height, to.width);
+  const Position at = position_of(index, channels, to.height, to.width);
   static_cast<T*>(to.data)[pixel_at(to, at.image, at.y, at.x) + at.channel] =
       from_float<T>(from[index]);
 }
@@ -21,17 +21,17 @@ template <class T>
 __global__ void read_output_kernel(View from, int channels, float* to, std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, channels, from.height, from.width);
+  const Position at = position_of(index, channels, from.height, from.width);
   to[index] =
       to_float(static_cast<const T*>(from.data)[pixel_at(from, at.image, at.y, at.x) + at.channel]);
 }
 
 template <class T>
-__global__ void load_picture_kernel(PlanarPicture picture, View to, std::uint32_t count) {
+__global__ void load_image_kernel(PlanarImage source, View to, std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, 1, to.height, to.width);
-  const Rgb pixel = resized_pixel(picture, {to.height, to.width}, at.y, at.x);
+  const Position at = position_of(index, 1, to.height, to.width);
+  const Rgb pixel = resized_pixel(source, {to.height, to.width}, at.y, at.x);
   T* out = static_cast<T*>(to.data) + pixel_at(to, 0, at.y, at.x);
   out[0] = from_float<T>(pixel.red);
   out[1] = from_float<T>(pixel.green);
@@ -42,7 +42,7 @@ __global__ void load_picture_kernel(PlanarPicture picture, View to, std::uint32_
 
 template <class T>
 __global__ void max_pool_kernel(MaxPool pool, View from, View to, std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const Range rows = window(at.y, pool.kernel, pool.stride, pool.pad_before, from.height);
   const Range columns = window(at.x, pool.kernel, pool.stride, pool.pad_before, from.width);
@@ -61,7 +61,7 @@ __global__ void max_pool_kernel(MaxPool pool, View from, View to, std::uint32_t 
 
 template <class T>
 __global__ void average_pool_kernel(AveragePool pool, View from, View to, std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const Range rows = window(at.y, pool.kernel.height, pool.stride, pool.pad, from.height);
   const Range columns = window(at.x, pool.kernel.width, pool.stride, pool.pad, from.width);
@@ -80,7 +80,7 @@ __global__ void average_pool_kernel(AveragePool pool, View from, View to, std::u
 template <class T>
 __global__ void local_response_norm_kernel(LocalResponseNorm norm, View from, View to,
                                            std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const T* pixel = static_cast<const T*>(from.data) + pixel_at(from, at.image, at.y, at.x);
   const float scale = norm.alpha / static_cast<float>(norm.size);
@@ -99,7 +99,7 @@ __global__ void local_response_norm_kernel(LocalResponseNorm norm, View from, Vi
 template <class T>
 __global__ void add_and_activate_kernel(float slope, View left, View right, View to,
                                         std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   Group<T> sum = group_at<T>(left, at.image, at.y, at.x, at.channel);
   Group<T> other{};
@@ -114,7 +114,7 @@ __global__ void add_and_activate_kernel(float slope, View left, View right, View
 
 template <class T>
 __global__ void upsample_kernel(int factor, View from, View to, std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   group_of<T>(to, at) = group_at<T>(from, at.image, at.y / factor, at.x / factor, at.channel);
 }
@@ -123,7 +123,7 @@ template <class T>
 __global__ void channel_arg_max_kernel(int channels, View from, View to, std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, 1, to.height, to.width);
+  const Position at = position_of(index, 1, to.height, to.width);
   const T* in = static_cast<const T*>(from.data) + pixel_at(from, at.image, at.y, at.x);
   int largest = 0;
   float value = to_float(in[0]);
@@ -144,10 +144,10 @@ template <class T>
 __global__ void reorg_kernel(int stride, Shape input, View from, View to, std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, to.channels, to.height, to.width);
+  const Position at = position_of(index, to.channels, to.height, to.width);
   T value = from_float<T>(0.0F);
   if (at.channel < input.channels * stride * stride) {
-    const Place source = reorg_from(input, stride, at.channel, at.y, at.x);
+    const Position source = reorg_from(input, stride, at.channel, at.y, at.x);
     value = static_cast<const T*>(
         from.data)[pixel_at(from, at.image, source.y, source.x) + source.channel];
   }
@@ -158,7 +158,7 @@ template <class T>
 __global__ void copy_channels_kernel(int channels, View from, View to, std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, to.channels, to.height, to.width);
+  const Position at = position_of(index, to.channels, to.height, to.width);
   T value = from_float<T>(0.0F);
   if (at.channel < channels)
     value = static_cast<const T*>(from.data)[pixel_at(from, at.image, at.y, at.x) + at.channel];
@@ -205,10 +205,10 @@ void read_output(const Launch& launch, const View& from, int channels, float* to
   });
 }
 
-void load_picture(const Launch& launch, const PlanarPicture& picture, const View& to) {
+void load_image(const Launch& launch, const PlanarImage& source, const View& to) {
   typed(launch.precision, [&](auto zero) {
-    start(launch, load_picture_kernel<decltype(zero)>,
-          in_range(static_cast<std::int64_t>(to.height) * to.width), picture, to);
+    start(launch, load_image_kernel<decltype(zero)>,
+          in_range(static_cast<std::int64_t>(to.height) * to.width), source, to);
   });
 }
 

@@ -23,8 +23,8 @@ struct Launch {
 void write_input(const Launch& launch, const float* from, int channels, const View& to);
 /// The first `channels` of a tensor as dense floats.
 void read_output(const Launch& launch, const View& from, int channels, float* to);
-/// One picture, scaled to the view, into three channels from the view's first on.
-void load_picture(const Launch& launch, const PlanarPicture& picture, const View& to);
+/// One image, scaled to the view, into three channels from the view's first on.
+void load_image(const Launch& launch, const PlanarImage& image, const View& to);
 
 void max_pool(const Launch& launch, const MaxPool& pool, const View& from, const View& to);
 void average_pool(const Launch& launch, const AveragePool& pool, const View& from, const View& to);

@@ -40,11 +40,11 @@ class PackedWeights {
   std::int64_t bytes() const { return storage_.bytes(); }
 
  private:
-  struct Place {
+  struct Position {
     std::int64_t weights = 0;
     std::int64_t bias = 0;
   };
-  std::vector<Place> places_;  // by layer
+  std::vector<Position> places_;  // by layer
   DeviceBuffer storage_;
 };
 

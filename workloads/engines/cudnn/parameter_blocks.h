@@ -19,11 +19,11 @@ class ParameterLayout {
   ParameterLayout(const Network& network, const TensorPlan& plan, Precision precision);
 
   /// Of one convolution.
-  struct Place {
+  struct Position {
     int weights = -1;             // index into tensors(); bias, or scale and shift, follow
     std::int64_t statistics = 0;  // of its running means; the variances follow
   };
-  const Place& place(int layer) const { return places_[layer]; }
+  const Position& place(int layer) const { return places_[layer]; }
   const TrainedTensor& weights(int layer) const { return tensors_[places_[layer].weights]; }
   const TrainedTensor& bias_or_scale(int layer) const {
     return tensors_[places_[layer].weights + 1];
@@ -40,7 +40,7 @@ class ParameterLayout {
   std::int64_t statistics() const { return statistics_; }
 
  private:
-  std::vector<Place> places_;  // by layer
+  std::vector<Position> places_;  // by layer
   std::vector<TrainedTensor> tensors_;
   std::vector<Chunk> chunks_;
   std::int64_t count_ = 0;

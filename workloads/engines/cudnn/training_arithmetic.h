@@ -65,7 +65,7 @@ DOETUNE_DEVICE float response_gradient(const LocalResponseNorm& norm, int channe
 
 /// The index of dropout_factor (dropout.h) for an element of an input with so many channels.
 DOETUNE_DEVICE std::uint64_t dropout_index(std::int64_t first_image, const Shape& input,
-                                           const Place& at) {
+                                           const Position& at) {
   const std::int64_t row = (first_image + at.image) * input.height + at.y;
   return static_cast<std::uint64_t>((row * input.width + at.x) * input.channels + at.channel);
 }

@@ -33,7 +33,7 @@ __device__ void put(Write write, const float (&sums)[Group<T>::kSize], Group<T>&
 template <class T>
 __global__ void max_pool_keeping_kernel(MaxPool pool, View from, View to, Bytes<T>* places,
                                         std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const Range rows = window(at.y, pool.kernel, pool.stride, pool.pad_before, from.height);
   const Range columns = window(at.x, pool.kernel, pool.stride, pool.pad_before, from.width);
@@ -61,7 +61,7 @@ __global__ void max_pool_keeping_kernel(MaxPool pool, View from, View to, Bytes<
 template <class T>
 __global__ void max_pool_back_kernel(MaxPool pool, View gradient, const Bytes<T>* places,
                                      Write write, View to, std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const Range rows = windows_over(at.y, pool.kernel, pool.stride, pool.pad_before, gradient.height);
   const Range columns =
@@ -84,7 +84,7 @@ __global__ void max_pool_back_kernel(MaxPool pool, View gradient, const Bytes<T>
 template <class T>
 __global__ void average_pool_back_kernel(AveragePool pool, View gradient, Write write, View to,
                                          std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const Range rows = windows_over(at.y, pool.kernel.height, pool.stride, pool.pad, gradient.height);
   const Range columns =
@@ -104,7 +104,7 @@ __global__ void average_pool_back_kernel(AveragePool pool, View gradient, Write 
 template <class T>
 __global__ void response_back_kernel(LocalResponseNorm norm, View from, View gradient, Write write,
                                      View to, std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const T* pixel = static_cast<const T*>(from.data) + pixel_at(from, at.image, at.y, at.x);
   const T* back = static_cast<const T*>(gradient.data) + pixel_at(gradient, at.image, at.y, at.x);
@@ -119,7 +119,7 @@ __global__ void response_back_kernel(LocalResponseNorm norm, View from, View gra
 template <class T>
 __global__ void pass_back_kernel(float slope, View gradient, View out, Write write, View to,
                                  std::uint32_t count) {
-  Place at;
+  Position at;
   if (!my_group<T>(to, count, at)) return;
   const Group<T> in = group_at<T>(gradient, at.image, at.y, at.x, at.channel);
   Group<T> results{};
@@ -137,7 +137,7 @@ __global__ void pass_channels_back_kernel(int channels, View gradient, Write wri
                                           std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, to.channels, to.height, to.width);
+  const Position at = position_of(index, to.channels, to.height, to.width);
   float value = 0;
   if (at.channel < channels)
     value = to_float(static_cast<const T*>(
@@ -151,7 +151,7 @@ __global__ void drop_kernel(Dropout dropout, Shape input, View from, Write write
                             std::uint32_t count) {
   std::uint32_t index;
   if (!my_index(count, index)) return;
-  const Place at = place_of(index, to.channels, to.height, to.width);
+  const Position at = position_of(index, to.channels, to.height, to.width);
   const std::uint64_t key = dropout_key(dropout.seed, *dropout.step, dropout.layer);
   float value = 0;
   if (at.channel < input.channels)

@@ -77,7 +77,7 @@ void Plan::add(const Convolution& conv, int layer) {
 }
 
 /// An inner product, which oneDNN runs as one matrix product over all images. The input is handed
-/// over as one row of numbers: its fast kernels want no picture.
+/// over as one row of numbers: its fast kernels want no image.
 void Plan::add_dense(const Convolution& conv, int layer) {
   const int input = network_.layers[layer].inputs[0];
   const Shape& in = network_.shape_of(input);
