@@ -288,14 +288,12 @@ int Analysis::completed() const {
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.directory = &directory;
-  const study::JournalContent journal = study::read_journal(directory.journal());
+  const study::JournalContent journal = study::read_journal(directory);
   analysis.records = study::final_records(journal.records);
   analysis.warnings = journal.warnings;
   for (auto& [run, record] : analysis.records) {
-    const auto planned = std::find_if(directory.plan.runs.begin(), directory.plan.runs.end(),
-                                      [number = run](const auto& r) { return r.run == number; });
-    if (planned == directory.plan.runs.end()) continue;
-    study::add_derived_responses(directory.study, *planned, record);
+    const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+    study::add_derived_responses(directory.study, planned, record);
   }
   std::vector<ResponseRuns> runs(directory.study.responses.size());
   parallel_for(static_cast<int>(runs.size()), 0, [&](int r) {

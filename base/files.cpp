@@ -30,13 +30,6 @@ int write_whole(const fs::path& path, std::span<const std::byte> bytes, Durabili
   return error;
 }
 
-/// The error number, or 0.
-int sync_directory(const fs::path& directory) {
-  const FileDescriptor open_directory(
-      open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return open_directory && fsync(open_directory.get()) == 0 ? 0 : errno;
-}
-
 /// `name` is FILE.PID.partial, and there is no such process.
 bool left_behind(std::string_view name, std::string_view file) {
   if (!name.starts_with(file)) return false;
@@ -67,11 +60,19 @@ void replace_file(const fs::path& file, std::string_view bytes, Durability durab
   const fs::path partial = fmt::format("{}.{}{}", file.string(), getpid(), kEnding);
   int error = write_whole(partial, std::as_bytes(std::span(bytes)), durability);
   if (error == 0 && rename(partial.c_str(), file.c_str()) != 0) error = errno;
-  if (error == 0 && durability == Durability::on_disk) error = sync_directory(file.parent_path());
-  if (error == 0) return;
-  std::error_code ignored;
-  fs::remove(partial, ignored);
-  throw WriteError(file, std::strerror(error));
+  if (error != 0) {
+    std::error_code ignored;
+    fs::remove(partial, ignored);
+    throw WriteError(file, std::strerror(error));
+  }
+  if (durability == Durability::on_disk) sync_directory(file.parent_path());
+}
+
+void sync_directory(const fs::path& directory) {
+  const fs::path named = directory.empty() ? "." : directory;
+  const FileDescriptor open_directory(open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open_directory && (fsync(open_directory.get()) == 0 || errno == EINVAL)) return;
+  throw WriteError(named, std::strerror(errno));
 }
 
 void replace_file(const fs::path& file, std::span<const float> values) {

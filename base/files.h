@@ -27,7 +27,12 @@ struct WriteError : std::runtime_error {
 void replace_file(const std::filesystem::path& file, std::string_view bytes,
                   Durability durability = Durability::renamed);
 
-/// The same of numbers as they lie in memory, without a head: numpy.fromfile(file, "f4").
+/// Brings the names in a directory to the disk: what a flush of a new file leaves open. A file
+/// system that cannot do this for a directory is taken as it is. Throws WriteError.
+void sync_directory(const std::filesystem::path& directory);
+
+/// The same as replace_file of numbers as they lie in memory, without a head: numpy.fromfile(file,
+/// "f4").
 void replace_file(const std::filesystem::path& file, std::span<const float> values);
 
 /// Removes `FILE.PID.partial` of processes that are gone: killed while they wrote. For files that

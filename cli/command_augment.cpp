@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "reports/json/json_parts.h"
 #include "study/augment.h"
+#include "study/journal.h"
 
 namespace doetune::cli {
 namespace {
@@ -79,6 +80,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_study(options);
+  say_warnings(study::read_journal(directory).warnings);
   const int before = static_cast<int>(directory.plan.runs.size());
   const std::size_t notes_before = directory.plan.notes.size();
   study::Plan plan = study::augmented_plan(directory, augmentation_of(options, directory.study));

@@ -176,6 +176,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
     throw UsageError(fmt::format("--runs: expected an integer of at least 1, found '{}'", runs));
   const analysis::Analysis analysis = analysis::analyse(directory);
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
+    say_warnings(analysis.warnings);
     if (options.json()) print_json(analysis, analysis::verdict(analysis), 0);
     fmt::print(stderr, "{}\n", obstacle.message);
     say_next(obstacle.next);

@@ -76,6 +76,7 @@ int command_export(const Command& command, const Arguments& arguments) {
   const study::StudyDirectory directory = open_study(options);
   const analysis::Analysis analysis =
       analysis::fit_runs(directory, analysis_options(options, directory.study));
+  say_warnings(analysis.warnings);
   const std::string content = format.write(analysis);
   const std::string file =
       options.text("output", (directory.path / std::string(format.file)).string());

@@ -173,6 +173,7 @@ int command_fit(const Command& command, const Arguments& arguments) {
   const study::StudyDirectory directory = open_study(options);
   const analysis::Analysis analysis =
       analysis::analyse(directory, analysis_options(options, directory.study));
+  say_warnings(analysis.warnings);
   const std::string json = reports::fit_json(analysis);
   if (!asks_otherwise(options)) {
     study::write_file_atomically(directory.path / "fit.json", json);

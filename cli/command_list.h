@@ -32,6 +32,9 @@ int command_run(const Command& command, const Arguments& arguments);
 void describe_status(Options& options);
 int command_status(const Command& command, const Arguments& arguments);
 
+void describe_restore(Options& options);
+int command_restore(const Command& command, const Arguments& arguments);
+
 void describe_import(Options& options);
 int command_import(const Command& command, const Arguments& arguments);
 

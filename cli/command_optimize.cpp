@@ -243,6 +243,7 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   const study::StudyDirectory directory = open_study(options);
   const analysis::Analysis analysis =
       analysis::analyse(directory, analysis_options(options, directory.study));
+  say_warnings(analysis.warnings);
   if (options.has("contour")) {
     if (options.json()) {
       throw UsageError("--contour is for people, --json for programs; give only one");

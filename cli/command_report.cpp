@@ -121,6 +121,7 @@ int command_report(const Command& command, const Arguments& arguments) {
   const study::StudyDirectory directory = open_study(options);
   const analysis::Analysis analysis =
       analysis::analyse(directory, analysis_options(options, directory.study));
+  say_warnings(analysis.warnings);
   if (!asks_otherwise(options) && !options.has("output")) {
     study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
     study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));

@@ -85,7 +85,7 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
   }
   if (summary.attempts == 0) say_why_none(counts);
   if (counts.unsuccessful() > 0 || counts.completed == 0) {
-    const auto records = study::final_records(study::read_journal(directory.journal()).records);
+    const auto records = study::final_records(study::read_journal(directory).records);
     fmt::print(stderr, "{} of {} completed\n{}", counts.completed,
                analysis::count_of(counts.planned, "run"), failures_text(directory, records));
   }

@@ -92,7 +92,9 @@ std::string best_run_text(const analysis::Analysis& analysis) {
 std::vector<std::string> under_way(const analysis::Analysis& analysis) {
   std::vector<std::string> texts;
   const std::filesystem::path& path = analysis.directory->path;
+  const auto planned = static_cast<int>(analysis.directory->plan.runs.size());
   for (const auto& [run, numbers] : runner::attempt_directories(path / "runs")) {
+    if (run > planned) continue;
     const int last = *std::max_element(numbers.begin(), numbers.end());
     const auto record = analysis.records.find(run);
     if (record != analysis.records.end() && record->second.attempt >= last) continue;
@@ -154,7 +156,8 @@ void print_json(const analysis::Analysis& analysis, const runner::RunCounts& cou
                              {"time_left_s", left_s ? nlohmann::ordered_json(*left_s) : nullptr},
                              {"flagged", flagged_json(analysis.records)},
                              {"bottlenecks", bottlenecks_json(analysis.records)},
-                             {"best_run", best ? nlohmann::ordered_json(best->run) : nullptr}}
+                             {"best_run", best ? nlohmann::ordered_json(best->run) : nullptr},
+                             {"warnings", analysis.warnings}}
           .dump(2));
 }
 
@@ -199,7 +202,7 @@ class StatusReporter {
   explicit StatusReporter(const study::StudyDirectory& directory) : directory_(directory) {}
 
   runner::RunCounts look(bool last) {
-    const auto records = study::final_records(study::read_journal(directory_.journal()).records);
+    const auto records = study::final_records(study::read_journal(directory_).records);
     const runner::RunCounts counts = runner::count_runs(directory_.plan, records);
     report(records, counts);
     if (!shown_ || (last && any_reported_)) show_status(directory_, false);

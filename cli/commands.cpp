@@ -27,6 +27,8 @@ constexpr std::array kCommands{
         command_run, describe_run},
     Command{"status", "[DIR]", "show what is done, what is missing, and the time left",
             "doetune status fccd\ndoetune status fccd --watch", command_status, describe_status},
+    Command{"restore", "[DIR]", "write a study's lost or damaged files again from its journal",
+            "doetune restore fccd", command_restore, describe_restore},
     Command{"import", "STUDY.yaml DATA.csv", "import runs that were made elsewhere from a table",
             "doetune import study.yaml results.csv", command_import, describe_import},
     Command{"augment", "[DIR] --runs N", "add the runs that improve the study most",

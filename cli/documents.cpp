@@ -30,6 +30,7 @@ Shape plan_document() {
                     {"model", list(text())},
                     {"hash", text()},
                     {"sheets", list(text())},
+                    {"region", map(text())},
                     {"working_directory", text()},
                     {"evaluation", evaluation_basics()},
                     {"search", maybe(search())},
@@ -83,7 +84,15 @@ Shape status_document() {
   return joined(versioned(run_counts()), object({{"time_left_s", maybe(number())},
                                                  {"flagged", list(flagged)},
                                                  {"bottlenecks", map(integer())},
-                                                 {"best_run", maybe(integer())}}));
+                                                 {"best_run", maybe(integer())},
+                                                 {"warnings", list(text())}}));
+}
+
+Shape restore_document() {
+  return versioned({{"directory", text()},
+                    {"runs", integer()},
+                    {"files", list(text())},
+                    {"moved", list(text())}});
 }
 
 Shape import_document() { return versioned({{"directory", text()}, {"runs", integer()}}); }
@@ -192,6 +201,7 @@ constexpr std::array kDocuments{
     Document{"evaluate", evaluate_document},
     Document{"run", run_document},
     Document{"status", status_document},
+    Document{"restore", restore_document},
     Document{"import", import_document},
     Document{"confirm", confirm_document},
     Document{"augment", augment_document},

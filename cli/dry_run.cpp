@@ -27,7 +27,7 @@ struct Cost {
 
 Cost cost_of(const study::StudyDirectory& directory,
              const std::vector<runner::PlannedAttempt>& planned) {
-  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  const auto records = study::final_records(study::read_journal(directory).records);
   Cost cost{seconds_per_run(directory.study, records),
             seconds_for(directory.study, records, static_cast<int>(planned.size()))};
   for (const auto& [run, slot, attempt] : planned) {

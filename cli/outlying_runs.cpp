@@ -100,7 +100,7 @@ std::vector<int> runs_to_rerun(const std::string& text, const study::StudyDirect
   if (runs.empty()) throw UsageError("doetune run: --rerun needs run numbers, e.g. 3,7-9");
   std::sort(runs.begin(), runs.end());
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  const auto records = study::final_records(study::read_journal(directory).records);
   std::vector<int> missing;
   for (const int run : runs) {
     const auto record = records.find(run);

@@ -96,7 +96,7 @@ SmokeRun make_smoke_run(const study::StudyDirectory& planned) {
   WaitingLine printer(study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   smoke.interrupted = runner::run_study(directory, {}, *launcher, printer, interrupts).interrupted;
-  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  const auto records = study::final_records(study::read_journal(directory).records);
   if (records.empty()) return smoke;
   smoke.record = records.begin()->second;
   const fs::path attempt = directory.attempt(1, smoke.record.attempt);

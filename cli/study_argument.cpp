@@ -158,10 +158,14 @@ void check_parametric(const analysis::AnalysisOptions& analysis, const study::St
 
 void add_directory(Options& options) { options.add_positional("DIR", 1); }
 
-study::StudyDirectory open_study(const Options& options) {
+std::filesystem::path given_directory(const Options& options) {
   const std::vector<std::string> given = options.list("DIR");
-  return study::open_directory(study::find_directory(
-      given.empty() ? std::nullopt : std::optional<std::filesystem::path>(given.front())));
+  return study::find_directory(given.empty() ? std::nullopt
+                                             : std::optional<std::filesystem::path>(given.front()));
+}
+
+study::StudyDirectory open_study(const Options& options) {
+  return study::open_directory(given_directory(options));
 }
 
 void add_fit_options(Options& options) {

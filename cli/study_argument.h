@@ -10,6 +10,9 @@ namespace doetune::cli {
 /// Declares the optional positional argument DIR.
 void add_directory(Options& options);
 
+/// The study directory that DIR names, or the one in or under the current directory.
+std::filesystem::path given_directory(const Options& options);
+
 /// Opens the study directory that DIR names, or the one in or under the current directory.
 study::StudyDirectory open_study(const Options& options);
 

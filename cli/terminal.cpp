@@ -146,6 +146,11 @@ std::string duration_text(double seconds) {
   return text(whole / 3600, "h", whole % 3600 / 60, "min");
 }
 
+void say_warnings(const std::vector<std::string>& warnings) {
+  std::fflush(stdout);
+  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
 void say_next(const std::string& command) {
   std::fflush(stdout);  // in one file, what was printed before stands before
   fmt::print(stderr, "Next: {}\n", command);

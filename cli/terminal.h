@@ -60,6 +60,9 @@ class Screen {
 /// 45 s, 2 min 10 s, 1 h 5 min.
 std::string duration_text(double seconds);
 
+/// "warning: ..." for each, on standard error: what was left out of an answer.
+void say_warnings(const std::vector<std::string>& warnings);
+
 /// "Next: doetune run fccd", on standard error, so that standard output holds results alone.
 void say_next(const std::string& command);
 

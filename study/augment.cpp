@@ -53,7 +53,7 @@ int whole_plots_for(int runs, const Plan& plan) {
 
 doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentation& augmentation) {
   const Study& study = directory.study;
-  const auto records = final_records(read_journal(directory.journal()).records);
+  const auto records = final_records(read_journal(directory).records);
   doe::DesignRequest request;
   request.factors = study.factors;
   request.region = study.region;

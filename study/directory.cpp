@@ -15,9 +15,13 @@
 #include "base/host.h"
 #include "base/version.h"
 #include "study/argument_template.h"
+#include "study/error.h"
+#include "study/experimental_region.h"
 #include "study/files.h"
 #include "study/journal.h"
+#include "study/matching_records.h"
 #include "study/plan_json.h"
+#include "study/restore.h"
 
 namespace doetune::study {
 namespace {
@@ -34,10 +38,6 @@ std::string run_definition(const Study& study) {
   return text;
 }
 
-std::string hash_of(const Study& study, const std::string& csv) {
-  return text_hash(run_definition(study) + csv);
-}
-
 /// Recorded runs, or attempts that nobody has recorded yet.
 bool has_runs(const fs::path& directory) {
   std::error_code error;
@@ -47,7 +47,17 @@ bool has_runs(const fs::path& directory) {
 }
 
 bool is_study_directory(const fs::path& path) {
-  return fs::exists(path / "plan.json") || fs::exists(path / "study.yaml");
+  return fs::exists(path / "plan.json") || fs::exists(path / "study.yaml") ||
+         fs::exists(path / "runs.jsonl");
+}
+
+/// Nothing but what a doetune that was killed before its first file leaves.
+bool is_as_good_as_empty(const fs::path& path) {
+  std::error_code error;
+  const auto entries = fs::directory_iterator(path, error);
+  return std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
+    return entry.path().filename() == "lock" || entry.path().extension() == ".partial";
+  });
 }
 
 /// Makes the directory, unless it is there as an empty one or as a study's.
@@ -55,11 +65,20 @@ void make_directory(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path))
     fail_at_path(path, "exists and is not a directory");
-  if (fs::exists(path, error) && !fs::is_empty(path, error) && !is_study_directory(path)) {
+  if (fs::exists(path, error) && !is_as_good_as_empty(path) && !is_study_directory(path)) {
     fail_at_path(path, "exists and is not a study directory; choose another -o DIR");
   }
-  fs::create_directories(path, error);
-  if (error) fail_at_path(path, fmt::format("cannot be created: {}", error.message()));
+  create_directories_durably(path);
+}
+
+/// How to go on with a study that cannot be opened; empty for one that can.
+std::string advice_if_damaged(const fs::path& path) {
+  try {
+    open_directory(path);
+    return "";
+  } catch (const std::runtime_error&) {
+    return restore_advice(path);
+  }
 }
 
 /// Removes an earlier plan and what was derived from it, if that is allowed.
@@ -69,7 +88,8 @@ void clear(const fs::path& path, bool force) {
     fail_at_path(path,
                  "contains runs, which would not belong to a new plan; choose another -o DIR. "
                  "Whatever does not change the runs, such as a goal or the name of a response, can "
-                 "be edited in its study.yaml");
+                 "be edited in its study.yaml" +
+                     advice_if_damaged(path));
   }
   if (!force) fail_at_path(path, "already contains a plan; --force replaces it");
   std::error_code error;
@@ -86,12 +106,20 @@ std::string without_number(const nlohmann::json::exception& error) {
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
+/// What to do about a file that is lost, ready to end a message.
+std::string remedy(const fs::path& path) {
+  const std::string advice = restore_advice(path);
+  return advice.empty() ? "; restore it, or plan again" : advice;
+}
+
 nlohmann::json load_plan_json(const fs::path& path) {
   const fs::path file = path / "plan.json";
   if (!fs::exists(file)) {
+    const std::string advice = restore_advice(path);
     fail_at_path(
         path,
-        fs::exists(path / "study.yaml")
+        !advice.empty() ? "the plan is incomplete (no plan.json)" + advice
+        : fs::exists(path / "study.yaml")
             ? "the plan is incomplete (no plan.json); recreate it with `doetune plan --force`"
             : "is not a study directory (no plan.json); `doetune plan STUDY.yaml` creates one");
   }
@@ -105,10 +133,10 @@ nlohmann::json load_plan_json(const fs::path& path) {
     return json;
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-    throw DirectoryError(fmt::format("{}:{}: is damaged: expected JSON; restore it, or plan again",
-                                     file.string(), 1 + std::count(text.begin(), end, '\n')));
+    throw DirectoryError(fmt::format("{}:{}: is damaged: expected JSON{}", file.string(),
+                                     1 + std::count(text.begin(), end, '\n'), remedy(path)));
   } catch (const nlohmann::json::exception& error) {
-    fail_at_path(file, "is damaged: " + without_number(error));
+    fail_at_path(file, "is damaged: " + without_number(error) + restore_advice(path));
   }
 }
 
@@ -124,35 +152,90 @@ std::vector<fs::path> study_directories_below(const fs::path& path) {
   return found;
 }
 
+/// Ranges and constraints are those of the plan, which older versions do not tell.
+void check_region(const Study& study, const nlohmann::json& plan) {
+  if (!plan.contains("region")) return;
+  const auto planned = plan.at("region").get<std::map<std::string, std::string>>();
+  for (const auto& [key, text] : experimental_region(study)) {
+    const auto before = planned.find(key);
+    if (before == planned.end() || before->second == text) continue;
+    throw DirectoryError(fmt::format(
+        "{}: {}: planned as '{}', now '{}'; designs and predictions rest on it: undo the change, "
+        "or change it in a new study file, and `doetune import NEW.yaml {} -o NEW` takes the runs "
+        "along",
+        study.location(key), key, before->second, text,
+        shell_quoted((study.file.parent_path() / "results.csv").string())));
+  }
+}
+
+/// A file after a power cut, which may have left its length alone.
+bool is_empty_text(const std::string& text) {
+  return text.find_first_not_of('\0') == std::string::npos;
+}
+
+/// The text of a file that no study lacks.
+std::string read_study_file(const fs::path& path, const char* name) {
+  if (!fs::exists(path / name)) {
+    fail_at_path(path, fmt::format("{} is missing{}", name, remedy(path)));
+  }
+  std::string text = read_file(path / name);
+  if (is_empty_text(text)) fail_at_path(path / name, "is empty" + remedy(path));
+  return text;
+}
+
+/// study.yaml and plan.csv. What is wrong with them may have come by itself.
+void read_sheet_files(const fs::path& path, StudyDirectory& directory, std::string& csv) {
+  read_study_file(path, "study.yaml");
+  csv = read_study_file(path, "plan.csv");
+  try {
+    directory.study = load_study(path / "study.yaml");
+    directory.plan.runs = read_plan_csv(directory.study, csv, path / "plan.csv");
+  } catch (const StudyError& error) {
+    throw StudyError(error.what() + restore_advice(path));
+  }
+}
+
 }  // namespace
+
+std::string sheet_hash(const Study& study, const std::string& csv) {
+  return text_hash(run_definition(study) + csv);
+}
 
 fs::path StudyDirectory::attempt(int run, int attempt_number) const {
   return path / "runs" / fmt::format("{:04}.{}", run, attempt_number);
 }
 
 StudyDirectory create_directory(const fs::path& path, const Study& study, const Plan& plan,
-                                bool force) {
+                                bool force, const std::vector<RunRecord>& records) {
   const std::string csv = plan_csv(study, plan);
-  StudyDirectory directory{path, study, plan, hash_of(study, csv),
+  StudyDirectory directory{path, study, plan, sheet_hash(study, csv),
                            fs::absolute(study.file).parent_path()};
   make_directory(path);
   const DirectoryLock lock(path);
   clear(path, force);
-  write_file_atomically(path / "study.yaml", study.text);
-  write_file_atomically(path / "plan.csv", csv);
-  write_file_atomically(path / "plan.json", plan_json(directory, {directory.plan_hash}));
+  // The journal alone is a whole study: before it has its name there is none of these runs.
+  if (!records.empty()) write_journal(directory, records);
+  write_file_durably(path / "study.yaml", study.text);
+  write_file_durably(path / "plan.csv", csv);
+  write_file_durably(path / "plan.json", plan_json(directory, {directory.plan_hash}));
   return directory;
 }
 
 void extend_directory(StudyDirectory& directory, Plan more) {
   const DirectoryLock lock(directory.path);
-  const std::string before = hash_of(directory.study, read_file(directory.path / "plan.csv"));
+  const std::string csv_before = read_file(directory.path / "plan.csv");
+  if (csv_before != plan_csv(directory.study, directory.plan)) {
+    fail_at_path(directory.path, "another doetune has just added runs; try again");
+  }
+  check_run_numbers(directory, read_journal(directory));
+  const std::string before = sheet_hash(directory.study, csv_before);
   directory.plan = std::move(more);
   const std::string csv = plan_csv(directory.study, directory.plan);
   // plan.json vouches for both sheets while plan.csv is replaced.
-  write_file_atomically(directory.path / "plan.json",
-                        plan_json(directory, {hash_of(directory.study, csv), before}));
-  write_file_atomically(directory.path / "plan.csv", csv);
+  write_file_durably(directory.path / "plan.json",
+                     plan_json(directory, {sheet_hash(directory.study, csv), before}));
+  write_file_durably(directory.path / "plan.csv", csv);
+  if (fs::exists(directory.journal())) Journal journal(directory);  // it keeps the sheet
 }
 
 StudyDirectory open_directory(const fs::path& path) {
@@ -166,16 +249,11 @@ StudyDirectory open_directory(const fs::path& path) {
                            did_you_mean_entry(path, Entry::kStudyDirectory));
   }
   const nlohmann::json json = load_plan_json(path);
-  for (const char* file : {"study.yaml", "plan.csv"}) {
-    if (!fs::exists(path / file))
-      fail_at_path(path, fmt::format("{} is missing; restore it or plan again", file));
-  }
   StudyDirectory directory;
   directory.path = path;
-  directory.study = load_study(path / "study.yaml");
-  const std::string csv = read_file(path / "plan.csv");
-  directory.plan.runs = read_plan_csv(directory.study, csv, path / "plan.csv");
-  directory.plan_hash = hash_of(directory.study, csv);
+  std::string csv;
+  read_sheet_files(path, directory, csv);
+  directory.plan_hash = sheet_hash(directory.study, csv);
   try {
     const auto known =
         json.value("sheets", std::vector<std::string>{json.at("hash").get<std::string>()});
@@ -183,14 +261,16 @@ StudyDirectory open_directory(const fs::path& path) {
       fail_at_path(path,
                    "study.yaml or plan.csv was changed after planning in a way that changes the "
                    "runs (factors, workload, settings, seed); undo that, or make a new plan in "
-                   "another directory");
+                   "another directory" +
+                       restore_advice(path));
     }
+    check_region(directory.study, json);
     directory.plan_hash = json.at("hash").get<std::string>();
     directory.study.name = json.at("study").get<std::string>();
     directory.working_directory = json.at("working_directory").get<std::string>();
     directory.plan.notes = json.at("notes").get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception& error) {
-    fail_at_path(path / "plan.json", "is damaged: " + without_number(error));
+    fail_at_path(path / "plan.json", "is damaged: " + without_number(error) + restore_advice(path));
   }
   directory.plan.evaluation =
       doe::evaluate(directory.study.model, directory.plan.coded(directory.study.factors));

@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "study/files.h"
 #include "study/plan.h"
+#include "study/run_record.h"
 #include "study/study.h"
 
 namespace doetune::study {
@@ -26,17 +28,23 @@ struct StudyDirectory {
   std::filesystem::path report() const { return path / "report"; }
 };
 
-/// Writes study.yaml, plan.csv and plan.json. A directory that holds runs, recorded or not, or that
-/// is in use is never replaced; one that holds a plan only if `force`. Throws DirectoryError.
+/// The hash of a run sheet and what a run executes.
+std::string sheet_hash(const Study& study, const std::string& csv);
+
+/// Writes study.yaml, plan.csv and plan.json, and a journal with `records` where there are any, all
+/// of them or none; on the disk when it returns. A directory that holds runs, recorded or not, or
+/// that is in use is never replaced; one that holds a plan only if `force`. Throws DirectoryError.
 StudyDirectory create_directory(const std::filesystem::path& path, const Study& study,
-                                const Plan& plan, bool force);
+                                const Plan& plan, bool force,
+                                const std::vector<RunRecord>& records = {});
 
 /// Adds the runs of `more` that are new to a study directory: those after its own. The files change
-/// so that a crash leaves the old plan or the new. The directory must not be in use; throws
-/// DirectoryError.
+/// so that a crash leaves the old plan or the new; they are on the disk when it returns. The
+/// directory must not be in use, its sheet not older than its journal: throws DirectoryError.
 void extend_directory(StudyDirectory& directory, Plan more);
 
-/// Opens a study directory. Throws DirectoryError, or StudyError for a damaged study.yaml.
+/// Opens a study directory. Ranges and constraints must be those it was planned with. Throws
+/// DirectoryError, or StudyError for a damaged study.yaml.
 StudyDirectory open_directory(const std::filesystem::path& path);
 
 /// The study directory meant by an optional argument: that one, or the only one in or under the

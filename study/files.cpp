@@ -57,6 +57,22 @@ void write_file_durably(const fs::path& file, const std::string& content) {
   replace(file, content, Durability::on_disk);
 }
 
+void create_directories_durably(const fs::path& path) {
+  std::error_code error;
+  std::vector<fs::path> missing;
+  for (fs::path part = fs::absolute(path / "").parent_path(); !fs::exists(part, error);
+       part = part.parent_path()) {
+    missing.push_back(part);
+  }
+  fs::create_directories(path, error);
+  if (error) fail_at_path(path, fmt::format("cannot be created: {}", error.message()));
+  try {
+    for (const fs::path& part : missing) sync_directory(part.parent_path());
+  } catch (const WriteError& failed) {
+    fail_at_path(path, "cannot be created: " + failed.reason);
+  }
+}
+
 std::string read_file(const fs::path& file) {
   if (!fs::exists(file)) {
     fail_at_path(file, "there is no such file" + did_you_mean_entry(file, Entry::kFile));

@@ -24,6 +24,10 @@ void write_file_atomically(const std::filesystem::path& file, const std::string&
 /// of the machine.
 void write_file_durably(const std::filesystem::path& file, const std::string& content);
 
+/// Makes a directory, and those above it that are missing; on the disk when it returns. Throws
+/// DirectoryError.
+void create_directories_durably(const std::filesystem::path& path);
+
 /// A whole file as text. Throws DirectoryError.
 std::string read_file(const std::filesystem::path& file);
 

@@ -1,6 +1,5 @@
 #include "study/import.h"
 
-#include "study/journal.h"
 #include "study/results.h"
 #include "study/table_file.h"
 
@@ -15,6 +14,24 @@ std::vector<std::string> measured_responses(const Study& study) {
   return names;
 }
 
+RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& row,
+                    const std::filesystem::path& data) {
+  RunRecord record;
+  record.run = run.run;
+  record.status = row.status;
+  record.settings = settings_texts(study, run);
+  record.host = "imported";
+  if (record.status == RunStatus::kCompleted) {
+    record.exit_code = 0;
+    record.responses = row.responses;
+    add_derived_responses(study, run, record);
+  } else {
+    record.reason = "imported as " + std::string(run_status_name(record.status));
+  }
+  record.notes["source"] = data.filename().string() + ":" + std::to_string(row.line);
+  return record;
+}
+
 }  // namespace
 
 StudyDirectory import_runs(const Study& study, const std::filesystem::path& data,
@@ -25,28 +42,13 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
   const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
   Plan plan = make_plan(as_table);
   for (PlannedRun& run : plan.runs) run.block = rows[run.run - 1].block;
-  StudyDirectory directory = create_directory(path, study, plan, force);
-  const DirectoryLock lock(directory.path);
-  Journal journal(directory.journal(), study.name, directory.plan_hash);
-  for (const PlannedRun& run : directory.plan.runs) {
-    RunRecord record;
-    record.run = run.run;
-    record.status = rows[run.run - 1].status;
-    record.host = "imported";
-    if (record.status == RunStatus::kCompleted) {
-      record.exit_code = 0;
-      record.responses = rows[run.run - 1].responses;
-      add_derived_responses(study, run, record);
-    } else {
-      record.reason = "imported as " + std::string(run_status_name(record.status));
-    }
-    record.notes["source"] =
-        data.filename().string() + ":" + std::to_string(rows[run.run - 1].line);
-    journal.append(record);
+  std::vector<RunRecord> records;
+  for (const PlannedRun& run : plan.runs) {
+    const TableRow& row = rows[static_cast<std::size_t>(run.run - 1)];
+    if (row.was_made) records.push_back(record_of(study, run, row, data));
   }
-  write_file_atomically(
-      directory.results_csv(),
-      results_csv(directory, final_records(read_journal(directory.journal()).records)));
+  StudyDirectory directory = create_directory(path, study, plan, force, records);
+  write_file_atomically(directory.results_csv(), results_csv(directory, final_records(records)));
   return directory;
 }
 

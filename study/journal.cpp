@@ -13,8 +13,11 @@
 #include <optional>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/parallel.h"
 #include "study/directory.h"
+#include "study/matching_records.h"
+#include "study/restore.h"
 
 namespace doetune::study {
 namespace {
@@ -26,6 +29,7 @@ constexpr int kVersion = 1;
 constexpr std::string_view kChecksumField = ",\"crc\":\"";
 constexpr std::size_t kChecksumLength = kChecksumField.size() + 8 + 2;  // digits, then "}
 constexpr std::string_view kRecordStart = "{\"run\":";
+constexpr std::string_view kSheetStart = "{\"sheet\":";
 
 [[noreturn]] void fail(const std::filesystem::path& file, std::string_view what) {
   throw DirectoryError(fmt::format("{}: {}", file.string(), what));
@@ -62,6 +66,7 @@ OrderedJson header(const std::string& study, const std::string& plan_hash) {
 OrderedJson to_json(const RunRecord& record) {
   OrderedJson object{
       {"run", record.run}, {"attempt", record.attempt}, {"status", run_status_name(record.status)}};
+  if (!record.settings.empty()) object["settings"] = record.settings;
   if (!record.reason.empty()) object["reason"] = record.reason;
   if (record.exit_code) object["exit_code"] = *record.exit_code;
   object["host"] = record.host;
@@ -84,7 +89,13 @@ OrderedJson to_json(const RunRecord& record) {
   return object;
 }
 
-/// Throws Json::exception for an object that is no record.
+OrderedJson to_json(const KeptSheet& sheet) {
+  return {{"sheet", sheet.hash},       {"plan", sheet.plan},
+          {"study", sheet.study},      {"working_directory", sheet.working_directory},
+          {"notes", sheet.notes},      {"study.yaml", sheet.study_yaml},
+          {"plan.csv", sheet.plan_csv}};
+}
+
 /// A map from names to numbers, or none.
 std::map<std::string, double> numbers_at(const Json& object, const char* key) {
   return object.contains(key) ? object.at(key).get<std::map<std::string, double>>()
@@ -108,6 +119,7 @@ void read_quality(const Json& object, RunRecord& record) {
   record.conditions = object.value("conditions", "");
 }
 
+/// Throws Json::exception for an object that is no record.
 RunRecord record_from_json(const Json& object) {
   RunRecord record;
   record.run = object.at("run").get<int>();
@@ -115,6 +127,7 @@ RunRecord record_from_json(const Json& object) {
   const auto status = run_status_from_name(object.at("status").get_ref<const std::string&>());
   if (!status) throw Json::other_error::create(501, "unknown status", &object);
   record.status = *status;
+  record.settings = object.value("settings", record.settings);
   record.reason = object.value("reason", "");
   if (object.contains("exit_code")) record.exit_code = object.at("exit_code").get<int>();
   record.host = object.value("host", "");
@@ -145,13 +158,37 @@ std::optional<RunRecord> read_record(std::string_view line) {
   }
 }
 
-/// A damaged line may be two whose line end was hit: what in it is a whole record counts.
-void salvage(std::string_view line, std::vector<RunRecord>& records) {
-  for (std::size_t begin = line.find(kRecordStart); begin != std::string_view::npos;) {
-    const std::size_t next = line.find(kRecordStart, begin + 1);
+/// The sheet of a line; empty for a damaged one.
+std::optional<KeptSheet> read_sheet(std::string_view line) {
+  const auto object = unsealed(line);
+  if (!object) return std::nullopt;
+  try {
+    return KeptSheet{object->at("sheet").get<std::string>(),
+                     object->at("plan").get<std::string>(),
+                     object->at("study").get<std::string>(),
+                     object->at("working_directory").get<std::string>(),
+                     object->at("notes").get<std::vector<std::string>>(),
+                     object->at("study.yaml").get<std::string>(),
+                     object->at("plan.csv").get<std::string>()};
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// Where the next record or sheet in a damaged line may begin.
+std::size_t next_start(std::string_view line, std::size_t from) {
+  return std::min(line.find(kRecordStart, from), line.find(kSheetStart, from));
+}
+
+/// A damaged line may be two whose line end was hit: what in it is whole counts.
+void salvage(std::string_view line, JournalContent& content) {
+  for (std::size_t begin = next_start(line, 0); begin != std::string_view::npos;) {
+    const std::size_t next = next_start(line, begin + 1);
     const std::string_view piece = line.substr(begin, next - begin);
     if (const std::size_t end = piece.rfind("\"}"); end != std::string_view::npos) {
-      if (auto record = read_record(piece.substr(0, end + 2))) records.push_back(*record);
+      const std::string_view object = piece.substr(0, end + 2);
+      if (auto record = read_record(object)) content.records.push_back(*record);
+      if (auto sheet = read_sheet(object)) content.sheet = std::move(sheet);
     }
     begin = next;
   }
@@ -160,26 +197,32 @@ void salvage(std::string_view line, std::vector<RunRecord>& records) {
 /// A journal as read, and what append needs to know of it.
 struct Loaded {
   JournalContent content;
-  std::optional<Json> header;
   std::size_t good_size = 0;  ///< without a torn last line
 };
 
 /// Reads the first line. A damaged one is no reason to give up the records after it.
-void load_header(const std::filesystem::path& file, std::string_view line, Loaded& loaded) {
-  loaded.header = unsealed(line);
-  if (loaded.header && line.starts_with(kRecordStart)) loaded.header.reset();  // it is missing
-  if (!loaded.header) {
-    loaded.content.warnings.push_back(fmt::format("{}:1: damaged header", file.string()));
-    salvage(line, loaded.content.records);
+void load_header(const std::filesystem::path& file, std::string_view line,
+                 JournalContent& content) {
+  auto header = unsealed(line);
+  const bool is_missing = line.starts_with(kRecordStart) || line.starts_with(kSheetStart);
+  if (!header || is_missing) {
+    content.warnings.push_back(fmt::format("{}:1: damaged header", file.string()));
+    salvage(line, content);
     return;
   }
-  const Json version = loaded.header->value("doetune_journal", Json());
+  const Json version = header->value("doetune_journal", Json());
   if (!version.is_number_integer())
     fail(file.string() + ":1", "not a doetune journal; move it away");
   if (version.get<int>() > kVersion) {
     fail(file, fmt::format("journal of version {}, written by a newer doetune; this one reads "
                            "version {}. Use the newer doetune",
                            version.get<int>(), kVersion));
+  }
+  const Json plan = header->value("plan", Json());
+  if (plan.is_string()) {
+    content.plan = plan.get<std::string>();
+  } else {
+    content.warnings.push_back(fmt::format("{}:1: damaged header", file.string()));
   }
 }
 
@@ -212,7 +255,7 @@ Loaded load(const std::filesystem::path& file, std::string_view text) {
   std::vector<std::string_view> lines = whole_lines(text);  // a torn last one is none
   for (const std::string_view line : lines) loaded.good_size += line.size() + 1;
   if (lines.empty()) return loaded;
-  load_header(file, lines.front(), loaded);
+  load_header(file, lines.front(), loaded.content);
   lines.erase(lines.begin());
   auto records = read_records(lines);
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -220,23 +263,40 @@ Loaded load(const std::filesystem::path& file, std::string_view text) {
       loaded.content.records.push_back(std::move(*records[i]));
       continue;
     }
+    if (auto sheet = read_sheet(lines[i])) {
+      loaded.content.sheet = std::move(sheet);
+      continue;
+    }
     loaded.content.warnings.push_back(
         fmt::format("{}:{}: damaged line, ignored", file.string(), i + 2));
-    salvage(lines[i], loaded.content.records);
+    salvage(lines[i], loaded.content);
   }
-  if (!loaded.header && loaded.content.records.empty()) {
+  if (!loaded.content.plan && loaded.content.sheet) {
+    loaded.content.plan = loaded.content.sheet->plan;
+  }
+  if (!loaded.content.plan && loaded.content.records.empty()) {
     fail(file.string() + ":1", "not a doetune journal; move it away");
   }
   return loaded;
 }
 
+/// Throws DirectoryError for a journal of another plan.
+void check_plan(const std::filesystem::path& file, const JournalContent& content,
+                const std::string& plan_hash) {
+  if (!content.plan || *content.plan == plan_hash) return;
+  fail(file,
+       "its runs do not belong to the plan in study.yaml and plan.csv; restore these files, or "
+       "plan into a new directory" +
+           restore_advice(file.parent_path()));
+}
+
 /// A flush makes a new file's name durable only together with its directory.
 void sync_directory_of(const std::filesystem::path& file) {
-  const auto parent = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const int descriptor = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+  try {
+    sync_directory(file.parent_path());
+  } catch (const WriteError& error) {
+    fail(file, "cannot be written: " + error.reason);
+  }
 }
 
 }  // namespace
@@ -250,11 +310,7 @@ Journal::Journal(const std::filesystem::path& file, const std::string& study,
   if (loaded.good_size == 0 && !first_line.starts_with(text)) {
     fail(file, "not a doetune journal of this plan; move it away");
   }
-  if (loaded.header && loaded.header->value("plan", "") != plan_hash) {
-    fail(file,
-         "its runs do not belong to the plan in study.yaml and plan.csv; restore these files, or "
-         "plan into a new directory");
-  }
+  check_plan(file, loaded.content, plan_hash);
   content_ = std::move(loaded.content);
   size_ = static_cast<std::int64_t>(loaded.good_size);
   descriptor_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -273,11 +329,23 @@ Journal::Journal(const std::filesystem::path& file, const std::string& study,
   }
 }
 
+Journal::Journal(const StudyDirectory& directory)
+    : Journal(directory.journal(), directory.study.name, directory.plan_hash) {
+  leave_out_others(directory, content_);
+  check_sheet(directory, content_);
+  if (KeptSheet sheet = sheet_of(directory); content_.sheet != sheet) keep(std::move(sheet));
+}
+
 Journal::~Journal() { ::close(descriptor_); }
 
 void Journal::append(const RunRecord& record) {
   append_line(sealed(to_json(record)));
   content_.records.push_back(record);
+}
+
+void Journal::keep(KeptSheet sheet) {
+  append_line(sealed(to_json(sheet)));
+  content_.sheet = std::move(sheet);
 }
 
 void Journal::append_line(const std::string& line) {
@@ -300,6 +368,20 @@ void Journal::append_line(const std::string& line) {
 JournalContent read_journal(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return {};
   return load(file, read_file(file)).content;
+}
+
+JournalContent read_journal(const StudyDirectory& directory) {
+  JournalContent content = read_journal(directory.journal());
+  check_plan(directory.journal(), content, directory.plan_hash);
+  leave_out_others(directory, content);
+  return content;
+}
+
+void write_journal(const StudyDirectory& directory, const std::vector<RunRecord>& records) {
+  std::string text = sealed(header(directory.study.name, directory.plan_hash));
+  text += sealed(to_json(sheet_of(directory)));
+  for (const RunRecord& record : records) text += sealed(to_json(record));
+  write_file_durably(directory.journal(), text);
 }
 
 }  // namespace doetune::study

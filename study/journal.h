@@ -3,21 +3,28 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "study/kept_sheet.h"
 #include "study/run_record.h"
 
 namespace doetune::study {
 
 /// What reading a journal found.
 struct JournalContent {
-  std::vector<RunRecord> records;     ///< in the order written
-  std::vector<std::string> warnings;  ///< one for each line that was damaged and left out
+  std::vector<RunRecord> records;       ///< in the order written
+  std::vector<RunRecord> left_out;      ///< not about the run sheet; empty where none was asked for
+  std::vector<std::string> warnings;    ///< for each damaged line, and what else was left out
+  std::optional<std::string> plan;      ///< hash of the plan; empty: the header is damaged
+  std::optional<KeptSheet> sheet = {};  ///< the last; empty in a journal of an older version
 };
 
 /// runs.jsonl: one JSON object a line; the first is {"doetune_journal":1,"study":...,"plan":hash},
 /// every line's last field is "crc", the CRC-32 of the text before it, as 8 hexadecimal digits.
+/// {"sheet":hash,...} is the run sheet that the records after it are about: the files of the study
+/// can be written from it again. The others are records.
 ///
 /// A last line without its end or checksum is the trace of a crash during append: reading leaves it
 /// out, opening for append cuts it off. A damaged line elsewhere is left out with a warning; so is
@@ -29,6 +36,10 @@ class Journal {
   /// one that cannot be written.
   Journal(const std::filesystem::path& file, const std::string& study,
           const std::string& plan_hash);
+
+  /// The same for a study: its sheet is kept where it is new, and `content` has the records that
+  /// are about it. Throws DirectoryError for a sheet that is older than the journal.
+  explicit Journal(const StudyDirectory& directory);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -40,6 +51,7 @@ class Journal {
   void append(const RunRecord& record);
 
  private:
+  void keep(KeptSheet sheet);
   void append_line(const std::string& line);
 
   std::filesystem::path file_;
@@ -51,5 +63,13 @@ class Journal {
 /// Reads a journal without touching it; a file that is not there has no records. Throws
 /// DirectoryError for a file that cannot be read, is no journal or is of a newer version.
 JournalContent read_journal(const std::filesystem::path& file);
+
+/// The same of a study: the records that are about its run sheet; of others a warning tells.
+/// Throws DirectoryError for a journal of another plan, too.
+JournalContent read_journal(const StudyDirectory& directory);
+
+/// Makes the journal of a study that has none, with all its records at once; on the disk when it
+/// returns. Throws DirectoryError.
+void write_journal(const StudyDirectory& directory, const std::vector<RunRecord>& records);
 
 }  // namespace doetune::study

@@ -190,6 +190,14 @@ std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run, b
   return cells;
 }
 
+std::map<std::string, std::string> settings_texts(const Study& study, const PlannedRun& run) {
+  std::map<std::string, std::string> texts;
+  for (std::size_t f = 0; f < study.factors.size(); ++f) {
+    texts[study.factors[f].name] = study.factors[f].format(run.settings[f]);
+  }
+  return texts;
+}
+
 std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,
                                       const std::filesystem::path& file) {
   const auto fail = [&](int line, const std::string& message) {
@@ -209,6 +217,9 @@ std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv
   for (std::size_t i = 1; i < rows.size(); ++i) {
     try {
       runs.push_back(planned_run_of(study, rows[i].cells));
+      if (runs.back().run != static_cast<int>(i)) {
+        fail(rows[i].line, fmt::format("expected run {}, found {}", i, runs.back().run));
+      }
     } catch (const std::invalid_argument& error) {
       fail(rows[i].line, error.what());
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +51,11 @@ std::string plan_csv(const Study& study, const Plan& plan);
 std::vector<std::string> plan_header(const Study& study, bool whole_plots);
 std::vector<std::string> plan_cells(const Study& study, const PlannedRun& run, bool whole_plots);
 
-/// Reads plan_csv's text back. Throws StudyError with line and column name.
+/// The settings of a run as the sheet has them, by factor.
+std::map<std::string, std::string> settings_texts(const Study& study, const PlannedRun& run);
+
+/// Reads plan_csv's text back; the runs are numbered from 1. Throws StudyError with line and column
+/// name.
 std::vector<PlannedRun> read_plan_csv(const Study& study, const std::string& csv,
                                       const std::filesystem::path& file);
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/version.h"
 #include "study/evaluation_json.h"
+#include "study/experimental_region.h"
 
 namespace doetune::study {
 namespace {
@@ -39,6 +40,7 @@ std::string plan_json(const StudyDirectory& directory, const std::vector<std::st
       {"model", study.model.term_names()},
       {"hash", directory.plan_hash},
       {"sheets", sheets},
+      {"region", experimental_region(study)},
       {"working_directory", directory.working_directory.string()},
       {"evaluation", evaluation_document(directory.plan.evaluation)},
       {"search", search_document(directory.plan.search)},

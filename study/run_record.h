@@ -31,7 +31,8 @@ struct RunRecord {
   int run = 0;      ///< the plan's run number
   int attempt = 1;  ///< from 1
   RunStatus status = RunStatus::kFailed;
-  std::string reason;  ///< why it did not complete; empty if it did
+  std::map<std::string, std::string> settings;  ///< what was run, as plan.csv has it; empty: older
+  std::string reason;                           ///< why it did not complete; empty if it did
   std::optional<int> exit_code;
   std::string host;
   std::string gpu;    ///< assigned GPUs, comma separated; may be empty

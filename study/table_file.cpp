@@ -51,6 +51,8 @@ class TableReader {
         const std::string& text = rows_[i].cells[response_columns[r]];
         if (!text.empty()) row.responses[responses[r]] = number(responses[r], text, row.line);
       }
+      row.was_made =
+          !column_if_any("status") || !cell(i, "status").empty() || !row.responses.empty();
       table.push_back(std::move(row));
     }
     return table;

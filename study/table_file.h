@@ -19,6 +19,8 @@ struct TableRow {
   RunStatus status = RunStatus::kCompleted;  ///< of a column status
   int whole_plot = 0;                        ///< of a column whole_plot; 0: none
   std::map<std::string, double> responses;   ///< those of `responses` with a value
+  bool was_made =
+      true;  ///< false: neither a status, in a table that has the column, nor a response
 };
 
 /// Reads the columns of the study's factors, of the named responses and, where it is there,

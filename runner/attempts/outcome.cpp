@@ -196,6 +196,7 @@ study::RunRecord assess(const study::Study& study, const study::PlannedRun& run,
   study::RunRecord record;
   record.run = run.run;
   record.attempt = attempt;
+  record.settings = study::settings_texts(study, run);
   record.exit_code = end.exit_code;
   record.host = end.host;
   record.gpu = end.gpu;

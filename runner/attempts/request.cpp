@@ -34,6 +34,14 @@ Json factor_value(const doe::Factor& factor, double setting) {
   return factor.is_categorical() ? Json(factor.format(setting)) : json_number(setting);
 }
 
+Json factor_values(const study::Study& study, const study::PlannedRun& run) {
+  Json values = Json::object();
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    values[study.factors[i].name] = factor_value(study.factors[i], run.settings[i]);
+  }
+  return values;
+}
+
 Json setting_value(const study::Setting& setting) {
   return setting.number ? json_number(*setting.number) : Json(setting.text);
 }
@@ -63,10 +71,6 @@ std::uint64_t run_seed(std::uint64_t study_seed, int run) {
 std::string request_text(const study::StudyDirectory& directory, const study::PlannedRun& run,
                          int attempt, const Slot& slot) {
   const study::Study& study = directory.study;
-  Json factors = Json::object();
-  for (std::size_t i = 0; i < study.factors.size(); ++i) {
-    factors[study.factors[i].name] = factor_value(study.factors[i], run.settings[i]);
-  }
   Json settings = Json::object();
   for (const study::Setting& setting : study.settings) {
     settings[setting.name] = setting_value(setting);
@@ -77,7 +81,7 @@ std::string request_text(const study::StudyDirectory& directory, const study::Pl
                {"attempt", attempt},
                {"replicate", run.replicate},
                {"seed", run_seed(study.seed, run.run)}};
-  request["factors"] = factors;
+  request["factors"] = factor_values(study, run);
   request["settings"] = settings;
   request["gpus"] = slot.gpus;
   request["cpus"] = slot.cpus;
@@ -94,14 +98,18 @@ std::string request_text(const study::StudyDirectory& directory, const study::Pl
   return request.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::optional<std::string> requested_plan(const std::filesystem::path& attempt_directory) {
+bool is_request_of(const std::filesystem::path& attempt_directory,
+                   const study::StudyDirectory& directory, const study::PlannedRun& run,
+                   int attempt) {
   const auto text = read_bounded(attempt_directory / "request.json", kMaxJsonBytes);
-  if (!text) return std::nullopt;
-  const auto request = parse_untrusted(*text);
-  if (!request) return std::nullopt;
-  const auto plan = request->find("plan");
-  if (plan == request->end() || !plan->is_string()) return std::nullopt;
-  return plan->get<std::string>();
+  const auto request = text ? parse_untrusted(*text) : std::nullopt;
+  if (!request) return false;
+  const auto is = [&](const char* key, const nlohmann::json& value) {
+    const auto found = request->find(key);
+    return found != request->end() && *found == value;
+  };
+  return is("plan", directory.plan_hash) && is("run", run.run) && is("attempt", attempt) &&
+         is("factors", factor_values(directory.study, run));
 }
 
 std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,

@@ -25,8 +25,11 @@ std::uint64_t run_seed(std::uint64_t study_seed, int run);
 std::string request_text(const study::StudyDirectory& directory, const study::PlannedRun& run,
                          int attempt, const Slot& slot);
 
-/// Hash of the plan that an attempt was made for; empty where its request does not say.
-std::optional<std::string> requested_plan(const std::filesystem::path& attempt_directory);
+/// Whether an attempt directory was made for this attempt at this run of the plan: another one may
+/// have been copied to its place, or be left from another plan.
+bool is_request_of(const std::filesystem::path& attempt_directory,
+                   const study::StudyDirectory& directory, const study::PlannedRun& run,
+                   int attempt);
 
 /// Fills the placeholders of the study's command: {factor}, {setting}, and {run}, {attempt},
 /// {seed}, {request}, {result}; {{ and }} are literal braces.

@@ -76,7 +76,7 @@ std::string ConditionsStore::id_of(const std::string& host) {
   if (!is_id(name)) return "";
   try {
     const fs::path kept = directory_ / (name + ".json");
-    if (!fs::exists(kept, missing)) study::write_file_atomically(kept, *text);
+    if (!fs::exists(kept, missing)) study::write_file_durably(kept, *text);
   } catch (const study::DirectoryError&) {
     return "";
   }

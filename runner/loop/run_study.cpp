@@ -51,7 +51,7 @@ class StudyRun {
         interrupts_(interrupts),
         now_s_(now_s),
         lock_(directory.path),
-        journal_(directory.journal(), directory.study.name, directory.plan_hash),
+        journal_(directory),
         maker_(directory, launcher.ranks()),
         hooks_(directory),
         conditions_(directory.path),
@@ -109,8 +109,10 @@ class StudyRun {
 
   /// What earlier calls did: records, and attempt directories without a record.
   void load_history() {
-    for (const RunRecord& record : journal_.content().records) {
-      last_attempt_[record.run] = std::max(last_attempt_[record.run], record.attempt);
+    for (const auto* records : {&journal_.content().records, &journal_.content().left_out}) {
+      for (const RunRecord& record : *records) {
+        last_attempt_[record.run] = std::max(last_attempt_[record.run], record.attempt);
+      }
     }
     auto directories = attempt_directories(directory_.path / "runs");
     for (std::size_t i = 0; i < directory_.plan.runs.size(); ++i) {
@@ -120,7 +122,7 @@ class StudyRun {
       for (const int number : numbers) {
         if (number <= last_attempt_[run]) continue;
         last_attempt_[run] = number;  // whosesoever it is: its directory is taken
-        if (!is_decided(run) && is_of_this_plan(run, number)) adopt(i, number);
+        if (!is_decided(run) && is_own(directory_.plan.runs[i], number)) adopt(i, number);
       }
     }
   }
@@ -133,9 +135,13 @@ class StudyRun {
                                       record->second.status == RunStatus::kInfeasible);
   }
 
-  /// `plan --force` leaves the attempts of the old plan, whose run 7 was another one.
-  bool is_of_this_plan(int run, int number) const {
-    return requested_plan(maker_.path(run, number)) == directory_.plan_hash;
+  /// Whose directory it is, its request says; one that is another's is told and left alone.
+  bool is_own(const PlannedRun& run, int number) {
+    const auto path = maker_.path(run.run, number);
+    if (is_request_of(path, directory_, run, number)) return true;
+    sink_.note(fmt::format("{}: left out: its request.json is not of attempt {} at run {}",
+                           path.string(), number, run.run));
+    return false;
   }
 
   /// An attempt of an earlier call that the journal does not know: it ended, goes on, or was lost.
@@ -356,7 +362,7 @@ void check_attempts(const StudyDirectory& directory, const Launcher& launcher) {
 
 std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
                                              const RunOptions& options, const Launcher& launcher) {
-  const auto records = study::final_records(study::read_journal(directory.journal()).records);
+  const auto records = study::final_records(study::read_journal(directory).records);
   Schedule schedule(directory.plan, records, selection_of(directory, options));
   SlotPool pool = pool_of(directory, options, launcher);
   AttemptMaker maker(directory, launcher.ranks());

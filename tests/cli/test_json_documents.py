@@ -56,6 +56,7 @@ CALLS = [
     ("confirm", ["confirm", "tune", "-n", "2", "--dry-run"], 0),
     ("confirm", ["confirm", "tune", "-n", "2"], 8),
     ("augment", ["augment", "tune", "--runs", "2", "--dry-run"], 0),
+    ("restore", ["restore", "tune"], 0),
     ("report", ["report", "tune", "--format", "html,md,json"], 0),
     ("export", ["export", "tune", "--to", "r"], 0),
     ("import", ["import", "tune.yaml", "tune/results.csv", "-o", "again"], 0),

@@ -162,7 +162,7 @@ class Messages(CliCase):
         self.assertIn("plan.json:3: is damaged", said(edited("plan.json", put(2, "}}\n"))).stderr)
         self.assertIn("study.yaml is missing", said(lambda d: (d / "study.yaml").unlink()).stderr)
         self.assertIn("no plan.json", said(lambda d: (d / "plan.json").unlink()).stderr)
-        self.assertIn("bad/plan.json: is damaged: key 'hash' not found\n",
+        self.assertIn("bad/plan.json: is damaged: key 'hash' not found; `doetune restore bad`",
                       said(edited("plan.json", lambda l: l.__setitem__(
                           slice(None), [line.replace('"hash"', '"hsah"') for line in l]))).stderr)
         self.assertIn("bad/plan.csv:2: there is no point type 'centre'; did you mean 'center'?",

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/attempts/request.h"
 #include "runner/loop/run_study.h"
 #include "study/journal.h"
 #include "tests/runner/fake_study.h"
@@ -117,7 +118,12 @@ struct World {
   std::filesystem::path leave_attempt(int run, int number, const std::string& plan = "fake") {
     const auto path = directory.attempt(run, number);
     std::filesystem::create_directories(path);
-    if (!plan.empty()) std::ofstream(path / "request.json") << "{\"plan\": \"" + plan + "\"}";
+    study::StudyDirectory made_for = directory;
+    made_for.plan_hash = plan;
+    const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+    if (!plan.empty()) {
+      std::ofstream(path / "request.json") << runner::request_text(made_for, planned, number, {});
+    }
     return path;
   }
 

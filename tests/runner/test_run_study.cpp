@@ -179,6 +179,39 @@ TEST_CASE("Attempts of another plan are no results of this one", "[runner][run]"
         std::vector<std::string>{"fake.1.1", "fake.2.2", "fake.3.1", "fake.4.1"});
 }
 
+TEST_CASE("The directory of another attempt, copied to a run's place, is no result of it",
+          "[runner][run]") {
+  World world;
+  world.leave_completed(3, 1);
+  std::filesystem::copy(world.directory.attempt(3, 1), world.directory.attempt(2, 1),
+                        std::filesystem::copy_options::recursive);
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.2.2", "fake.4.1"});
+  REQUIRE(world.sink.notes.size() == 1);
+  CHECK_THAT(world.sink.notes[0],
+             Catch::Contains("0002.1: left out") && Catch::Contains("not of attempt 1 at run 2"));
+}
+
+TEST_CASE("An attempt at other settings than the sheet has now is no result", "[runner][run]") {
+  World world;
+  world.leave_completed(2, 1);
+  world.directory.plan.runs[1].settings = {4};
+  CHECK(world.run().counts.completed == 4);
+  CHECK(world.launcher.submitted[1] == "fake.2.2");
+}
+
+TEST_CASE("A record says at which settings it was measured", "[runner][run]") {
+  World world;
+  world.run();
+  for (const study::RunRecord& record : world.records()) {
+    CHECK(
+        record.settings ==
+        study::settings_texts(world.directory.study,
+                              world.directory.plan.runs[static_cast<std::size_t>(record.run - 1)]));
+  }
+  CHECK(study::read_journal(world.directory.journal()).sheet == study::sheet_of(world.directory));
+}
+
 TEST_CASE("Of a run's records that of the last attempt counts, wherever it stands",
           "[runner][run]") {
   study::RunRecord early;

@@ -50,6 +50,7 @@ TEST_CASE("A record reads back as it was written", "[study][journal]") {
   record.status = RunStatus::kInfeasible;
   record.reason = "out of memory: \"quoted\", \n and ünïcode";
   record.gpu = "0,1";
+  record.settings = {{"batch_size", "8"}, {"mode", "fast"}};
   record.notes = {{"engine", "onednn"}};
   Journal(directory / "runs.jsonl", "demo", "abc").append(record);
 
@@ -63,6 +64,7 @@ TEST_CASE("A record reads back as it was written", "[study][journal]") {
   CHECK(read.reason == record.reason);
   CHECK(read.exit_code == 0);
   CHECK(read.gpu == "0,1");
+  CHECK(read.settings == record.settings);
   CHECK(read.host == "node1");
   CHECK(read.start == record.start);
   CHECK(read.duration_s == record.duration_s);  // shortest text that reads back: exact
@@ -136,6 +138,19 @@ TEST_CASE("A journal whose first line is gone keeps its records", "[study][journ
   write(file, whole.substr(whole.find('\n') + 1));
   Journal journal(file, "demo", "abc");
   CHECK(final_records(journal.content().records).size() == 3);
+  CHECK(journal.content().warnings.size() == 1);
+}
+
+TEST_CASE("A journal whose sealed header has no text for its plan keeps its records",
+          "[study][journal]") {
+  const TemporaryDirectory directory;
+  const auto file = directory / "runs.jsonl";
+  const std::string whole = journal_text(file, 3);
+  // The checksum was made by zlib's crc32 in Python.
+  write(file, "{\"doetune_journal\":1,\"study\":\"demo\",\"plan\":7,\"crc\":\"6be127f5\"}\n" +
+                  whole.substr(whole.find('\n') + 1));
+  Journal journal(file, "demo", "abc");
+  CHECK(journal.content().records.size() == 3);
   CHECK(journal.content().warnings.size() == 1);
 }
 
