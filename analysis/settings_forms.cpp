@@ -49,8 +49,8 @@ std::string settings_as_command(const study::Study& study, const std::vector<dou
   const std::vector<std::string> factors = study.factor_names();
   const std::set<std::string> names(factors.begin(), factors.end());
   bool has_factor = false;
-  for (const std::string& word : words) {
-    const std::string filled = study::fill_template(word, [&](const std::string& name) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string filled = study::fill_argument(words, i, [&](const std::string& name) {
       has_factor = has_factor || names.count(name) > 0;
       const auto found = values.find(name);
       return found == values.end() ? "{" + name + "}" : found->second;

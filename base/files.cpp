@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,6 +55,14 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+bool still_names(const fs::path& path, int opened) {
+  struct stat now {
+  }, then{};
+  if (stat(path.c_str(), &now) != 0) return errno != ENOENT && errno != ENOTDIR;
+  if (fstat(opened, &then) != 0) return true;
+  return now.st_dev == then.st_dev && now.st_ino == then.st_ino;
 }
 
 void replace_file(const fs::path& file, std::string_view bytes, Durability durability) {

@@ -13,6 +13,11 @@ namespace doetune {
 /// Whether all bytes are written; if not, errno says why.
 bool write_all(int fd, std::span<const std::byte> bytes);
 
+/// Whether the path still names the file or directory that is open, which nobody has moved, deleted
+/// or replaced. While nothing can be learned of the path, as when a network file system does not
+/// answer, it does.
+bool still_names(const std::filesystem::path& path, int opened);
+
 enum class Durability { renamed, on_disk };
 
 /// A file that could not be written: "cannot write FILE: reason".

@@ -6,6 +6,7 @@
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
 #include "analysis/slice.h"
+#include "base/standard_streams.h"
 #include "cli/command_list.h"
 #include "cli/dry_run.h"
 #include "cli/plan_table.h"
@@ -54,7 +55,7 @@ study::ValidatedSettings settings_to_run(const analysis::Analysis& analysis) {
   if (!validated.baseline || *validated.baseline == validated.settings) return validated;
   const doe::Region& region = analysis.directory->study.region;
   if (const auto reason = region.excluded_by(*validated.baseline)) {
-    fmt::print(stderr, "The baseline is not run: the study does not allow it ({})\n", *reason);
+    print_message("The baseline is not run: the study does not allow it ({})\n", *reason);
     validated.baseline.reset();
   }
   return validated;
@@ -63,13 +64,12 @@ study::ValidatedSettings settings_to_run(const analysis::Analysis& analysis) {
 void say_what_is_run(const study::StudyDirectory& directory,
                      const study::ValidatedSettings& validated, const study::ValidationRuns& runs) {
   const std::vector<doe::Factor>& factors = directory.study.factors;
-  fmt::print(stderr, "Confirming {} with {}\n",
-             analysis::settings_text(factors, validated.settings),
-             analysis::count_of(static_cast<int>(runs.confirmation.size()), "run"));
+  print_message("Confirming {} with {}\n", analysis::settings_text(factors, validated.settings),
+                analysis::count_of(static_cast<int>(runs.confirmation.size()), "run"));
   if (runs.baseline.empty()) return;
-  fmt::print(stderr, "and the baseline {} with {}\n",
-             analysis::settings_text(factors, *validated.baseline),
-             analysis::count_of(static_cast<int>(runs.baseline.size()), "run"));
+  print_message("and the baseline {} with {}\n",
+                analysis::settings_text(factors, *validated.baseline),
+                analysis::count_of(static_cast<int>(runs.baseline.size()), "run"));
 }
 
 /// The means of responses that are fitted on another scale are those on that scale.
@@ -150,8 +150,8 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
   const auto confirmation = analysis::confirmation_of(analysis);
   const analysis::Verdict verdict = analysis::verdict(analysis);
   if (!still_proposed(analysis, validated)) {
-    fmt::print(stderr, "NOT CONFIRMED: this configuration cannot run: {}\n",
-               analysis::settings_text(directory.study.factors, validated.settings));
+    print_message("NOT CONFIRMED: this configuration cannot run: {}\n",
+                  analysis::settings_text(directory.study.factors, validated.settings));
   }
   if (json) {
     print_json(analysis, verdict, added);
@@ -178,7 +178,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
     say_warnings(analysis.warnings);
     if (options.json()) print_json(analysis, analysis::verdict(analysis), 0);
-    fmt::print(stderr, "{}\n", obstacle.message);
+    print_message("{}\n", obstacle.message);
     say_next(obstacle.next);
     return obstacle.code;
   }
@@ -203,11 +203,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
   const bool interrupted =
       runner::run_study(directory, run, *launcher, printer, interrupts).interrupted;
   printer.clear();
-  if (interrupted) {
-    say_next(
-        fmt::format("doetune confirm {} (continues where it stopped)", directory.path.string()));
-    return kInterrupted;
-  }
+  if (interrupted) return conclude_interrupted(directory, "confirm");
   return conclude(directory, validated, options.json(), added);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/standard_streams.h"
 #include "cli/command_list.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
@@ -51,9 +52,8 @@ void print_json(const reports::ExportFormat& format, const std::string& file, in
 void say_what_differs(const analysis::Analysis& analysis) {
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.other || !response.fit) continue;
-    fmt::print(stderr,
-               "{}: the script fits its polynomial, not the {} that doetune predicts with\n",
-               response.response.name, doe::word_of(response.kind));
+    print_message("{}: the script fits its polynomial, not the {} that doetune predicts with\n",
+                  response.response.name, doe::word_of(response.kind));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/today.h"
 #include "analysis/verdict.h"
 #include "base/nearest_name.h"
+#include "base/standard_streams.h"
 #include "cli/command_list.h"
 #include "cli/contour_chart.h"
 #include "cli/print_verdict.h"
@@ -257,7 +258,7 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   }
   if (options.json()) fmt::print("{}", json);
   if (!analysis.optimum) {
-    fmt::print(stderr, "no optimum: {}\n", analysis.optimum_problem);
+    print_message("no optimum: {}\n", analysis.optimum_problem);
     const analysis::Verdict verdict = analysis::verdict(analysis);
     say_next(verdict.next_command.empty() ? fmt::format("doetune fit {}", directory.path.string())
                                           : verdict.next_command);

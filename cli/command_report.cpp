@@ -6,6 +6,7 @@
 
 #include "analysis/verdict.h"
 #include "base/nearest_name.h"
+#include "base/standard_streams.h"
 #include "cli/command_list.h"
 #include "cli/desktop.h"
 #include "cli/figure_files.h"
@@ -88,7 +89,7 @@ reports::ReportFiles write_files(const analysis::Analysis& analysis, const fs::p
 void show_page(const Options& options, const fs::path& page, const std::string& next) {
   if (options.has("open")) {
     if (open_on_desktop(page)) return;
-    fmt::print(stderr, "There is no desktop to open it on.\n");
+    print_message("There is no desktop to open it on.\n");
   }
   say_next(next.empty() ? fmt::format("open {}", page.string()) : next);
 }

@@ -5,6 +5,7 @@
 
 #include "analysis/format.h"
 #include "base/nearest_name.h"
+#include "base/standard_streams.h"
 #include "cli/command_list.h"
 #include "cli/dry_run.h"
 #include "cli/failed_runs.h"
@@ -68,26 +69,23 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
 void say_why_none(const runner::RunCounts& counts) {
   const std::string planned = analysis::count_of(counts.planned, "run");
   if (counts.completed + counts.infeasible == counts.planned) {
-    fmt::print(
-        stderr, "Nothing to do: all {} have been made{}\n", planned,
+    print_message(
+        "Nothing to do: all {} have been made{}\n", planned,
         counts.infeasible > 0 ? fmt::format(", {} of them infeasible", counts.infeasible) : "");
   } else {
-    fmt::print(stderr, "Nothing to do: {} of {} completed, and no others were requested\n",
-               counts.completed, planned);
+    print_message("Nothing to do: {} of {} completed, and no others were requested\n",
+                  counts.completed, planned);
   }
 }
 
 int conclude(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
   const runner::RunCounts& counts = summary.counts;
-  if (summary.interrupted) {
-    say_next(fmt::format("doetune run {} (continues where it stopped)", directory.path.string()));
-    return kInterrupted;
-  }
+  if (summary.interrupted) return conclude_interrupted(directory, "run");
   if (summary.attempts == 0) say_why_none(counts);
   if (counts.unsuccessful() > 0 || counts.completed == 0) {
     const auto records = study::final_records(study::read_journal(directory).records);
-    fmt::print(stderr, "{} of {} completed\n{}", counts.completed,
-               analysis::count_of(counts.planned, "run"), failures_text(directory, records));
+    print_message("{} of {} completed\n{}", counts.completed,
+                  analysis::count_of(counts.planned, "run"), failures_text(directory, records));
   }
   say_next(command_after_runs(directory, counts, counts.remaining));
   return counts.completed + counts.infeasible == counts.planned ? kDone : kRunsMissing;

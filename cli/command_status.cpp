@@ -11,6 +11,7 @@
 #include "analysis/format.h"
 #include "analysis/run_quality.h"
 #include "base/clock.h"
+#include "base/standard_streams.h"
 #include "cli/command_list.h"
 #include "cli/expected_time.h"
 #include "cli/failed_runs.h"
@@ -172,7 +173,7 @@ Standing show_status(const study::StudyDirectory& directory, bool json) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
   json ? print_json(analysis, counts) : fmt::print("{}", status_text(analysis, counts));
-  std::fflush(stdout);
+  flush_output();
   return {counts, study::lock_owner(directory.path).has_value()};
 }
 
@@ -186,7 +187,7 @@ class RedrawnStatus {
     const analysis::Analysis analysis = analysis::analyse(directory_);
     const runner::RunCounts counts = runner::count_runs(directory_.plan, analysis.records);
     fmt::print("{}", screen_.redrawn(status_text(analysis, counts)));
-    std::fflush(stdout);
+    flush_output();
     return counts;
   }
 
@@ -207,7 +208,7 @@ class StatusReporter {
     report(records, counts);
     if (!shown_ || (last && any_reported_)) show_status(directory_, false);
     shown_ = true;
-    std::fflush(stdout);
+    flush_output();
     return counts;
   }
 

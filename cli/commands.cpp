@@ -69,7 +69,7 @@ constexpr std::array kCommands{
 
 constexpr std::array kExitMeanings{
     ExitMeaning{kDone, "done"},
-    ExitMeaning{kInternalError, "an internal error"},
+    ExitMeaning{kInternalError, "an internal error, or output that could not be written"},
     ExitMeaning{kUsage, "the command line is invalid"},
     ExitMeaning{kStudyFile, "the study file is invalid"},
     ExitMeaning{kStudyDirectory, "the study directory is invalid or in use"},

@@ -1,16 +1,16 @@
 // doetune: finds the best settings of a GPU system with few, well-chosen runs.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/nearest_name.h"
+#include "base/standard_streams.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/help.h"
@@ -40,7 +40,7 @@ const Command& named(const std::string& name) {
 
 int run_command(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    fmt::print(stderr, "{}", commands_text());
+    print_message("{}", commands_text());
     return kUsage;
   }
   const std::string& first = arguments[0];
@@ -65,16 +65,15 @@ int run_command(const std::vector<std::string>& arguments) {
 
 int guarded(const std::vector<std::string>& arguments) {
   const auto report = [](const std::exception& error, ExitCode code) {
-    fmt::print(stderr, "{}\n", error.what());
+    print_message("{}\n", error.what());
     return code;
   };
   try {
     const int code = run_command(arguments);
-    if (std::fflush(stdout) == 0) return code;
-    fmt::print(stderr, "doetune: the output could not be written: {}\n", std::strerror(errno));
-    return kInternalError;
+    flush_output();
+    return code;
   } catch (const std::filesystem::filesystem_error& error) {
-    fmt::print(stderr, "{}: {}\n", error.path1().string(), error.code().message());
+    print_message("{}: {}\n", error.path1().string(), error.code().message());
     return kStudyDirectory;
   } catch (const UsageError& error) {
     return report(error, kUsage);
@@ -84,8 +83,14 @@ int guarded(const std::vector<std::string>& arguments) {
     return report(error, kStudyFile);
   } catch (const study::DirectoryError& error) {
     return report(error, kStudyDirectory);
+  } catch (const std::system_error& error) {
+    const bool is_output = std::ferror(stdout) != 0;
+    print_message("doetune: {}: {}\n",
+                  is_output ? "the output could not be written" : "internal error",
+                  is_output ? error.code().message() : error.what());
+    return kInternalError;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "doetune: internal error: {}\n", error.what());
+    print_message("doetune: internal error: {}\n", error.what());
     return kInternalError;
   }
 }
@@ -93,4 +98,7 @@ int guarded(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace doetune::cli
 
-int main(int argc, char** argv) { return doetune::cli::guarded({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  doetune::reserve_standard_descriptors();
+  return doetune::cli::guarded({argv + 1, argv + argc});
+}

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/format.h"
+#include "base/standard_streams.h"
 #include "cli/command.h"
 #include "cli/run_numbers.h"
 #include "study/augment.h"
@@ -22,12 +23,11 @@ constexpr std::size_t kMaxListed = 8;  // the report tells all
 
 void report(const std::vector<analysis::OutlyingRun>& outlying) {
   for (std::size_t i = 0; i < std::min(outlying.size(), kMaxListed); ++i) {
-    fmt::print(stderr, "Run {} is suspect: {}\n", outlying[i].run,
-               fmt::join(outlying[i].reasons, "; "));
+    print_message("Run {} is suspect: {}\n", outlying[i].run, fmt::join(outlying[i].reasons, "; "));
   }
   if (outlying.size() > kMaxListed) {
-    fmt::print(stderr, "{} more are suspect; `doetune report` lists them\n",
-               outlying.size() - kMaxListed);
+    print_message("{} more are suspect; `doetune report` lists them\n",
+                  outlying.size() - kMaxListed);
   }
 }
 
@@ -84,12 +84,13 @@ std::vector<int> assess_outlying_runs(const study::StudyDirectory& directory) {
     again = within_a_quarter(directory.plan, outlying);
   }
   if (!again.empty()) {
-    fmt::print(stderr, "Measuring {} again (outliers: rerun); both values are used\n",
-               analysis::runs_text(again));
+    print_message("Measuring {} again (outliers: rerun); both values are used\n",
+                  analysis::runs_text(again));
   }
   if (const std::vector<int> rest = others(outlying, again); !rest.empty()) {
-    fmt::print(stderr, "`doetune run {} --rerun {}` measures {} again; both values are used\n",
-               directory.path.string(), analysis::run_list(rest), rest.size() == 1 ? "it" : "them");
+    print_message("`doetune run {} --rerun {}` measures {} again; both values are used\n",
+                  directory.path.string(), analysis::run_list(rest),
+                  rest.size() == 1 ? "it" : "them");
   }
   return again;
 }

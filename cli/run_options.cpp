@@ -4,9 +4,12 @@
 
 #include <filesystem>
 
+#include "base/standard_streams.h"
 #include "cli/program_check.h"
 #include "cli/run_numbers.h"
 #include "cli/study_argument.h"
+#include "cli/terminal.h"
+#include "study/argument_template.h"
 
 namespace po = boost::program_options;
 
@@ -46,8 +49,18 @@ std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
   const study::Study& study = directory.study;
   const runner::LauncherRequest request{
       study.name, std::filesystem::absolute(directory.path), study.run,
-      [](const std::string& text) { fmt::print(stderr, "{}\n", text); }};
+      [](const std::string& text) { print_message("{}\n", text); }};
   return runner::make_launcher(options.text("launcher", study.run.launcher), request);
+}
+
+int conclude_interrupted(const study::StudyDirectory& directory, std::string_view command) {
+  const std::string again = fmt::format("doetune {} {}", command, directory.path.string());
+  std::error_code ignored;
+  say_next(
+      std::filesystem::exists(directory.stop_file(), ignored)
+          ? fmt::format("rm {} && {}", study::shell_quoted(directory.stop_file().string()), again)
+          : again + " (continues where it stopped)");
+  return kInterrupted;
 }
 
 int execute_in_study(const Options& options,

@@ -20,6 +20,10 @@ runner::RunOptions run_options(const Options& options);
 std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
                                                 const study::StudyDirectory& directory);
 
+/// Says how runs that were stopped are continued, and returns the exit code. A file `stop` goes
+/// first: with it nothing would be continued.
+int conclude_interrupted(const study::StudyDirectory& directory, std::string_view command);
+
 /// What `execute` returns of the study that the options name. What it cannot be run for is told
 /// with its place in the study file.
 int execute_in_study(const Options& options,

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "analysis/format.h"
+#include "base/standard_streams.h"
 #include "base/text.h"
 #include "runner/loop/progress_printer.h"
 
@@ -148,12 +149,12 @@ std::string duration_text(double seconds) {
 
 void say_warnings(const std::vector<std::string>& warnings) {
   std::fflush(stdout);
-  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : warnings) print_message("warning: {}\n", warning);
 }
 
 void say_next(const std::string& command) {
-  std::fflush(stdout);  // in one file, what was printed before stands before
-  fmt::print(stderr, "Next: {}\n", command);
+  flush_output();  // in one file, what was printed before stands before
+  print_message("Next: {}\n", command);
 }
 
 }  // namespace doetune::cli

@@ -25,6 +25,17 @@ std::vector<Eigen::VectorXd> categorical_combinations(const std::vector<Factor>&
   return combinations(values);
 }
 
+Eigen::VectorXd categorical_combination(const std::vector<Factor>& factors, std::size_t number) {
+  Eigen::VectorXd point = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(factors.size()));
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (!factors[f].is_categorical()) continue;
+    const std::size_t levels = factors[f].level_names.size();
+    point[static_cast<Eigen::Index>(f)] = static_cast<double>(number % levels);
+    number /= levels;
+  }
+  return point;
+}
+
 std::vector<int> numeric_factors(const std::vector<Factor>& factors) {
   std::vector<int> numeric;
   for (std::size_t f = 0; f < factors.size(); ++f) {

@@ -14,6 +14,10 @@ std::vector<Eigen::VectorXd> combinations(const std::vector<std::vector<double>>
 /// Every combination of categorical levels, as full coded points whose numeric entries are 0.
 std::vector<Eigen::VectorXd> categorical_combinations(const std::vector<Factor>& factors);
 
+/// One of these combinations, counted from 0; after the last the first comes again. The others are
+/// not made: there may be more than fit into memory.
+Eigen::VectorXd categorical_combination(const std::vector<Factor>& factors, std::size_t number);
+
 /// Indices of the factors that are numbers.
 std::vector<int> numeric_factors(const std::vector<Factor>& factors);
 

@@ -13,6 +13,8 @@ namespace doetune::doe {
 namespace {
 
 constexpr std::size_t kMaxRuns = 1'000'000;
+constexpr double kMaxCells = 1e8;  ///< of a model matrix: 0.8 GB
+constexpr double kMaxWork = 1e11;  ///< multiplications of its factorisation: a minute
 constexpr double kMoved = 0.0101;  ///< coded: more than rounding to a hundredth of the range
 
 constexpr std::string_view kOptimalOptions =
@@ -204,8 +206,17 @@ const DesignType& find_design_type(std::string_view name) {
   return *type;
 }
 
+void check_size(double runs, double columns) {
+  if (runs * columns <= kMaxCells && runs * columns * columns <= kMaxWork) return;
+  throw DesignError(fmt::format(
+      "{:.0f} coefficients and {:.0f} runs or more are too many to compute with; choose a smaller "
+      "model, such as model: linear, or fewer factors or levels",
+      columns, runs));
+}
+
 Design build_design(std::string_view name, const DesignRequest& request) {
   const DesignType& type = find_design_type(name);
+  check_size(request.model.column_count(), request.model.column_count());
   Design design = type.build(request);
   if (!type.as_given) {
     snap_points(request, design);
@@ -217,6 +228,8 @@ Design build_design(std::string_view name, const DesignRequest& request) {
     throw DesignError(fmt::format("{} runs, {} times, are more than {}", design.points.size(),
                                   request.options.replicates, kMaxRuns));
   }
+  const auto runs = static_cast<double>(design.points.size());
+  check_size(runs * request.options.replicates, request.model.column_count());
   replicate(design, request.options.replicates);
   number_replicates(design);
   return design;

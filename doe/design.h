@@ -136,6 +136,10 @@ std::vector<std::string> option_names(const DesignType& type);
 /// design without runs or with over 1,000,000.
 Design build_design(std::string_view type, const DesignRequest& request);
 
+/// Throws DesignError where a model matrix of so many runs and columns takes more memory than
+/// machines have, or minutes to factorise.
+void check_size(double runs, double columns);
+
 /// Builders, one a source file; called through build_design.
 Design automatic_design(const DesignRequest& request);
 Design box_behnken(const DesignRequest& request);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace doetune::doe {
 namespace {
@@ -43,7 +44,7 @@ double round_to(double x, double step) {
 }
 
 /// x to 12 digits: the sum of steps of 0.1 is 0.3, not 0.30000000000000004.
-double tidy(double x) { return std::stod(fmt::format("{:.12g}", x)); }
+double tidy(double x) { return std::strtod(fmt::format("{:.12g}", x).c_str(), nullptr); }
 
 /// Spacing of usable settings of a continuous factor around x.
 double spacing_at(const Factor& factor, double x) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace doetune::study {
@@ -9,6 +11,14 @@ namespace {
 
 bool must_quote(const std::string& cell) {
   return cell.find_first_of(",\"\r\n") != std::string::npos;
+}
+
+/// Without marks that are there already. A sign alone begins many a word, such as -O3.
+bool is_formula(std::string_view cell) {
+  cell.remove_prefix(std::min(cell.find_first_not_of('\''), cell.size()));
+  if (cell.starts_with('=') || cell.starts_with('@')) return true;
+  return (cell.starts_with('+') || cell.starts_with('-')) &&
+         cell.find_first_of("(|!") != std::string_view::npos;
 }
 
 std::string quoted(const std::string& cell) {
@@ -75,6 +85,12 @@ std::vector<CsvRow> parse_csv_table(std::string_view text) {
                         : ""));
   }
   return rows;
+}
+
+std::string shown_as_text(const std::string& cell) { return is_formula(cell) ? "'" + cell : cell; }
+
+std::string without_text_mark(const std::string& cell) {
+  return cell.starts_with('\'') && is_formula(cell) ? cell.substr(1) : cell;
 }
 
 std::string csv_row(const std::vector<std::string>& cells) {

@@ -27,6 +27,13 @@ std::vector<CsvRow> parse_csv(std::string_view text);
 /// The same of a header and one row at least, all as long as the header. Throws CsvError.
 std::vector<CsvRow> parse_csv_table(std::string_view text);
 
+/// A cell that spreadsheets show and do not compute: one that begins as a formula does (=, @, or a
+/// sign before more than a number) gets an apostrophe in front, which they take for a mark of text.
+std::string shown_as_text(const std::string& cell);
+
+/// The cell that shown_as_text was given.
+std::string without_text_mark(const std::string& cell);
+
 /// One row with its line end; cells are quoted where they must be.
 std::string csv_row(const std::vector<std::string>& cells);
 

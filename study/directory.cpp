@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/host.h"
 #include "base/version.h"
@@ -51,22 +53,34 @@ bool is_study_directory(const fs::path& path) {
          fs::exists(path / "runs.jsonl");
 }
 
-/// Nothing but what a doetune that was killed before its first file leaves.
-bool is_as_good_as_empty(const fs::path& path) {
+constexpr std::array kPlanFiles{"study.yaml", "plan.csv", "plan.json"};
+
+/// Whether nothing is there but what a plan or import that was stopped leaves before its first
+/// whole file: `lock`, and files that were being written.
+bool is_barely_begun(const fs::path& path) {
   std::error_code error;
-  const auto entries = fs::directory_iterator(path, error);
-  return std::all_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
-    return entry.path().filename() == "lock" || entry.path().extension() == ".partial";
+  return std::all_of(fs::directory_iterator(path, error), {}, [](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return name == "lock" || name.ends_with(".partial");
   });
+}
+
+/// "choose another -o DIR, such as fccd-2", which there is not yet.
+std::string another_directory(const fs::path& path) {
+  const fs::path base = path.has_filename() ? path : path.parent_path();
+  int number = 2;
+  std::error_code error;
+  while (fs::exists(fmt::format("{}-{}", base.string(), number), error)) ++number;
+  return fmt::format("choose another -o DIR, such as {}-{}", base.string(), number);
 }
 
 /// Makes the directory, unless it is there as an empty one or as a study's.
 void make_directory(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path))
-    fail_at_path(path, "exists and is not a directory");
-  if (fs::exists(path, error) && !is_as_good_as_empty(path) && !is_study_directory(path)) {
-    fail_at_path(path, "exists and is not a study directory; choose another -o DIR");
+    fail_at_path(path, "exists and is not a directory; " + another_directory(path));
+  if (fs::exists(path, error) && !is_study_directory(path) && !is_barely_begun(path)) {
+    fail_at_path(path, "exists and is not a study directory; " + another_directory(path));
   }
   create_directories_durably(path);
 }
@@ -81,17 +95,25 @@ std::string advice_if_damaged(const fs::path& path) {
   }
 }
 
+/// Whether there is nothing but a plan of this study that was stopped before it was complete.
+bool is_begun(const fs::path& path, const Study& study) {
+  return !fs::exists(path / "plan.json") && read_file(path / "study.yaml") == study.text;
+}
+
 /// Removes an earlier plan and what was derived from it, if that is allowed.
-void clear(const fs::path& path, bool force) {
+void clear(const fs::path& path, const Study& study, bool force) {
+  for (const char* file : kPlanFiles) remove_left_behind(path / file);
   if (!is_study_directory(path)) return;
   if (has_runs(path)) {
     fail_at_path(path,
-                 "contains runs, which would not belong to a new plan; choose another -o DIR. "
-                 "Whatever does not change the runs, such as a goal or the name of a response, can "
-                 "be edited in its study.yaml" +
-                     advice_if_damaged(path));
+                 fmt::format("contains runs, which would not belong to a new plan; {}. Whatever "
+                             "does not change the runs, such as a goal or the name of a response, "
+                             "can be edited in its study.yaml{}",
+                             another_directory(path), advice_if_damaged(path)));
   }
-  if (!force) fail_at_path(path, "already contains a plan; --force replaces it");
+  if (!force && !is_begun(path, study)) {
+    fail_at_path(path, "already contains a plan; --force replaces it");
+  }
   std::error_code error;
   for (const char* name : {"plan.json", "runs.jsonl", "results.csv", "fit.json", "optimum.json"}) {
     fs::remove(path / name, error);
@@ -115,13 +137,17 @@ std::string remedy(const fs::path& path) {
 nlohmann::json load_plan_json(const fs::path& path) {
   const fs::path file = path / "plan.json";
   if (!fs::exists(file)) {
-    const std::string advice = restore_advice(path);
-    fail_at_path(
-        path,
-        !advice.empty() ? "the plan is incomplete (no plan.json)" + advice
-        : fs::exists(path / "study.yaml")
-            ? "the plan is incomplete (no plan.json); recreate it with `doetune plan --force`"
-            : "is not a study directory (no plan.json); `doetune plan STUDY.yaml` creates one");
+    if (const std::string advice = restore_advice(path); !advice.empty())
+      fail_at_path(path, "the plan is incomplete (no plan.json)" + advice);
+    if (!fs::exists(path / "study.yaml")) {
+      fail_at_path(
+          path, "is not a study directory (no plan.json); `doetune plan STUDY.yaml` creates one");
+    }
+    if (has_runs(path))
+      fail_at_path(path, "its runs have lost their plan (no plan.json); restore that file");
+    fail_at_path(path, fmt::format("the plan is incomplete (no plan.json), and has no runs; "
+                                   "`doetune plan STUDY.yaml -o {} --force` makes it anew",
+                                   shell_quoted(path.string())));
   }
   const std::string text = read_file(file);
   try {
@@ -138,6 +164,11 @@ nlohmann::json load_plan_json(const fs::path& path) {
   } catch (const nlohmann::json::exception& error) {
     fail_at_path(file, "is damaged: " + without_number(error) + restore_advice(path));
   }
+}
+
+[[noreturn]] void fail_in_use(const fs::path& directory) {
+  fail_at_path(directory, fmt::format("is in use by another doetune ({}); wait for it or stop it",
+                                      lock_owner(directory).value_or("owner unknown")));
 }
 
 std::vector<fs::path> study_directories_below(const fs::path& path) {
@@ -212,7 +243,7 @@ StudyDirectory create_directory(const fs::path& path, const Study& study, const 
                            fs::absolute(study.file).parent_path()};
   make_directory(path);
   const DirectoryLock lock(path);
-  clear(path, force);
+  clear(path, study, force);
   // The journal alone is a whole study: before it has its name there is none of these runs.
   if (!records.empty()) write_journal(directory, records);
   write_file_durably(path / "study.yaml", study.text);
@@ -307,24 +338,36 @@ std::optional<std::string> lock_owner(const fs::path& directory) {
   return owner.empty() ? "owner unknown" : owner;
 }
 
-DirectoryLock::DirectoryLock(const fs::path& directory) {
-  const fs::path file = directory / "lock";
-  descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (descriptor_ < 0)
-    fail_at_path(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    close(descriptor_);
-    fail_at_path(directory, fmt::format("is in use by another doetune ({}); wait for it or stop it",
-                                        lock_owner(directory).value_or("which has just ended")));
+DirectoryLock::DirectoryLock(const fs::path& directory)
+
+    : path_(fs::absolute(directory)),
+      directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  // Where a directory cannot be locked, there is the file alone.
+  if (flock(directory_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail_in_use(directory);
   }
+  take_file();
+}
+
+void DirectoryLock::take_file() {
+  const fs::path file = path_ / "lock";
+  file_ = FileDescriptor(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file_) fail_at_path(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) fail_in_use(path_);
   const std::string owner = fmt::format("process {} on {}\n", getpid(), host_name());
-  if (ftruncate(descriptor_, 0) != 0 ||
-      pwrite(descriptor_, owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size())) {
-    close(descriptor_);
+  if (ftruncate(file_.get(), 0) != 0 ||
+      pwrite(file_.get(), owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size())) {
     fail_at_path(file, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
 }
 
-DirectoryLock::~DirectoryLock() { close(descriptor_); }
+void DirectoryLock::check() {
+  if (!still_names(path_, directory_.get())) {
+    fail_at_path(path_,
+                 "was moved or deleted while its runs were made; `doetune run DIR` continues them, "
+                 "DIR being its new place");
+  }
+  if (!still_names(path_ / "lock", file_.get())) take_file();
+}
 
 }  // namespace doetune::study

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_descriptor.h"
 #include "study/files.h"
 #include "study/plan.h"
 #include "study/run_record.h"
@@ -26,6 +27,7 @@ struct StudyDirectory {
   std::filesystem::path results_csv() const { return path / "results.csv"; }
   std::filesystem::path attempt(int run, int attempt_number) const;  ///< runs/0007.1
   std::filesystem::path report() const { return path / "report"; }
+  std::filesystem::path stop_file() const { return path / "stop"; }  ///< ends `doetune run`
 };
 
 /// The hash of a run sheet and what a run executes.
@@ -54,17 +56,24 @@ std::filesystem::path find_directory(const std::optional<std::filesystem::path>&
 /// Who holds a study directory, "process 17 on host"; empty where nobody does.
 std::optional<std::string> lock_owner(const std::filesystem::path& directory);
 
-/// Holds the study directory for one writer; released with the process, however it ends.
+/// Holds the study directory for one writer; released with the process, however it ends. The file
+/// `lock` in it holds it for all machines, and says who does; the directory itself is held as well,
+/// on this machine, because the file looks as if it could be removed.
 class DirectoryLock {
  public:
   /// Throws DirectoryError naming the process and host that hold it.
   explicit DirectoryLock(const std::filesystem::path& directory);
-  ~DirectoryLock();
-  DirectoryLock(const DirectoryLock&) = delete;
-  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+  /// Throws DirectoryError where the directory was moved or deleted meanwhile, or where another
+  /// doetune holds it because `lock` was removed. A file that was removed is made again.
+  void check();
 
  private:
-  int descriptor_ = -1;
+  void take_file();
+
+  std::filesystem::path path_;
+  FileDescriptor directory_;
+  FileDescriptor file_;
 };
 
 }  // namespace doetune::study

@@ -17,6 +17,9 @@ constexpr double kMaxIntegers = 1e6;
 /// Of a range beside the size of its ends: below, steps inside the range drown in rounding.
 constexpr double kNarrowest = 1e-6;
 
+/// Below it a step inside the range is a number that has lost its digits.
+constexpr double kSmallest = 1e-300;
+
 class FactorReader {
  public:
   FactorReader(const std::string& name, const YAML::Node& node, const std::filesystem::path& file)
@@ -122,6 +125,11 @@ class FactorReader {
       fail(node_, fmt::format("low ({}) must be below high ({})", factor_.low, factor_.high));
     }
     if (!std::isfinite(factor_.high - factor_.low)) fail(node_, "the range is too wide");
+    if (factor_.high - factor_.low < kSmallest) {
+      fail(node_,
+           fmt::format("the range is too small to compute with (below {:g}); use another unit",
+                       kSmallest));
+    }
     const double size = std::max(std::abs(factor_.low), std::abs(factor_.high));
     if (factor_.high - factor_.low < kNarrowest * size) {
       fail(node_, "the range is too narrow for the size of its ends; subtract an offset");
@@ -146,6 +154,10 @@ class FactorReader {
     factor_.scale = scale == "log2" ? doe::Scale::kLog2 : doe::Scale::kLog10;
     if (factor_.low <= 0) {
       fail(node, fmt::format("a log scale needs low above 0, found {}", factor_.low));
+    }
+    if (factor_.low < kSmallest) {
+      fail(node, fmt::format("low ({}) is too small for a log scale (below {:g}); use another unit",
+                             factor_.low, kSmallest));
     }
   }
 

@@ -339,6 +339,11 @@ Journal::Journal(const StudyDirectory& directory)
 Journal::~Journal() { ::close(descriptor_); }
 
 void Journal::append(const RunRecord& record) {
+  if (!still_names(file_, descriptor_)) {
+    fail(file_,
+         "was moved or deleted while runs were made; put it back, or without it `doetune "
+         "run` records them again from their directories");
+  }
   append_line(sealed(to_json(record)));
   content_.records.push_back(record);
 }

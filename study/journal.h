@@ -47,7 +47,7 @@ class Journal {
   const JournalContent& content() const { return content_; }
 
   /// Returns when the record is on the disk (fdatasync): the run is acknowledged. Throws
-  /// DirectoryError; the file is then as before.
+  /// DirectoryError; the file is then as before. A file that was moved or deleted takes no more.
   void append(const RunRecord& record);
 
  private:

@@ -68,7 +68,11 @@ void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord&
 std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records) {
   const bool whole_plots = directory.plan.has_whole_plots();
   const std::vector<std::string> columns = header(directory.study, whole_plots);
-  std::string text = csv_row(columns);
+  const auto row = [](std::vector<std::string> cells) {
+    for (std::string& cell : cells) cell = shown_as_text(cell);
+    return csv_row(cells);
+  };
+  std::string text = row(columns);
   for (const PlannedRun& run : directory.plan.runs) {
     std::vector<std::string> cells = plan_cells(directory.study, run, whole_plots);
     if (const auto found = records.find(run.run); found != records.end()) {
@@ -77,7 +81,7 @@ std::string results_csv(const StudyDirectory& directory, const std::map<int, Run
       add_measured_cells(directory.study, record, cells);
     }
     cells.resize(columns.size());
-    text += csv_row(cells);
+    text += row(cells);
   }
   return text;
 }

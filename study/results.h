@@ -16,7 +16,7 @@ namespace doetune::study {
 void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord& record);
 
 /// plan.csv's columns, then attempt,status,host,gpu,start,duration_s,<responses...>; empty where
-/// there is no value.
+/// there is no value. Cells that a spreadsheet would compute are marked as text (shown_as_text).
 /// Derived responses are computed anew: a formula may have been edited since the run.
 std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records);
 

@@ -27,7 +27,7 @@ class TableReader {
       throw StudyError(error.what());
     }
     for (CsvRow& row : rows_) {
-      for (std::string& cell : row.cells) cell = trimmed(cell);
+      for (std::string& cell : row.cells) cell = without_text_mark(trimmed(cell));
     }
   }
 

@@ -10,6 +10,7 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kMomentPoints = 1 << 16;
+constexpr double kMomentWork = 2e10;  ///< multiplications: fewer points for over 550 columns
 constexpr int kRowsAtOnce = 1 << 10;
 
 /// What a column does with one factor: its power, or 1 + its contrast; 0: nothing.
@@ -70,7 +71,10 @@ Eigen::MatrixXd box_moments(const Model& model) {
 
 Eigen::MatrixXd moment_matrix(const Model& model, const Region& region) {
   if (region.is_box()) return box_moments(model);
-  const Eigen::MatrixXd points = region_sample(model.factors(), region, kMomentPoints);
+  const double columns = model.column_count();
+  const int count = static_cast<int>(
+      std::min<double>(std::max(kMomentWork / (columns * columns), 4 * columns), kMomentPoints));
+  const Eigen::MatrixXd points = region_sample(model.factors(), region, count);
   if (points.rows() == 0) throw DesignError("the constraints exclude the whole region");
   Eigen::MatrixXd moments = Eigen::MatrixXd::Zero(model.column_count(), model.column_count());
   for (Eigen::Index first = 0; first < points.rows(); first += kRowsAtOnce) {

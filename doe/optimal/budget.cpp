@@ -92,9 +92,8 @@ bool will_do(const DesignOptions& options, const Needs& needs, const Allocation&
 
 std::vector<DesignPoint> center_points(const DesignRequest& request) {
   std::vector<DesignPoint> points;
-  const auto combinations = categorical_combinations(request.factors);
   for (int i = 0; i < request.options.center_runs.value_or(0); ++i) {
-    points.push_back({combinations[static_cast<std::size_t>(i) % combinations.size()],
+    points.push_back({categorical_combination(request.factors, static_cast<std::size_t>(i)),
                       PointType::kCenter, i % request.options.blocks + 1});
   }
   return points;

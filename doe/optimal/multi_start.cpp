@@ -23,10 +23,10 @@ class Rounds {
     const int max_starts = settings_.starts.value_or(method_.max_starts);
     const double share = method_.start_time_share;
     int size = std::min(method_.first_round, method_.max_in_round);
-    while (result_.starts < max_starts && !out_of_time(share) && !found_enough()) {
+    do {  // however little time there is, one start is made
       round(std::min(size, max_starts - result_.starts));
       size = std::min(2 * size, method_.max_in_round);
-    }
+    } while (result_.starts < max_starts && !out_of_time(share) && !found_enough());
     result_.stopped_by_time = result_.starts < max_starts && out_of_time(share);
     result_.seconds = seconds_since(began_);
     if (!best_) return std::nullopt;
@@ -63,6 +63,11 @@ class Rounds {
       count(ended);
       const double hopeful = method_.hopeful_from(best_value_);
       std::erase_if(ended, [&](const Candidate& rough) { return rough.value < hopeful; });
+    } else if (!best_ && !ended.empty() && out_of_time(1)) {
+      best_ = ended.front();  // one start took all the time: its end is the answer
+      ended.resize(1);
+      count(ended);
+      ended.clear();
     }
     for (auto next = ended.cbegin(); next != ended.cend();) {
       const auto few = std::min<std::ptrdiff_t>(method_.polished_at_once, ended.cend() - next);

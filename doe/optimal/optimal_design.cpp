@@ -116,21 +116,20 @@ void set_criterion(const CriterionWeights& weights, const DesignRequest& request
   problem.weight.topLeftCorner(own, own) = trace_weight(weights, request);
 }
 
-/// All but the number of runs.
-ExchangeProblem problem_of(const CriterionWeights& weights, const DesignRequest& request,
-                           const std::vector<DesignPoint>& fixed) {
+/// All but the number of runs and the criterion.
+ExchangeProblem problem_of(const DesignRequest& request, const std::vector<DesignPoint>& fixed) {
   if (request.model.column_count() == 0) throw DesignError("the model has no terms");
   DesignRequest extended = request;
   extended.model = with_possible(request);
   ExchangeProblem problem{SearchSpace(extended), 0, {}, {}, ExactCriterion::kDeterminant, {}};
   const int columns = problem.space.column_count();
+  check_size(columns, columns);
   problem.base = Eigen::MatrixXd::Zero(columns, columns);
   for (int c = request.model.column_count(); c < extended.model.column_count(); ++c) {
     problem.base(c, c) = 1;
   }
   add_information(problem.space, coordinates_of(fixed, problem.space), problem.base);
   add_existing(request, problem.space, problem.base);
-  set_criterion(weights, request, problem);
   return problem;
 }
 
@@ -202,9 +201,8 @@ std::optional<SearchResult> add_array(const CriterionWeights& weights, const Des
 }
 
 SearchResult find_runs(const CriterionWeights& weights, const DesignRequest& request,
-                       const ExchangeProblem& problem, Design& design) {
-  const std::vector<Allocation> choices =
-      allocations(request.options, needs_of(request, problem.space.column_count()));
+                       const ExchangeProblem& problem, const std::vector<Allocation>& choices,
+                       Design& design) {
   const SearchSettings settings{request.options.starts,
                                 request.options.time_limit_s.value_or(kTimeLimit_s),
                                 request.threads, request.seed};
@@ -221,8 +219,13 @@ Design optimal_design(const CriterionWeights& weights, const DesignRequest& aske
   const DesignRequest request = one_replicate(asked);
   Design design;
   design.points = center_points(request);
-  const ExchangeProblem problem = problem_of(weights, request, design.points);
-  const SearchResult found = find_runs(weights, request, problem, design);
+  ExchangeProblem problem = problem_of(request, design.points);
+  // Before anything that takes long: too few runs are refused at once.
+  const std::vector<Allocation> choices =
+      allocations(request.options, needs_of(request, problem.space.column_count()));
+  check_size(choices.front().runs, problem.space.column_count());
+  set_criterion(weights, request, problem);
+  const SearchResult found = find_runs(weights, request, problem, choices, design);
   const int runs = static_cast<int>(design.points.size());
   const double all_runs = runs + static_cast<double>(request.existing.rows());
   design.search = search_report(weights, request, problem, found, all_runs);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -78,7 +79,7 @@ class SplitPlotExchange {
  private:
   int first_run(int plot) const { return first_runs_[static_cast<std::size_t>(plot)]; }
   int size(int plot) const { return problem_.sizes[static_cast<std::size_t>(plot)]; }
-  bool improve_plot(int plot, int coordinate, double min_gain);
+  bool improve_plot(int plot, int coordinate, double min_gain, const std::function<bool()>& stop);
   bool improve_run(int run, int coordinate, double min_gain);
   Eigen::MatrixXd information_of(int plot) const;
   void refresh();  ///< all that depends on M

@@ -126,9 +126,14 @@ SplitPlotExchange::SplitPlotExchange(const SplitPlotProblem& problem, Eigen::Mat
   }
   information_ = problem.exchange.base;
   information_.diagonal().array() += ridge;
+  // As the sum of what whole plots tell, in two products.
+  Eigen::MatrixXd sums(problem.sizes.size(), rows_.cols());
   for (int plot = 0; plot < static_cast<int>(problem.sizes.size()); ++plot) {
-    information_ += information_of(plot);
+    const double c = shared_weight(problem.variance_ratio, size(plot));
+    sums.row(plot) = std::sqrt(c) * rows_.middleRows(first_run(plot), size(plot)).colwise().sum();
   }
+  information_.noalias() += rows_.transpose() * rows_;
+  information_.noalias() -= sums.transpose() * sums;
   refresh();
 }
 
@@ -205,14 +210,14 @@ double SplitPlotExchange::RunLine::gain(double x) const {
 bool SplitPlotExchange::improve(double min_gain, const std::function<bool()>& stop) {
   bool moved = false;
   const auto& coordinates = problem_.exchange.space.coordinates();
-  for (int plot = 0; plot < static_cast<int>(problem_.sizes.size()) && !stop(); ++plot) {
-    for (int c = 0; c < static_cast<int>(coordinates.size()); ++c) {
+  for (int plot = 0; plot < static_cast<int>(problem_.sizes.size()); ++plot) {
+    for (int c = 0; c < static_cast<int>(coordinates.size()) && !stop(); ++c) {
       if (coordinates[c].features == 0 || !value_) continue;
       if (problem_.hard[c]) {
-        moved |= improve_plot(plot, c, min_gain);
+        moved |= improve_plot(plot, c, min_gain, stop);
         continue;
       }
-      for (int i = 0; i < size(plot) && value_; ++i) {
+      for (int i = 0; i < size(plot) && value_ && !stop(); ++i) {
         moved |= improve_run(first_run(plot) + i, c, min_gain);
       }
     }
@@ -220,7 +225,8 @@ bool SplitPlotExchange::improve(double min_gain, const std::function<bool()>& st
   return moved;
 }
 
-bool SplitPlotExchange::improve_plot(int plot, int coordinate, double min_gain) {
+bool SplitPlotExchange::improve_plot(int plot, int coordinate, double min_gain,
+                                     const std::function<bool()>& stop) {
   const SearchSpace& space = problem_.exchange.space;
   const double current = design_(first_run(plot), coordinate);
   const auto allowed = [&](double x) {
@@ -236,11 +242,12 @@ bool SplitPlotExchange::improve_plot(int plot, int coordinate, double min_gain) 
   const Eigen::MatrixXd others = information_ - information_of(plot);
   Eigen::MatrixXd points = design_.middleRows(first_run(plot), size(plot));
   const auto gain = [&](double x) {
+    if (stop()) return 0.0;
     points.col(coordinate).setConstant(x);
     for (int i = 0; i < size(plot); ++i) rows.row(i) = space.row(points.row(i).transpose());
     const auto value =
         information_value(problem_.exchange, others + whole_plot_information(rows, ratio));
-    return value ? std::exp(*value - *value_) : 0;
+    return value ? std::exp(*value - *value_) : 0.0;
   };
   const double best =
       LineSearch(space.coordinates()[coordinate], current, min_gain, gain, allowed).best();

@@ -129,9 +129,9 @@ std::vector<std::string> fill_command(const study::Study& study, const study::Pl
   };
   std::vector<std::string> arguments;
   try {
-    for (const std::string& argument : study.command) {
-      key = fmt::format("command.{}", arguments.size());
-      arguments.push_back(study::fill_template(argument, value));
+    for (std::size_t i = 0; i < study.command.size(); ++i) {
+      key = fmt::format("command.{}", i);
+      arguments.push_back(study::fill_argument(study.command, i, value));
     }
   } catch (const std::invalid_argument& error) {
     throw RunError(fmt::format("command: {}", error.what()), key);

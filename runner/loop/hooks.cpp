@@ -72,8 +72,8 @@ Command Hooks::command(const std::vector<std::string>& arguments, const std::str
   };
   Command command;
   try {
-    for (const std::string& argument : arguments) {
-      command.arguments.push_back(study::fill_template(argument, value));
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      command.arguments.push_back(study::fill_argument(arguments, i, value));
     }
     command.working_directory = directory_.working_directory;
     command.program = find_program(command.arguments.front(), command.working_directory,

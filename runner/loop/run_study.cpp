@@ -27,6 +27,7 @@ using study::RunRecord;
 using study::RunStatus;
 using study::StudyDirectory;
 
+constexpr double kLookEvery_s = 1;  ///< at what the user does to the study directory
 constexpr double kResultsEvery_s = 1;
 constexpr double kResultsShare = 0.05;  ///< at most this part of the time goes into results.csv
 
@@ -73,10 +74,7 @@ class StudyRun {
       note_conditions(directory_.path, directory_.working_directory,
                       directory_.study.run.environment);
     }
-    while (!under_way_.empty() || (schedule_->waiting() > 0 && !stopping())) {
-      start_runs();
-      wait();
-    }
+    for (start_runs(); goes_on(); start_runs()) wait();
     write_results();
     report(hooks_.after_all(progress_.counts()));
     const bool left = schedule_->waiting() + cancelled_ > 0;
@@ -94,6 +92,8 @@ class StudyRun {
 
   /// Whether no further run is to begin.
   bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || gave_up_; }
+
+  bool goes_on() const { return !under_way_.empty() || (schedule_->waiting() > 0 && !stopping()); }
 
   void report(const std::string& text) {
     if (!text.empty()) sink_.note(text);
@@ -180,7 +180,7 @@ class StudyRun {
   }
 
   void look_for_stop_file() {
-    const auto file = directory_.path / "stop";
+    const auto file = directory_.stop_file();
     std::error_code ignored;
     if (stop_file_seen_ || !std::filesystem::exists(file, ignored)) return;
     stop_file_seen_ = true;
@@ -208,6 +208,7 @@ class StudyRun {
 
   void start(std::size_t index, Slot slot) {
     const PlannedRun& run = directory_.plan.runs[index];
+    lock_.check();  // no study is made again where it was deleted
     const int number = ++last_attempt_[run.run];
     const Attempt attempt = maker_.make(run, number, slot);
     std::error_code error;
@@ -230,8 +231,10 @@ class StudyRun {
         results_stale_ ? results_due_s_ - now_s_() : std::numeric_limits<double>::infinity();
     const double due_s = schedule_->due_s() - now_s_();  // of a run that waits for its backoff
     const double retry_s = due_s > 0 ? due_s : std::numeric_limits<double>::infinity();
-    const auto events = launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s})),
-                                       interrupts_.descriptor());
+    const auto events =
+        launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s, kLookEvery_s})),
+                       interrupts_.descriptor());
+    lock_.check();  // before an attempt is judged by files that are no longer there
     heed_interrupts();
     for (const LauncherEvent& event : events.value_or(std::vector<LauncherEvent>())) end(event);
     if (results_stale_ && now_s_() >= results_due_s_) write_results();

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/standard_streams.h"
 #include "runner/attempts/attempt_file.h"
 #include "runner/conditions/store.h"
 #include "runner/launchers/local_launcher.h"
@@ -54,7 +55,8 @@ void run(const Attempt& attempt) {
     const auto events = launcher.wait(attempt.heartbeat_s, interrupts.descriptor());
     for (const LauncherEvent& event : events.value_or(std::vector<LauncherEvent>())) {
       if (!event.remark.empty()) {
-        fmt::print(stderr, "doetune-attempt: {}: {}\n", attempt.directory.string(), event.remark);
+        doetune::print_message("doetune-attempt: {}: {}\n", attempt.directory.string(),
+                               event.remark);
       }
       return;
     }
@@ -64,8 +66,9 @@ void run(const Attempt& attempt) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  doetune::reserve_standard_descriptors();
   if (count != 2) {
-    fmt::print(stderr, "usage: doetune-attempt DIRECTORY\n");
+    doetune::print_message("usage: doetune-attempt DIRECTORY\n");
     return 2;
   }
   try {
@@ -75,7 +78,7 @@ int main(int count, char** arguments) {
     const auto end = read_end(attempt.directory);
     return end && end->exit_code ? *end->exit_code : 0;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "doetune-attempt: {}\n", error.what());
+    doetune::print_message("doetune-attempt: {}\n", error.what());
     return 1;
   }
 }

@@ -7,6 +7,7 @@
 #include "doe/design.h"
 #include "doe/evaluation.h"
 #include "doe/evaluation/moments.h"
+#include "doe/optimal/budget.h"
 #include "doe/optimal/search.h"
 #include "tests/doe/factors.h"
 
@@ -69,6 +70,43 @@ TEST_CASE("D-optimal designs reach what theory and the literature know", "[doe][
   // Long searches elsewhere ended at these; K = 3.
   CHECK(d_efficiency(request(numbered_factors(3), "quadratic", 10)) >= 42.3471);
   CHECK(d_efficiency(request(numbered_factors(3), "quadratic", 14)) >= 46.3261);
+}
+
+TEST_CASE("Too few runs are refused before anything is computed", "[doe][optimal]") {
+  // The moments of 2211 columns over such a region took most of a minute.
+  doe::DesignRequest wanted = request(numbered_factors(65), "quadratic", 20);
+  wanted.region = doe::Region(wanted.factors, {"x0 + x1 <= 1"}, {});
+  CHECK_THROWS_WITH(doe::i_optimal(wanted),
+                    Catch::Contains("20 runs cannot determine 2211 coefficients"));
+}
+
+TEST_CASE("Categorical factors with more combinations than fit into memory have designs",
+          "[doe][optimal]") {
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < 63; ++f) factors.push_back(words("w" + std::to_string(f), {"no", "yes"}));
+  factors[0].hard_to_change = true;  // 2^63 combinations
+  doe::DesignRequest wanted = request(factors, "linear", 80);
+  wanted.options.starts = 1;
+  const doe::Design design = doe::build_design("d-optimal", wanted);
+  CHECK(design.points.size() == 80);
+  CHECK(doe::evaluate(wanted.model, design.coded()).d_efficiency);
+
+  factors[0].hard_to_change = false;
+  factors.push_back(continuous("x"));
+  wanted = request(factors, "linear", 90);
+  wanted.options.center_runs = 4;
+  wanted.options.starts = 1;
+  CHECK(doe::center_points(wanted).size() == 4);
+}
+
+TEST_CASE("Models too large to compute with are refused by their size", "[doe][optimal]") {
+  std::vector<std::string> levels;
+  for (int i = 0; i < 300; ++i) levels.push_back("l" + std::to_string(i));
+  const std::vector<doe::Factor> factors{words("a", levels), words("b", levels), continuous("x")};
+  for (const char* type : {"fccd", "full-factorial", "d-optimal"}) {
+    CHECK_THROWS_WITH(doe::build_design(type, request(factors, "quadratic", 100)),
+                      Catch::Contains("too many to compute with"));
+  }
 }
 
 TEST_CASE("A-optimal designs reach the best that is known", "[doe][optimal]") {

@@ -192,6 +192,22 @@ TEST_CASE("The gain along a coordinate is that of M computed anew", "[doe][split
   }
 }
 
+TEST_CASE("A search in whole plots that has no time ends with the design it has",
+          "[doe][split-plot]") {
+  doe::DesignRequest request;
+  request.factors = numbered_factors(20);
+  request.factors[0].hard_to_change = true;
+  request.region = doe::Region(request.factors, {}, {});
+  request.model = doe::Model::named("linear", request.factors);
+  request.options.time_limit_s = 1e-9;
+  request.seed = 1;
+  const doe::Design design = doe::build_design("d-optimal", request);
+  REQUIRE(design.search);
+  CHECK(design.search->stopped_by_time);
+  CHECK(design.search->starts == 1);
+  CHECK(static_cast<int>(design.points.size()) > request.model.column_count());
+}
+
 TEST_CASE("A split-plot design is the same on any number of threads", "[doe][split-plot]") {
   doe::DesignRequest wanted =
       request({hard(continuous("h")), continuous("a"), continuous("b")}, "quadratic");

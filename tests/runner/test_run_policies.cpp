@@ -37,6 +37,33 @@ TEST_CASE("A file `stop` lets the runs under way finish, and stays", "[runner][p
   CHECK_FALSE(summary.interrupted);
 }
 
+TEST_CASE("A file `stop` that is there already ends the call without waiting for anything",
+          "[runner][policies]") {
+  World world;
+  std::ofstream(world.directory.stop_file()) << "";
+  int waits = 0;
+  world.launcher.at_wait = [&](double) { ++waits; };
+  const auto summary = world.run();
+  CHECK(summary.interrupted);
+  CHECK(summary.counts.remaining == 4);
+  CHECK(waits == 0);
+  REQUIRE(world.sink.notes.size() == 1);
+  CHECK_THAT(world.sink.notes[0], Catch::Contains("remove it to continue"));
+}
+
+TEST_CASE("A file `stop` is heeded while a run waits for its next attempt", "[runner][policies]") {
+  World world;
+  world.directory = tests::fake_study(world.temporary / "one", 1, {"true"});
+  world.directory.study.run.retries = {1, 1, 0, 1000};
+  world.launcher.script = [](const std::string&) { return failing(); };
+  world.launcher.at_wait = [&](double now_s) {
+    if (now_s > 10) std::ofstream(world.directory.stop_file()) << "";
+  };
+  CHECK(world.run().interrupted);
+  CHECK(world.launcher.submitted.size() == 1);
+  CHECK(world.launcher.now_s < 100);
+}
+
 TEST_CASE("A study may stop at the first run that failed for good", "[runner][policies]") {
   World world;
   world.directory.study.run.on_failure = study::OnFailure::kStop;

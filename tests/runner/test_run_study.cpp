@@ -297,6 +297,61 @@ TEST_CASE("A study that another doetune runs is refused", "[runner][run]") {
   CHECK(world.launcher.submitted.empty());
 }
 
+TEST_CASE("A study that is moved while its runs are made stops, and goes on at its new place",
+          "[runner][run]") {
+  World world;
+  const auto before = world.directory.path;
+  world.launcher.script = [](const std::string& name) {
+    Script script;
+    script.duration_s = name == "fake.3.1" ? 5 : 1;
+    return script;
+  };
+  const auto after = world.temporary / "moved";
+  world.launcher.at_wait = [&](double now_s) {
+    if (now_s == 2) std::filesystem::rename(before, after);
+  };
+  CHECK_THROWS_WITH(world.run(), Catch::Contains("was moved or deleted"));
+  CHECK_FALSE(std::filesystem::exists(before));
+  world.directory.path = after;
+  CHECK(world.records().size() == 2);  // the third was not judged by files that are elsewhere
+
+  world.launcher.at_wait = [](double) {};
+  world.launcher.running.clear();
+  CHECK(world.run().counts.completed == 4);
+}
+
+TEST_CASE("A study that is deleted while its runs are made stops, and is not made again",
+          "[runner][run]") {
+  World world;
+  world.launcher.script = [](const std::string& name) {
+    Script script;
+    script.duration_s = name == "fake.3.1" ? 5 : 1;
+    return script;
+  };
+  world.launcher.at_wait = [&](double now_s) {
+    if (now_s == 2) std::filesystem::remove_all(world.directory.path);
+  };
+  CHECK_THROWS_WITH(world.run(), Catch::Contains("was moved or deleted"));
+  CHECK_FALSE(std::filesystem::exists(world.directory.path));
+}
+
+TEST_CASE("A lock file that is removed while runs are made lets no other doetune in",
+          "[runner][run]") {
+  World world;
+  std::size_t refused = 0;
+  world.launcher.at_wait = [&](double) {
+    std::filesystem::remove(world.directory.path / "lock");
+    try {
+      const study::DirectoryLock other(world.directory.path);
+    } catch (const study::DirectoryError&) {
+      ++refused;
+    }
+  };
+  CHECK(world.run().counts.completed == 4);
+  CHECK(refused >= 4);
+  CHECK(world.records().size() == 4);
+}
+
 TEST_CASE("A journal that cannot be written ends the call; what was acknowledged stays",
           "[runner][run]") {
   World world;

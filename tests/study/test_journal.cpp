@@ -228,6 +228,19 @@ TEST_CASE("A record that does not fit on the disk leaves the journal as it was",
   CHECK(read_journal(file).records.size() == 3);
 }
 
+TEST_CASE("A journal that was moved away or replaced acknowledges nothing more",
+          "[study][journal]") {
+  const TemporaryDirectory directory;
+  const auto file = directory / "runs.jsonl";
+  Journal journal(file, "demo", "abc");
+  journal.append(record_of(1));
+  std::filesystem::rename(file, directory / "elsewhere");
+  CHECK_THROWS_WITH(journal.append(record_of(2)), Catch::Contains("was moved or deleted"));
+  write(file, "");
+  CHECK_THROWS_WITH(journal.append(record_of(2)), Catch::Contains("was moved or deleted"));
+  CHECK(read_journal(directory / "elsewhere").records.size() == 1);
+}
+
 TEST_CASE("A file that is not there has no records", "[study][journal]") {
   const TemporaryDirectory directory;
   CHECK(read_journal(directory / "runs.jsonl").records.empty());

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -7,11 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file_descriptor.h"
+#include "base/host.h"
 #include "study/augment.h"
 #include "study/csv.h"
 #include "study/directory.h"
 #include "study/import.h"
 #include "study/journal.h"
+#include "study/results.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -50,6 +55,16 @@ TEST_CASE("The plan is the design in an order that the seed fixes", "[study][pla
   other.seed = 8;
   CHECK(study::plan_csv(study, plan) != study::plan_csv(other, study::make_plan(other)));
   CHECK(plan.evaluation.d_efficiency);
+}
+
+TEST_CASE("The smallest number there is may be the end of a range", "[study][plan]") {
+  const study::Study study = study::parse_study(
+      "command: [x]\nfactors: {a: {low: 5e-324, high: 1, step: 0.1}, b: {low: 0, high: 1}}\n"
+      "responses: {y: {}}\n",
+      "s.yaml");
+  const study::Plan plan = study::make_plan(study);
+  const auto settings = [&](const study::PlannedRun& run) { return run.settings[0]; };
+  CHECK(settings(*std::ranges::min_element(plan.runs, {}, settings)) == 5e-324);
 }
 
 TEST_CASE("The run sheet reads back as it was written", "[study][plan]") {
@@ -236,6 +251,40 @@ TEST_CASE("One writer at a time", "[study][directory]") {
   CHECK_NOTHROW(study::DirectoryLock(directory.path));
 }
 
+TEST_CASE("A lock that lost its file holds all the same, and makes the file again",
+          "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "study", file = path / "lock";
+  fs::create_directory(path);
+  study::DirectoryLock lock(path);
+  fs::remove(file);
+  CHECK_THROWS_WITH(study::DirectoryLock(path), Catch::Contains("in use by another doetune"));
+  CHECK_NOTHROW(lock.check());
+  CHECK(study::lock_owner(path) == fmt::format("process {} on {}", getpid(), host_name()));
+
+  // On another machine the directory does not seem to be held: only the file tells.
+  fs::remove(file);
+  const FileDescriptor other(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
+  CHECK_THROWS_WITH(lock.check(), Catch::Contains("in use by another doetune"));
+}
+
+TEST_CASE("A lock knows when its directory was moved, deleted or replaced", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "study";
+  fs::create_directory(path);
+  study::DirectoryLock lock(path);
+  CHECK_NOTHROW(lock.check());
+  fs::rename(path, temporary.path() / "moved");
+  CHECK_THROWS_WITH(lock.check(), Catch::Contains("was moved or deleted"));
+  fs::create_directory(path);
+  CHECK_THROWS_WITH(lock.check(), Catch::Contains("was moved or deleted"));
+  CHECK_FALSE(fs::exists(path / "lock"));
+  fs::remove(path);
+  fs::rename(temporary.path() / "moved", path);
+  CHECK_NOTHROW(lock.check());
+}
+
 TEST_CASE("The directory meant is the only one in or under the current", "[study][directory]") {
   const TemporaryDirectory temporary;
   const fs::path before = fs::current_path();
@@ -319,6 +368,47 @@ TEST_CASE("A plan in use, or with attempts that nobody has recorded, is not repl
                     Catch::Contains("contains runs"));
 }
 
+TEST_CASE("A plan that was stopped in the middle is made again by the same command",
+          "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path path = temporary.path() / "fccd";
+  const study::Study study = fccd_study();
+  const study::Plan plan = study::make_plan(study);
+  const auto make_again = [&] {
+    CHECK_NOTHROW(study::create_directory(path, study, plan, false));
+    CHECK(study::open_directory(path).plan.runs.size() == plan.runs.size());
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path)) names.insert(entry.path().filename());
+    CHECK(names == std::set<std::string>{"lock", "plan.csv", "plan.json", "study.yaml"});
+    fs::remove_all(path);
+    fs::create_directory(path);
+  };
+  fs::create_directory(path);
+  write_text(path / "lock", "process 17 on node1\n");
+  make_again();  // before the first file
+  write_text(path / "lock", "process 17 on node1\n");
+  write_text(path / "study.yaml.2147483647.partial", "factors");
+  make_again();  // while that was written: no process has this number
+  write_text(path / "study.yaml", study.text);
+  write_text(path / "plan.csv.2147483647.partial", "run");
+  make_again();
+  write_text(path / "study.yaml", study.text);
+  write_text(path / "plan.csv", "run");
+  make_again();
+
+  // A file of somebody's own is no trace of a plan, and another study file is not replaced unasked.
+  write_text(path / "study.yaml", "factors: {}\n");
+  CHECK_THROWS_WITH(study::create_directory(path, study, plan, false), Catch::Contains("--force"));
+  CHECK_THROWS_WITH(study::open_directory(path),
+                    Catch::Contains("doetune plan STUDY.yaml -o " + path.string() + " --force"));
+  CHECK_NOTHROW(study::create_directory(path, study, plan, true));
+  fs::remove_all(path);
+  fs::create_directory(path);
+  write_text(path / "notes.partial", "");
+  CHECK_THROWS_WITH(study::create_directory(path, study, plan, true),
+                    Catch::Contains("choose another -o DIR, such as " + path.string() + "-2"));
+}
+
 TEST_CASE("Tables with mistakes are refused by line and column", "[study][import]") {
   const TemporaryDirectory temporary;
   const fs::path data = temporary.path() / "data.csv";
@@ -364,6 +454,44 @@ TEST_CASE("CSV cells survive commas, quotes and line ends", "[study][csv]") {
   const auto rows = study::parse_csv(study::csv_row(cells));
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].cells == cells);
+}
+
+TEST_CASE("Cells that spreadsheets would compute are marked as text, and read back",
+          "[study][csv]") {
+  for (const std::string cell :
+       {"=1+1", "=HYPERLINK(\"x\")", "@SUM(A1)", "-2+3+cmd|' /C calc'!A0", "+A1(", "'=1", "''@x"}) {
+    CHECK(study::shown_as_text(cell) == "'" + cell);
+    CHECK(study::without_text_mark(study::shown_as_text(cell)) == cell);
+  }
+  for (const std::string cell :
+       {"", "8", "-8.5e-3", "+1", "-O3", "--fast-math", "a=b", "'", "it's"}) {
+    CHECK(study::shown_as_text(cell) == cell);
+    CHECK(study::without_text_mark(cell) == cell);
+  }
+}
+
+TEST_CASE("Levels that begin as formulas do are exported as text, and imported again",
+          "[study][csv]") {
+  const TemporaryDirectory temporary;
+  const study::Study study = study::parse_study(
+      "command: [x]\nfactors: {f: {levels: ['=1+1', '@b', -O3]}}\nresponses: {y: {}}\n"
+      "design: {type: full-factorial}\nmodel: linear\n",
+      temporary.path() / "s.yaml");
+  const auto planned =
+      study::create_directory(temporary.path() / "s", study, study::make_plan(study), false);
+  std::map<int, study::RunRecord> records;
+  for (int run = 1; run <= 3; ++run) {
+    records[run].run = run;
+    records[run].status = study::RunStatus::kCompleted;
+    records[run].responses = {{"y", run}};
+  }
+  const std::string csv = study::results_csv(planned, records);
+  CHECK_THAT(csv,
+             Catch::Contains(",'=1+1,") && Catch::Contains(",'@b,") && Catch::Contains(",-O3,"));
+  write_text(temporary.path() / "data.csv", csv);
+  const auto imported =
+      study::import_runs(study, temporary.path() / "data.csv", temporary.path() / "i", false);
+  CHECK(imported.plan.runs.size() == 3);
 }
 
 TEST_CASE("Imported runs keep their blocks, and those that could not run are told",

@@ -135,6 +135,8 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {with("a: {low: 1}"), {"'high' is missing"}},
       {with("a: {low: -1e308, high: 1e308}"), {"too wide"}},
       {with("a: {low: 1e15, high: 1000000000000001}"), {"too narrow"}},
+      {with("a: {low: 0, high: 1e-310}"), {":2:6", "the range is too small", "another unit"}},
+      {with("a: {low: 5e-324, high: 1, scale: log10}"), {":2:36", "low (5e-324) is too small"}},
       {with("a: {low: 1, high: 1.0000000000000002, step: 0.01}"), {"too narrow"}},
       {with("a: {low: 0, high: 1, unit: \"\\e[31m\"}"), {":2:", "control characters"}},
       {with("a: {low: 0, high: 1}") + "---\nmore: 1\n", {"second document"}},
