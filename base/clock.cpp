@@ -2,10 +2,23 @@
 
 #include <fmt/chrono.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 
 namespace doetune {
+namespace {
+
+double seconds_of(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
+
+double machine_suspended_s() { return seconds_of(CLOCK_BOOTTIME) - seconds_of(CLOCK_MONOTONIC); }
 
 int to_milliseconds(double seconds) {
   return static_cast<int>(std::clamp(std::ceil(seconds * 1000), 0.0, 1e9));

@@ -18,6 +18,9 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Seconds that the machine has been suspended since it started: they are not in monotonic_s.
+double machine_suspended_s();
+
 /// Rounded up, as poll takes a time limit.
 int to_milliseconds(double seconds);
 

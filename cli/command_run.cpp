@@ -12,6 +12,7 @@
 #include "cli/outlying_runs.h"
 #include "cli/run_numbers.h"
 #include "cli/run_options.h"
+#include "cli/smoke_run.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "runner/loop/progress_printer.h"
@@ -111,6 +112,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
     options.json() ? print_dry_run_json(directory, planned) : print_dry_run(directory, planned);
     return kDone;
   }
+  remove_left_smoke_runs(directory);  // they would disturb what is measured
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   runner::RunSummary summary = runner::run_study(directory, run, *launcher, printer, interrupts);

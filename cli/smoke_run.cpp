@@ -1,11 +1,19 @@
 #include "cli/smoke_run.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/file_descriptor.h"
+#include "runner/launchers/local_launcher.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
 #include "runner/processes/bounded_file.h"
@@ -20,16 +28,32 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxBytes = 4096;
 constexpr std::size_t kMaxLines = 8;
 
-/// A new directory that goes with the object.
+constexpr std::string_view kScratchName = ".doetune-check-";
+
+/// The directory, locked against other processes; not open where another has it, or it is gone.
+FileDescriptor lock_directory(const fs::path& directory) {
+  FileDescriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool ours = opened.is_open() && ::fstat(opened.get(), &status) == 0 &&
+                    status.st_uid == ::geteuid() && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0 &&
+                    ::fstat(opened.get(), &status) == 0 && status.st_nlink > 0;
+  return ours ? std::move(opened) : FileDescriptor();
+}
+
+/// A new directory that goes with the object. Locked while it is there: one that is not was left by
+/// a process that was killed.
 class Scratch {
  public:
   explicit Scratch(const fs::path& parent) {
-    std::string name = (parent / ".doetune-check-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw study::DirectoryError(
-          fmt::format("{}: cannot create a scratch directory there", parent.string()));
+    while (!lock_.is_open()) {  // until nobody takes it for a leftover before it is locked
+      std::string name = (parent / fmt::format("{}XXXXXX", kScratchName)).string();
+      if (::mkdtemp(name.data()) == nullptr) {
+        throw study::DirectoryError(
+            fmt::format("{}: cannot create a scratch directory there", parent.string()));
+      }
+      path_ = name;
+      lock_ = lock_directory(path_);
     }
-    path_ = name;
   }
   ~Scratch() {
     std::error_code error;
@@ -42,7 +66,24 @@ class Scratch {
 
  private:
   fs::path path_;
+  FileDescriptor lock_;
 };
+
+fs::path scratch_parent(const study::StudyDirectory& planned) {
+  return planned.study.run.launcher == "local" ? fs::temp_directory_path()
+                                               : planned.working_directory;
+}
+
+/// Kills what the runs of a killed check left running, and removes its directory.
+void remove_scratch(const fs::path& left) {
+  const FileDescriptor lock = lock_directory(left);
+  if (!lock.is_open()) return;
+  std::error_code error;
+  for (const auto& attempt : fs::directory_iterator(left / "study" / "runs", error)) {
+    runner::LocalLauncher::kill_left_behind(attempt.path());
+  }
+  fs::remove_all(left, error);
+}
 
 /// Shows that the run is under way; how it ended is told by whoever asked for it.
 struct WaitingLine : runner::ProgressPrinter {
@@ -76,6 +117,13 @@ const study::PlannedRun& central_run(const study::StudyDirectory& planned) {
   return planned.plan.runs[static_cast<std::size_t>(nearest)];
 }
 
+void remove_left_smoke_runs(const study::StudyDirectory& planned) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(scratch_parent(planned), error)) {
+    if (entry.path().filename().string().starts_with(kScratchName)) remove_scratch(entry.path());
+  }
+}
+
 SmokeRun make_smoke_run(const study::StudyDirectory& planned) {
   SmokeRun smoke{central_run(planned), {}, "", false};
   study::Study study = planned.study;
@@ -85,8 +133,8 @@ SmokeRun make_smoke_run(const study::StudyDirectory& planned) {
   study::Plan plan = planned.plan;
   plan.runs = {smoke.run};
   plan.runs.front().run = 1;
-  const bool here = study.run.launcher == "local";
-  const Scratch scratch(here ? fs::temp_directory_path() : planned.working_directory);
+  remove_left_smoke_runs(planned);
+  const Scratch scratch(scratch_parent(planned));
   study::StudyDirectory directory =
       study::create_directory(scratch.path() / "study", study, plan, false);
   directory.working_directory = planned.working_directory;

@@ -24,4 +24,7 @@ const study::PlannedRun& central_run(const study::StudyDirectory& planned);
 /// standard error.
 SmokeRun make_smoke_run(const study::StudyDirectory& planned);
 
+/// Ends what a smoke run left that was killed: processes of this machine, its scratch directory.
+void remove_left_smoke_runs(const study::StudyDirectory& planned);
+
 }  // namespace doetune::cli

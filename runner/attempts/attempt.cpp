@@ -57,6 +57,8 @@ AttemptEnd end_from_json(const Json& object) {
   end.cpus = object.value("cpus", "");
   end.start = object.at("start").get<std::string>();
   end.duration_s = object.at("duration_s").get<double>();
+  end.suspended_s = object.value("suspended_s", 0.0);
+  end.output_problem = object.value("output_problem", "");
   return end;
 }
 
@@ -92,6 +94,8 @@ void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd&
   object["cpus"] = end.cpus;
   object["start"] = end.start;
   object["duration_s"] = end.duration_s;
+  object["suspended_s"] = end.suspended_s;
+  object["output_problem"] = end.output_problem;
   const std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   const auto file = attempt_directory / "exit";
   durable ? study::write_file_durably(file, text) : study::write_file_atomically(file, text);

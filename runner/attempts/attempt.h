@@ -52,7 +52,7 @@ enum class EndCause {
   kMemory,      ///< stopped: over its memory limit, or killed by the kernel for want of memory
   kCancelled,   ///< stopped by the user
   kNotStarted,  ///< the program could not be started
-  kLost,        ///< nothing is known but that it does not run any more
+  kLost,        ///< does not run any more, by nobody's wish and no fault of its own
   kSpoiled,     ///< by itself, but its directory was spoilt: `exit` could not be written
 };
 
@@ -63,10 +63,12 @@ struct AttemptEnd {
   std::optional<int> signal;
   std::string detail;  ///< why it was not started, or what could not be cleaned up
   std::string host;
-  std::string gpu;    ///< assigned GPUs, comma separated
-  std::string cpus;   ///< processors it was bound to, e.g. 0-3; empty: not bound
-  std::string start;  ///< UTC, ISO 8601
-  double duration_s = 0;
+  std::string gpu;                  ///< assigned GPUs, comma separated
+  std::string cpus;                 ///< processors it was bound to, e.g. 0-3; empty: not bound
+  std::string start;                ///< UTC, ISO 8601
+  double duration_s = 0;            ///< without suspended_s
+  double suspended_s = 0;           ///< in which the runner or the machine was suspended meanwhile
+  std::string output_problem = {};  ///< why some of its output was not kept; empty where all was
 };
 
 /// Makes claim/ with its owner file. False if it is there already.

@@ -73,8 +73,17 @@ void AttemptWatch::ask_to_stop() const {
 }
 
 bool was_stopped(const AttemptEnd& end) {
-  return end.cause == EndCause::kCancelled ||
+  return end.cause == EndCause::kCancelled || end.cause == EndCause::kLost ||
          (end.cause == EndCause::kExited && end.signal == SIGTERM);
+}
+
+AttemptEnd end_of_stopped(const AttemptEnd& end, bool asked) {
+  AttemptEnd meant = end;
+  meant.cause = asked ? EndCause::kCancelled : EndCause::kLost;
+  if (!asked && meant.detail.empty()) {
+    meant.detail = fmt::format("stopped on {}, not by doetune", end.host);
+  }
+  return meant;
 }
 
 }  // namespace doetune::runner

@@ -46,8 +46,11 @@ class AttemptWatch {
   std::optional<std::filesystem::file_time_type> beat_;
 };
 
-/// Whether a signal to stop ended the attempt: by way of doetune-attempt, or, where a scheduler
-/// sends it to all processes, straight.
+/// Whether a request to stop ended the attempt: by way of doetune-attempt, or, where a scheduler
+/// sends a signal to all processes, straight.
 bool was_stopped(const AttemptEnd& end);
+
+/// What such an end means: cancelled where this runner asked for it, else lost.
+AttemptEnd end_of_stopped(const AttemptEnd& end, bool asked);
 
 }  // namespace doetune::runner

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -16,6 +17,7 @@ namespace doetune::runner {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1 << 20;
+constexpr double kDrain_s = 1;  ///< for what is in the pipes of a program that has ended
 
 /// Reads what is there; closes the pipe at its end. More than the limit is read and dropped.
 void read_some(FileDescriptor& pipe, std::string& text) {
@@ -34,15 +36,17 @@ bool read_until_end(Process& process, double deadline_s, CommandResult& result) 
                                  pollfd{process.output.get(), POLLIN, 0},
                                  pollfd{process.errors.get(), POLLIN, 0}};
     const double left_s = deadline_s - monotonic_s();
-    if (left_s <= 0) return false;
-    const int timeout_ms = ended ? 0 : static_cast<int>(std::min(left_s, 1e6) * 1000) + 1;
-    const int ready = ::poll(events.data(), events.size(), timeout_ms);
+    const int ready = ::poll(events.data(), events.size(), ended ? 0 : to_milliseconds(left_s));
     if (ready == 0 && ended) return true;
+    if (left_s <= 0 && events[0].revents == 0) return ended;
+    if (!ended && events[0].revents != 0) {  // perhaps long ago: this process may have been stopped
+      ended = true;
+      deadline_s = std::max(deadline_s, monotonic_s() + kDrain_s);
+    }
     if (process.output.is_open() && events[1].revents != 0)
       read_some(process.output, result.output);
     if (process.errors.is_open() && events[2].revents != 0)
       read_some(process.errors, result.errors);
-    ended = ended || events[0].revents != 0;
     if (ended && !process.output.is_open() && !process.errors.is_open()) return true;
   }
 }

@@ -24,7 +24,7 @@ namespace {
 
 using study::RunStatus;
 
-constexpr std::size_t kTailBytes = 1 << 20;
+constexpr double kSuspended_s = 0.1;
 constexpr double kFewReadings = 10;  ///< of telemetry: too few for a verdict
 
 /// What programs say when memory runs out; compared without regard to case.
@@ -144,6 +144,15 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   record.flags.insert(record.flags.end(), verdict.disturbances.begin(), verdict.disturbances.end());
 }
 
+/// Whether a response, or the reason why there is none, would come from standard output or error.
+bool reads_output(const study::Study& study, const AttemptOutput& output) {
+  const auto has_pattern = [](const study::Response& response) {
+    return !response.pattern.empty();
+  };
+  return (!output.result && output.result_problem.empty()) ||
+         std::any_of(study.responses.begin(), study.responses.end(), has_pattern);
+}
+
 void assess_exit(const study::Study& study, const study::PlannedRun& run, const AttemptEnd& end,
                  const AttemptOutput& output, study::RunRecord& record) {
   if (end.exit_code == kInfeasibleExitCode) {
@@ -172,6 +181,22 @@ void assess_exit(const study::Study& study, const study::PlannedRun& run, const 
   }
   record.status = read.problems.empty() ? RunStatus::kCompleted : RunStatus::kFailed;
   record.reason = printable(fmt::format("{}", fmt::join(read.problems, "; ")));
+  if (!end.output_problem.empty() && reads_output(study, output)) {
+    record.status = RunStatus::kLost;
+    record.responses.clear();
+    record.reason = fmt::format("its output could not be written to {}", end.output_problem);
+  }
+}
+
+void add_circumstances(const AttemptEnd& end, study::RunRecord& record) {
+  if (end.suspended_s >= kSuspended_s) {
+    record.flags.push_back(fmt::format(
+        "doetune or the machine was suspended for {:.3g} s during the run", end.suspended_s));
+  }
+  if (!end.output_problem.empty()) {
+    record.flags.push_back(
+        fmt::format("some of its output could not be kept: {}", end.output_problem));
+  }
 }
 
 }  // namespace
@@ -185,7 +210,7 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory) {
     output.result_problem =
         fmt::format("result.json is not a regular file of at most {} MiB", kMaxJsonBytes >> 20);
   }
-  output.output = read_tail(attempt_directory / "stdout", kTailBytes);
+  output.output = read_tail(attempt_directory / "stdout", kTailBytes, &output.output_cut);
   output.errors = read_tail(attempt_directory / "stderr", kTailBytes);
   output.telemetry = attempt_directory / "telemetry.csv";
   return output;
@@ -233,6 +258,7 @@ study::RunRecord assess(const study::Study& study, const study::PlannedRun& run,
       record.reason = end.detail;
       break;
   }
+  add_circumstances(end, record);
   return record;
 }
 

@@ -1,6 +1,7 @@
 // What became of an attempt: from how it ended and what it wrote to a record of the journal.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,12 +17,16 @@ namespace doetune::runner {
 /// no measuring program needs).
 inline constexpr int kInfeasibleExitCode = 77;
 
+/// So much of the end of an attempt's standard output and error is read.
+inline constexpr std::size_t kTailBytes = 1 << 20;
+
 /// What an attempt's program wrote, as far as anybody reads it.
 struct AttemptOutput {
   std::optional<std::string> result;  ///< result.json; empty where there is none that can be read
   std::string result_problem;         ///< why result.json cannot be read though something is there
   std::string output;                 ///< the last of standard output
   std::string errors;                 ///< the last of standard error
+  bool output_cut = false;            ///< there is more standard output than that
   std::filesystem::path telemetry = {};  ///< telemetry.csv, there or not; may be empty
 };
 
@@ -44,7 +49,8 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory);
 ///
 /// completed   exit code 0, every measured response there and finite
 /// infeasible  exit code 77, or not 0 and the output tells of memory that ran out
-/// timed_out, cancelled, lost  as the launcher says
+/// timed_out, cancelled, lost  as the launcher says; lost also where a response would come from
+///             output of which the runner could not keep all
 /// failed      anything else, with a reason
 study::RunRecord assess(const study::Study& study, const study::PlannedRun& run, int attempt,
                         const AttemptEnd& end, const AttemptOutput& output);

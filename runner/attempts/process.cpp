@@ -11,10 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "base/file_descriptor.h"
-#include "runner/processes/process_table.h"
 
 extern char** environ;
 
@@ -40,13 +40,15 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-std::vector<std::string> environment_of(const Attempt& attempt) {
+std::vector<std::string> environment_of(const Attempt& attempt, std::optional<ProcessMark> mark) {
+  std::map<std::string, std::string> own = attempt.environment;
+  if (mark) own[kMarkVariable] = mark_text(*mark);
   std::vector<std::string> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text(*entry);
-    if (attempt.environment.count(text.substr(0, text.find('='))) == 0) entries.push_back(text);
+    if (own.count(text.substr(0, text.find('='))) == 0) entries.push_back(text);
   }
-  for (const auto& [name, value] : attempt.environment) entries.push_back(name + "=" + value);
+  for (const auto& [name, value] : own) entries.push_back(name + "=" + value);
   return entries;
 }
 
@@ -64,6 +66,7 @@ struct ChildPlan {
   char* const* environment;
   const char* working_directory;
   const cpu_set_t* cpus;  ///< null: not bound
+  std::optional<ProcessMark> mark;
   int output;
   int errors;
   int report;
@@ -91,6 +94,7 @@ void reset_signals() {
   if (::getppid() != plan.parent) ::_exit(127);  // the runner died before the line above
   reset_signals();
   if (plan.cpus != nullptr) ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus);
+  if (plan.mark) set_mark(*plan.mark);
   if (::chdir(plan.working_directory) != 0) give_up(plan, ChildError::kDirectory);
   const int empty = ::open("/dev/null", O_RDONLY);
   if (empty < 0 || ::dup2(empty, 0) < 0 || ::dup2(plan.output, 1) < 0 ||
@@ -137,9 +141,9 @@ StartResult no_process(std::string_view step) {
 
 }  // namespace
 
-StartResult start_process(const Attempt& attempt) {
+StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mark) {
   std::vector<std::string> arguments = attempt.arguments;
-  std::vector<std::string> environment = environment_of(attempt);
+  std::vector<std::string> environment = environment_of(attempt, mark);
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> environment_pointers = pointers(environment);
   cpu_set_t cpus;
@@ -156,6 +160,7 @@ StartResult start_process(const Attempt& attempt) {
                        environment_pointers.data(),
                        attempt.working_directory.c_str(),
                        attempt.cpus.empty() ? nullptr : &cpus,
+                       mark,
                        output->write.get(),
                        errors->write.get(),
                        report->write.get(),

@@ -8,6 +8,7 @@
 
 #include "base/file_descriptor.h"
 #include "runner/attempts/attempt.h"
+#include "runner/processes/process_table.h"
 
 namespace doetune::runner {
 
@@ -21,12 +22,13 @@ struct Process {
   FileDescriptor errors;
 };
 
-/// Starts the attempt's program; it is killed if the calling thread ends, however it ends.
+/// Starts the attempt's program; it is killed if the calling thread ends, however it ends. It and
+/// all that it starts have the mark, if one is given.
 /// Returns a message instead where it cannot be started.
 struct StartResult {
   std::optional<Process> process;
   std::string error;
 };
-StartResult start_process(const Attempt& attempt);
+StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mark = {});
 
 }  // namespace doetune::runner

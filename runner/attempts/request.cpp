@@ -9,7 +9,6 @@
 #include "base/nearest_name.h"
 #include "base/random.h"
 #include "runner/processes/bounded_file.h"
-#include "runner/processes/process_table.h"
 #include "runner/processes/run_error.h"
 #include "runner/processes/untrusted_json.h"
 #include "study/argument_template.h"
@@ -158,7 +157,7 @@ std::map<std::string, std::string> attempt_environment(const study::Study& study
                                                        const Slot& slot) {
   std::map<std::string, std::string> environment = study.run.environment;
   environment["DOETUNE_REQUEST"] = (directory / "request.json").string();
-  environment[kResultVariable] = (directory / "result.json").string();
+  environment["DOETUNE_RESULT"] = (directory / "result.json").string();
   const study::Count& gpus = study.run.gpus_per_run;
   if (!slot.scheduled && (gpus.fixed > 0 || !gpus.factor.empty())) {
     environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slot.gpus, ","));

@@ -175,6 +175,12 @@ void read_from_object(const study::Response& response, const MeasuredMembers& me
 std::string no_object(const AttemptOutput& output) {
   if (!output.result_problem.empty()) return output.result_problem;
   if (output.result) return "result.json is not a JSON object";
+  if (output.output_cut) {
+    return fmt::format(
+        "it wrote no result.json, and no JSON object that begins in the last {} MiB of standard "
+        "output: write a longer one to the file that DOETUNE_RESULT names",
+        kTailBytes >> 20);
+  }
   return "it wrote no result.json, and no JSON object on standard output, such as {\"NAME\": 1.5}; "
          "a "
          "`pattern` reads a response from other output";

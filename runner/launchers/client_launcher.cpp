@@ -39,8 +39,8 @@ void ClientLauncher::submit(const Attempt& given) {
 
 void ClientLauncher::begin(const Attempt& attempt) {
   const std::string name = attempt.name;
-  const auto [entry, added] = going_.emplace(
-      name, Going{attempt.host, {attempt.directory, attempt.heartbeat_s, monotonic_s()}});
+  const auto [entry, added] =
+      going_.emplace(name, Going{attempt, {attempt.directory, attempt.heartbeat_s, monotonic_s()}});
   if (!added) return;
   entry->second.client =
       commands_.start(client(attempt), std::numeric_limits<double>::infinity(),
@@ -51,7 +51,7 @@ bool ClientLauncher::resume(const Attempt& attempt) {
   const AttemptWatch watch(attempt.directory, attempt.heartbeat_s, monotonic_s());
   if (watch.fenced()) return false;
   if (!watch.claimed() && watch.fence()) return false;  // its client died with that doetune
-  going_.emplace(attempt.name, Going{attempt.host, watch});
+  going_.emplace(attempt.name, Going{attempt, watch});
   return true;
 }
 
@@ -80,8 +80,13 @@ void ClientLauncher::client_ended(const std::string& attempt, const ClientAnswer
   Going& going = found->second;
   going.client.reset();
   going.words = answer.words();
-  if (report_if_ended(attempt) || going.watch.claimed() || !going.watch.fence()) return;
-  end(attempt, not_begun(going.host, answer));
+  if (report_if_ended(attempt) || going.watch.claimed()) return;
+  if (!going.cancelled && take_back(going.attempt, answer)) {
+    erase(attempt);
+    return;
+  }
+  if (!going.watch.fence()) return;
+  end(attempt, not_begun(going.attempt.host, answer));
   erase(attempt);
 }
 
@@ -89,15 +94,11 @@ void ClientLauncher::client_ended(const std::string& attempt, const ClientAnswer
 bool ClientLauncher::report_if_ended(const std::string& attempt) {
   const Going& going = going_.at(attempt);
   if (!going.watch.ended()) return false;
-  had_begun(going.host);
-  AttemptEnd reported = *read_end(going.watch.directory());
-  if (was_stopped(reported) && !going.cancelled) {
-    reported.cause = EndCause::kLost;
-    reported.detail = fmt::format("stopped on {}, not by doetune", reported.host);
-    end(attempt, reported);
-  } else {
-    events_.push_back({attempt, ""});
-  }
+  had_begun(going.attempt.host);
+  const AttemptEnd reported = *read_end(going.watch.directory());
+  std::optional<AttemptEnd> meant;
+  if (was_stopped(reported)) meant = end_of_stopped(reported, going.cancelled);
+  events_.push_back({attempt, "", std::move(meant)});
   erase(attempt);
   return true;
 }
@@ -113,7 +114,7 @@ void ClientLauncher::look() {
     going.watch.ask_to_stop();
     AttemptEnd lost;
     lost.cause = going.cancelled ? EndCause::kCancelled : EndCause::kLost;
-    lost.host = going.host;
+    lost.host = going.attempt.host;
     lost.detail =
         fmt::format("its heartbeat has stopped{}{}", going.words.empty() ? "" : "; ", going.words);
     end(name, lost);
@@ -124,6 +125,11 @@ void ClientLauncher::look() {
 
 void ClientLauncher::end(const std::string& attempt, AttemptEnd end) {
   events_.push_back({attempt, "", std::move(end)});
+}
+
+bool ClientLauncher::any_begun() const {
+  return std::any_of(going_.begin(), going_.end(),
+                     [](const auto& entry) { return entry.second.watch.claimed(); });
 }
 
 void ClientLauncher::stop_clients() {

@@ -27,6 +27,12 @@ class ClientLauncher : public Launcher {
   /// The command that runs doetune-attempt for it, and ends with it.
   virtual std::vector<std::string> client(const Attempt& attempt) const = 0;
 
+  /// Whether to take back an attempt whose client could not begin it yet: one that will be begun
+  /// again, and never by that client.
+  virtual bool take_back(const Attempt& /*attempt*/, const ClientAnswer& /*answer*/) {
+    return false;
+  }
+
   /// How an attempt ended that had not begun when its client did.
   virtual AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) = 0;
 
@@ -37,6 +43,7 @@ class ClientLauncher : public Launcher {
   bool prepare(Attempt& attempt);
   void begin(const Attempt& attempt);
   void end(const std::string& attempt, AttemptEnd end);
+  bool any_begun() const;  ///< and not over
 
   /// Kills the clients; attempts that have begun go on while their heartbeats do.
   void stop_clients();
@@ -47,7 +54,7 @@ class ClientLauncher : public Launcher {
 
  private:
   struct Going {
-    std::string host;
+    Attempt attempt;
     AttemptWatch watch;
     std::optional<int> client = {};  ///< number of the command while it runs
     std::string words = {};          ///< of a client that ended before the attempt did

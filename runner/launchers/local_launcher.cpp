@@ -1,6 +1,7 @@
 #include "runner/launchers/local_launcher.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -18,7 +19,9 @@
 #include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "base/host.h"
+#include "runner/processes/bounded_file.h"
 #include "runner/processes/process_table.h"
+#include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {
@@ -27,11 +30,55 @@ namespace {
 constexpr double kUnkillableAfter_s = 10;  ///< a program that SIGKILL does not end in this time
 constexpr double kDescendantsTimeout_s = 2;
 
-/// Who runs the attempt, for people who look.
-std::string owner_text() {
+constexpr double kClockLook_s = 1;  ///< at the clock, at least so often
+constexpr double kLate_s = 1;       ///< later than this no busy machine wakes a process up
+/// How long a scheduler's signal may come after the end of a program that it ended.
+constexpr double kSignalAfterSuccess_s = 0.02;
+constexpr double kSignalAfterFailure_s = 0.5;
+constexpr std::size_t kMaxOwnerBytes = 1 << 16;
+
+/// Who runs the attempt: for people who look, and for kill_left_behind.
+std::string owner_text(ProcessMark mark) {
   const nlohmann::ordered_json owner{
-      {"launcher", "local"}, {"host", node_name()}, {"pid", ::getpid()}, {"start", utc_now()}};
+      {"launcher", "local"}, {"host", node_name()},           {"pid", ::getpid()},
+      {"start", utc_now()},  {"process", process_identity()}, {"mark", mark_text(mark)}};
   return owner.dump() + "\n";
+}
+
+struct Owner {
+  std::string process;
+  ProcessMark mark;
+};
+
+/// Empty for a claim of another kind, or one that is incomplete.
+std::optional<Owner> read_owner(const std::filesystem::path& attempt_directory) {
+  const auto text = read_bounded(attempt_directory / "claim" / "owner", kMaxOwnerBytes);
+  const auto object = text ? parse_untrusted(*text) : std::nullopt;
+  if (!object) return std::nullopt;
+  const auto text_at = [&](const char* key) {
+    const auto found = object->find(key);
+    return found != object->end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  const auto mark = parse_mark(text_at("mark"));
+  if (!mark) return std::nullopt;
+  return Owner{text_at("process"), *mark};
+}
+
+bool is_readable(int descriptor, double timeout_s) {
+  pollfd event{descriptor, POLLIN, 0};
+  return ::poll(&event, 1, to_milliseconds(timeout_s)) == 1;
+}
+
+/// Of a program that has ended and was not waited for yet.
+bool ended_well(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_code == CLD_EXITED && info.si_status == 0;
+}
+
+std::string output_problem(const CappedOutput& output, const CappedOutput& errors) {
+  if (!output.problem().empty()) return "stdout: " + output.problem();
+  return errors.problem().empty() ? "" : "stderr: " + errors.problem();
 }
 
 /// Reads what is in the pipe now. False at its end.
@@ -59,8 +106,7 @@ AttemptEnd end_of(const Attempt& attempt, EndCause cause, const std::string& sta
 
 }  // namespace
 
-LocalLauncher::LocalLauncher(bool durable_ends)
-    : durable_ends_(durable_ends), events_(::epoll_create1(EPOLL_CLOEXEC)) {
+LocalLauncher::LocalLauncher(Where where) : where_(where), events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_.is_open()) throw std::system_error(errno, std::generic_category(), "epoll");
   int subreaper = 0;
   ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
@@ -78,6 +124,17 @@ LocalLauncher::~LocalLauncher() {
   ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
 }
 
+/// Time in which this process could look after its attempts.
+double LocalLauncher::now_s() const { return monotonic_s() - stood_still_s_; }
+
+/// In all: for differences.
+double LocalLauncher::suspended_s() const { return stood_still_s_ + machine_suspended_s(); }
+
+/// Of what takes no time unless this process is stopped meanwhile.
+void LocalLauncher::note_lateness(double seconds) {
+  if (seconds > kLate_s) stood_still_s_ += seconds;
+}
+
 void LocalLauncher::watch(int descriptor) {
   epoll_event event{};
   event.events = EPOLLIN;
@@ -93,29 +150,31 @@ void LocalLauncher::submit(const Attempt& attempt) {
     end.detail = why;
     report(attempt, std::move(end));
   };
+  const ProcessMark mark = new_mark();
   try {
-    if (!claim(attempt.directory, owner_text())) {
+    if (!claim(attempt.directory, owner_text(mark))) {
       reported_.push_back({attempt.name, "claimed by another runner"});
       return;
     }
   } catch (const study::DirectoryError& error) {
     return not_started(error.what());
   }
-  const double started_s = monotonic_s();
-  StartResult started = start_process(attempt);
+  const double started_s = now_s();
+  StartResult started = start_process(attempt, mark);
   if (!started.process) return not_started(started.error);
   const pid_t pid = started.process->pid;
   const auto [entry, added] = running_.emplace(
       attempt.name,
       Running{attempt, std::move(*started.process), CappedOutput(attempt.directory / "stdout"),
-              CappedOutput(attempt.directory / "stderr"), start, started_s,
-              started_s + attempt.time_limit_s, Watchdog(attempt, pid, started_s)});
+              CappedOutput(attempt.directory / "stderr"), mark, start, started_s,
+              started_s + attempt.time_limit_s, Watchdog(attempt, pid, started_s), suspended_s()});
   entry->second.kills_before = out_of_memory_kills();
   const Process& process = entry->second.process;
   for (const FileDescriptor* source : {&process.handle, &process.output, &process.errors}) {
     watch(source->get());
   }
   record(attempt, pid);
+  note_lateness(now_s() - started_s);
 }
 
 void LocalLauncher::record(const Attempt& attempt, pid_t program) {
@@ -126,51 +185,87 @@ void LocalLauncher::record(const Attempt& attempt, pid_t program) {
 }
 
 bool LocalLauncher::resume(const Attempt& attempt) {
-  // The runner's death killed the program itself; what it started may live on, known by its
-  // environment. Their number is finite but may grow while they are being killed.
-  const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
-  for (auto left = processes_of(attempt.result()); !left.empty() && monotonic_s() < deadline_s;
-       left = processes_of(attempt.result())) {
-    for (const pid_t pid : left) ::kill(pid, SIGKILL);
-    for (const pid_t pid : left) kill_and_wait(pid, kDescendantsTimeout_s);
-  }
+  kill_left_behind(attempt.directory);  // its program itself has died with the runner
   return false;
 }
 
+void LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_directory) {
+  const auto owner = read_owner(attempt_directory);
+  if (!owner || (owner->process != process_identity() && is_running(owner->process))) return;
+  // Their number is finite but may grow while they are being killed.
+  const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
+  for (auto left = processes_with(owner->mark); !left.empty() && monotonic_s() < deadline_s;
+       left = processes_with(owner->mark)) {
+    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    for (const pid_t pid : left) kill_and_wait(pid, kDescendantsTimeout_s);
+  }
+}
+
+/// Until something is readable, at most until now_s() is `until_s`; what is readable then.
+std::vector<int> LocalLauncher::sleep(double until_s, int wake) {
+  std::array<epoll_event, 64> events;
+  int count = 0;
+  if (wake >= 0) watch(wake);
+  do {
+    const double left_s = std::max(0.0, until_s - now_s());
+    const double planned_s = running_.empty() ? left_s : std::min(left_s, kClockLook_s);
+    const double began_s = monotonic_s();
+    count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()),
+                         to_milliseconds(planned_s));
+    note_lateness(monotonic_s() - began_s - planned_s);
+  } while (count <= 0 && now_s() < until_s);
+  if (wake >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, wake, nullptr);
+  std::vector<int> ready;
+  for (int i = 0; i < count; ++i) ready.push_back(events[static_cast<std::size_t>(i)].data.fd);
+  return ready;
+}
+
 std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, int wake) {
-  double until_s = monotonic_s() + timeout_s;
+  double until_s = now_s() + timeout_s;
   for (const auto& [name, running] : running_) {
     until_s = std::min({until_s, running.deadline_s, running.watchdog.due_s()});
   }
-  if (!reported_.empty()) until_s = 0;
-
-  if (wake >= 0) watch(wake);
-  std::array<epoll_event, 64> events;
-  const int count = ::epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()),
-                                 to_milliseconds(until_s - monotonic_s()));
-  if (wake >= 0) ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, wake, nullptr);
-
+  const std::vector<int> ready = sleep(reported_.empty() ? until_s : 0, wake);
   const auto is_ready = [&](int descriptor) {
-    return std::any_of(events.begin(), events.begin() + std::max(count, 0),
-                       [&](const epoll_event& event) { return event.data.fd == descriptor; });
+    return std::find(ready.begin(), ready.end(), descriptor) != ready.end();
   };
   // A scheduler sends its signal to us and to the program, which may then end as if it were done:
   // first the caller decides whether it was stopped.
   if (wake >= 0 && is_ready(wake)) return std::exchange(reported_, {});
   std::vector<std::string> ended;
   for (auto& [name, running] : running_) {
-    const auto ready = [&](const FileDescriptor& source) { return is_ready(source.get()); };
-    const double now_s = monotonic_s();
-    if (ready(running.process.output) || ready(running.process.errors)) {
+    if (is_ready(running.process.output.get()) || is_ready(running.process.errors.get())) {
       drain(running);
-      running.watchdog.saw_output(now_s);
+      running.watchdog.saw_output(now_s());
     }
-    heed_watchdog(running, now_s);
-    if (now_s >= running.deadline_s) stop_further(running, now_s);
-    if (ready(running.process.handle) || running.cause == EndCause::kLost) ended.push_back(name);
+    // Stopped and continued here, this process must not take a late look for a late end.
+    const double seen_s = now_s();
+    const bool over = is_readable(running.process.handle.get(), 0);
+    if (!over) heed_limits(running, seen_s);
+    if (over && !running.ended_s) running.ended_s = seen_s;
+    if (over || running.stop == Stop::kGivenUp) ended.push_back(name);
   }
+  if (wake >= 0 && is_signalled(ended, wake)) return std::exchange(reported_, {});
   for (const std::string& name : ended) finish(name);
   return std::exchange(reported_, {});
+}
+
+/// Whether the caller's signal comes right after these ends.
+bool LocalLauncher::is_signalled(const std::vector<std::string>& ended, int wake) const {
+  if (where_ == Where::kHere) return false;
+  double pause_s = 0;
+  for (const std::string& name : ended) {
+    const Running& running = running_.at(name);
+    if (running.stop != Stop::kNone) continue;  // by us
+    const bool well = ended_well(running.process.pid);
+    pause_s = std::max(pause_s, well ? kSignalAfterSuccess_s : kSignalAfterFailure_s);
+  }
+  return pause_s > 0 && is_readable(wake, pause_s);
+}
+
+void LocalLauncher::heed_limits(Running& running, double now_s) {
+  heed_watchdog(running, now_s);
+  if (now_s >= running.deadline_s) stop_further(running, now_s);
 }
 
 void LocalLauncher::heed_watchdog(Running& running, double now_s) {
@@ -182,11 +277,14 @@ void LocalLauncher::heed_watchdog(Running& running, double now_s) {
   stop_further(running, now_s);
 }
 
-void LocalLauncher::cancel(const std::string& attempt) {
+void LocalLauncher::cancel(const std::string& attempt) { stop(attempt, EndCause::kCancelled, ""); }
+
+void LocalLauncher::stop(const std::string& attempt, EndCause cause, const std::string& detail) {
   const auto found = running_.find(attempt);
   if (found == running_.end() || found->second.stop != Stop::kNone) return;
-  found->second.cause = EndCause::kCancelled;
-  stop_further(found->second, monotonic_s());
+  found->second.cause = cause;
+  found->second.detail = detail;
+  stop_further(found->second, now_s());
 }
 
 /// One step further: SIGTERM, after the grace SIGKILL, and for what does not die of that, nothing.
@@ -204,9 +302,11 @@ void LocalLauncher::stop_further(Running& running, double now_s) {
       running.deadline_s = now_s + kUnkillableAfter_s;
       return;
     case Stop::kKilled:
+    case Stop::kGivenUp:
       break;
   }
   running.cause = EndCause::kLost;
+  running.stop = Stop::kGivenUp;
   running.deadline_s = std::numeric_limits<double>::infinity();
 }
 
@@ -222,9 +322,10 @@ void LocalLauncher::drain(Running& running) {
 /// Ends an attempt whose program has ended, or cannot be ended.
 void LocalLauncher::finish(const std::string& name) {
   Running& running = running_.at(name);
-  const double duration_s = monotonic_s() - running.started_s;
+  const double duration_s = running.ended_s.value_or(now_s()) - running.started_s;
   AttemptEnd end = end_of(running.attempt, running.cause, running.start);
   end.duration_s = duration_s;
+  end.suspended_s = suspended_s() - running.suspended_before_s;
   end.detail = running.detail;
 
   // The group first, while the dead program's number still stands for it.
@@ -242,6 +343,7 @@ void LocalLauncher::finish(const std::string& name) {
   drain(running);
   running.output.finish();
   running.errors.finish();
+  end.output_problem = output_problem(running.output, running.errors);
 
   const Attempt attempt = std::move(running.attempt);
   running_.erase(name);
@@ -265,7 +367,7 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
 void LocalLauncher::report(const Attempt& attempt, AttemptEnd end) {
   LauncherEvent event{attempt.name, ""};
   try {
-    write_end(attempt.directory, end, durable_ends_);
+    write_end(attempt.directory, end, where_ == Where::kNode);
   } catch (const study::DirectoryError& error) {
     if (end.cause == EndCause::kExited) {
       end.cause = EndCause::kSpoiled;
@@ -277,17 +379,16 @@ void LocalLauncher::report(const Attempt& attempt, AttemptEnd end) {
 }
 
 /// Kills what the attempt started outside its group. Such processes became this one's children;
-/// one that wiped its environment is known only when no other attempt can have started it.
+/// one without a mark is known only when no other attempt can have started it.
 bool LocalLauncher::kill_descendants(const Running& running) {
   const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
-  const std::string result = running.attempt.result().string();
   const bool alone = running_.size() == 1;
   for (;;) {
     std::vector<pid_t> found;
     for (const pid_t pid : children()) {
       if (is_program(pid) || ::waitpid(pid, nullptr, WNOHANG) == pid) continue;
-      const auto of = result_of(pid);
-      if (of ? *of == result : alone) found.push_back(pid);
+      const auto mark = mark_of(pid);
+      if (mark ? *mark == running.mark : alone) found.push_back(pid);
     }
     if (found.empty()) return true;
     if (monotonic_s() > deadline_s) return false;

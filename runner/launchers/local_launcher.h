@@ -20,13 +20,19 @@ namespace doetune::runner {
 /// (PR_SET_CHILD_SUBREAPER). If this process is killed, so are the attempts' programs.
 ///
 /// Use it from one thread: an attempt's program dies with the thread that submitted it. Between
-/// events the runner sleeps and never polls, but for the telemetry of attempts that want it, and
-/// for a watchdog where a limit of memory or silence is set.
+/// events the runner sleeps, but for the telemetry of attempts that want it, for a watchdog where a
+/// limit of memory or silence is set, and for one look at the clock a second: so it knows how long
+/// it was suspended (Ctrl-Z, a scheduler), which counts neither as time of the attempts nor against
+/// their limits.
 class LocalLauncher : public Launcher {
  public:
-  /// `durable_ends`: `exit` files are on the disk before they are told of, as on a node of a
-  /// cluster.
-  explicit LocalLauncher(bool durable_ends = false);
+  enum class Where {
+    kHere,
+    kNode,  ///< of a cluster: `exit` files are on the disk before they are told of, and a program's
+            ///< end is believed only a moment after it, for a scheduler signals program and runner
+            ///< one after the other
+  };
+  explicit LocalLauncher(Where where = Where::kHere);
   ~LocalLauncher() override;
   LocalLauncher(const LocalLauncher&) = delete;
   LocalLauncher& operator=(const LocalLauncher&) = delete;
@@ -36,27 +42,44 @@ class LocalLauncher : public Launcher {
   std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
 
+  /// Stops an attempt for another reason.
+  void stop(const std::string& attempt, EndCause cause, const std::string& detail);
+
+  /// Kills what an attempt of an earlier runner left running on this machine, known by its mark
+  /// (process_table.h), wherever its directory is now. Nothing where its runner still lives: the
+  /// directory is then a copy.
+  static void kill_left_behind(const std::filesystem::path& attempt_directory);
+
  private:
   /// How far an attempt has been stopped.
-  enum class Stop { kNone, kTerminated, kKilled };
+  enum class Stop { kNone, kTerminated, kKilled, kGivenUp };
 
   struct Running {
     Attempt attempt;
     Process process;
     CappedOutput output;
     CappedOutput errors;
+    ProcessMark mark;
     std::string start;
-    double started_s;   ///< monotonic
-    double deadline_s;  ///< monotonic: when to stop it further
+    double started_s;   ///< by now_s()
+    double deadline_s;  ///< by now_s(): when to stop it further
     Watchdog watchdog;
+    double suspended_before_s;
+    std::optional<double> ended_s = {};     ///< by now_s()
     std::optional<long> kills_before = {};  ///< out of memory, in the control group
     std::string detail = {};                ///< why it was stopped
     Stop stop = Stop::kNone;
     EndCause cause = EndCause::kExited;
   };
 
+  double now_s() const;
+  double suspended_s() const;
+  void note_lateness(double seconds);
+  std::vector<int> sleep(double until_s, int wake);
+  bool is_signalled(const std::vector<std::string>& ended, int wake) const;
   void watch(int descriptor);
   void record(const Attempt& attempt, pid_t program);
+  void heed_limits(Running& running, double now_s);
   void heed_watchdog(Running& running, double now_s);
   void explain_memory(const Running& running, AttemptEnd& end) const;
   void stop_further(Running& running, double now_s);
@@ -66,12 +89,13 @@ class LocalLauncher : public Launcher {
   bool kill_descendants(const Running& running);
   bool is_program(pid_t pid) const;
 
-  bool durable_ends_;
+  Where where_;
   FileDescriptor events_;
   std::map<std::string, Running> running_;
   std::vector<LauncherEvent> reported_;
   std::optional<TelemetryRecorder> recorder_;  ///< from the first attempt on that wants one
   bool was_subreaper_ = false;
+  double stood_still_s_ = 0;  ///< in which this process was stopped
 };
 
 }  // namespace doetune::runner

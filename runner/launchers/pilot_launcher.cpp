@@ -21,7 +21,9 @@ constexpr double kKeepAlive_s = 10;
 constexpr int kIdleLooks = 24;  ///< of the pilot, kIdleLook_s apart, before it ends by itself
 constexpr int kIdleLook_s = 5;
 constexpr double kUsualWait_s = 5;
-constexpr double kWhileQueued_s = 1;  ///< between looks at the queue until the nodes are there
+constexpr double kWhileQueued_s = 1;   ///< between looks at the queue until the nodes are there
+constexpr double kRetryStep_s = 0.25;  ///< of a step for which there was no room
+constexpr double kNoRoom_s = 15;       ///< though nothing of ours runs: then the room is lost
 constexpr double kMinPilot_s = 3600;
 constexpr int kAttemptsInPilot = 10;  ///< one after the other, where the study sets no limit
 
@@ -101,6 +103,7 @@ std::vector<std::string> PilotLauncher::client(const Attempt& attempt) const {
                                      "--nodes=1",
                                      "--ntasks=1",
                                      "--mpi=none",
+                                     "--immediate",
                                      "--chdir=/",
                                      "--job-name=" + attempt.name,
                                      fmt::format("--cpus-per-task={}", cpus)};
@@ -125,6 +128,30 @@ AttemptEnd PilotLauncher::not_begun(const std::string&, const ClientAnswer& answ
   return end;
 }
 
+/// A step is refused where the one before it is not quite over yet. srun itself would wait for word
+/// from the controller, and ask again only after SlurmctldTimeout, a minute or more; and it would
+/// wait for ever for room that is lost: a step that was created, but whose srun was killed before
+/// it started anything, keeps its processors until the allocation ends.
+bool PilotLauncher::take_back(const Attempt& attempt, const ClientAnswer& answer) {
+  const bool wait = answer.errors.find("busy") != std::string::npos ||  // nodes, ports, a switch
+                    answer.errors.find("rolog") != std::string::npos;   // still runs
+  if (pilot_ != Pilot::kRunning || !wait) return false;
+  waiting_.push_front(attempt);
+  const double now_s = monotonic_s();
+  retry_s_ = now_s + kRetryStep_s;
+  if (!no_room_since_s_ || any_begun()) no_room_since_s_ = now_s;
+  if (now_s >= *no_room_since_s_ + kNoRoom_s) leave_full_pilot();
+  return true;
+}
+
+/// An allocation without room for a single step, though none of ours runs, is of no use.
+void PilotLauncher::leave_full_pilot() {
+  no_room_since_s_.reset();
+  commands_.start({"scancel", id_}, kSlurmAnswer_s, [](const auto&) {});
+  left_id_ = id_;
+  pilot_ended("it had no room for a step, though no run was in progress");
+}
+
 void PilotLauncher::submit(const Attempt& given) {
   Attempt attempt = given;
   if (attempt.processes > 0) add_step_settings(attempt);
@@ -137,7 +164,7 @@ void PilotLauncher::submit(const Attempt& given) {
 }
 
 void PilotLauncher::begin_waiting() {
-  while (pilot_ == Pilot::kRunning && !waiting_.empty()) {
+  while (pilot_ == Pilot::kRunning && !waiting_.empty() && monotonic_s() >= retry_s_) {
     begin(waiting_.front());
     waiting_.pop_front();
   }
@@ -148,7 +175,9 @@ std::optional<std::vector<LauncherEvent>> PilotLauncher::wait(double timeout_s, 
   keep_alive(now_s);
   if (!waiting_.empty() && pilot_ == Pilot::kNone) ask_for_nodes();
   queue_.ask_if_due(now_s);
-  const double until_s = std::min({now_s + timeout_s, queue_.due_s(), now_s + kKeepAlive_s});
+  begin_waiting();
+  double until_s = std::min({now_s + timeout_s, queue_.due_s(), now_s + kKeepAlive_s});
+  if (pilot_ == Pilot::kRunning && !waiting_.empty()) until_s = std::min(until_s, retry_s_);
   return ClientLauncher::wait(std::max(0.0, until_s - now_s), wake);
 }
 
@@ -193,6 +222,7 @@ void PilotLauncher::heard() {
   const SlurmJob* job = queue_.find(name_);
   const bool there = job != nullptr && !is_final(*job) && job->state != "COMPLETING";
   if (pilot_ == Pilot::kSubmitting || queue_.asked_s() < submitted_s_) return;
+  if (there && job->id == left_id_) return;  // until it is gone
   if (!there) {
     if (pilot_ == Pilot::kUnknown) {
       pilot_ = Pilot::kNone;

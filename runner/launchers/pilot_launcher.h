@@ -17,7 +17,8 @@ namespace doetune::runner {
 ///
 /// The pilot ends with this object, and by itself when nobody has touched DIRECTORY/pilot.alive for
 /// two minutes: a doetune that was killed holds no nodes, and one that is started again before that
-/// goes on with them. An allocation that ends while runs are left is asked for again.
+/// goes on with them. An allocation that ends while runs are left, or has no room for a step though
+/// none is in progress, is asked for again.
 class PilotLauncher : public ClientLauncher {
  public:
   explicit PilotLauncher(LauncherRequest request);
@@ -31,8 +32,12 @@ class PilotLauncher : public ClientLauncher {
 
  protected:
   std::vector<std::string> client(const Attempt& attempt) const override;
+  bool take_back(const Attempt& attempt, const ClientAnswer& answer) override;
   AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) override;
-  void had_begun(const std::string&) override { fruitless_ = 0; }
+  void had_begun(const std::string&) override {
+    fruitless_ = 0;
+    no_room_since_s_.reset();
+  }
 
  private:
   enum class Pilot { kUnknown, kNone, kSubmitting, kQueued, kRunning };
@@ -46,6 +51,7 @@ class PilotLauncher : public ClientLauncher {
   void keep_alive(double now_s);
   void report_why_it_waits(const SlurmJob& job);
   void begin_waiting();
+  void leave_full_pilot();
 
   std::filesystem::path alive_;
   std::string name_;  ///< of the job
@@ -61,6 +67,9 @@ class PilotLauncher : public ClientLauncher {
   int ranks_ = 1;      ///< most of an attempt
   std::deque<Attempt> waiting_;
   double kept_alive_s_ = 0;
+  double retry_s_ = 0;                          ///< when to ask again for steps without room
+  std::optional<double> no_room_since_s_ = {};  ///< and none of ours has ended since
+  std::string left_id_;                         ///< of a pilot that is being cancelled
 };
 
 }  // namespace doetune::runner

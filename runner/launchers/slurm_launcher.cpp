@@ -203,11 +203,13 @@ void SlurmLauncher::look() {
     Job& job = jobs_.at(name);
     if (!job.submitted_s || job.reported || !job.watch.ended()) continue;
     const AttemptEnd end = *read_end(job.watch.directory());
-    if (was_stopped(end) && !job.cancelled) {
-      job.reported = end;
-      queue_.ask_within(0);
-    } else {
+    if (!was_stopped(end)) {
       finish(name, end, true);
+    } else if (job.cancelled) {
+      finish(name, end_of_stopped(end, true), false);
+    } else {
+      job.reported = end_of_stopped(end, false);
+      queue_.ask_within(0);
     }
   }
   const double ended_s = monotonic_s();

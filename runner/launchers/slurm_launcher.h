@@ -45,7 +45,7 @@ class SlurmLauncher : public Launcher {
     std::optional<double> submitted_s = {};      ///< empty until sbatch has ended
     std::optional<double> missing_since_s = {};  ///< first answer without it
     std::optional<double> over_since_s = {};     ///< first answer that it is over, or should be
-    std::optional<AttemptEnd> reported = {};     ///< `exit` says stopped; by whom, Slurm knows
+    std::optional<AttemptEnd> reported = {};     ///< `exit` says stopped; why, Slurm knows
     SlurmJob seen = {};                          ///< as last listed
     bool cancelled = false;                      ///< by cancel()
   };

@@ -123,12 +123,13 @@ double SlurmQueue::due_s() const {
 }
 
 void SlurmQueue::ask_within(double seconds) {
-  if (!silent()) due_s_ = std::min(due_s_, monotonic_s() + seconds);
+  if (!silent()) due_s_ = std::min(due_s_, monotonic_s() + seconds);  // also while it is asked
 }
 
 void SlurmQueue::ask_if_due(double now_s) {
   if (now_s < due_s()) return;
   asking_ = true;
+  due_s_ = now_s + poll_s_;
   commands_.start({"squeue", "-h", "-r", "-t", "all", "--me", "-o", kSqueueFormat}, kSlurmAnswer_s,
                   [this, now_s](const ClientAnswer& answer) { hear(answer, now_s); });
 }
@@ -149,7 +150,6 @@ void SlurmQueue::hear(const ClientAnswer& answer, double asked_s) {
   failures_ = 0;
   jobs_ = std::move(*jobs);
   asked_s_ = asked_s;
-  due_s_ = asked_s + poll_s_;
   heard_();
 }
 

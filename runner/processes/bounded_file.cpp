@@ -50,10 +50,11 @@ std::optional<std::string> read_bounded(const std::filesystem::path& file, std::
   return read_from(*open, 0, open->size);
 }
 
-std::string read_tail(const std::filesystem::path& file, std::size_t max_bytes) {
+std::string read_tail(const std::filesystem::path& file, std::size_t max_bytes, bool* cut) {
   const auto open = open_regular(file);
   if (!open) return "";
   const std::size_t bytes = std::min(open->size, max_bytes);
+  if (cut != nullptr) *cut = bytes < open->size;
   return read_from(*open, open->size - bytes, bytes);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 namespace doetune::runner {
@@ -10,7 +12,21 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr int kMaxCandidates = 1000;
 
-/// The text with NaN and infinities outside of strings as null; empty where it is nested too deep.
+/// The word of digits that begins there: perhaps a number.
+std::string_view number_at(std::string_view text, std::size_t at) {
+  if (text[at] != '-' && (text[at] < '0' || text[at] > '9')) return {};
+  const std::size_t end = text.find_first_not_of("0123456789+-.eE", at);
+  return text.substr(at, end == std::string_view::npos ? end : end - at);
+}
+
+bool is_too_large(std::string_view number) {
+  constexpr std::size_t kAlwaysFits = 3;  // characters
+  return number.size() > kAlwaysFits &&
+         std::isinf(std::strtod(std::string(number).c_str(), nullptr));
+}
+
+/// The text with NaN and infinities outside of strings, and numbers too large, as null; empty where
+/// it is nested too deep.
 std::optional<std::string> without_specials(std::string_view text) {
   constexpr std::array<std::string_view, 8> kSpecials{"-Infinity", "Infinity", "-NaN", "NaN",
                                                       "-nan",      "nan",      "-inf", "inf"};
@@ -35,6 +51,12 @@ std::optional<std::string> without_specials(std::string_view text) {
       if (special != kSpecials.end()) {
         plain += "null";
         i += special->size() - 1;
+        continue;
+      }
+      const std::string_view number = number_at(text, i);
+      if (!number.empty()) {
+        plain += is_too_large(number) ? "null" : number;
+        i += number.size() - 1;
         continue;
       }
     }

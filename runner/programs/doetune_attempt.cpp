@@ -1,6 +1,7 @@
 // doetune-attempt DIRECTORY: starts one attempt on the machine it is called on, for the launchers
 // that reach other machines. DIRECTORY holds attempt.json; this program adds the rest (attempt.h),
-// `alive` while the attempt runs, and stops it on SIGTERM or when a file `cancel` appears there.
+// `alive` while the attempt runs, and stops it when a file `cancel` appears there, by which doetune
+// asks for that, or on a signal: without that file the attempt is lost, for somebody else sent it.
 // It ends with the exit code of the attempt's program; who wants to know how it ended reads `exit`.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -44,12 +45,16 @@ void run(const Attempt& attempt) {
   note_conditions(attempt.directory.parent_path().parent_path(), attempt.working_directory,
                   attempt.environment);
   SignalInterrupts interrupts;
-  LocalLauncher launcher(true);
+  LocalLauncher launcher(LocalLauncher::Where::kNode);
   launcher.submit(attempt);
   for (;;) {
     std::error_code ignored;
-    if (interrupts.count() > 0 || fs::exists(attempt.directory / "cancel", ignored)) {
+    const bool signalled = interrupts.count() > 0;  // by doetune only after it made the file
+    if (fs::exists(attempt.directory / "cancel", ignored)) {
       launcher.cancel(attempt.name);
+    } else if (signalled) {
+      launcher.stop(attempt.name, EndCause::kLost,
+                    fmt::format("stopped by a signal on {}, not by doetune", node_name()));
     }
     beat(attempt);
     const auto events = launcher.wait(attempt.heartbeat_s, interrupts.descriptor());

@@ -128,21 +128,42 @@ TEST_CASE("An attempt is run once, however often it is started, and never after 
   CHECK_FALSE(runner::read_end(fenced.path()));
 }
 
-TEST_CASE("SIGTERM or a file `cancel` stops an attempt with all that it started",
+TEST_CASE("A file `cancel` or SIGTERM stops an attempt with all that it started",
           "[runner][attempt]") {
+  // Only doetune makes that file: without it a scheduler, or somebody else, has sent the signal.
   const tests::TemporaryDirectory temporary;
   runner::write_attempt(shell_attempt(temporary.path(), "sleep 100 & echo started >started; wait"));
   const pid_t pid = start_program(temporary.path());
   wait_until([&] { return is_there(temporary / "started"); });
-  if (GENERATE(true, false)) {
-    ::kill(pid, SIGTERM);
-  } else {
-    study::write_file_atomically(temporary / "cancel", "");
-  }
+  const bool asked = GENERATE(true, false);
+  const bool signalled = GENERATE(true, false);
+  if (asked) study::write_file_atomically(temporary / "cancel", "");
+  if (signalled || !asked) ::kill(pid, SIGTERM);
   wait_for(pid);
   const auto end = runner::read_end(temporary.path());
   REQUIRE(end);
-  CHECK(end->cause == EndCause::kCancelled);
+  CHECK(end->cause == (asked ? EndCause::kCancelled : EndCause::kLost));
+}
+
+TEST_CASE("A program that a scheduler's signal ended, however it ends, is lost",
+          "[runner][attempt]") {
+  // Slurm signals all processes of a job one after the other, the program before doetune-attempt.
+  const tests::TemporaryDirectory temporary;
+  const std::string exit = GENERATE("143", "1", "2");
+  runner::write_attempt(
+      shell_attempt(temporary.path(), "trap 'exit " + exit +
+                                          "' TERM; echo $$ >pid.part; mv pid.part pid\n"
+                                          "while :; do sleep 0.01; done"));
+  const pid_t pid = start_program(temporary.path());
+  wait_until([&] { return is_there(temporary / "pid"); });
+  ::kill(std::stoi(study::read_file(temporary / "pid")), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ::kill(pid, SIGTERM);
+  wait_for(pid);
+  const auto end = runner::read_end(temporary.path());
+  REQUIRE(end);
+  CHECK(end->cause == EndCause::kLost);
+  CHECK_THAT(end->detail, Catch::Contains("not by doetune"));
 }
 
 TEST_CASE("doetune-attempt keeps the time limit itself", "[runner][attempt]") {

@@ -229,3 +229,27 @@ TEST_CASE("Nodes that do not come are given up, in Slurm's words", "[runner][pil
   CHECK_THAT(end.detail, Catch::Contains(words));
   CHECK(world.clients.text("asked").size() == asked);
 }
+
+TEST_CASE("A step for which there is no room yet is asked for again, and is not lost",
+          "[runner][pilot]") {
+  // Slurm 22.05 refuses a step while the one before it is being cleaned up. srun without
+  // --immediate would ask again after SlurmctldTimeout only.
+  World world;
+  world.clients.client("squeue", "cat $FAKE/queue");
+  world.clients.client("sbatch", "echo 12");
+  world.clients.client("scancel", "");
+  world.clients.client("scontrol", "echo Slurmctld is UP");
+  world.clients.client("srun",
+                       "echo \"$@\" >>$FAKE/steps\n"
+                       "[ $(wc -l <$FAKE/steps) -gt 2 ] && exit 1\n"
+                       "echo 'srun: error: Unable to create step for job 12: Requested nodes are "
+                       "busy' >&2; exit 1");
+  world.list_pilot("RUNNING|n1|None");
+  runner::PilotLauncher launcher(world.request);
+  const Attempt attempt = world.attempt("s.1.1");
+  launcher.submit(attempt);
+  CHECK(end_of(launcher).cause == EndCause::kLost);  // by the third answer, which is another
+  const std::string steps = world.clients.text("steps");
+  CHECK(std::count(steps.begin(), steps.end(), '\n') == 3);
+  CHECK_THAT(steps, Catch::Contains("--immediate"));
+}

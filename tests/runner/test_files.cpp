@@ -38,6 +38,17 @@ TEST_CASE("Output is kept whole, or its head and tail with what is missing betwe
         "0123456789\n[doetune: 1000 bytes omitted here]\nabcde");
 }
 
+TEST_CASE("Output that cannot be written is told of", "[runner][files]") {
+  runner::CappedOutput full("/dev/full");
+  full.write("a line\n");
+  full.finish();
+  CHECK_THAT(full.problem(), Catch::Contains("No space left"));
+  runner::CappedOutput nowhere("/nonexistent/stdout");
+  nowhere.write("a line\n");
+  nowhere.finish();
+  CHECK_THAT(nowhere.problem(), Catch::Contains("No such file"));
+}
+
 TEST_CASE("Only regular files of a bounded size are read", "[runner][files]") {
   const tests::TemporaryDirectory temporary;
   const auto file = temporary / "file";
@@ -61,6 +72,8 @@ TEST_CASE("How an attempt ended reads back as it was written", "[runner][files]"
   const tests::TemporaryDirectory temporary;
   runner::AttemptEnd end{
       runner::EndCause::kTimeLimit, {}, 15, "a \"detail\"", "node1", "0,1", "0-3", "t", 1.25};
+  end.suspended_s = 2.5;
+  end.output_problem = "stdout: full";
   runner::write_end(temporary.path(), end);
   const auto read = runner::read_end(temporary.path());
   REQUIRE(read);
@@ -73,6 +86,8 @@ TEST_CASE("How an attempt ended reads back as it was written", "[runner][files]"
   CHECK(read->cpus == end.cpus);
   CHECK(read->start == end.start);
   CHECK(read->duration_s == end.duration_s);
+  CHECK(read->suspended_s == end.suspended_s);
+  CHECK(read->output_problem == end.output_problem);
 
   const std::string whole = study::read_file(temporary / "exit");
   for (std::size_t length = 0; length + 1 < whole.size(); ++length) {  // the last is a line end

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/random.h"
-#include "runner/processes/process_table.h"
+#include "runner/processes/proc_files.h"
 #include "study/directory.h"
 #include "study/journal.h"
 #include "tests/temporary_directory.h"
@@ -86,8 +86,11 @@ std::vector<pid_t> processes_under(const std::filesystem::path& directory) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const pid_t pid = std::atoi(entry.path().filename().c_str());
-    const auto result = pid > 0 ? runner::result_of(pid) : std::nullopt;
-    if (result && result->starts_with(directory.string())) found.push_back(pid);
+    const std::string environment =
+        pid > 0 ? runner::read_proc_file(entry.path() / "environ") : std::string();
+    if (environment.find("DOETUNE_RESULT=" + directory.string()) != std::string::npos) {
+      found.push_back(pid);
+    }
   }
   return found;
 }

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -57,6 +58,8 @@ void wait_for_file(const std::filesystem::path& file) {
   }
 }
 
+bool runs(pid_t pid) { return !runner::process_identity(pid).empty(); }
+
 pid_t pid_in(const std::filesystem::path& file) {
   pid_t pid = 0;
   std::ifstream(file) >> pid;
@@ -96,7 +99,8 @@ TEST_CASE("An attempt whose directory is gone is not started, and that is told",
 TEST_CASE("What one attempt left behind is killed, not what another goes on with",
           "[runner][launcher]") {
   const tests::TemporaryDirectory temporary;
-  const std::string leave = "setsid sleep 1000 & echo $! > pid.part; mv pid.part pid; ";
+  // env -i: even the environment says nothing of where they come from.
+  const std::string leave = "env -i setsid sleep 1000 & echo $! > pid.part; mv pid.part pid; ";
   const Attempt brief = attempt_of(temporary, "brief", leave);
   const Attempt lasting = attempt_of(temporary, "lasting",
                                      "(" + leave + ")\nwhile ! test -e done; do sleep 0.01; done");
@@ -105,12 +109,12 @@ TEST_CASE("What one attempt left behind is killed, not what another goes on with
   wait_for_file(lasting.directory / "pid");
   launcher.submit(brief);
   CHECK(wait_for(launcher, 1).count("brief") == 1);
-  CHECK_FALSE(runner::result_of(pid_in(brief.directory / "pid")));
+  CHECK_FALSE(runs(pid_in(brief.directory / "pid")));
   const pid_t escaped = pid_in(lasting.directory / "pid");
-  CHECK(runner::result_of(escaped) == lasting.result().string());
+  CHECK(runs(escaped));
   std::ofstream(lasting.directory / "done") << "";
   CHECK(wait_for(launcher, 1).count("lasting") == 1);
-  CHECK_FALSE(runner::result_of(escaped));
+  CHECK_FALSE(runs(escaped));
 }
 
 TEST_CASE("A cancelled attempt ends as cancelled", "[runner][launcher]") {
@@ -135,24 +139,93 @@ TEST_CASE("Attempts die with their launcher", "[runner][launcher]") {
     launcher.submit(attempt);
     wait_for_file(attempt.directory / "pid");
   }
-  CHECK(runner::processes_of(attempt.result()).empty());
+  CHECK_FALSE(runs(pid_in(attempt.directory / "pid")));
   CHECK_FALSE(runner::read_end(attempt.directory));  // nobody saw how it ended
 }
 
-TEST_CASE("What an earlier runner left is killed", "[runner][launcher]") {
+TEST_CASE("What a runner that was killed left is killed, wherever its directory is now",
+          "[runner][launcher]") {
   const tests::TemporaryDirectory temporary;
-  const Attempt attempt = attempt_of(temporary, "a", "");
-  ::setenv("DOETUNE_RESULT", attempt.result().c_str(), 1);
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::execl("/bin/sleep", "sleep", "1000", nullptr);
-    ::_exit(127);
+  const Attempt attempt = attempt_of(temporary, "a",
+                                     "env -i setsid sleep 1000 & echo $! > a.part; mv a.part a\n"
+                                     "setsid sleep 1000 & echo $! > b.part; mv b.part b\nwait");
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    LocalLauncher launcher;
+    launcher.submit(attempt);
+    for (;;) launcher.wait(60, -1);
   }
-  ::unsetenv("DOETUNE_RESULT");
-  while (runner::processes_of(attempt.result()).empty()) std::this_thread::yield();
+  wait_for_file(attempt.directory / "b");
+  const auto copy = temporary / "copy";
+  std::filesystem::copy(attempt.directory, copy, std::filesystem::copy_options::recursive);
+  const pid_t wiped = pid_in(copy / "a");
+  const pid_t daemon = pid_in(copy / "b");
+
+  LocalLauncher::kill_left_behind(copy);  // its runner lives: the processes are not the copy's
+  CHECK(runs(wiped));
+  CHECK(runs(daemon));
+  ::kill(runner, SIGKILL);
+  ::waitpid(runner, nullptr, 0);
+  Attempt moved = attempt;
+  moved.directory = temporary / "moved";
+  std::filesystem::rename(attempt.directory, moved.directory);
   LocalLauncher launcher;
-  CHECK_FALSE(launcher.resume(attempt));
-  CHECK(runner::processes_of(attempt.result()).empty());
+  CHECK_FALSE(launcher.resume(moved));
+  CHECK_FALSE(runs(wiped));
+  CHECK_FALSE(runs(daemon));
+}
+
+TEST_CASE("A program that ends while its runner is stopped has ended, and in time",
+          "[runner][launcher]") {
+  // As with Ctrl-Z: the program goes on, and is long done when the runner looks at the clock.
+  const tests::TemporaryDirectory temporary;
+  Attempt attempt = attempt_of(temporary, "a", "echo > began; sleep 1");
+  attempt.time_limit_s = 2;
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    LocalLauncher launcher;
+    launcher.submit(attempt);
+    while (launcher.wait(60, -1)->empty()) {
+    }
+    ::_exit(0);
+  }
+  wait_for_file(attempt.directory / "began");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it sleeps
+  ::kill(runner, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  ::kill(runner, SIGCONT);
+  ::waitpid(runner, nullptr, 0);
+  const auto end = runner::read_end(attempt.directory);
+  REQUIRE(end);
+  CHECK(end->cause == EndCause::kExited);
+  CHECK(end->exit_code == 0);
+  CHECK(end->suspended_s > 2);  // known to a second
+  CHECK(end->duration_s < end->suspended_s);
+}
+
+TEST_CASE("Time in which a runner was stopped is not its attempts'", "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  Attempt attempt =
+      attempt_of(temporary, "a", "echo > began; while ! test -e done; do sleep 0.01; done");
+  attempt.time_limit_s = 4;
+  attempt.hang_after_s = 4;
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    LocalLauncher launcher;
+    launcher.submit(attempt);
+    while (launcher.wait(60, -1)->empty()) {
+    }
+    ::_exit(0);
+  }
+  wait_for_file(attempt.directory / "began");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it sleeps
+  ::kill(runner, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(6));
+  ::kill(runner, SIGCONT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::ofstream(attempt.directory / "done") << "";
+  ::waitpid(runner, nullptr, 0);
+  CHECK(runner::read_end(attempt.directory)->cause == EndCause::kExited);
 }
 
 TEST_CASE("A program is bound to the processors it was given", "[runner][launcher]") {

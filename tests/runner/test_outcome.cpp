@@ -218,3 +218,61 @@ TEST_CASE("The last JSON object of an output may span lines and be followed by o
   CHECK_FALSE(last_object("\n\n"));
   CHECK_FALSE(last_object("{\n{\n{\n"));
 }
+
+TEST_CASE("A number that no double holds is not finite, wherever it was written",
+          "[runner][outcome]") {
+  const auto study = study_of({"y"});
+  const auto number =
+      GENERATE(std::string("1e400"), std::string("-1e400"), "1" + std::string(400, '0'));
+  const std::string text = "{\"y\": " + number + ", \"s\": \"1e400\"}";
+  CHECK_THAT(assess(study, printed(text)).reason,
+             Catch::Contains("'y' in the output's last JSON object is not a finite number"));
+  AttemptOutput written;
+  written.result = text;
+  CHECK_THAT(assess(study, written).reason,
+             Catch::Contains("'y' in result.json is not a finite number"));
+  CHECK(runner::parse_untrusted(text)->at("s") == "1e400");
+  CHECK(runner::parse_untrusted(R"({"y": -1.5e-400, "z": [1E+3, -0.0]})")->at("z").at(0) == 1000);
+}
+
+TEST_CASE("An object too long for what is read of the output is told apart from none",
+          "[runner][outcome]") {
+  const tests::TemporaryDirectory temporary;
+  study::write_file_atomically(
+      temporary / "stdout",
+      "{\"y\": 1, \"z\": \"" + std::string(runner::kTailBytes, 'x') + "\"}\n");
+  const auto record = assess(study_of({"y"}), runner::read_output(temporary.path()));
+  CHECK(record.status == RunStatus::kFailed);
+  CHECK_THAT(record.reason, Catch::Contains("in the last 1 MiB of standard output"));
+}
+
+TEST_CASE("What the runner could not keep of the output makes a run lost, not failed",
+          "[runner][outcome]") {
+  const auto study = study_of({"y"});
+  AttemptEnd end;
+  end.exit_code = 0;
+  end.cause = EndCause::kExited;
+  end.output_problem = "stdout: Input/output error";
+  const auto lost = runner::assess(study, study::PlannedRun(), 1, end, printed("{\"y\": 1}"));
+  CHECK(lost.status == RunStatus::kLost);
+  CHECK_THAT(lost.reason, Catch::Contains("stdout: Input/output error"));
+  CHECK(lost.responses.empty());
+  AttemptOutput written;
+  written.result = "{\"y\": 1}";
+  const auto completed = runner::assess(study, study::PlannedRun(), 1, end, written);
+  CHECK(completed.status == RunStatus::kCompleted);
+  REQUIRE(completed.flags.size() == 1);
+  CHECK_THAT(completed.flags[0], Catch::Contains("stdout: Input/output error"));
+}
+
+TEST_CASE("A run during which doetune was suspended is flagged", "[runner][outcome]") {
+  AttemptEnd end;
+  end.exit_code = 0;
+  end.cause = EndCause::kExited;
+  end.suspended_s = 90;
+  const auto record =
+      runner::assess(study_of({"y"}), study::PlannedRun(), 1, end, printed("{\"y\": 1}"));
+  CHECK(record.status == RunStatus::kCompleted);
+  REQUIRE(record.flags.size() == 1);
+  CHECK_THAT(record.flags[0], Catch::Contains("suspended for 90 s"));
+}

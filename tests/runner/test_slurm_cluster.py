@@ -93,6 +93,32 @@ class SlurmTest(ClusterTest):
         self.assertEqual(doetune.wait(60), 0, study.words())
         self.check_all(study)
 
+    def test_scancel_is_the_clusters_failure_not_the_runs(self):
+        # Slurm signals the program, too, often before doetune-attempt: its end says nothing then.
+        for code in ("143", "1", "0"):
+            study = self.study(8, name=code, script=f"trap 'exit {code}' TERM", seconds=1.5)
+            doetune = study.start()
+            study.wait_for(lambda: len(study.executed()) >= 2)
+            subprocess.run(["scancel", *squeue("%i")], check=True)
+            self.assertEqual(doetune.wait(60), 0, study.words())
+            self.assertLessEqual({record["status"] for record in study.records()},
+                                 {"completed", "lost"}, study.records())
+            self.assertIn("lost", [record["status"] for record in study.records()])
+            self.check_all(study)
+
+    def test_pilot_whose_room_is_lost(self):
+        # A step whose srun is killed before it started anything keeps its processors.
+        study = self.study(4, "slurm-pilot", seconds=0.2, run={"jobs": 1})
+        doetune = study.start()
+        study.wait_for(lambda: study.completed())
+        pilot = squeue("%i")[0]
+        hold = ["srun", f"--jobid={pilot}", "--exact", "--ntasks=1", "--nodes=1", "--mpi=none",
+                "--chdir=/", "--gres=none", "sleep", "1000"]
+        with subprocess.Popen(hold, stderr=subprocess.DEVNULL) as step:
+            self.addCleanup(step.kill)
+            self.assertEqual(doetune.wait(90), 0, study.words())
+        self.check_all(study)
+
     def test_z_controller_killed_and_restarted(self):
         study = self.study(48, seconds=1)
         doetune = study.start()

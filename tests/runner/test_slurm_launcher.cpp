@@ -388,8 +388,8 @@ TEST_CASE("A cancelled attempt ends as cancelled, begun or not", "[runner][slurm
     launcher->cancel(attempt.name);
     CHECK(wait_for(*launcher, 0.2).empty());
     CHECK(std::filesystem::exists(attempt.directory / "cancel"));
-    exit_elsewhere(attempt, EndCause::kCancelled);
-    CHECK_FALSE(wait_for(*launcher).at(0).end);
+    exit_elsewhere(attempt, GENERATE(EndCause::kCancelled, EndCause::kLost));
+    CHECK(end_of(*launcher).cause == EndCause::kCancelled);
   }
   launcher.reset();  // which sees to it that Slurm has heard
   CHECK(cluster.clients.text("scancelled").find("--name=" + cluster.job(attempt)) !=
@@ -408,12 +408,16 @@ TEST_CASE("Who stopped an attempt, if not doetune, Slurm knows", "[runner][slurm
   const auto row = GENERATE(values<Row>({{"TIMEOUT|n1|TimeLimit", EndCause::kTimeLimit},
                                          {"PREEMPTED|n1|None", EndCause::kLost},
                                          {"NODE_FAIL|n1|NodeDown", EndCause::kLost},
-                                         {"CANCELLED|n1|None", EndCause::kLost}}));
+                                         {"CANCELLED|n1|None", EndCause::kLost},
+                                         {"COMPLETING|n1|None", EndCause::kLost},
+                                         {"FAILED|n1|NonZeroExitCode", EndCause::kLost}}));
   cluster.list(attempt, row.columns);
   launcher.submit(attempt);
   claim_elsewhere(attempt);
-  if (GENERATE(true, false)) {
-    exit_elsewhere(attempt, EndCause::kCancelled);
+  CAPTURE(row.columns);
+  const auto cause = GENERATE(EndCause::kLost, EndCause::kCancelled, EndCause::kExited);
+  if (cause != EndCause::kExited) {
+    exit_elsewhere(attempt, cause);
   } else {  // a scheduler's signal goes to the program, too
     AttemptEnd end;
     end.cause = EndCause::kExited;
