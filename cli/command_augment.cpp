@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/format.h"
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/plan_table.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
@@ -41,22 +41,32 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
   return augmentation;
 }
 
-void print_json(const study::StudyDirectory& directory, int before) {
-  nlohmann::ordered_json added = nlohmann::ordered_json::array();
-  for (std::size_t i = before; i < directory.plan.runs.size(); ++i) {
-    const study::PlannedRun& run = directory.plan.runs[i];
-    added.push_back({{"run", run.run},
-                     {"settings", reports::settings_json(directory.study.factors, run.settings)}});
+/// A plan that was extended.
+struct Augmented {
+  const study::StudyDirectory* directory;
+  int before;  ///< runs it had
+
+  std::size_t runs() const { return directory->plan.runs.size(); }
+  std::vector<study::PlannedRun> added() const {
+    return {directory->plan.runs.begin() + before, directory->plan.runs.end()};
   }
-  const nlohmann::ordered_json json{{"schema_version", 1},
-                                    {"directory", directory.path.string()},
-                                    {"runs_before", before},
-                                    {"runs", directory.plan.runs.size()},
-                                    {"added", added}};
-  fmt::print("{}\n", json.dump(2));
+};
+
+json::Format<Augmented> augmented_format(const std::vector<doe::Factor>& factors = {}) {
+  using study::PlannedRun;
+  const auto added = json::object<PlannedRun>(
+      {{"run", &PlannedRun::run},
+       {"settings", &PlannedRun::settings, reports::settings_format(factors)}});
+  return json::document<Augmented>(
+      {{"directory", [](const Augmented& augmented) { return augmented.directory->path; }},
+       {"runs_before", &Augmented::before},
+       {"runs", &Augmented::runs},
+       {"added", &Augmented::added, added}});
 }
 
 }  // namespace
+
+json::Schema augment_schema() { return augmented_format().schema; }
 
 void describe_augment(Options& options) {
   namespace po = boost::program_options;
@@ -90,7 +100,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
     study::extend_directory(directory, std::move(plan));
   }
   if (options.json()) {
-    print_json(directory, before);
+    fmt::print("{}", augmented_format(directory.study.factors).text({&directory, before}));
   } else {
     print_runs(directory.study, directory.plan, before);
     fmt::print("\n{} {} {}\n",

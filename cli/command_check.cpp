@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "analysis/format.h"
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/expected_time.h"
 #include "cli/program_check.h"
 #include "cli/smoke_run.h"
@@ -74,28 +75,39 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   }
 }
 
-void print_json(const study::StudyDirectory& planned, const SmokeRun& smoke) {
-  using Json = nlohmann::ordered_json;
-  const study::RunRecord& record = smoke.record;
-  Json responses = Json::object();
-  for (const auto& [name, value] : record.responses) responses[name] = value;
-  const bool completed = record.status == RunStatus::kCompleted;
-  const Json json{{"schema_version", 1},
-                  {"study", planned.study.name},
-                  {"planned", planned.plan.runs.size()},
-                  {"run", smoke.run.run},
-                  {"settings", reports::settings_json(planned.study.factors, smoke.run.settings)},
-                  {"status", study::run_status_name(record.status)},
-                  {"reason", record.reason},
-                  {"duration_s", record.duration_s},
-                  {"responses", responses},
-                  {"flags", record.flags},
-                  {"printed", smoke.printed},
-                  {"plan_s", completed ? Json(plan_seconds(planned, smoke)) : Json()}};
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+/// A plan, and the run of it that was tried.
+struct Checked {
+  const study::StudyDirectory& planned;
+  const SmokeRun& smoke;
+};
+
+json::Format<Checked> checked_format(const std::vector<doe::Factor>& factors = {}) {
+  using study::RunRecord;
+  const auto record = json::object<RunRecord>(
+      {{"status", [](const RunRecord& made) { return study::run_status_name(made.status); }},
+       {"reason", &RunRecord::reason},
+       {"duration_s", &RunRecord::duration_s},
+       {"responses", &RunRecord::responses},
+       {"flags", &RunRecord::flags}});
+  const auto plan_s = [](const Checked& checked) {
+    return checked.smoke.record.status == RunStatus::kCompleted
+               ? std::optional(plan_seconds(checked.planned, checked.smoke))
+               : std::nullopt;
+  };
+  return json::document<Checked>(
+      {{"study", [](const Checked& checked) { return checked.planned.study.name; }},
+       {"planned", [](const Checked& checked) { return checked.planned.plan.runs.size(); }},
+       {"run", [](const Checked& checked) { return checked.smoke.run.run; }},
+       {"settings", [](const Checked& checked) { return checked.smoke.run.settings; },
+        reports::settings_format(factors)},
+       {[](const Checked& checked) { return checked.smoke.record; }, record},
+       {"printed", [](const Checked& checked) { return checked.smoke.printed; }},
+       {"plan_s", plan_s}});
 }
 
 }  // namespace
+
+json::Schema check_schema() { return checked_format().schema; }
 
 void describe_check(Options& options) { options.add_positional("PATH", 1); }
 
@@ -106,7 +118,8 @@ int command_check(const Command& command, const Arguments& arguments) {
   check_program(planned);
   const SmokeRun smoke = make_smoke_run(planned);
   if (smoke.interrupted) return kInterrupted;
-  options.json() ? print_json(planned, smoke) : print_check(planned, smoke);
+  options.json() ? fmt::print("{}", checked_format(planned.study.factors).text({planned, smoke}))
+                 : print_check(planned, smoke);
   const bool is_planned = std::filesystem::is_directory(planned.path);
   if (smoke.record.status != RunStatus::kCompleted) {
     const auto file = is_planned ? planned.path / "study.yaml" : planned.path;

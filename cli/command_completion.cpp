@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "base/json_format.h"
 #include "cli/command_list.h"
 #include "cli/completion.h"
+#include "cli/documents.h"
 #include "cli/terminal.h"
 
 namespace doetune::cli {
@@ -71,7 +72,11 @@ complete -c doetune -f -a '(__doetune_words)'
 )"},
 };
 
+json::Format<Shell> script_format() { return json::document<Shell>({{"script", &Shell::script}}); }
+
 }  // namespace
+
+json::Schema completion_schema() { return script_format().schema; }
 
 void describe_completion(Options& options) {
   Choices shells;
@@ -96,8 +101,7 @@ int command_completion(const Command& command, const Arguments& arguments) {
   for (const Shell& shell : kShells) {
     if (name != shell.name) continue;
     if (options.json()) {
-      fmt::print("{}\n",
-                 nlohmann::ordered_json{{"schema_version", 1}, {"script", shell.script}}.dump(2));
+      fmt::print("{}", script_format().text(shell));
     } else {
       fmt::print("{}", shell.script);
     }

@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
 #include "analysis/slice.h"
+#include "base/json_format.h"
 #include "base/standard_streams.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/dry_run.h"
 #include "cli/plan_table.h"
 #include "cli/print_verdict.h"
@@ -15,6 +16,7 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/json/analysis_json.h"
+#include "reports/json/json_parts.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
 #include "surfaces/optimum.h"
@@ -25,7 +27,6 @@ namespace doetune::cli {
 namespace {
 
 using Validation = analysis::Confirmation::Validation;
-using nlohmann::ordered_json;
 
 /// Why there is nothing to confirm; code kDone where there is.
 struct Obstacle {
@@ -116,17 +117,32 @@ void print_gains(const analysis::Confirmation& confirmation) {
   if (any) fmt::print("\n{}", table.str());
 }
 
-void print_json(const analysis::Analysis& analysis, const analysis::Verdict& verdict, int added) {
-  const ordered_json optimum = ordered_json::parse(reports::optimum_json(analysis));
-  fmt::print("{}\n", ordered_json{{"schema_version", 1},
-                                  {"directory", analysis.directory->path.string()},
-                                  {"status", analysis::status_name(verdict.status)},
-                                  {"headline", verdict.headline},
-                                  {"caveats", verdict.caveats},
-                                  {"runs_added", added},
-                                  {"settings", optimum.value("settings", ordered_json())},
-                                  {"confirmation", optimum.value("confirmation", ordered_json())}}
-                         .dump(2));
+/// What the runs that judge an optimum came to.
+struct Conclusion {
+  const analysis::Analysis& analysis;
+  const analysis::Verdict& verdict;
+  int added;  ///< runs
+};
+
+json::Format<Conclusion> conclusion_format(const std::vector<doe::Factor>& factors = {}) {
+  const auto settings = [](const Conclusion& conclusion) {
+    const auto& optimum = conclusion.analysis.optimum;
+    return optimum ? &optimum->best.settings : nullptr;
+  };
+  const auto confirmation = [](const Conclusion& conclusion) {
+    return analysis::confirmation_of(conclusion.analysis);
+  };
+  return json::document<Conclusion>(
+      {{"directory", [](const Conclusion& made) { return made.analysis.directory->path; }},
+       {[](const Conclusion& made) { return made.verdict; }, reports::verdict_format()},
+       {"runs_added", &Conclusion::added},
+       {"settings", settings, reports::settings_format(factors)},
+       {"confirmation", confirmation, reports::confirmation_format()}});
+}
+
+void print_json(const Conclusion& conclusion) {
+  const auto format = conclusion_format(conclusion.analysis.directory->study.factors);
+  fmt::print("{}", format.text(conclusion));
 }
 
 /// Settings that turned out unable to run are no optimum any more.
@@ -154,7 +170,7 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
                   analysis::settings_text(directory.study.factors, validated.settings));
   }
   if (json) {
-    print_json(analysis, verdict, added);
+    print_json({analysis, verdict, added});
   } else {
     print_verdict(verdict);
     if (confirmation) {
@@ -177,7 +193,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
     say_warnings(analysis.warnings);
-    if (options.json()) print_json(analysis, analysis::verdict(analysis), 0);
+    if (options.json()) print_json({analysis, analysis::verdict(analysis), 0});
     print_message("{}\n", obstacle.message);
     say_next(obstacle.next);
     return obstacle.code;
@@ -208,6 +224,10 @@ int execute(const Options& options, study::StudyDirectory& directory) {
 }
 
 }  // namespace
+
+json::Schema confirm_schema() {
+  return json::either({conclusion_format().schema, dry_run_schema()});
+}
 
 void describe_confirm(Options& options) {
   options.add()(

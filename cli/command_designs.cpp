@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/terminal.h"
 #include "doe/design.h"
 
@@ -23,22 +23,30 @@ void print_type(const doe::DesignType& type) {
              coloured(wrapped(std::string(type.source), kDesignIndent, kColumns), Colour::kFaint));
 }
 
+using Types = std::span<const doe::DesignType>;
+
+json::Format<Types> types_format() {
+  using doe::DesignType;
+  const auto type = json::object<DesignType>({{"type", &DesignType::name},
+                                              {"summary", &DesignType::summary},
+                                              {"source", &DesignType::source},
+                                              {"options", doe::option_names},
+                                              {"default_model", &DesignType::default_model}});
+  return json::document<Types>({{"designs", std::identity(), type}});
+}
+
 }  // namespace
+
+json::Schema designs_schema() { return types_format().schema; }
 
 int command_designs(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const doe::DesignType& type : doe::design_types()) {
-    list.push_back({{"type", type.name},
-                    {"summary", type.summary},
-                    {"source", type.source},
-                    {"options", doe::option_names(type)},
-                    {"default_model", type.default_model}});
-    if (!options.json()) print_type(type);
-  }
+  const Types types = doe::design_types();
   if (options.json()) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"designs", list}}.dump(2));
+    fmt::print("{}", types_format().text(types));
+  } else {
+    for (const doe::DesignType& type : types) print_type(type);
   }
   return kDone;
 }

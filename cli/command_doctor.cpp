@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json_format.h"
 #include "base/text.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/terminal.h"
 #include "runner/attempts/attempt.h"
 #include "runner/conditions/checkup.h"
@@ -170,45 +171,34 @@ void print_findings(const std::vector<Finding>& found) {
   }
 }
 
-const char* level_name(FindingLevel level) {
-  switch (level) {
-    case FindingLevel::kProblem:
-      return "problem";
-    case FindingLevel::kDoubtful:
-      return "doubtful";
-    case FindingLevel::kOptional:
-      break;
-  }
-  return "optional";
-}
+struct Checkup {
+  const Json& conditions;
+  const MachineState& state;
+  const std::vector<Finding>& findings;
+};
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-void print_json(const Json& conditions, const MachineState& state,
-                const std::vector<Finding>& found) {
-  Json list = Json::array();
-  for (const Finding& finding : found) {
-    list.push_back(
-        {{"level", level_name(finding.level)}, {"what", finding.what}, {"remedy", finding.remedy}});
-  }
-  const Json now{{"cpu_busy_share", or_null(state.cpu_busy_share)},
-                 {"memory_available_bytes", or_null(state.memory_available_bytes)},
-                 {"swap_used_bytes", or_null(state.swap_used_bytes)},
-                 {"disk_free_bytes", or_null(state.disk_free_bytes)},
-                 {"disk_total_bytes", or_null(state.disk_total_bytes)},
-                 {"clock_synchronised", or_null(state.clock_synchronised)}};
-  const Json document{{"schema_version", 1},
-                      {"host", runner::node_name()},
-                      {"conditions", conditions},
-                      {"now", now},
-                      {"findings", list}};
-  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+json::Format<Checkup> checkup_format() {
+  const auto now =
+      json::object<MachineState>({{"cpu_busy_share", &MachineState::cpu_busy_share},
+                                  {"memory_available_bytes", &MachineState::memory_available_bytes},
+                                  {"swap_used_bytes", &MachineState::swap_used_bytes},
+                                  {"disk_free_bytes", &MachineState::disk_free_bytes},
+                                  {"disk_total_bytes", &MachineState::disk_total_bytes},
+                                  {"clock_synchronised", &MachineState::clock_synchronised}});
+  const auto level = json::words<FindingLevel>({"problem", "doubtful", "optional"});
+  const auto finding = json::object<Finding>(
+      {{"level", &Finding::level, level}, {"what", &Finding::what}, {"remedy", &Finding::remedy}});
+  return json::document<Checkup>(
+      {{"host", [](const Checkup&) { return runner::node_name(); }},
+       {"conditions", [](const Checkup& checkup) { return checkup.conditions; },
+        json::map(json::anything())},
+       {"now", [](const Checkup& checkup) { return checkup.state; }, now},
+       {"findings", [](const Checkup& checkup) { return checkup.findings; }, finding}});
 }
 
 }  // namespace
+
+json::Schema doctor_schema() { return checkup_format().schema; }
 
 int command_doctor(const Command& command, const Arguments& arguments) {
   Options options(command);
@@ -218,7 +208,7 @@ int command_doctor(const Command& command, const Arguments& arguments) {
   const MachineState state = runner::read_machine_state(here);
   const std::vector<Finding> found = runner::findings(conditions, state);
   if (options.json()) {
-    print_json(conditions, state, found);
+    fmt::print("{}", checkup_format().text({conditions, state, found}));
   } else {
     print_conditions(conditions, state);
     print_findings(found);

@@ -2,10 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "analysis/format.h"
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/terminal.h"
 #include "doe/evaluation/full_evaluation.h"
 #include "study/bare_design.h"
@@ -155,17 +156,25 @@ void print_correlations(const EvaluatedDesign& evaluated) {
   }
 }
 
-void print_json(const std::vector<EvaluatedDesign>& designs) {
-  const auto document = [](const EvaluatedDesign& evaluated) {
-    return study::evaluation_document(evaluated.evaluation, evaluated.design.model);
+json::Format<EvaluatedDesign> evaluated_format() {
+  return json::object<EvaluatedDesign>(
+      {{"design", [](const EvaluatedDesign& evaluated) { return evaluated.design.name; }},
+       {[](const EvaluatedDesign& evaluated) { return evaluated.evaluation.basics; },
+        study::evaluation_format()},
+       {"model",
+        [](const EvaluatedDesign& evaluated) { return evaluated.design.model.term_names(); }},
+       {&EvaluatedDesign::evaluation, study::full_evaluation_format()}});
+}
+
+using Comparison = std::vector<EvaluatedDesign>;
+
+json::Format<Comparison> comparison_format() {
+  const auto first = [](const Comparison& designs) { return designs[0]; };
+  const auto second = [](const Comparison& designs) {
+    return designs.size() > 1 ? &designs[1] : nullptr;
   };
-  nlohmann::ordered_json json{{"schema_version", 1}, {"design", designs[0].design.name}};
-  json.update(document(designs[0]));
-  if (designs.size() > 1) {
-    json["compare"] = {{"design", designs[1].design.name}};
-    json["compare"].update(document(designs[1]));
-  }
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return json::document<Comparison>(
+      {{first, evaluated_format()}, {"compare?", second, evaluated_format()}});
 }
 
 EvaluatedDesign evaluated_design(const std::filesystem::path& path, const Options& options,
@@ -179,6 +188,8 @@ EvaluatedDesign evaluated_design(const std::filesystem::path& path, const Option
 }
 
 }  // namespace
+
+json::Schema evaluate_schema() { return comparison_format().schema; }
 
 void describe_evaluate(Options& options) {
   namespace po = boost::program_options;
@@ -207,7 +218,7 @@ int command_evaluate(const Command& command, const Arguments& arguments) {
   if (options.has("compare"))
     designs.push_back(evaluated_design(options.text("compare"), options, settings));
   if (options.json()) {
-    print_json(designs);
+    fmt::print("{}", comparison_format().text(designs));
     return kDone;
   }
   print_properties(designs);

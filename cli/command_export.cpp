@@ -2,10 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json_format.h"
 #include "base/standard_streams.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/exports/export.h"
@@ -41,11 +42,15 @@ std::string summary_of_formats() {
   return text;
 }
 
-void print_json(const reports::ExportFormat& format, const std::string& file, int runs) {
-  fmt::print("{}\n",
-             nlohmann::ordered_json{
-                 {"schema_version", 1}, {"format", format.name}, {"file", file}, {"runs", runs}}
-                 .dump(2));
+struct Exported {
+  std::string_view format;
+  std::string file;
+  int runs;
+};
+
+json::Format<Exported> exported_format() {
+  return json::document<Exported>(
+      {{"format", &Exported::format}, {"file", &Exported::file}, {"runs", &Exported::runs}});
 }
 
 /// Responses whose surface is not what a script fits.
@@ -58,6 +63,8 @@ void say_what_differs(const analysis::Analysis& analysis) {
 }
 
 }  // namespace
+
+json::Schema export_schema() { return exported_format().schema; }
 
 void describe_export(Options& options) {
   namespace po = boost::program_options;
@@ -85,7 +92,8 @@ int command_export(const Command& command, const Arguments& arguments) {
     fmt::print("{}", content);
   } else {
     study::write_file_atomically(file, content);
-    options.json() ? print_json(format, file, analysis.completed())
+    const Exported exported{format.name, file, analysis.completed()};
+    options.json() ? fmt::print("{}", exported_format().text(exported))
                    : fmt::print("{} written: {}\n", file, format.summary);
     if (!format.program.empty()) {
       say_what_differs(analysis);

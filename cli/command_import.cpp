@@ -1,13 +1,25 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/format.h"
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/terminal.h"
 #include "study/import.h"
 
 namespace doetune::cli {
+namespace {
+
+json::Format<study::StudyDirectory> imported_format() {
+  using study::StudyDirectory;
+  return json::document<StudyDirectory>(
+      {{"directory", &StudyDirectory::path},
+       {"runs", [](const StudyDirectory& imported) { return imported.plan.runs.size(); }}});
+}
+
+}  // namespace
+
+json::Schema import_schema() { return imported_format().schema; }
 
 void describe_import(Options& options) {
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
@@ -30,10 +42,7 @@ int command_import(const Command& command, const Arguments& arguments) {
       study, files[1], options.text("output", file.stem().string()), options.has("force"));
   const int runs = static_cast<int>(directory.plan.runs.size());
   if (options.json()) {
-    fmt::print("{}\n",
-               nlohmann::ordered_json{
-                   {"schema_version", 1}, {"directory", directory.path.string()}, {"runs", runs}}
-                   .dump(2));
+    fmt::print("{}", imported_format().text(directory));
   } else {
     fmt::print("{} taken from {} into {}\n", analysis::count_of(runs, "run"), files[1],
                directory.path.string());

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/study_templates.h"
 #include "cli/terminal.h"
 #include "study/directory.h"
@@ -22,7 +23,13 @@ std::string_view text_of(const Options& options) {
   throw std::logic_error("a template that was not checked: " + name);
 }
 
+json::Format<std::filesystem::path> file_format() {
+  return json::document<std::filesystem::path>({{"file", std::identity()}});
+}
+
 }  // namespace
+
+json::Schema init_schema() { return file_format().schema; }
 
 void describe_init(Options& options) {
   Choices names;
@@ -65,8 +72,7 @@ int command_init(const Command& command, const Arguments& arguments) {
   }
   study::write_file_atomically(file, std::string(text_of(options)));
   if (options.json()) {
-    fmt::print("{}\n",
-               nlohmann::ordered_json{{"schema_version", 1}, {"file", file.string()}}.dump(2));
+    fmt::print("{}", file_format().text(file));
   } else {
     fmt::print("{} written{}\n", file.string(), demo ? "" : ": edit it, then continue");
   }

@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/man_page.h"
 #include "cli/terminal.h"
 #include "study/files.h"
@@ -38,7 +39,13 @@ void write_pages(const std::filesystem::path& directory) {
   }
 }
 
+json::Format<std::string> page_format() {
+  return json::document<std::string>({{"roff", std::identity()}});
+}
+
 }  // namespace
+
+json::Schema man_schema() { return page_format().schema; }
 
 void describe_man(Options& options) {
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
@@ -57,7 +64,7 @@ int command_man(const Command& command, const Arguments& arguments) {
   }
   const std::string text = page_text(page.empty() ? "" : page.front());
   if (options.json()) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"roff", text}}.dump(2));
+    fmt::print("{}", page_format().text(text));
   } else {
     fmt::print("{}", text);
   }

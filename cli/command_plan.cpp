@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/format.h"
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/plan_table.h"
 #include "cli/program_check.h"
 #include "cli/terminal.h"
@@ -41,19 +41,21 @@ void print_plan(const study::StudyDirectory& directory) {
     fmt::print("{}\n", wrapped(note, 2, kColumns));
 }
 
-void print_json(const study::StudyDirectory& directory) {
-  nlohmann::ordered_json json{{"schema_version", 1}, {"directory", directory.path.string()}};
-  json.update(nlohmann::ordered_json::parse(study::plan_json(directory, {directory.plan_hash})));
-  json["expected_time_s"] = nullptr;
-  if (directory.study.run.expected_s) {
-    json["expected_time_s"] = *directory.study.run.expected_s *
-                              static_cast<double>(directory.plan.runs.size()) /
-                              directory.study.run.jobs.value_or(1);
-  }
-  fmt::print("{}\n", json.dump(2));
+json::Format<study::StudyDirectory> planned_format(const std::string& hash = "") {
+  using study::StudyDirectory;
+  const auto expected_s = [](const StudyDirectory& directory) -> std::optional<double> {
+    const study::RunSettings& run = directory.study.run;
+    if (!run.expected_s) return std::nullopt;
+    return *run.expected_s * static_cast<double>(directory.plan.runs.size()) / run.jobs.value_or(1);
+  };
+  return json::document<StudyDirectory>({{"directory", &StudyDirectory::path},
+                                         {std::identity(), study::plan_format({hash})},
+                                         {"expected_time_s", expected_s}});
 }
 
 }  // namespace
+
+json::Schema plan_schema() { return planned_format().schema; }
 
 void describe_plan(Options& options) {
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
@@ -73,7 +75,7 @@ int command_plan(const Command& command, const Arguments& arguments) {
   const study::StudyDirectory directory =
       study::create_directory(path, study, plan, options.has("force"));
   if (options.json()) {
-    print_json(directory);
+    fmt::print("{}", planned_format(directory.plan_hash).text(directory));
   } else {
     print_plan(directory);
   }

@@ -2,13 +2,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "analysis/verdict.h"
+#include "base/json_format.h"
 #include "base/nearest_name.h"
 #include "base/standard_streams.h"
 #include "cli/command_list.h"
 #include "cli/desktop.h"
+#include "cli/documents.h"
 #include "cli/figure_files.h"
 #include "cli/print_verdict.h"
 #include "cli/run_numbers.h"
@@ -17,6 +18,7 @@
 #include "reports/documents/report_formats.h"
 #include "reports/documents/write_report.h"
 #include "reports/json/analysis_json.h"
+#include "reports/json/json_parts.h"
 
 namespace doetune::cli {
 namespace {
@@ -54,15 +56,15 @@ std::vector<std::string> formats_of(const Options& options) {
   return formats;
 }
 
-void print_json(const analysis::Verdict& verdict, const std::vector<fs::path>& files) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const fs::path& file : files) list.push_back(file.string());
-  fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
-                                            {"status", analysis::status_name(verdict.status)},
-                                            {"headline", verdict.headline},
-                                            {"caveats", verdict.caveats},
-                                            {"files", list}}
-                         .dump(2));
+struct Written {
+  const analysis::Verdict& verdict;
+  std::vector<fs::path> files;
+};
+
+json::Format<Written> written_format() {
+  return json::document<Written>(
+      {{[](const Written& written) { return written.verdict; }, reports::verdict_format()},
+       {"files", &Written::files}});
 }
 
 void print_answer(const analysis::Verdict& verdict, const reports::ReportFiles& files) {
@@ -103,6 +105,8 @@ std::string next_runs(const analysis::Verdict& verdict) {
 
 }  // namespace
 
+json::Schema report_schema() { return written_format().schema; }
+
 void describe_report(Options& options) {
   options.add()("format", boost::program_options::value<std::string>()->value_name("LIST"),
                 "one or more of html (default), md, json, and pdf and png for the figures")(
@@ -130,7 +134,8 @@ int command_report(const Command& command, const Arguments& arguments) {
   const fs::path output = options.text("output", directory.report().string());
   const reports::ReportFiles files = write_files(analysis, output, formats);
   const analysis::Verdict verdict = analysis::verdict(analysis);
-  options.json() ? print_json(verdict, files.all()) : print_answer(verdict, files);
+  options.json() ? fmt::print("{}", written_format().text({verdict, files.all()}))
+                 : print_answer(verdict, files);
   show_page(options, files.pages.empty() ? output / "figures" : files.pages.front(),
             asks_otherwise(options) ? "" : next_runs(verdict));
   if (analysis.completed() == 0) return kRunsMissing;

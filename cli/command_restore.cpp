@@ -1,16 +1,29 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/format.h"
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "study/restore.h"
 
 namespace doetune::cli {
 namespace {
+
+struct RestoredDirectory {
+  std::filesystem::path path;
+  study::Restored restored;
+};
+
+json::Format<RestoredDirectory> restored_format() {
+  const auto restored = json::object<study::Restored>({{"runs", &study::Restored::runs},
+                                                       {"files", &study::Restored::files},
+                                                       {"moved", &study::Restored::moved}});
+  return json::document<RestoredDirectory>(
+      {{"directory", &RestoredDirectory::path}, {&RestoredDirectory::restored, restored}});
+}
 
 void print_restored(const std::filesystem::path& path, const study::Restored& restored) {
   if (restored.files.empty()) {
@@ -27,6 +40,8 @@ void print_restored(const std::filesystem::path& path, const study::Restored& re
 
 }  // namespace
 
+json::Schema restore_schema() { return restored_format().schema; }
+
 void describe_restore(Options& options) { add_directory(options); }
 
 int command_restore(const Command& command, const Arguments& arguments) {
@@ -35,12 +50,7 @@ int command_restore(const Command& command, const Arguments& arguments) {
   const std::filesystem::path path = given_directory(options);
   const study::Restored restored = study::restore_directory(path);
   if (options.json()) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
-                                              {"directory", path.string()},
-                                              {"runs", restored.runs},
-                                              {"files", restored.files},
-                                              {"moved", restored.moved}}
-                           .dump(2));
+    fmt::print("{}", restored_format().text({path, restored}));
   } else {
     print_restored(path, restored);
   }

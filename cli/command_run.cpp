@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/format.h"
+#include "base/json_format.h"
 #include "base/nearest_name.h"
 #include "base/standard_streams.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/dry_run.h"
 #include "cli/failed_runs.h"
 #include "cli/outlying_runs.h"
@@ -24,21 +25,12 @@ namespace po = boost::program_options;
 namespace doetune::cli {
 namespace {
 
-void print_json(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
-  const runner::RunCounts& counts = summary.counts;
-  fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1},
-                                            {"directory", directory.path.string()},
-                                            {"planned", counts.planned},
-                                            {"completed", counts.completed},
-                                            {"infeasible", counts.infeasible},
-                                            {"failed", counts.failed},
-                                            {"timed_out", counts.timed_out},
-                                            {"cancelled", counts.cancelled},
-                                            {"lost", counts.lost},
-                                            {"remaining", counts.remaining},
-                                            {"interrupted", summary.interrupted},
-                                            {"gave_up", summary.gave_up}}
-                         .dump(2));
+json::Format<runner::RunSummary> summary_format(const std::string& directory = "") {
+  using runner::RunSummary;
+  return json::document<RunSummary>({{"directory", [=](const RunSummary&) { return directory; }},
+                                     {&RunSummary::counts, counts_format()},
+                                     {"interrupted", &RunSummary::interrupted},
+                                     {"gave_up", &RunSummary::gave_up}});
 }
 
 std::vector<std::string> retry_words() {
@@ -127,11 +119,25 @@ int execute(const Options& options, study::StudyDirectory& directory) {
       printer.clear();
     }
   }
-  if (options.json()) print_json(directory, summary);
+  if (options.json()) fmt::print("{}", summary_format(directory.path.string()).text(summary));
   return conclude(directory, summary);
 }
 
 }  // namespace
+
+json::Format<runner::RunCounts> counts_format() {
+  using runner::RunCounts;
+  return json::object<RunCounts>({{"planned", &RunCounts::planned},
+                                  {"completed", &RunCounts::completed},
+                                  {"infeasible", &RunCounts::infeasible},
+                                  {"failed", &RunCounts::failed},
+                                  {"timed_out", &RunCounts::timed_out},
+                                  {"cancelled", &RunCounts::cancelled},
+                                  {"lost", &RunCounts::lost},
+                                  {"remaining", &RunCounts::remaining}});
+}
+
+json::Schema run_schema() { return json::either({summary_format().schema, dry_run_schema()}); }
 
 void describe_run(Options& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };

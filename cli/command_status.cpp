@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "analysis/best_run.h"
 #include "analysis/format.h"
 #include "analysis/run_quality.h"
 #include "base/clock.h"
+#include "base/json_format.h"
 #include "base/standard_streams.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/expected_time.h"
 #include "cli/failed_runs.h"
 #include "cli/study_argument.h"
@@ -53,22 +54,6 @@ std::string quality_text(const analysis::Records& records) {
                         analysis::count_of(static_cast<int>(flags.size() - kMaxKinds), "flag"));
   }
   return text;
-}
-
-nlohmann::ordered_json flagged_json(const analysis::Records& records) {
-  nlohmann::ordered_json flagged = nlohmann::ordered_json::array();
-  for (const int run : analysis::flagged_runs(records)) {
-    flagged.push_back({{"run", run}, {"flags", records.at(run).flags}});
-  }
-  return flagged;
-}
-
-nlohmann::ordered_json bottlenecks_json(const analysis::Records& records) {
-  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
-  for (const analysis::RunsAlike& group : analysis::runs_by_bottleneck(records)) {
-    counts[group.what] = group.runs.size();
-  }
-  return counts;
 }
 
 std::string best_run_text(const analysis::Analysis& analysis) {
@@ -139,27 +124,46 @@ std::string status_text(const analysis::Analysis& analysis, const runner::RunCou
   return text + best_run_text(analysis);
 }
 
-void print_json(const analysis::Analysis& analysis, const runner::RunCounts& counts) {
-  const auto left_s = time_left_s(analysis, missing_runs(counts));
-  const auto best = analysis::best_measured_run(analysis);
-  fmt::print(
-      "{}\n",
-      nlohmann::ordered_json{{"schema_version", 1},
-                             {"directory", analysis.directory->path.string()},
-                             {"planned", counts.planned},
-                             {"completed", counts.completed},
-                             {"infeasible", counts.infeasible},
-                             {"failed", counts.failed},
-                             {"timed_out", counts.timed_out},
-                             {"cancelled", counts.cancelled},
-                             {"lost", counts.lost},
-                             {"remaining", counts.remaining},
-                             {"time_left_s", left_s ? nlohmann::ordered_json(*left_s) : nullptr},
-                             {"flagged", flagged_json(analysis.records)},
-                             {"bottlenecks", bottlenecks_json(analysis.records)},
-                             {"best_run", best ? nlohmann::ordered_json(best->run) : nullptr},
-                             {"warnings", analysis.warnings}}
-          .dump(2));
+struct Flagged {
+  int run;
+  std::vector<std::string> flags;
+};
+
+struct Status {
+  const analysis::Analysis& analysis;
+  runner::RunCounts counts;
+
+  std::optional<double> left_s() const { return time_left_s(analysis, missing_runs(counts)); }
+  std::vector<Flagged> flagged() const {
+    std::vector<Flagged> runs;
+    for (const int run : analysis::flagged_runs(analysis.records)) {
+      runs.push_back({run, analysis.records.at(run).flags});
+    }
+    return runs;
+  }
+  json::Value bottlenecks() const {
+    json::Value runs = json::Value::object();
+    for (const analysis::RunsAlike& group : analysis::runs_by_bottleneck(analysis.records)) {
+      runs[group.what] = group.runs.size();
+    }
+    return runs;
+  }
+  std::optional<int> best_run() const {
+    const auto best = analysis::best_measured_run(analysis);
+    return best ? std::optional(best->run) : std::nullopt;
+  }
+};
+
+json::Format<Status> status_format() {
+  const auto flagged = json::object<Flagged>({{"run", &Flagged::run}, {"flags", &Flagged::flags}});
+  return json::document<Status>(
+      {{"directory", [](const Status& status) { return status.analysis.directory->path; }},
+       {&Status::counts, counts_format()},
+       {"time_left_s", &Status::left_s},
+       {"flagged", &Status::flagged, flagged},
+       {"bottlenecks", &Status::bottlenecks, json::map(json::integer())},
+       {"best_run", &Status::best_run},
+       {"warnings", [](const Status& status) { return status.analysis.warnings; }}});
 }
 
 /// How far a study is, as far as the command that goes on depends on it.
@@ -172,7 +176,7 @@ struct Standing {
 Standing show_status(const study::StudyDirectory& directory, bool json) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
-  json ? print_json(analysis, counts) : fmt::print("{}", status_text(analysis, counts));
+  fmt::print("{}", json ? status_format().text({analysis, counts}) : status_text(analysis, counts));
   flush_output();
   return {counts, study::lock_owner(directory.path).has_value()};
 }
@@ -251,6 +255,8 @@ Standing watch_status(const study::StudyDirectory& directory) {
 }
 
 }  // namespace
+
+json::Schema status_schema() { return status_format().schema; }
 
 void describe_status(Options& options) {
   options.add()("watch,w",

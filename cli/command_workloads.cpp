@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_format.h"
 #include "cli/command_list.h"
+#include "cli/documents.h"
 #include "cli/terminal.h"
 #include "runner/attempts/workload.h"
 
@@ -46,45 +46,41 @@ void print_workload(const runner::WorkloadDescription& workload) {
   fmt::print("\n");
 }
 
-nlohmann::ordered_json workload_json(const runner::WorkloadDescription& workload) {
-  nlohmann::ordered_json factors = nlohmann::ordered_json::array();
-  for (const runner::WorkloadFactor& factor : workload.factors) {
-    factors.push_back({{"name", factor.name},
-                       {"kind", factor.kind},
-                       {"settings", range_text(factor)},
-                       {"unit", factor.unit},
-                       {"default", factor.default_text},
-                       {"description", factor.description}});
-  }
-  nlohmann::ordered_json responses = nlohmann::ordered_json::array();
-  for (const runner::WorkloadResponse& response : workload.responses) {
-    responses.push_back(
-        {{"name", response.name}, {"unit", response.unit}, {"description", response.description}});
-  }
-  return {{"name", workload.name},
-          {"summary", workload.summary},
-          {"factors", factors},
-          {"responses", responses}};
+using Workloads = std::vector<runner::WorkloadDescription>;
+
+json::Format<Workloads> workloads_format() {
+  using runner::WorkloadDescription, runner::WorkloadFactor, runner::WorkloadResponse;
+  const auto factor = json::object<WorkloadFactor>({{"name", &WorkloadFactor::name},
+                                                    {"kind", &WorkloadFactor::kind},
+                                                    {"settings", range_text},
+                                                    {"unit", &WorkloadFactor::unit},
+                                                    {"default", &WorkloadFactor::default_text},
+                                                    {"description", &WorkloadFactor::description}});
+  const auto response =
+      json::object<WorkloadResponse>({{"name", &WorkloadResponse::name},
+                                      {"unit", &WorkloadResponse::unit},
+                                      {"description", &WorkloadResponse::description}});
+  const auto workload =
+      json::object<WorkloadDescription>({{"name", &WorkloadDescription::name},
+                                         {"summary", &WorkloadDescription::summary},
+                                         {"factors", &WorkloadDescription::factors, factor},
+                                         {"responses", &WorkloadDescription::responses, response}});
+  return json::document<Workloads>({{"workloads", std::identity(), workload}});
 }
 
 }  // namespace
 
+json::Schema workloads_schema() { return workloads_format().schema; }
+
 int command_workloads(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Workloads workloads;
   for (const std::string& name : runner::workload_names()) {
-    const runner::WorkloadDescription workload =
-        runner::describe_workload(runner::find_workload(name));
-    if (options.json()) {
-      list.push_back(workload_json(workload));
-    } else {
-      print_workload(workload);
-    }
+    workloads.push_back(runner::describe_workload(runner::find_workload(name)));
+    if (!options.json()) print_workload(workloads.back());
   }
-  if (options.json()) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"schema_version", 1}, {"workloads", list}}.dump(2));
-  }
+  if (options.json()) fmt::print("{}", workloads_format().text(workloads));
   return kDone;
 }
 

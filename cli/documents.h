@@ -1,10 +1,15 @@
-// What the commands print with --json, and the documents that they write: one table.
+// What the commands print with --json, and the documents that they write: one table of schemas.
+// Each comes from the table of fields that writes the document, in the command's own source.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cli/json_shape.h"
+#include "base/json_format_fwd.h"
+
+namespace doetune::runner {
+struct RunCounts;
+}
 
 namespace doetune::cli {
 
@@ -14,11 +19,25 @@ std::vector<std::string> document_names();
 /// The JSON Schema of a document of that name.
 std::string document_schema(const std::string& name);
 
-Shape fit_document();
-Shape optimum_document();
-Shape confirm_document();
-Shape report_document();   ///< report.json
-Shape dry_run_document();  ///< of run and confirm
-Shape evaluation_basics();
+json::Schema init_schema();
+json::Schema check_schema();
+json::Schema plan_schema();
+json::Schema evaluate_schema();
+json::Schema run_schema();
+json::Schema status_schema();
+json::Schema restore_schema();
+json::Schema import_schema();
+json::Schema confirm_schema();
+json::Schema augment_schema();
+json::Schema report_schema();
+json::Schema export_schema();
+json::Schema doctor_schema();
+json::Schema designs_schema();
+json::Schema workloads_schema();
+json::Schema completion_schema();
+json::Schema man_schema();
+json::Schema dry_run_schema();  ///< of run and confirm
+
+json::Format<runner::RunCounts> counts_format();  ///< of run and status
 
 }  // namespace doetune::cli

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/format.h"
 #include "base/host.h"
+#include "base/json_format.h"
+#include "cli/documents.h"
 #include "cli/expected_time.h"
 #include "cli/terminal.h"
 #include "runner/launchers/remote_program.h"
@@ -15,8 +15,6 @@
 
 namespace doetune::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 /// What all of them cost; empty where nothing is known of a run's time.
 struct Cost {
@@ -53,6 +51,34 @@ std::string command_text(const runner::Attempt& attempt) {
   return text;
 }
 
+struct DryRun {
+  const std::vector<runner::PlannedAttempt>& planned;
+  Cost cost;
+};
+
+json::Format<DryRun> dry_run_format() {
+  using runner::Attempt, runner::PlannedAttempt;
+  const auto attempt = json::object<Attempt>({{"program", &Attempt::program},
+                                              {"arguments", &Attempt::arguments},
+                                              {"environment", &Attempt::environment},
+                                              {"working_directory", &Attempt::working_directory}});
+  const auto run = json::object<PlannedAttempt>(
+      {{"run", &PlannedAttempt::run},
+       {"host", [](const PlannedAttempt& planned) { return planned.slot.host; }},
+       {"gpus", [](const PlannedAttempt& planned) { return planned.slot.gpus; }},
+       {"gpus_wanted", [](const PlannedAttempt& planned) { return planned.attempt.gpus_wanted; }},
+       {"cpus", [](const PlannedAttempt& planned) { return planned.slot.cpus; }},
+       {&PlannedAttempt::attempt, attempt}});
+  const auto cost =
+      json::object<Cost>({{"expected_run_s", &Cost::each_s},
+                          {"expected_s", &Cost::wall_s},
+                          {"expected_gpu_hours", [](const Cost& all) {
+                             return all.each_s ? std::optional(all.gpu_hours) : std::nullopt;
+                           }}});
+  const auto planned = [](const DryRun& dry_run) { return dry_run.planned; };
+  return json::document<DryRun>({{"runs", planned, run}, {&DryRun::cost, cost}});
+}
+
 }  // namespace
 
 void print_dry_run(const study::StudyDirectory& directory,
@@ -77,29 +103,9 @@ void print_dry_run(const study::StudyDirectory& directory,
 
 void print_dry_run_json(const study::StudyDirectory& directory,
                         const std::vector<runner::PlannedAttempt>& planned) {
-  ordered_json runs = ordered_json::array();
-  for (const auto& [run, slot, attempt] : planned) {
-    runs.push_back({{"run", run},
-                    {"host", slot.host},
-                    {"gpus", slot.gpus},
-                    {"gpus_wanted", attempt.gpus_wanted},
-                    {"cpus", slot.cpus},
-                    {"program", attempt.program.string()},
-                    {"arguments", attempt.arguments},
-                    {"environment", attempt.environment},
-                    {"working_directory", attempt.working_directory.string()}});
-  }
-  const Cost cost = cost_of(directory, planned);
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? ordered_json(*value) : ordered_json();
-  };
-  fmt::print("{}\n", ordered_json{{"schema_version", 1},
-                                  {"runs", runs},
-                                  {"expected_run_s", or_null(cost.each_s)},
-                                  {"expected_s", or_null(cost.wall_s)},
-                                  {"expected_gpu_hours",
-                                   cost.each_s ? ordered_json(cost.gpu_hours) : ordered_json()}}
-                         .dump(2));
+  fmt::print("{}", dry_run_format().text({planned, cost_of(directory, planned)}));
 }
+
+json::Schema dry_run_schema() { return dry_run_format().schema; }
 
 }  // namespace doetune::cli

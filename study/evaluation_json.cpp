@@ -1,63 +1,76 @@
 #include "study/evaluation_json.h"
-#include "base/json.h"
 
-#include <nlohmann/json.hpp>
+#include "base/json_format.h"
 
 namespace doetune::study {
 namespace {
 
-using nlohmann::ordered_json;
+json::Schema number_or_null() { return json::maybe(json::number()); }
 
-ordered_json numbers(const Eigen::Ref<const Eigen::VectorXd>& values) {
-  return std::vector<double>(values.begin(), values.end());
+json::Value inflation(const doe::Evaluation& evaluation) {
+  json::Value object = json::Value::object();
+  for (const auto& [term, value] : evaluation.vif) object[term] = value;
+  return object;
 }
 
-ordered_json matrix_document(const doe::NamedMatrix& matrix) {
-  ordered_json rows = ordered_json::array();
-  for (const auto row : matrix.values.rowwise()) rows.push_back(numbers(row.transpose()));
-  return {{"rows", matrix.rows}, {"columns", matrix.columns}, {"values", rows}};
+json::Value powers(const doe::FullEvaluation& evaluation) {
+  json::Value object = json::Value::object();
+  for (const auto& [term, power] : evaluation.powers) {
+    object[term] = json::written(power, json::Plain());
+  }
+  return object;
+}
+
+json::Format<doe::NamedMatrix> matrix_format() {
+  using doe::NamedMatrix;
+  const auto rows = [](const NamedMatrix& matrix) {
+    const auto all = matrix.values.rowwise();
+    return std::vector<Eigen::RowVectorXd>(all.begin(), all.end());
+  };
+  return json::object<NamedMatrix>(
+      {{"rows", &NamedMatrix::rows}, {"columns", &NamedMatrix::columns}, {"values", rows}});
+}
+
+json::Format<doe::MaxVariance> max_variance_format() {
+  using doe::MaxVariance;
+  return json::object<MaxVariance>({{"value", &MaxVariance::value},
+                                    {"upper_bound", &MaxVariance::upper_bound},
+                                    {"coded", &MaxVariance::at}});
 }
 
 }  // namespace
 
-ordered_json evaluation_document(const doe::Evaluation& evaluation) {
-  ordered_json vif = ordered_json::object();
-  for (const auto& [term, value] : evaluation.vif) vif[term] = value;
-  return {{"runs", evaluation.runs},
-          {"terms", evaluation.terms},
-          {"d_efficiency", or_null(evaluation.d_efficiency)},
-          {"a_efficiency", or_null(evaluation.a_efficiency)},
-          {"log_det", or_null(evaluation.log_det)},
-          {"condition_number", or_null(evaluation.condition_number)},
-          {"vif", vif},
-          {"aliases", evaluation.aliases}};
+json::Format<doe::Evaluation> evaluation_format() {
+  using doe::Evaluation;
+  return json::object<Evaluation>({{"runs", &Evaluation::runs},
+                                   {"terms", &Evaluation::terms},
+                                   {"d_efficiency", &Evaluation::d_efficiency},
+                                   {"a_efficiency", &Evaluation::a_efficiency},
+                                   {"log_det", &Evaluation::log_det},
+                                   {"condition_number", &Evaluation::condition_number},
+                                   {"vif", inflation, json::map(number_or_null())},
+                                   {"aliases", &Evaluation::aliases}});
 }
 
-ordered_json evaluation_document(const doe::FullEvaluation& evaluation, const doe::Model& model) {
-  ordered_json json = evaluation_document(evaluation.basics);
-  json["model"] = model.term_names();
-  json["g_efficiency"] = or_null(evaluation.g_efficiency);
-  json["g_efficiency_least"] = or_null(evaluation.g_efficiency_least);
-  json["g_proven"] = evaluation.max_variance && evaluation.max_variance->proven;
-  json["i_average_variance"] = or_null(evaluation.average_variance);
-  json["max_variance"] = nullptr;
-  if (evaluation.max_variance) {
-    json["max_variance"] = {{"value", evaluation.max_variance->value},
-                            {"upper_bound", evaluation.max_variance->upper_bound},
-                            {"coded", numbers(evaluation.max_variance->at)}};
-  }
-  json["variance_quantiles"] = evaluation.variance_quantiles;
-  json["min_distance"] = or_null(evaluation.min_distance);
-  json["centered_l2"] = or_null(evaluation.centered_l2);
-  json["power"] = ordered_json::object();
-  for (const doe::TermPower& term : evaluation.powers) {
-    json["power"][term.term] = or_null(term.power);
-  }
-  json["leverages"] = evaluation.leverages;
-  json["alias_sets"] = evaluation.alias_sets;
-  json["alias_matrix"] = matrix_document(evaluation.aliases);
-  json["correlation"] = matrix_document(evaluation.correlation);
-  return json;
+json::Format<doe::FullEvaluation> full_evaluation_format() {
+  using doe::FullEvaluation;
+  const auto is_proven = [](const FullEvaluation& evaluation) {
+    return evaluation.max_variance && evaluation.max_variance->proven;
+  };
+  return json::object<FullEvaluation>(
+      {{"g_efficiency", &FullEvaluation::g_efficiency},
+       {"g_efficiency_least", &FullEvaluation::g_efficiency_least},
+       {"g_proven", is_proven},
+       {"i_average_variance", &FullEvaluation::average_variance},
+       {"max_variance", &FullEvaluation::max_variance, max_variance_format()},
+       {"variance_quantiles", &FullEvaluation::variance_quantiles},
+       {"min_distance", &FullEvaluation::min_distance},
+       {"centered_l2", &FullEvaluation::centered_l2},
+       {"power", powers, json::map(number_or_null())},
+       {"leverages", &FullEvaluation::leverages},
+       {"alias_sets", &FullEvaluation::alias_sets},
+       {"alias_matrix", &FullEvaluation::aliases, matrix_format()},
+       {"correlation", &FullEvaluation::correlation, matrix_format()}});
 }
 
 }  // namespace doetune::study

@@ -1,17 +1,15 @@
 // What a design is worth, with the names of the reference documentation.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "base/json_format_fwd.h"
 #include "doe/evaluation/full_evaluation.h"
 
 namespace doetune::study {
 
 /// What `plan` knows: the part that costs next to nothing.
-nlohmann::ordered_json evaluation_document(const doe::Evaluation& evaluation);
+json::Format<doe::Evaluation> evaluation_format();
 
-/// Everything that `evaluate` finds.
-nlohmann::ordered_json evaluation_document(const doe::FullEvaluation& evaluation,
-                                           const doe::Model& model);
+/// What `evaluate` finds besides.
+json::Format<doe::FullEvaluation> full_evaluation_format();
 
 }  // namespace doetune::study

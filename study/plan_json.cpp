@@ -3,9 +3,8 @@
 #include <fmt/chrono.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
-#include "base/json.h"
+#include "base/json_format.h"
 #include "base/version.h"
 #include "study/evaluation_json.h"
 #include "study/experimental_region.h"
@@ -13,39 +12,44 @@
 namespace doetune::study {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json search_document(const std::optional<doe::SearchReport>& search) {
-  if (!search) return nullptr;
-  return {{"criterion", search->criterion},
-          {"best", search->best},
-          {"bound", or_null(search->bound)},
-          {"starts", search->starts},
-          {"best_found", search->best_found},
-          {"seconds", search->seconds},
-          {"stopped_by_time", search->stopped_by_time}};
+json::Format<doe::SearchReport> search_format() {
+  using doe::SearchReport;
+  return json::object<SearchReport>({{"criterion", &SearchReport::criterion},
+                                     {"best", &SearchReport::best},
+                                     {"bound", &SearchReport::bound},
+                                     {"starts", &SearchReport::starts},
+                                     {"best_found", &SearchReport::best_found},
+                                     {"seconds", &SearchReport::seconds},
+                                     {"stopped_by_time", &SearchReport::stopped_by_time}});
 }
 
 }  // namespace
 
+json::Format<StudyDirectory> plan_format(const std::vector<std::string>& sheets) {
+  const auto study = json::object<Study>(
+      {{"study", &Study::name},
+       {"created",
+        [](const Study&) {
+          return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+        }},
+       {"seed", &Study::seed},
+       {"design", [](const Study& planned) { return planned.design.type; }},
+       {"model", [](const Study& planned) { return planned.model.term_names(); }}});
+  const auto plan = json::object<Plan>({{"evaluation", &Plan::evaluation, evaluation_format()},
+                                        {"search", &Plan::search, search_format()},
+                                        {"notes", &Plan::notes}});
+  return json::object<StudyDirectory>(
+      {{"format", [](const StudyDirectory&) { return kPlanFormat; }},
+       {"doetune", [](const StudyDirectory&) { return version(); }},
+       {&StudyDirectory::study, study},
+       {"hash", &StudyDirectory::plan_hash},
+       {"sheets", [sheets](const StudyDirectory&) { return sheets; }},
+       {"working_directory", &StudyDirectory::working_directory},
+       {&StudyDirectory::plan, plan}});
+}
+
 std::string plan_json(const StudyDirectory& directory, const std::vector<std::string>& sheets) {
-  const Study& study = directory.study;
-  const ordered_json json{
-      {"format", kPlanFormat},
-      {"doetune", version()},
-      {"study", study.name},
-      {"created", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-      {"seed", study.seed},
-      {"design", study.design.type},
-      {"model", study.model.term_names()},
-      {"hash", directory.plan_hash},
-      {"sheets", sheets},
-      {"region", experimental_region(study)},
-      {"working_directory", directory.working_directory.string()},
-      {"evaluation", evaluation_document(directory.plan.evaluation)},
-      {"search", search_document(directory.plan.search)},
-      {"notes", directory.plan.notes}};
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return plan_format(sheets).text(directory);
 }
 
 }  // namespace doetune::study

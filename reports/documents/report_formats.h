@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_format_fwd.h"
 #include "reports/page/section.h"
 
 namespace doetune::reports {
@@ -25,6 +26,7 @@ std::string html_of(const Page& page);
 std::string markdown_of(const Page& page);
 
 /// The whole report as data: verdict, fit.json, optimum.json, design, runs, findings, figures.
+json::Format<Page> report_format(const study::Study& study = {});
 std::string json_of(const Page& page);
 
 }  // namespace doetune::reports

@@ -3,11 +3,18 @@
 
 #include <string>
 
-#include "analysis/analysis.h"
+#include "analysis/confirmation.h"
+#include "base/json_format_fwd.h"
 
 namespace doetune::reports {
 
-/// JSON text with schema_version.
+/// Of analyses of a study; their schema is the same for any.
+json::Format<analysis::Analysis> fit_format(const study::Study& study = {});
+json::Format<analysis::Analysis> optimum_format(const study::Study& study = {});
+
+json::Format<analysis::Confirmation> confirmation_format();
+
+/// The documents as text.
 std::string fit_json(const analysis::Analysis& analysis);
 std::string optimum_json(const analysis::Analysis& analysis);
 

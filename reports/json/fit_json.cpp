@@ -1,7 +1,4 @@
 // fit.json.
-#include <nlohmann/json.hpp>
-
-#include "analysis/analysis.h"
 #include "analysis/run_quality.h"
 #include "analysis/trust.h"
 #include "reports/json/analysis_json.h"
@@ -11,336 +8,380 @@
 namespace doetune::reports {
 namespace {
 
-using nlohmann::ordered_json;
+using analysis::ResponseAnalysis;
 
-ordered_json coefficient_rows(const std::vector<surfaces::Coefficient>& coefficients) {
-  ordered_json rows = ordered_json::array();
-  for (const surfaces::Coefficient& c : coefficients) {
-    rows.push_back({{"term", c.term},
-                    {"estimate", c.estimate},
-                    {"std_error", number_json(c.std_error)},
-                    {"df", number_json(c.df)},
-                    {"t", number_json(c.t)},
-                    {"p", number_json(c.p)},
-                    {"vif", number_json(c.vif)}});
-  }
-  return rows;
+json::Format<surfaces::Coefficient> coefficient_format() {
+  using surfaces::Coefficient;
+  return json::object<Coefficient>({{"term", &Coefficient::term},
+                                    {"estimate", &Coefficient::estimate},
+                                    {"std_error", &Coefficient::std_error},
+                                    {"df", &Coefficient::df},
+                                    {"t", &Coefficient::t},
+                                    {"p", &Coefficient::p},
+                                    {"vif", &Coefficient::vif}});
 }
 
-ordered_json natural_rows(const surfaces::Fit& fit) {
-  ordered_json rows = ordered_json::array();
-  for (const surfaces::NaturalCoefficient& c : fit.natural_coefficients) {
-    rows.push_back(
-        {{"term", c.term}, {"estimate", c.estimate}, {"std_error", number_json(c.std_error)}});
-  }
-  return rows;
+json::Format<surfaces::NaturalCoefficient> natural_coefficient_format() {
+  using surfaces::NaturalCoefficient;
+  return json::object<NaturalCoefficient>({{"term", &NaturalCoefficient::term},
+                                           {"estimate", &NaturalCoefficient::estimate},
+                                           {"std_error", &NaturalCoefficient::std_error}});
 }
 
-ordered_json anova_rows(const surfaces::Fit& fit) {
-  ordered_json rows = ordered_json::array();
-  for (const surfaces::AnovaRow& row : fit.anova) {
-    rows.push_back({{"source", row.source},
-                    {"df", row.df},
-                    {"sum_of_squares", row.sum_of_squares},
-                    {"mean_square", number_json(row.mean_square)},
-                    {"f", number_json(row.f)},
-                    {"p", number_json(row.p)}});
-  }
-  return rows;
+json::Format<surfaces::AnovaRow> anova_row_format() {
+  using surfaces::AnovaRow;
+  return json::object<AnovaRow>({{"source", &AnovaRow::source},
+                                 {"df", &AnovaRow::df},
+                                 {"sum_of_squares", &AnovaRow::sum_of_squares},
+                                 {"mean_square", &AnovaRow::mean_square},
+                                 {"f", &AnovaRow::f},
+                                 {"p", &AnovaRow::p}});
 }
 
-ordered_json lack_of_fit_json(const surfaces::Fit& fit) {
-  if (!fit.lack_of_fit) return nullptr;
-  return {{"df", fit.lack_of_fit->df},
-          {"df_pure_error", fit.lack_of_fit->df_pure_error},
-          {"f", fit.lack_of_fit->f},
-          {"p", fit.lack_of_fit->p}};
+json::Format<surfaces::LackOfFit> lack_of_fit_format() {
+  using surfaces::LackOfFit;
+  return json::object<LackOfFit>({{"df", &LackOfFit::df},
+                                  {"df_pure_error", &LackOfFit::df_pure_error},
+                                  {"f", &LackOfFit::f},
+                                  {"p", &LackOfFit::p}});
 }
 
-ordered_json certainty_json(const surfaces::ShapeCertainty& certainty) {
-  ordered_json intervals = ordered_json::array();
-  for (const surfaces::Interval& interval : certainty.eigenvalue_intervals) {
-    intervals.push_back(interval_json(interval));
-  }
-  return {{"eigenvalue_intervals", intervals},
-          {"probability",
-           {{"maximum", certainty.maximum},
-            {"minimum", certainty.minimum},
-            {"saddle", certainty.saddle}}}};
+json::Format<surfaces::ShapeCertainty> certainty_format() {
+  using surfaces::ShapeCertainty;
+  const auto probability = json::object<ShapeCertainty>({{"maximum", &ShapeCertainty::maximum},
+                                                         {"minimum", &ShapeCertainty::minimum},
+                                                         {"saddle", &ShapeCertainty::saddle}});
+  return json::object<ShapeCertainty>(
+      {{"eigenvalue_intervals", &ShapeCertainty::eigenvalue_intervals, interval_format()},
+       {"probability", std::identity(), probability}});
 }
 
-ordered_json stationary_json(const analysis::ResponseAnalysis& response) {
-  const surfaces::Fit& fit = *response.fit;
-  if (!fit.stationary_point) return nullptr;
-  const surfaces::StationaryPoint& point = *fit.stationary_point;
-  ordered_json vectors = ordered_json::array();
-  for (Eigen::Index c = 0; c < point.eigenvectors.cols(); ++c) {
-    vectors.push_back(vector_json(point.eigenvectors.col(c)));
-  }
-  ordered_json json{{"settings", settings_json(fit.model.factors(), point.settings)},
-                    {"coded", vector_json(point.coded)},
-                    {"value", point.value},
-                    {"kind", point.kind},
-                    {"eigenvalues", vector_json(point.eigenvalues)},
-                    {"eigenvectors", vectors},
-                    {"inside_region", point.inside_region}};
-  if (response.diagnostics.shape) json.update(certainty_json(*response.diagnostics.shape));
-  return json;
+std::vector<Eigen::VectorXd> eigenvectors(const surfaces::StationaryPoint& point) {
+  const auto columns = point.eigenvectors.colwise();
+  return {columns.begin(), columns.end()};
 }
 
-ordered_json path_json(const std::vector<doe::Factor>& factors,
-                       const std::vector<surfaces::PathPoint>& path) {
-  ordered_json json = ordered_json::array();
-  for (const surfaces::PathPoint& point : path) {
-    json.push_back({{"distance", point.distance},
-                    {"settings", settings_json(factors, point.settings)},
-                    {"mean", point.prediction.response()},
-                    {"confidence_interval", interval_json(point.prediction.confidence_interval())},
-                    {"inside_region", point.inside_region}});
-  }
-  return json;
+json::Format<ResponseAnalysis> stationary_point_format(const std::vector<doe::Factor>& factors) {
+  using surfaces::StationaryPoint;
+  const auto kinds = json::words({"maximum", "minimum", "saddle", "ridge"});
+  const auto point = json::object<StationaryPoint>(
+      {{"settings", &StationaryPoint::settings, settings_format(factors)},
+       {"coded", &StationaryPoint::coded},
+       {"value", &StationaryPoint::value},
+       {"kind", &StationaryPoint::kind, kinds},
+       {"eigenvalues", &StationaryPoint::eigenvalues},
+       {"eigenvectors", eigenvectors},
+       {"inside_region", &StationaryPoint::inside_region}});
+  return json::object<ResponseAnalysis>(
+      {{[](const ResponseAnalysis& response) { return *response.fit->stationary_point; }, point},
+       {[](const ResponseAnalysis& response) { return response.diagnostics.shape; },
+        certainty_format()}});
+}
+
+json::Format<surfaces::PathPoint> path_point_format(const std::vector<doe::Factor>& factors) {
+  using surfaces::PathPoint;
+  return json::object<PathPoint>(
+      {{"distance", &PathPoint::distance},
+       {"settings", &PathPoint::settings, settings_format(factors)},
+       {"mean", [](const PathPoint& point) { return point.prediction.response(); }},
+       {"confidence_interval",
+        [](const PathPoint& point) { return point.prediction.confidence_interval(); },
+        interval_format()},
+       {"inside_region", &PathPoint::inside_region}});
 }
 
 /// Where the response rises and falls fastest from the centre, categorical factors at their first
-/// level; null where the model has no quadratic form.
-ordered_json paths_json(const surfaces::Fit& fit, const doe::Region& region) {
-  const std::vector<doe::Factor>& factors = fit.model.factors();
-  const Eigen::VectorXd at = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(factors.size()));
+/// level.
+struct Paths {
+  std::vector<surfaces::PathPoint> highest, lowest, ascent, descent;
+  std::optional<double> cone_share;
+};
+
+/// Empty where the model has no quadratic form.
+std::optional<Paths> paths_of(const surfaces::Fit& fit, const doe::Region& region) {
+  const auto count = static_cast<Eigen::Index>(fit.model.factors().size());
+  const Eigen::VectorXd at = Eigen::VectorXd::Zero(count);
   const auto ascent = surfaces::steepest_path(fit, region, at, true);
-  if (!ascent) return nullptr;
+  if (!ascent) return std::nullopt;
   const auto descent = surfaces::steepest_path(fit, region, at, false);
-  return {{"ridge_of_highest", path_json(factors, ridge_path(fit, region, at, true))},
-          {"ridge_of_lowest", path_json(factors, ridge_path(fit, region, at, false))},
-          {"steepest_ascent", path_json(factors, ascent->points)},
-          {"steepest_descent", path_json(factors, descent->points)},
-          {"cone_share", number_json(ascent->cone_share)}};
+  return Paths{ridge_path(fit, region, at, true), ridge_path(fit, region, at, false),
+               ascent->points, descent->points, ascent->cone_share};
 }
 
-template <typename Test>
-ordered_json test_json(const std::optional<Test>& test) {
-  if (!test) return nullptr;
-  return {{"statistic", test->statistic}, {"p", test->p}};
+json::Format<Paths> paths_format(const std::vector<doe::Factor>& factors) {
+  const auto point = path_point_format(factors);
+  return json::object<Paths>({{"ridge_of_highest", &Paths::highest, point},
+                              {"ridge_of_lowest", &Paths::lowest, point},
+                              {"steepest_ascent", &Paths::ascent, point},
+                              {"steepest_descent", &Paths::descent, point},
+                              {"cone_share", &Paths::cone_share}});
 }
 
-ordered_json drift_json(const std::optional<surfaces::DriftTest>& drift) {
-  if (!drift) return nullptr;
-  return {
-      {"slope", drift->slope}, {"std_error", drift->std_error}, {"t", drift->t}, {"p", drift->p}};
-}
+struct FittedRun : surfaces::RunInfluence {
+  int run;
+  double fitted, residual;
+};
 
-ordered_json diagnostics_json(const analysis::ResponseAnalysis& response) {
-  ordered_json runs = ordered_json::array();
+std::vector<FittedRun> fitted_runs(const ResponseAnalysis& response) {
+  std::vector<FittedRun> runs;
   for (std::size_t i = 0; i < response.runs.size(); ++i) {
-    const surfaces::RunInfluence& run = response.diagnostics.runs[i];
     const auto row = static_cast<Eigen::Index>(i);
-    runs.push_back({{"run", response.runs[i]},
-                    {"fitted", response.fit->fitted[row]},
-                    {"residual", response.fit->residuals[row]},
-                    {"leverage", run.leverage},
-                    {"studentised", number_json(run.studentised)},
-                    {"deleted", number_json(run.deleted)},
-                    {"cooks_distance", number_json(run.cooks_distance)},
-                    {"dffits", number_json(run.dffits)},
-                    {"outlier", run.outlier},
-                    {"influential", run.influential},
-                    {"high_leverage", run.high_leverage}});
+    runs.push_back({response.diagnostics.runs[i], response.runs[i], response.fit->fitted[row],
+                    response.fit->residuals[row]});
   }
-  return {{"runs", runs},
-          {"drift", drift_json(response.diagnostics.drift)},
-          {"normality", test_json(response.diagnostics.normality)},
-          {"spread", test_json(response.diagnostics.spread)}};
+  return runs;
 }
 
-ordered_json findings_json(const std::vector<analysis::Finding>& found) {
-  constexpr const char* kWeights[] = {"note", "care", "grave"};
-  ordered_json json = ordered_json::array();
-  for (const analysis::Finding& finding : found) {
-    json.push_back({{"weight", kWeights[static_cast<std::size_t>(finding.weight)]},
-                    {"sentence", finding.sentence},
-                    {"remedy", finding.remedy}});
-  }
-  return json;
+json::Format<FittedRun> fitted_run_format() {
+  return json::object<FittedRun>({{"run", &FittedRun::run},
+                                  {"fitted", &FittedRun::fitted},
+                                  {"residual", &FittedRun::residual},
+                                  {"leverage", &FittedRun::leverage},
+                                  {"studentised", &FittedRun::studentised},
+                                  {"deleted", &FittedRun::deleted},
+                                  {"cooks_distance", &FittedRun::cooks_distance},
+                                  {"dffits", &FittedRun::dffits},
+                                  {"outlier", &FittedRun::outlier},
+                                  {"influential", &FittedRun::influential},
+                                  {"high_leverage", &FittedRun::high_leverage}});
 }
 
-ordered_json sequential_json(const std::optional<surfaces::SequentialSummary>& summary) {
-  if (!summary) return nullptr;
-  ordered_json steps = ordered_json::array();
-  for (const surfaces::SequentialStep& step : summary->steps) {
-    steps.push_back({{"model", step.model},
-                     {"aliased", step.aliased},
-                     {"problem", step.problem},
-                     {"df", step.df},
-                     {"sum_of_squares", number_json(step.sum_of_squares)},
-                     {"f", number_json(step.f)},
-                     {"p", number_json(step.p)},
-                     {"lack_of_fit_p", number_json(step.lack_of_fit_p)},
-                     {"sigma", number_json(step.sigma)},
-                     {"r2", number_json(step.r2)},
-                     {"adjusted_r2", number_json(step.adjusted_r2)},
-                     {"predicted_r2", number_json(step.predicted_r2)},
-                     {"press", number_json(step.press)},
-                     {"aicc", number_json(step.aicc)}});
-  }
-  return {{"steps", steps}, {"suggested", summary->suggested}, {"reason", summary->reason}};
+json::Format<analysis::FitDiagnostics> tests_format() {
+  using analysis::FitDiagnostics, surfaces::AssumptionTest, surfaces::DriftTest;
+  const auto drift = json::object<DriftTest>({{"slope", &DriftTest::slope},
+                                              {"std_error", &DriftTest::std_error},
+                                              {"t", &DriftTest::t},
+                                              {"p", &DriftTest::p}});
+  const auto test = json::object<AssumptionTest>(
+      {{"statistic", &AssumptionTest::statistic}, {"p", &AssumptionTest::p}});
+  return json::object<FitDiagnostics>({{"drift", &FitDiagnostics::drift, drift},
+                                       {"normality", &FitDiagnostics::normality, test},
+                                       {"spread", &FitDiagnostics::spread, test}});
 }
 
-ordered_json selection_json(const std::optional<surfaces::Selection>& selection) {
-  if (!selection) return nullptr;
-  ordered_json steps = ordered_json::array(), near = ordered_json::array();
-  for (const surfaces::SelectionStep& step : selection->steps) {
-    steps.push_back({{"term", step.term},
-                     {"entered", step.entered},
-                     {"aicc", step.aicc},
-                     {"p", number_json(step.p)}});
-  }
-  for (const surfaces::NearModel& model : selection->near_best) {
-    near.push_back({{"model", model.terms}, {"aicc", model.aicc}, {"weight", model.weight}});
-  }
-  return {{"steps", steps},
-          {"near_best", near},
-          {"models_compared", selection->models_compared},
-          {"exhaustive", selection->exhaustive},
-          {"warning", selection->warning}};
+json::Format<ResponseAnalysis> diagnostics_format() {
+  return json::object<ResponseAnalysis>({{"runs", fitted_runs, fitted_run_format()},
+                                         {&ResponseAnalysis::diagnostics, tests_format()}});
 }
 
-ordered_json box_cox_json(const std::optional<surfaces::BoxCox>& profile) {
-  if (!profile) return nullptr;
-  return {{"lambda", profile->lambda},
-          {"interval", interval_json(profile->interval)},
-          {"suggestion", surfaces::transform_name(profile->suggestion)}};
+json::Format<analysis::Finding> finding_format() {
+  using analysis::Finding;
+  return json::object<Finding>(
+      {{"weight", &Finding::weight, json::words<Finding::Weight>({"note", "care", "grave"})},
+       {"sentence", &Finding::sentence},
+       {"remedy", &Finding::remedy}});
 }
 
-ordered_json split_plot_json(const std::optional<surfaces::SplitPlot>& split_plot) {
-  if (!split_plot) return nullptr;
-  ordered_json tests = ordered_json::array();
-  for (const surfaces::PartTest& test : split_plot->tests) {
-    tests.push_back({{"source", test.source},
-                     {"df", test.df},
-                     {"df_error", test.df_error},
-                     {"f", test.f},
-                     {"p", number_json(test.p)}});
-  }
-  return {{"whole_plots", split_plot->whole_plots},
-          {"whole_plot_variance", split_plot->whole_plot_variance},
-          {"whole_plot_std_error", split_plot->whole_plot_std_error},
-          {"run_variance", split_plot->run_variance},
-          {"run_std_error", split_plot->run_std_error},
-          {"tests", tests},
-          {"note", split_plot->note}};
+json::Format<surfaces::SequentialSummary> sequential_format() {
+  using surfaces::SequentialStep, surfaces::SequentialSummary;
+  const auto step =
+      json::object<SequentialStep>({{"model", &SequentialStep::model},
+                                    {"aliased", &SequentialStep::aliased},
+                                    {"problem", &SequentialStep::problem},
+                                    {"df", &SequentialStep::df},
+                                    {"sum_of_squares", &SequentialStep::sum_of_squares},
+                                    {"f", &SequentialStep::f},
+                                    {"p", &SequentialStep::p},
+                                    {"lack_of_fit_p", &SequentialStep::lack_of_fit_p},
+                                    {"sigma", &SequentialStep::sigma},
+                                    {"r2", &SequentialStep::r2},
+                                    {"adjusted_r2", &SequentialStep::adjusted_r2},
+                                    {"predicted_r2", &SequentialStep::predicted_r2},
+                                    {"press", &SequentialStep::press},
+                                    {"aicc", &SequentialStep::aicc}});
+  return json::object<SequentialSummary>({{"steps", &SequentialSummary::steps, step},
+                                          {"suggested", &SequentialSummary::suggested},
+                                          {"reason", &SequentialSummary::reason}});
 }
 
-ordered_json choice_json(const std::optional<surfaces::SurfaceChoice>& choice) {
-  if (!choice) return nullptr;
-  ordered_json candidates = ordered_json::array();
-  for (const surfaces::SurfaceCandidate& candidate : choice->candidates) {
-    candidates.push_back({{"name", candidate.name},
-                          {"loo_rms", number_json(candidate.loo_rms)},
-                          {"predicted_r2", number_json(candidate.predicted_r2)},
-                          {"lack_of_fit_p", number_json(candidate.lack_of_fit_p)},
-                          {"problem", candidate.problem}});
-  }
-  return {{"chosen", choice->best().name}, {"reason", choice->reason}, {"candidates", candidates}};
+json::Format<surfaces::Selection> selection_format() {
+  using surfaces::NearModel, surfaces::Selection, surfaces::SelectionStep;
+  const auto step = json::object<SelectionStep>({{"term", &SelectionStep::term},
+                                                 {"entered", &SelectionStep::entered},
+                                                 {"aicc", &SelectionStep::aicc},
+                                                 {"p", &SelectionStep::p}});
+  const auto near = json::object<NearModel>(
+      {{"model", &NearModel::terms}, {"aicc", &NearModel::aicc}, {"weight", &NearModel::weight}});
+  return json::object<Selection>({{"steps", &Selection::steps, step},
+                                  {"near_best", &Selection::near_best, near},
+                                  {"models_compared", &Selection::models_compared},
+                                  {"exhaustive", &Selection::exhaustive},
+                                  {"warning", &Selection::warning}});
 }
 
-ordered_json estimates_json(const std::vector<surfaces::ParameterEstimate>& estimates) {
-  ordered_json json = ordered_json::array();
-  for (const surfaces::ParameterEstimate& estimate : estimates) {
-    json.push_back({{"name", estimate.name},
-                    {"meaning", estimate.meaning},
-                    {"level", estimate.level},
-                    {"estimate", estimate.estimate},
-                    {"std_error", number_json(estimate.std_error)},
-                    {"interval", interval_json(estimate.interval)},
-                    {"at_bound", estimate.at_bound}});
-  }
-  return json;
+json::Format<surfaces::Transform> transform_format() {
+  return json::format<surfaces::Transform>(
+      json::text(), [](const auto& transform) { return surfaces::transform_name(transform); });
+}
+
+json::Format<surfaces::BoxCox> box_cox_format() {
+  using surfaces::BoxCox;
+  return json::object<BoxCox>({{"lambda", &BoxCox::lambda},
+                               {"interval", &BoxCox::interval, interval_format()},
+                               {"suggestion", &BoxCox::suggestion, transform_format()}});
+}
+
+json::Format<surfaces::SplitPlot> split_plot_format() {
+  using surfaces::PartTest, surfaces::SplitPlot;
+  const auto test = json::object<PartTest>({{"source", &PartTest::source},
+                                            {"df", &PartTest::df},
+                                            {"df_error", &PartTest::df_error},
+                                            {"f", &PartTest::f},
+                                            {"p", &PartTest::p}});
+  return json::object<SplitPlot>({{"whole_plots", &SplitPlot::whole_plots},
+                                  {"whole_plot_variance", &SplitPlot::whole_plot_variance},
+                                  {"whole_plot_std_error", &SplitPlot::whole_plot_std_error},
+                                  {"run_variance", &SplitPlot::run_variance},
+                                  {"run_std_error", &SplitPlot::run_std_error},
+                                  {"tests", &SplitPlot::tests, test},
+                                  {"note", &SplitPlot::note}});
+}
+
+json::Format<surfaces::SurfaceChoice> choice_format() {
+  using surfaces::SurfaceCandidate, surfaces::SurfaceChoice;
+  const auto candidate =
+      json::object<SurfaceCandidate>({{"name", &SurfaceCandidate::name},
+                                      {"loo_rms", &SurfaceCandidate::loo_rms},
+                                      {"predicted_r2", &SurfaceCandidate::predicted_r2},
+                                      {"lack_of_fit_p", &SurfaceCandidate::lack_of_fit_p},
+                                      {"problem", &SurfaceCandidate::problem}});
+  return json::object<SurfaceChoice>(
+      {{"chosen", [](const SurfaceChoice& choice) { return choice.best().name; }},
+       {"reason", &SurfaceChoice::reason},
+       {"candidates", &SurfaceChoice::candidates, candidate}});
+}
+
+json::Format<surfaces::ParametricFit> parametric_format() {
+  using surfaces::ParameterEstimate, surfaces::ParametricFit;
+  const auto estimate = json::object<ParameterEstimate>(
+      {{"name", &ParameterEstimate::name},
+       {"meaning", &ParameterEstimate::meaning},
+       {"level", &ParameterEstimate::level},
+       {"estimate", &ParameterEstimate::estimate},
+       {"std_error", &ParameterEstimate::std_error},
+       {"interval", &ParameterEstimate::interval, interval_format()},
+       {"at_bound", &ParameterEstimate::at_bound}});
+  return json::object<ParametricFit>(
+      {{"equation", [](const ParametricFit& fit) { return fit.model.equation; }},
+       {"transform", &ParametricFit::transform, transform_format()},
+       {"sigma", &ParametricFit::sigma},
+       {"r2", &ParametricFit::r2},
+       {"parameters", &ParametricFit::estimates, estimate},
+       {"sizes", &ParametricFit::sizes, estimate},
+       {"notes", &ParametricFit::notes}});
+}
+
+json::Format<surfaces::GaussianProcess> gaussian_process_format() {
+  using Process = surfaces::GaussianProcess;
+  return json::object<Process>(
+      {{"correlations", [](const Process& process) { return process.parameters.correlations; }},
+       {"process_sigma", &Process::process_sigma},
+       {"sigma", &Process::sigma},
+       {"predicted_r2", &Process::predicted_r2},
+       {"loo_coverage", [](const Process& process) { return process.loo_coverage(); }},
+       {"log_likelihood", &Process::log_likelihood}});
 }
 
 /// What the surface that stands in for the polynomial says of itself.
-ordered_json other_json(const surfaces::Surface* surface) {
-  if (const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(surface)) {
-    return {{"equation", parametric->model.equation},
-            {"transform", surfaces::transform_name(parametric->transform)},
-            {"sigma", number_json(parametric->sigma)},
-            {"r2", parametric->r2},
-            {"parameters", estimates_json(parametric->estimates)},
-            {"sizes", estimates_json(parametric->sizes)},
-            {"notes", parametric->notes}};
-  }
-  if (const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(surface)) {
-    return {{"correlations", process->parameters.correlations},
-            {"process_sigma", process->process_sigma},
-            {"sigma", process->sigma},
-            {"predicted_r2", number_json(process->predicted_r2)},
-            {"loo_coverage", process->loo_coverage()},
-            {"log_likelihood", process->log_likelihood}};
-  }
-  return nullptr;
-}
-
-ordered_json feasibility_json(const std::optional<surfaces::Feasibility>& feasibility) {
-  if (!feasibility) return nullptr;
-  return {{"model", feasibility->model.term_names()},
-          {"completed", feasibility->completed},
-          {"infeasible", feasibility->infeasible},
-          {"coefficients", coefficient_rows(feasibility->coefficients)},
-          {"note", feasibility->note}};
+json::Format<surfaces::Surface> other_format() {
+  const auto parametric = parametric_format();
+  const auto process = gaussian_process_format();
+  return json::format<surfaces::Surface>(
+      json::either({parametric.schema, process.schema}), [=](const surfaces::Surface& surface) {
+        if (const auto* fit = dynamic_cast<const surfaces::ParametricFit*>(&surface))
+          return parametric.write(*fit);
+        return process.write(dynamic_cast<const surfaces::GaussianProcess&>(surface));
+      });
 }
 
 /// What is known of the surface besides the polynomial.
-ordered_json surface_document(const analysis::ResponseAnalysis& response) {
-  return {{"kind", doe::word_of(response.kind)},
-          {"other", other_json(response.other.get())},
-          {"choice", choice_json(response.choice)}};
+json::Format<ResponseAnalysis> surface_format() {
+  return json::object<ResponseAnalysis>(
+      {{"kind", [](const ResponseAnalysis& response) { return doe::word_of(response.kind); }},
+       {"other", &ResponseAnalysis::other, other_format()},
+       {"choice", &ResponseAnalysis::choice, choice_format()}});
 }
 
-ordered_json fit_document(const analysis::ResponseAnalysis& response, const doe::Region& region) {
-  const surfaces::Fit& fit = *response.fit;
-  return {{"model", fit.model.term_names()},
-          {"transform", surfaces::transform_name(fit.transform)},
-          {"n", fit.n},
-          {"sigma", number_json(fit.sigma)},
-          {"df_residual", fit.df_residual},
-          {"r2", fit.r2},
-          {"adjusted_r2", number_json(fit.adjusted_r2)},
-          {"predicted_r2", number_json(fit.predicted_r2)},
-          {"press", number_json(fit.press)},
-          {"aicc", number_json(fit.aicc)},
-          {"adequate_precision", number_json(fit.adequate_precision)},
-          {"coefficients", coefficient_rows(fit.coefficients)},
-          {"natural_coefficients", natural_rows(fit)},
-          {"anova", anova_rows(fit)},
-          {"lack_of_fit", lack_of_fit_json(fit)},
-          {"block_effects", coefficient_rows(fit.block_effects)},
-          {"stationary_point", stationary_json(response)},
-          {"paths", paths_json(fit, region)},
-          {"diagnostics", diagnostics_json(response)},
-          {"sequential", sequential_json(response.sequential)},
-          {"selection", selection_json(response.selection)},
-          {"box_cox", box_cox_json(response.box_cox)},
-          {"split_plot", split_plot_json(fit.split_plot)},
-          {"verdict", analysis::trust(response).sentence},
-          {"findings", findings_json(analysis::findings(response))}};
+json::Format<surfaces::Feasibility> feasibility_format() {
+  using surfaces::Feasibility;
+  return json::object<Feasibility>(
+      {{"model", [](const Feasibility& fit) { return fit.model.term_names(); }},
+       {"completed", &Feasibility::completed},
+       {"infeasible", &Feasibility::infeasible},
+       {"coefficients", &Feasibility::coefficients, coefficient_format()},
+       {"note", &Feasibility::note}});
+}
+
+json::Format<surfaces::Fit> summary_format() {
+  using surfaces::Fit;
+  return json::object<Fit>(
+      {{"model", [](const Fit& fit) { return fit.model.term_names(); }},
+       {"transform", &Fit::transform, transform_format()},
+       {"n", &Fit::n},
+       {"sigma", &Fit::sigma},
+       {"df_residual", &Fit::df_residual},
+       {"r2", &Fit::r2},
+       {"adjusted_r2", &Fit::adjusted_r2},
+       {"predicted_r2", &Fit::predicted_r2},
+       {"press", &Fit::press},
+       {"aicc", &Fit::aicc},
+       {"adequate_precision", &Fit::adequate_precision},
+       {"coefficients", &Fit::coefficients, coefficient_format()},
+       {"natural_coefficients", &Fit::natural_coefficients, natural_coefficient_format()},
+       {"anova", &Fit::anova, anova_row_format()},
+       {"lack_of_fit", &Fit::lack_of_fit, lack_of_fit_format()},
+       {"block_effects", &Fit::block_effects, coefficient_format()}});
+}
+
+/// Of a response whose polynomial could be fitted.
+json::Format<ResponseAnalysis> polynomial_format(const study::Study& study) {
+  return json::object<ResponseAnalysis>(
+      {{[](const ResponseAnalysis& response) -> const surfaces::Fit& { return *response.fit; },
+        summary_format()},
+       {"stationary_point",
+        [](const ResponseAnalysis& response) {
+          return response.fit->stationary_point ? &response : nullptr;
+        },
+        stationary_point_format(study.factors)},
+       {"paths",
+        [region = study.region](const ResponseAnalysis& response) {
+          return paths_of(*response.fit, region);
+        },
+        paths_format(study.factors)},
+       {"diagnostics", std::identity(), diagnostics_format()},
+       {"sequential", &ResponseAnalysis::sequential, sequential_format()},
+       {"selection", &ResponseAnalysis::selection, selection_format()},
+       {"box_cox", &ResponseAnalysis::box_cox, box_cox_format()},
+       {"split_plot", [](const ResponseAnalysis& response) { return response.fit->split_plot; },
+        split_plot_format()},
+       {"verdict",
+        [](const ResponseAnalysis& response) { return analysis::trust(response).sentence; }},
+       {"findings", [](const ResponseAnalysis& response) { return analysis::findings(response); },
+        finding_format()}});
+}
+
+json::Format<ResponseAnalysis> response_format(const study::Study& study) {
+  return json::object<ResponseAnalysis>(
+      {{[](const ResponseAnalysis& response) { return response.fit ? &response : nullptr; },
+        polynomial_format(study)},
+       {"problem?", &ResponseAnalysis::problem},
+       {"surface", std::identity(), surface_format()}});
 }
 
 }  // namespace
 
+json::Format<analysis::Analysis> fit_format(const study::Study& study) {
+  using analysis::Analysis;
+  const auto name = [](const ResponseAnalysis& response) { return response.response.name; };
+  return json::document<Analysis>(
+      {{"study", [](const Analysis& analysis) { return analysis.directory->study.name; }},
+       {"responses", &Analysis::responses, json::by_name(name, response_format(study))},
+       {"findings", analysis::run_findings, finding_format()},
+       {"feasibility", &Analysis::feasibility, feasibility_format()}});
+}
+
 std::string fit_json(const analysis::Analysis& analysis) {
-  ordered_json responses = ordered_json::object();
-  for (const analysis::ResponseAnalysis& response : analysis.responses) {
-    ordered_json document = response.fit ? fit_document(response, analysis.directory->study.region)
-                                         : ordered_json::object();
-    if (!response.problem.empty()) document["problem"] = response.problem;
-    document["surface"] = surface_document(response);
-    responses[response.response.name] = std::move(document);
-  }
-  return ordered_json{{"schema_version", kSchemaVersion},
-                      {"study", analysis.directory->study.name},
-                      {"responses", responses},
-                      {"findings", findings_json(analysis::run_findings(analysis))},
-                      {"feasibility", feasibility_json(analysis.feasibility)}}
-             .dump(2) +
-         "\n";
+  return fit_format(analysis.directory->study).text(analysis);
 }
 
 }  // namespace doetune::reports

@@ -4,41 +4,45 @@
 #include <cstdint>
 
 namespace doetune::reports {
-
-using nlohmann::ordered_json;
-
 namespace {
+
 constexpr double kExactInteger = 9007199254740992;  // 2^53
-}
 
-ordered_json number_json(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-ordered_json vector_json(const Eigen::VectorXd& values) {
-  return std::vector<double>(values.begin(), values.end());
-}
-
-ordered_json settings_json(const std::vector<doe::Factor>& factors,
-                           const std::vector<double>& settings) {
-  ordered_json json = ordered_json::object();
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    if (factors[f].is_categorical()) {
-      json[factors[f].name] = factors[f].format(settings[f]);
-    } else if (factors[f].kind != doe::FactorKind::kContinuous &&
-               settings[f] == std::trunc(settings[f]) && std::abs(settings[f]) < kExactInteger) {
-      json[factors[f].name] =
-          static_cast<std::int64_t>(settings[f]);  // 3, which no program mistakes
-    } else {
-      json[factors[f].name] = settings[f];
-    }
+json::Value setting_json(const doe::Factor& factor, double setting) {
+  if (factor.is_categorical()) return factor.format(setting);
+  if (factor.kind != doe::FactorKind::kContinuous && setting == std::trunc(setting) &&
+      std::abs(setting) < kExactInteger) {
+    return static_cast<std::int64_t>(setting);  // 3, which no program mistakes
   }
-  return json;
+  return setting;
 }
 
-ordered_json interval_json(const std::optional<surfaces::Interval>& value) {
-  if (!value) return nullptr;
-  return ordered_json::array({value->low, value->high});
+}  // namespace
+
+json::Format<surfaces::Interval> interval_format() {
+  return json::format<surfaces::Interval>(json::list(json::number()),
+                                          [](const surfaces::Interval& ends) {
+                                            return json::Value{ends.low, ends.high};
+                                          });
+}
+
+json::Format<std::vector<double>> settings_format(const std::vector<doe::Factor>& factors) {
+  return json::format<std::vector<double>>(json::map(json::either({json::number(), json::text()})),
+                                           [factors](const std::vector<double>& settings) {
+                                             json::Value object = json::Value::object();
+                                             for (std::size_t f = 0; f < factors.size(); ++f) {
+                                               object[factors[f].name] =
+                                                   setting_json(factors[f], settings[f]);
+                                             }
+                                             return object;
+                                           });
+}
+
+json::Format<analysis::Verdict> verdict_format() {
+  using analysis::Verdict;
+  const auto status = [](const Verdict& verdict) { return analysis::status_name(verdict.status); };
+  return json::object<Verdict>(
+      {{"status", status}, {"headline", &Verdict::headline}, {"caveats", &Verdict::caveats}});
 }
 
 }  // namespace doetune::reports

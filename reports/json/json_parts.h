@@ -1,28 +1,22 @@
-// Values that several JSON documents hold.
+// Formats that several JSON documents share.
 #pragma once
 
-#include <Eigen/Core>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <vector>
 
+#include "analysis/verdict.h"
+#include "base/json_format.h"
 #include "doe/factor.h"
 #include "surfaces/surface.h"
 
 namespace doetune::reports {
 
-constexpr int kSchemaVersion = 1;
-
-/// null where there is none, or it is not finite.
-nlohmann::ordered_json number_json(const std::optional<double>& value);
-
-/// [low, high], or null.
-nlohmann::ordered_json interval_json(const std::optional<surfaces::Interval>& value);
-
-nlohmann::ordered_json vector_json(const Eigen::VectorXd& values);
+/// [low, high].
+json::Format<surfaces::Interval> interval_format();
 
 /// {"factor": setting}; levels by name.
-nlohmann::ordered_json settings_json(const std::vector<doe::Factor>& factors,
-                                     const std::vector<double>& settings);
+json::Format<std::vector<double>> settings_format(const std::vector<doe::Factor>& factors);
+
+/// The answer, but for the next step.
+json::Format<analysis::Verdict> verdict_format();
 
 }  // namespace doetune::reports

@@ -1,8 +1,6 @@
 // optimum.json.
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
-#include "analysis/analysis.h"
 #include "analysis/confirmation.h"
 #include "reports/json/analysis_json.h"
 #include "reports/json/json_parts.h"
@@ -10,197 +8,224 @@
 namespace doetune::reports {
 namespace {
 
-using nlohmann::ordered_json;
+using analysis::Analysis;
+using surfaces::Optimum;
 
 /// The intervals that hold for all responses together.
-ordered_json simultaneous_json(const surfaces::Intervals& intervals) {
-  return {{"confidence_interval", interval_json(intervals.confidence)},
-          {"prediction_interval", interval_json(intervals.prediction)},
-          {"tolerance_interval", interval_json(intervals.tolerance)}};
+json::Format<surfaces::Intervals> simultaneous_format() {
+  using surfaces::Intervals;
+  return json::object<Intervals>(
+      {{"confidence_interval", &Intervals::confidence, interval_format()},
+       {"prediction_interval", &Intervals::prediction, interval_format()},
+       {"tolerance_interval", &Intervals::tolerance, interval_format()}});
 }
 
-ordered_json candidate_json(const std::vector<doe::Factor>& factors,
-                            const surfaces::Candidate& candidate) {
-  ordered_json responses = ordered_json::object();
-  for (const surfaces::ResponsePrediction& predicted : candidate.predictions) {
-    responses[predicted.name] = {
-        {"mean", predicted.mean},
-        {"confidence_interval", interval_json(predicted.confidence_interval)},
-        {"prediction_interval", interval_json(predicted.prediction_interval)},
-        {"tolerance_interval", interval_json(predicted.tolerance_interval)},
-        {"simultaneous", simultaneous_json(predicted.simultaneous)},
-        {"goal_met", predicted.goal_met},
-        {"goal_met_probability", number_json(predicted.goal_met_probability)}};
-  }
-  return {{"settings", settings_json(factors, candidate.settings)},
-          {"desirability", candidate.desirability},
-          {"responses", responses},
-          {"feasibility", number_json(candidate.feasibility)},
-          {"all_goals_met_probability", number_json(candidate.all_goals_met_probability)}};
+json::Format<surfaces::Candidate> candidate_format(const std::vector<doe::Factor>& factors) {
+  using surfaces::Candidate, surfaces::ResponsePrediction;
+  const auto predicted = json::object<ResponsePrediction>(
+      {{"mean", &ResponsePrediction::mean},
+       {"confidence_interval", &ResponsePrediction::confidence_interval, interval_format()},
+       {"prediction_interval", &ResponsePrediction::prediction_interval, interval_format()},
+       {"tolerance_interval", &ResponsePrediction::tolerance_interval, interval_format()},
+       {"simultaneous", &ResponsePrediction::simultaneous, simultaneous_format()},
+       {"goal_met", &ResponsePrediction::goal_met},
+       {"goal_met_probability", &ResponsePrediction::goal_met_probability}});
+  return json::object<Candidate>(
+      {{"settings", &Candidate::settings, settings_format(factors)},
+       {"desirability", &Candidate::desirability},
+       {"responses", &Candidate::predictions, json::by_name(&ResponsePrediction::name, predicted)},
+       {"feasibility", &Candidate::feasibility},
+       {"all_goals_met_probability", &Candidate::all_goals_met_probability}});
 }
 
-ordered_json gain_json(const surfaces::Gain& gain) {
-  return {{"difference", gain.difference},
-          {"interval", interval_json(gain.interval)},
-          {"ratio", number_json(gain.ratio)},
-          {"ratio_interval", interval_json(gain.ratio_interval)}};
+json::Format<surfaces::Gain> gain_format() {
+  using surfaces::Gain;
+  return json::object<Gain>({{"difference", &Gain::difference},
+                             {"interval", &Gain::interval, interval_format()},
+                             {"ratio", &Gain::ratio},
+                             {"ratio_interval", &Gain::ratio_interval, interval_format()}});
 }
 
-ordered_json gains_json(const std::vector<surfaces::Gain>& gains) {
-  ordered_json json = ordered_json::object();
-  for (const surfaces::Gain& gain : gains) {
-    json[gain.name] = gain_json(gain);
-  }
-  return json;
+json::Format<std::vector<surfaces::Gain>> gains_format() {
+  return json::by_name(&surfaces::Gain::name, gain_format());
 }
 
-ordered_json uncertainty_json(const std::vector<doe::Factor>& factors,
-                              const std::optional<surfaces::OptimumUncertainty>& uncertainty) {
-  if (!uncertainty) return nullptr;
-  ordered_json places = ordered_json::object();
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    const surfaces::FactorUncertainty& place = uncertainty->factors[f];
-    if (factors[f].is_categorical()) {
-      ordered_json shares = ordered_json::object();
-      for (std::size_t level = 0; level < place.shares.size(); ++level) {
-        shares[factors[f].level_names[level]] = place.shares[level];
-      }
-      places[place.name] = {{"shares", shares}};
-    } else {
-      places[place.name] = {{"interval_90", interval_json(place.settings)}};
+/// Where the optimum of a factor may lie: how often at each level, or between which settings.
+json::Format<surfaces::FactorUncertainty> place_format(const std::vector<doe::Factor>& factors) {
+  using surfaces::FactorUncertainty;
+  const auto interval = json::object<FactorUncertainty>(
+      {{"interval_90", &FactorUncertainty::settings, interval_format()}});
+  const auto shares = [factors](const FactorUncertainty& place) {
+    const auto factor = std::find_if(factors.begin(), factors.end(),
+                                     [&](const auto& f) { return f.name == place.name; });
+    json::Value levels = json::Value::object();
+    for (std::size_t level = 0; level < place.shares.size(); ++level) {
+      levels[factor->level_names[level]] = place.shares[level];
     }
-  }
-  return {{"draws", uncertainty->draws},
-          {"exact", uncertainty->exact},
-          {"factors", places},
-          {"best_shares", uncertainty->best_shares},
-          {"expected_desirability_loss", uncertainty->expected_desirability_loss},
-          {"expected_response_loss", number_json(uncertainty->expected_response_loss)}};
-}
-
-ordered_json robustness_json(const surfaces::Robustness& robustness) {
-  ordered_json responses = ordered_json::object();
-  for (const surfaces::RobustResponse& response : robustness.responses) {
-    responses[response.name] = {{"range", interval_json(response.range)},
-                                {"worst", number_json(response.worst)},
-                                {"transmitted_deviation", response.transmitted}};
-  }
-  return {
-      {"responses", responses},
-      {"limits_met_share", robustness.limits_met_share},
-      {"least_all_goals_met_probability", number_json(robustness.least_all_goals_met_probability)}};
-}
-
-ordered_json details_json(const std::vector<doe::Factor>& factors,
-                          const analysis::OptimumDetails& details) {
-  ordered_json equivalents = ordered_json::array(), pareto = ordered_json::array();
-  for (const surfaces::Equivalent& equivalent : details.equivalents) {
-    ordered_json entry = candidate_json(factors, equivalent.candidate);
-    entry["against_best"] = gains_json(equivalent.against_best);
-    equivalents.push_back(std::move(entry));
-  }
-  for (const surfaces::ParetoPoint& point : details.pareto.points) {
-    ordered_json entry = candidate_json(factors, point.candidate);
-    entry["non_dominated_probability"] = point.non_dominated_probability;
-    pareto.push_back(std::move(entry));
-  }
-  ordered_json relaxations = ordered_json::object();
-  for (const surfaces::Relaxation& relaxation : details.relaxations) {
-    relaxations[relaxation.name] = {
-        {"others_can_be_met", relaxation.feasible},
-        {"reachable", relaxation.reachable},
-        {"settings", settings_json(factors, relaxation.candidate.settings)}};
-  }
-  return {{"gains", gains_json(details.gains)},
-          {"uncertainty", uncertainty_json(factors, details.uncertainty)},
-          {"equivalents", equivalents},
-          {"robustness", robustness_json(details.robustness)},
-          {"pareto", pareto},
-          {"relaxations", relaxations}};
-}
-
-/// The goals that were sought, ends of ramps filled in; an open end is null.
-ordered_json goals_json(const analysis::Analysis& analysis) {
-  const auto bound = [](double value) {
-    return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+    return levels;
   };
-  ordered_json goals = ordered_json::object();
-  for (const auto& [name, goal] : analysis.goals) {
-    goals[name] = {{"goal", doe::word_of(goal.type)},
-                   {"low", bound(goal.low)},
-                   {"high", bound(goal.high)},
-                   {"weight", goal.weight},
-                   {"importance", goal.importance}};
-    if (goal.type == surfaces::GoalType::kTarget) goals[name]["target"] = goal.target;
-  }
-  return goals;
+  const auto of_levels =
+      json::object<FactorUncertainty>({{"shares", shares, json::map(json::number())}});
+  return json::format<FactorUncertainty>(
+      json::either({of_levels.schema, interval.schema}), [=](const FactorUncertainty& place) {
+        return (place.shares.empty() ? interval : of_levels).write(place);
+      });
 }
 
-ordered_json measured_json(const surfaces::Prediction& measured, int runs) {
-  return {{"runs", runs},
-          {"mean", number_json(measured.response())},
-          {"confidence_interval", interval_json(measured.confidence_interval())}};
+json::Format<surfaces::OptimumUncertainty> uncertainty_format(
+    const std::vector<doe::Factor>& factors) {
+  using surfaces::FactorUncertainty, surfaces::OptimumUncertainty;
+  return json::object<OptimumUncertainty>(
+      {{"draws", &OptimumUncertainty::draws},
+       {"exact", &OptimumUncertainty::exact},
+       {"factors", &OptimumUncertainty::factors,
+        json::by_name(&FactorUncertainty::name, place_format(factors))},
+       {"best_shares", &OptimumUncertainty::best_shares},
+       {"expected_desirability_loss", &OptimumUncertainty::expected_desirability_loss},
+       {"expected_response_loss", &OptimumUncertainty::expected_response_loss}});
 }
 
-ordered_json confirmed_json(const analysis::ConfirmedResponse& response) {
-  constexpr const char* kHeld[] = {"yes", "open", "no"};
-  ordered_json json = measured_json(response.measured, response.runs);
-  json["expected_interval"] = interval_json(response.range);
-  json["simultaneous_expected_interval"] = interval_json(response.joint_range);
-  json["agrees"] = response.agrees ? ordered_json(*response.agrees) : ordered_json();
-  json["limit_held"] = response.limit
-                           ? ordered_json(kHeld[static_cast<std::size_t>(*response.limit)])
-                           : ordered_json();
-  json["baseline"] = response.baseline ? measured_json(*response.baseline, response.baseline_runs)
-                                       : ordered_json();
-  json["gain"] = response.gain ? gain_json(*response.gain) : ordered_json();
-  return json;
+json::Format<surfaces::Robustness> robustness_format() {
+  using surfaces::Robustness, surfaces::RobustResponse;
+  const auto response =
+      json::object<RobustResponse>({{"range", &RobustResponse::range, interval_format()},
+                                    {"worst", &RobustResponse::worst},
+                                    {"transmitted_deviation", &RobustResponse::transmitted}});
+  return json::object<Robustness>(
+      {{"responses", &Robustness::responses, json::by_name(&RobustResponse::name, response)},
+       {"limits_met_share", &Robustness::limits_met_share},
+       {"least_all_goals_met_probability", &Robustness::least_all_goals_met_probability}});
 }
 
-/// null where no confirmation runs are planned at the optimum.
-ordered_json confirmation_json(const analysis::Analysis& analysis) {
-  constexpr const char* kValidations[] = {"open", "confirmed", "not confirmed", "no gain"};
-  const std::optional<analysis::Confirmation> confirmation = analysis::confirmation_of(analysis);
-  if (!confirmation) return nullptr;
-  ordered_json responses = ordered_json::object();
-  for (const analysis::ConfirmedResponse& response : confirmation->responses) {
-    responses[response.name] = confirmed_json(response);
-  }
-  return {{"judgement", kValidations[static_cast<std::size_t>(confirmation->validation)]},
-          {"runs", confirmation->planned.confirmation},
-          {"baseline_runs", confirmation->planned.baseline},
-          {"completed", confirmation->completed},
-          {"missing", confirmation->missing},
-          {"failed", confirmation->failed},
-          {"responses", responses}};
+json::Format<analysis::OptimumDetails> details_format(const std::vector<doe::Factor>& factors) {
+  using analysis::OptimumDetails, surfaces::Candidate;
+  using surfaces::Equivalent, surfaces::ParetoPoint, surfaces::Relaxation;
+  const auto candidate = candidate_format(factors);
+  const auto equivalent =
+      json::object<Equivalent>({{&Equivalent::candidate, candidate},
+                                {"against_best", &Equivalent::against_best, gains_format()}});
+  const auto point = json::object<ParetoPoint>(
+      {{&ParetoPoint::candidate, candidate},
+       {"non_dominated_probability", &ParetoPoint::non_dominated_probability}});
+  const auto relaxation = json::object<Relaxation>(
+      {{"others_can_be_met", &Relaxation::feasible},
+       {"reachable", &Relaxation::reachable, json::maybe(json::number())},
+       {"settings", [](const Relaxation& relaxed) { return relaxed.candidate.settings; },
+        settings_format(factors)}});
+  return json::object<OptimumDetails>(
+      {{"gains", &OptimumDetails::gains, gains_format()},
+       {"uncertainty", &OptimumDetails::uncertainty, uncertainty_format(factors)},
+       {"equivalents", &OptimumDetails::equivalents, equivalent},
+       {"robustness", &OptimumDetails::robustness, robustness_format()},
+       {"pareto", [](const OptimumDetails& details) { return details.pareto.points; }, point},
+       {"relaxations", &OptimumDetails::relaxations,
+        json::by_name(&Relaxation::name, relaxation)}});
+}
+
+/// As it was sought, ends of ramps filled in; an open end is null.
+json::Format<surfaces::Goal> goal_format() {
+  using surfaces::Goal;
+  const auto target = [](const Goal& goal) {
+    return goal.type == surfaces::GoalType::kTarget ? std::optional(goal.target) : std::nullopt;
+  };
+  return json::object<Goal>({{"goal", [](const Goal& goal) { return doe::word_of(goal.type); }},
+                             {"low", &Goal::low, json::maybe(json::number())},
+                             {"high", &Goal::high, json::maybe(json::number())},
+                             {"weight", &Goal::weight},
+                             {"importance", &Goal::importance},
+                             {"target?", target}});
+}
+
+struct Measured {
+  surfaces::Prediction mean;
+  int runs;
+};
+
+json::Format<Measured> measured_format() {
+  const auto mean = [](const Measured& measured) { return measured.mean.response(); };
+  const auto interval = [](const Measured& measured) {
+    return measured.mean.confidence_interval();
+  };
+  return json::object<Measured>({{"runs", &Measured::runs},
+                                 {"mean", mean, json::maybe(json::number())},
+                                 {"confidence_interval", interval, interval_format()}});
+}
+
+json::Format<analysis::ConfirmedResponse> confirmed_format() {
+  using analysis::ConfirmedResponse, analysis::LimitHeld;
+  const auto measured = [](const ConfirmedResponse& response) {
+    return Measured{response.measured, response.runs};
+  };
+  const auto baseline = [](const ConfirmedResponse& response) {
+    return response.baseline ? std::optional(Measured{*response.baseline, response.baseline_runs})
+                             : std::nullopt;
+  };
+  return json::object<ConfirmedResponse>(
+      {{measured, measured_format()},
+       {"expected_interval", &ConfirmedResponse::range, interval_format()},
+       {"simultaneous_expected_interval", &ConfirmedResponse::joint_range, interval_format()},
+       {"agrees", &ConfirmedResponse::agrees},
+       {"limit_held", &ConfirmedResponse::limit, json::words<LimitHeld>({"yes", "open", "no"})},
+       {"baseline", baseline, measured_format()},
+       {"gain", &ConfirmedResponse::gain, gain_format()}});
+}
+
+std::string study_name(const Analysis& analysis) { return analysis.directory->study.name; }
+
+json::Format<Analysis> found_format(const std::vector<doe::Factor>& factors) {
+  const auto candidate = candidate_format(factors);
+  const auto optimum = json::object<Optimum>({{"feasible", &Optimum::feasible},
+                                              {&Optimum::best, candidate},
+                                              {"alternatives", &Optimum::alternatives, candidate},
+                                              {"baseline", &Optimum::baseline, candidate}});
+  const auto rest = json::object<Optimum>({{"at_bound", &Optimum::at_bound},
+                                           {"global", &Optimum::global},
+                                           {"most_to_gain", &Optimum::most_to_gain}});
+  const auto found = [](const Analysis& analysis) -> const Optimum& { return *analysis.optimum; };
+  const auto details = [](const Analysis& analysis) -> const analysis::OptimumDetails& {
+    return *analysis.details;
+  };
+  return json::document<Analysis>(
+      {{"study", study_name},
+       {found, optimum},
+       {"confirmation", analysis::confirmation_of, confirmation_format()},
+       {"goals", &Analysis::goals, goal_format()},
+       {found, rest},
+       {details, details_format(factors)}});
+}
+
+json::Format<Analysis> none_format() {
+  return json::document<Analysis>({{"study", study_name},
+                                   {"feasible", [](const Analysis&) { return false; }},
+                                   {"problem", &Analysis::optimum_problem}});
 }
 
 }  // namespace
 
-std::string optimum_json(const analysis::Analysis& analysis) {
-  ordered_json json{{"schema_version", kSchemaVersion}, {"study", analysis.directory->study.name}};
-  if (!analysis.optimum) {
-    json["feasible"] = false;
-    json["problem"] = analysis.optimum_problem;
-    return json.dump(2) + "\n";
-  }
-  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
-  const surfaces::Optimum& optimum = *analysis.optimum;
-  json["feasible"] = optimum.feasible;
-  json.update(candidate_json(factors, optimum.best));
-  json["alternatives"] = ordered_json::array();
-  for (const surfaces::Candidate& candidate : optimum.alternatives) {
-    json["alternatives"].push_back(candidate_json(factors, candidate));
-  }
-  json["baseline"] =
-      optimum.baseline ? candidate_json(factors, *optimum.baseline) : ordered_json(nullptr);
-  json["confirmation"] = confirmation_json(analysis);
-  json["goals"] = goals_json(analysis);
-  json["at_bound"] = optimum.at_bound;
-  json["global"] = optimum.global;
-  json["most_to_gain"] = number_json(optimum.most_to_gain);
-  json.update(details_json(factors, *analysis.details));
-  return json.dump(2) + "\n";
+json::Format<analysis::Confirmation> confirmation_format() {
+  using analysis::Confirmation, analysis::ConfirmedResponse;
+  const auto judgement =
+      json::words<Confirmation::Validation>({"open", "confirmed", "not confirmed", "no gain"});
+  return json::object<Confirmation>(
+      {{"judgement", &Confirmation::validation, judgement},
+       {"runs", [](const Confirmation& assessed) { return assessed.planned.confirmation; }},
+       {"baseline_runs", [](const Confirmation& assessed) { return assessed.planned.baseline; }},
+       {"completed", &Confirmation::completed},
+       {"missing", &Confirmation::missing},
+       {"failed", &Confirmation::failed},
+       {"responses", &Confirmation::responses,
+        json::by_name(&ConfirmedResponse::name, confirmed_format())}});
+}
+
+json::Format<Analysis> optimum_format(const study::Study& study) {
+  const auto found = found_format(study.factors), none = none_format();
+  return json::format<Analysis>(
+      json::either({found.schema, none.schema}),
+      [=](const Analysis& analysis) { return (analysis.optimum ? found : none).write(analysis); });
+}
+
+std::string optimum_json(const Analysis& analysis) {
+  return optimum_format(analysis.directory->study).text(analysis);
 }
 
 }  // namespace doetune::reports

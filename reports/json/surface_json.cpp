@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "reports/json/json_parts.h"
 #include "surfaces/fit.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/parametric_model.h"
@@ -11,6 +10,10 @@ namespace doetune::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json vector_json(const Eigen::VectorXd& values) {
+  return std::vector<double>(values.begin(), values.end());
+}
 
 Json triangle(const Eigen::MatrixXd& symmetric) {
   Json list = Json::array();

@@ -13,7 +13,7 @@ extern const std::string_view student;            ///< student.js: Student's t
 extern const std::string_view transforms;         ///< transforms.js: of responses
 extern const std::string_view polynomials;        ///< polynomials.js, as the next two: surfaces
 extern const std::string_view kriging;            ///< kriging.js
-extern const std::string_view parametric_models;  ///< laws.js
+extern const std::string_view parametric_models;  ///< parametric_models.js
 extern const std::string_view evaluate;           ///< evaluate.js: what is predicted with them
 extern const std::string_view theme;              ///< theme.js: how plots look
 extern const std::string_view address;            ///< address.js: a view that can be shared

@@ -5,9 +5,9 @@
 
 #include "analysis/format.h"
 #include "analysis/slice.h"
+#include "base/json_format.h"
 #include "doe/design.h"
 #include "reports/figures/figures.h"
-#include "reports/json/json_parts.h"
 #include "reports/json/surface_json.h"
 
 namespace doetune::reports {
@@ -88,8 +88,8 @@ Json goal_json(const surfaces::Goal* goal, const std::string& unit) {
   if (goal == nullptr) return {};
   return {{"text", analysis::goal_text(*goal, unit)},
           {"is_limit", goal->is_limit()},
-          {"low", number_json(goal->met_low())},
-          {"high", number_json(goal->met_high())},
+          {"low", goal->met_low()},
+          {"high", goal->met_high()},
           {"scale", goal->scale}};
 }
 
@@ -156,7 +156,7 @@ Json run_json(const analysis::Analysis& analysis, const study::PlannedRun& run) 
 Json report_data(const analysis::Analysis& analysis) {
   const analysis::Reference at = analysis::reference(analysis);
   const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
-  Json json = {{"schema_version", kSchemaVersion}, {"study", analysis.directory->study.name}};
+  Json json = {{"schema_version", json::kSchemaVersion}, {"study", analysis.directory->study.name}};
   json["region"] = region_json(analysis.directory->study.region);
   json["feasibility"] = analysis.feasibility ? feasibility_json(*analysis.feasibility) : Json();
   json["factors"] = Json::array();

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/json.h"
+#include "base/json_format.h"
 #include "runner/processes/bounded_file.h"
 #include "runner/processes/untrusted_json.h"
 #include "study/files.h"
@@ -12,57 +10,53 @@
 namespace doetune::runner {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kFile = "attempt.json";
 
+/// All that an attempt is read from and written to.
+template <class Visit>
+void for_each_field(const Visit& visit) {
+  visit("name", &Attempt::name);
+  visit("program", &Attempt::program);
+  visit("arguments", &Attempt::arguments);
+  visit("environment", &Attempt::environment);
+  visit("working_directory", &Attempt::working_directory);
+  visit("host", &Attempt::host);
+  visit("gpus", &Attempt::gpus);
+  visit("gpus_wanted", &Attempt::gpus_wanted);
+  visit("cpus", &Attempt::cpus);
+  visit("processes", &Attempt::processes);
+  visit("time_limit_s", &Attempt::time_limit_s);
+  visit("stop_grace_s", &Attempt::stop_grace_s);
+  visit("hang_after_s", &Attempt::hang_after_s);
+  visit("memory_limit_bytes", &Attempt::memory_limit_bytes);
+  visit("telemetry_hz", &Attempt::telemetry_hz);
+  visit("heartbeat_s", &Attempt::heartbeat_s);
+}
+
 template <class Value>
-std::optional<Value> optional_at(const nlohmann::json& object, const char* key) {
-  const auto& value = object.at(key);
-  return value.is_null() ? std::nullopt : std::optional<Value>(value.get<Value>());
+void read_field(const nlohmann::json& json, Value& value) {
+  json.get_to(value);
+}
+
+template <class Value>
+void read_field(const nlohmann::json& json, std::optional<Value>& value) {
+  if (!json.is_null()) value = json.get<Value>();
 }
 
 Attempt attempt_from_json(const nlohmann::json& object) {
   Attempt attempt;
-  object.at("name").get_to(attempt.name);
-  attempt.program = object.at("program").get<std::string>();
-  object.at("arguments").get_to(attempt.arguments);
-  object.at("environment").get_to(attempt.environment);
-  attempt.working_directory = object.at("working_directory").get<std::string>();
-  object.at("host").get_to(attempt.host);
-  object.at("gpus").get_to(attempt.gpus);
-  object.at("gpus_wanted").get_to(attempt.gpus_wanted);
-  object.at("cpus").get_to(attempt.cpus);
-  object.at("processes").get_to(attempt.processes);
-  object.at("time_limit_s").get_to(attempt.time_limit_s);
-  object.at("stop_grace_s").get_to(attempt.stop_grace_s);
-  attempt.hang_after_s = optional_at<double>(object, "hang_after_s");
-  attempt.memory_limit_bytes = optional_at<std::int64_t>(object, "memory_limit_bytes");
-  object.at("telemetry_hz").get_to(attempt.telemetry_hz);
-  object.at("heartbeat_s").get_to(attempt.heartbeat_s);
+  for_each_field([&](const char* key, auto field) { read_field(object.at(key), attempt.*field); });
   return attempt;
 }
 
 }  // namespace
 
 void write_attempt(const Attempt& attempt) {
-  Json object{{"name", attempt.name}, {"program", attempt.program.string()}};
-  object["arguments"] = attempt.arguments;
-  object["environment"] = attempt.environment;
-  object["working_directory"] = attempt.working_directory.string();
-  object["host"] = attempt.host;
-  object["gpus"] = attempt.gpus;
-  object["gpus_wanted"] = attempt.gpus_wanted;
-  object["cpus"] = attempt.cpus;
-  object["processes"] = attempt.processes;
-  object["time_limit_s"] = attempt.time_limit_s;
-  object["stop_grace_s"] = attempt.stop_grace_s;
-  object["hang_after_s"] = or_null(attempt.hang_after_s);
-  object["memory_limit_bytes"] = or_null(attempt.memory_limit_bytes);
-  object["telemetry_hz"] = attempt.telemetry_hz;
-  object["heartbeat_s"] = attempt.heartbeat_s;
-  study::write_file_durably(attempt.directory / kFile,
-                            object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  json::Value object;
+  for_each_field([&](const char* key, auto field) {
+    object[key] = json::written(attempt.*field, json::Plain());
+  });
+  study::write_file_durably(attempt.directory / kFile, json::text_of(object));
 }
 
 Attempt read_attempt(const std::filesystem::path& directory) {

@@ -1,10 +1,12 @@
-// Factors that the tests of several rooms use.
+// Factors that the tests of several modules use.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "doe/factor.h"
+#include "doe/region.h"
 
 namespace doetune::tests {
 
@@ -52,6 +54,13 @@ inline doe::Factor words(const std::string& name, std::vector<std::string> level
   factor.kind = doe::FactorKind::kCategorical;
   factor.level_names = std::move(levels);
   return factor;
+}
+
+/// The region that a constraint such as "a + b <= 1" leaves.
+inline doe::Region constrained(const std::vector<doe::Factor>& factors, const std::string& text) {
+  std::vector<std::string> names;
+  for (const doe::Factor& factor : factors) names.push_back(factor.name);
+  return doe::Region(factors, {std::make_shared<const doe::Expression>(text, names)}, {});
 }
 
 }  // namespace doetune::tests

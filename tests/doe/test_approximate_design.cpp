@@ -12,15 +12,7 @@
 using namespace doetune;
 using namespace doetune::tests;
 
-namespace {
-
-doe::Region constrained(const std::vector<doe::Factor>& factors, const std::string& text) {
-  std::vector<std::string> names;
-  for (const doe::Factor& factor : factors) names.push_back(factor.name);
-  return doe::Region(factors, {std::make_shared<const doe::Expression>(text, names)}, {});
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("The limits of quadratics on the cube are the known ones", "[doe][approximate]") {
   // Research note, section 3; K = 20 from section 3's "other D anchors".

@@ -75,7 +75,7 @@ TEST_CASE("D-optimal designs reach what theory and the literature know", "[doe][
 TEST_CASE("Too few runs are refused before anything is computed", "[doe][optimal]") {
   // The moments of 2211 columns over such a region took most of a minute.
   doe::DesignRequest wanted = request(numbered_factors(65), "quadratic", 20);
-  wanted.region = doe::Region(wanted.factors, {"x0 + x1 <= 1"}, {});
+  wanted.region = constrained(wanted.factors, "x0 + x1 <= 1");
   CHECK_THROWS_WITH(doe::i_optimal(wanted),
                     Catch::Contains("20 runs cannot determine 2211 coefficients"));
 }

@@ -1,4 +1,4 @@
-#include "judged_network.h"
+#include "evaluated_network.h"
 
 #include <algorithm>
 #include <cmath>

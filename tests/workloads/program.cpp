@@ -21,22 +21,22 @@ bool has_bf16() {
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & wanted) == wanted;
 }
 
-TemporaryDirectory::TemporaryDirectory() {
+ProgramDirectory::ProgramDirectory() {
   static int count = 0;
   path = fs::temp_directory_path() /
          ("doetune-program-" + std::to_string(getpid()) + "-" + std::to_string(++count));
   fs::create_directories(path);
 }
 
-TemporaryDirectory::~TemporaryDirectory() { fs::remove_all(path); }
+ProgramDirectory::~ProgramDirectory() { fs::remove_all(path); }
 
-std::string TemporaryDirectory::read(const std::string& name) const {
+std::string ProgramDirectory::read(const std::string& name) const {
   std::ostringstream text;
   text << std::ifstream(path / name).rdbuf();
   return text.str();
 }
 
-Program::Program(const char* program, const TemporaryDirectory& place, const Arguments& arguments,
+Program::Program(const char* program, const ProgramDirectory& place, const Arguments& arguments,
                  const Variables& environment, const std::string& name, rlim_t memory_limit) {
   pid_ = fork();
   REQUIRE(pid_ >= 0);
@@ -104,12 +104,12 @@ Arguments with(Arguments arguments, const Arguments& more) {
   return arguments;
 }
 
-Variables by_files(const TemporaryDirectory& place) {
+Variables by_files(const ProgramDirectory& place) {
   return {{"DOETUNE_REQUEST", place.path / "request.json"},
           {"DOETUNE_RESULT", place.path / "result.json"}};
 }
 
-Json answer_to(const char* program, const TemporaryDirectory& place, const Json& request,
+Json answer_to(const char* program, const ProgramDirectory& place, const Json& request,
                const Variables& environment) {
   std::ofstream(place / "request.json") << request;
   Variables variables = by_files(place);

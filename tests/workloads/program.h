@@ -18,10 +18,10 @@ using Arguments = std::vector<std::string>;
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// A directory for one test: the program's cache, output and messages.
-struct TemporaryDirectory {
+struct ProgramDirectory {
   std::filesystem::path path;
-  TemporaryDirectory();
-  ~TemporaryDirectory();
+  ProgramDirectory();
+  ~ProgramDirectory();
   std::filesystem::path operator/(const std::string& name) const { return path / name; }
   std::string read(const std::string& name) const;
 };
@@ -30,7 +30,7 @@ struct TemporaryDirectory {
 /// `name.err`. Ended with the object.
 class Program {
  public:
-  Program(const char* program, const TemporaryDirectory& place, const Arguments& arguments,
+  Program(const char* program, const ProgramDirectory& place, const Arguments& arguments,
           const Variables& environment = {}, const std::string& name = "",
           rlim_t memory_limit = RLIM_INFINITY);
   ~Program();
@@ -59,10 +59,10 @@ bool has_bf16();
 Arguments with(Arguments arguments, const Arguments& more);
 
 /// The environment of a run that is asked and answered through request.json and result.json.
-Variables by_files(const TemporaryDirectory& place);
+Variables by_files(const ProgramDirectory& place);
 
 /// The result of a run that is asked so, and must end with code 0.
-Json answer_to(const char* program, const TemporaryDirectory& place, const Json& request,
+Json answer_to(const char* program, const ProgramDirectory& place, const Json& request,
                const Variables& environment = {});
 
 }  // namespace doetune::workloads::test

@@ -25,7 +25,7 @@ inline const Arguments kSmall{
     "--frame_width", "64",  "--frame_height", "64", "--clip_seconds", "0.5", "--warmup",     "0.2",
     "--duration",    "0.3", "--batches",      "2",  "--roofline",     "off"};
 
-inline Program stream_inference(const TemporaryDirectory& place, const Arguments& arguments,
+inline Program stream_inference(const ProgramDirectory& place, const Arguments& arguments,
                                 const Variables& environment = {},
                                 rlim_t memory_limit = RLIM_INFINITY) {
   return Program(DOETUNE_STREAM_INFERENCE, place, arguments, environment, "", memory_limit);
@@ -58,12 +58,12 @@ inline Json immediate_request() {
   return {{"settings", settings}, {"time_limit_s", 900}};
 }
 
-inline Json answer(const TemporaryDirectory& place, const Arguments& arguments) {
+inline Json answer(const ProgramDirectory& place, const Arguments& arguments) {
   REQUIRE(stream_inference(place, arguments).exit_code() == 0);
   return Json::parse(place.read("out"));
 }
 
-inline Json answer_to(const TemporaryDirectory& place, const Json& request) {
+inline Json answer_to(const ProgramDirectory& place, const Json& request) {
   return answer_to(DOETUNE_STREAM_INFERENCE, place, request);
 }
 

@@ -22,7 +22,7 @@ namespace {
 const Arguments kSmall{"--message_bytes", "4096", "--warmup", "0", "--duration", "0.05"};
 const Arguments kEndless{"--message_bytes", "4096", "--duration", "600", "--ranks", "3"};
 
-Program all_reduce(const TemporaryDirectory& place, const Arguments& arguments,
+Program all_reduce(const ProgramDirectory& place, const Arguments& arguments,
                    const Variables& environment = {}, const std::string& name = "") {
   return Program(DOETUNE_ALL_REDUCE, place, arguments, environment, name);
 }
@@ -56,7 +56,7 @@ void wait_until_met(pid_t rank) {
 }  // namespace
 
 TEST_CASE("bandwidths follow from the time by nccl-tests' formula", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const std::string transport : {"shm", "tcp"})
     for (const int ranks : {1, 2, 3}) {
       CAPTURE(transport, ranks);
@@ -76,7 +76,7 @@ TEST_CASE("bandwidths follow from the time by nccl-tests' formula", "[program]")
 }
 
 TEST_CASE("a request file is answered once, by rank 0", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   std::ofstream(place.path / "request.json")
       << R"({"factors": {"ranks": 3}, "settings": {"message_bytes": 4096, "duration": 0.05},
              "repeats": 2, "warmup_s": 0, "cpus": [0], "time_limit_s": 60})";
@@ -87,7 +87,7 @@ TEST_CASE("a request file is answered once, by rank 0", "[program]") {
 }
 
 TEST_CASE("ranks that a launcher started meet, and one answers", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const std::string where = rendezvous();
   Program second = all_reduce(place, kSmall, rank_of(1, 2, where), "second");
   Program first = all_reduce(place, kSmall, rank_of(0, 2, where), "first");
@@ -98,7 +98,7 @@ TEST_CASE("ranks that a launcher started meet, and one answers", "[program]") {
 }
 
 TEST_CASE("a rank with other settings ends all with code 2", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const std::string where = rendezvous();
   Program second =
       all_reduce(place, with(kSmall, {"--iterations", "7"}), rank_of(1, 2, where), "second");
@@ -110,7 +110,7 @@ TEST_CASE("a rank with other settings ends all with code 2", "[program]") {
 }
 
 TEST_CASE("a rank that never comes is named", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Program first =
       all_reduce(place, with(kSmall, {"--arrival_timeout", "0.3"}), rank_of(0, 3, rendezvous()));
   CHECK(first.exit_code() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("a rank that never comes is named", "[program]") {
 }
 
 TEST_CASE("a port in use ends the run with a message that names it", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const FileDescriptor other = listen_at({"127.0.0.1", 0});
   const std::string where = to_text(local_address(other.get()));
   Program first = all_reduce(place, kSmall, rank_of(0, 2, where));
@@ -127,7 +127,7 @@ TEST_CASE("a port in use ends the run with a message that names it", "[program]"
 }
 
 TEST_CASE("wrong inputs end with code 2 before any rank is started", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(all_reduce(place, {"--message_bytes", "6"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Contains("multiple of 4"));
   CHECK(all_reduce(place, {"--transport", "shn"}).exit_code() == 2);
@@ -137,7 +137,7 @@ TEST_CASE("wrong inputs end with code 2 before any rank is started", "[program]"
 }
 
 TEST_CASE("the death of any rank ends the run, named, with nothing left", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
   const auto victim = GENERATE(0, 1, 2);
   const int pause_ms = victim == 1 ? 0 : 800;  // while the ranks meet, and while they measure
@@ -155,7 +155,7 @@ TEST_CASE("the death of any rank ends the run, named, with nothing left", "[prog
 }
 
 TEST_CASE("ranks of a launcher tell which rank died", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const std::string where = rendezvous();
   const Arguments endless{"--message_bytes", "4096", "--duration", "600"};
   for (const std::string transport : {"shm", "tcp"}) {
@@ -175,7 +175,7 @@ TEST_CASE("ranks of a launcher tell which rank died", "[program]") {
 
 #if !defined(__SANITIZE_ADDRESS__)  // UBSan looks at objects through a pipe of its own
 TEST_CASE("a transport that fails on one rank ends the others with its reason", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
   const std::string where = rendezvous();
   const Arguments endless{"--duration", "600", "--transport", transport};
@@ -192,7 +192,7 @@ TEST_CASE("a transport that fails on one rank ends the others with its reason", 
 #endif
 
 TEST_CASE("ranks end with the program that started them, however it ends", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const int signal : {SIGTERM, SIGKILL}) {
     Program program = all_reduce(place, kEndless);
     const auto ranks = program.wait_for_children(3);
@@ -203,7 +203,7 @@ TEST_CASE("ranks end with the program that started them, however it ends", "[pro
 }
 
 TEST_CASE("without its library beside the program, transport nccl ends with code 77", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto copy = place.path / "all-reduce";
   std::filesystem::copy_file(DOETUNE_ALL_REDUCE, copy);
   Program program(copy.c_str(), place, with(kSmall, {"--transport", "nccl"}));
@@ -213,7 +213,7 @@ TEST_CASE("without its library beside the program, transport nccl ends with code
 
 TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with code 77",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   if (std::filesystem::exists("/dev/nvidiactl")) {
     WARN("skipped: there is a GPU");
     return;
@@ -225,7 +225,7 @@ TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with
 #if !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)  // they need the address space themselves
 TEST_CASE("a message that does not fit the memory ends with code 77", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Program program(DOETUNE_ALL_REDUCE, place, {"--message_bytes", "4294967296"}, {}, "",
                   rlim_t{1} << 30);
   CHECK(program.exit_code() == 77);

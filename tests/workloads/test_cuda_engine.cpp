@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "base/random.h"
-#include "judged_network.h"
+#include "evaluated_network.h"
 #include "layer_cases.h"
 #include "workloads/networks/weights.h"
 #include "workloads/video/ycbcr_image.h"
@@ -171,7 +171,7 @@ TEST_CASE("images scaled on the GPU are those of Resizer", "[cuda]") {
     const auto elements = static_cast<std::size_t>(network.input.elements());
     const auto in = compiled->input();
     for (int image = 0; image < 3; ++image)
-      for (int frame = 0; frame < network.sources(); ++frame) {
+      for (int frame = 0; frame < network.images(); ++frame) {
         const YcbcrImage source = noise(100 + 20 * image, 50, 10 * image + frame);
         resizer(source.view(), in.subspan(image * elements, elements), network.input.channels,
                 3 * frame);
@@ -179,7 +179,7 @@ TEST_CASE("images scaled on the GPU are those of Resizer", "[cuda]") {
     compiled->infer(3);
     const std::vector<float> expected(compiled->output().begin(), compiled->output().end());
     for (int image = 0; image < 3; ++image)
-      for (int frame = 0; frame < network.sources(); ++frame)
+      for (int frame = 0; frame < network.images(); ++frame)
         compiled->load(image, noise(100 + 20 * image, 50, 10 * image + frame).view(), frame);
     compiled->infer(3);
     CHECK(std::ranges::equal(compiled->output(), expected));

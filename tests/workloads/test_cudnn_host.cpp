@@ -103,7 +103,7 @@ TEST_CASE("the GPU's reorg is Darknet's", "[cuda]") {
       for (int c = 0; c < input.channels * stride * stride; ++c)
         for (int y = 0; y < height; ++y)
           for (int x = 0; x < width; ++x, ++index) {
-            const Place from = reorg_from(input, stride, c, y, x);
+            const Position from = reorg_from(input, stride, c, y, x);
             const std::int64_t at =
                 (std::int64_t{from.channel} * input.height + from.y) * input.width + from.x;
             different += at != reorg_source(input, stride, index);
@@ -134,7 +134,7 @@ TEST_CASE("threads cover every element of a view once and nothing beyond", "[cud
   const View view{nullptr, 5, 4, 7, 8};
   std::set<std::int64_t> seen;
   for (std::uint32_t i = 0; i < 5 * 4 * 7 * kImages; ++i) {
-    const Place at = place_of(i, view.channels, view.height, view.width);
+    const Position at = position_of(i, view.channels, view.height, view.width);
     seen.insert(pixel_at(view, at.image, at.y, at.x) + at.channel);
   }
   CHECK(seen.size() == 5 * 4 * 7 * kImages);

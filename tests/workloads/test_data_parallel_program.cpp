@@ -20,12 +20,12 @@ namespace {
 const Arguments kSmall{"--network",  "small-cnn", "--batch_size", "8", "--warmup", "0",
                        "--duration", "0.1",       "--values",     "3", "--ranks",  "2"};
 
-Program train(const TemporaryDirectory& place, const Arguments& arguments,
+Program train(const ProgramDirectory& place, const Arguments& arguments,
               const Variables& environment = {}) {
   return Program(DOETUNE_TRAIN_DATA_PARALLEL, place, arguments, environment);
 }
 
-Json answer(const TemporaryDirectory& place, const Arguments& arguments) {
+Json answer(const ProgramDirectory& place, const Arguments& arguments) {
   REQUIRE(train(place, arguments).exit_code() == 0);
   return Json::parse(place.read("out"));
 }
@@ -33,7 +33,7 @@ Json answer(const TemporaryDirectory& place, const Arguments& arguments) {
 constexpr int kSteps = 9;  // one before the measurement, and its values
 
 /// What is learnt in so many steps, from a batch that ranks share out unevenly.
-std::vector<float> learnt(const TemporaryDirectory& place, const Arguments& more) {
+std::vector<float> learnt(const ProgramDirectory& place, const Arguments& more) {
   const Arguments steps =
       with(kSmall, {"--baseline", "false", "--batch_size", "10", "--learning_rate", "0.05",
                     "--duration", "0", "--values", "8", "--weights_file", place / "weights"});
@@ -51,7 +51,7 @@ constexpr double kRounding = kSteps * 0x1p-24;
 }  // namespace
 
 TEST_CASE("throughput, speed-up and efficiency follow from the times of steps", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json result = answer(place, kSmall);
   const Json& responses = result["responses"];
   const double throughput = responses["throughput"];
@@ -65,7 +65,7 @@ TEST_CASE("throughput, speed-up and efficiency follow from the times of steps", 
 }
 
 TEST_CASE("one, two and four ranks begin at the same loss and learn", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Arguments steps = with(kSmall, {"--baseline", "false", "--learning_rate", "0.02"});
   const Json one = answer(place, with(steps, {"--ranks", "1"}))["notes"];
   CHECK(one["last_loss"] < one["first_loss"]);
@@ -81,7 +81,7 @@ TEST_CASE("one, two and four ranks begin at the same loss and learn", "[program]
 
 TEST_CASE("processes learn the weights that one learns from the joined batch, to rounding",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto start = learnt(place, {"--ranks", "1", "--learning_rate", "0"});
   const auto alone = learnt(place, {"--ranks", "1"});
   CHECK(std::ssize(alone) ==
@@ -98,7 +98,7 @@ TEST_CASE("processes learn the weights that one learns from the joined batch, to
 }
 
 TEST_CASE("a speed-up is as precise as both times that it is made of", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto precise = [&](const char* values) {
     return answer(place, with(kSmall, {"--duration", "0", "--values", values}));
   };
@@ -112,7 +112,7 @@ TEST_CASE("a speed-up is as precise as both times that it is made of", "[program
 }
 
 TEST_CASE("weights that cannot be written are told before the training", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(train(place, with(kSmall, {"--duration", "600", "--weights_file", place / "no/weights"}))
             .exit_code() == 2);
   CHECK_THAT(place.read("err"), Contains("weights_file") && Contains("no/weights") &&
@@ -120,13 +120,13 @@ TEST_CASE("weights that cannot be written are told before the training", "[progr
 }
 
 TEST_CASE("more ranks than images are refused", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(train(place, with(kSmall, {"--batch_size", "1"})).exit_code() == 2);
   CHECK_THAT(place.read("err"), Contains("batch_size = 1") && Contains("2 ranks"));
 }
 
 TEST_CASE("stages begin at the loss of the whole network and learn what it learns", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Arguments steps = with(kSmall, {"--baseline", "false", "--learning_rate", "0.02",
                                         "--duration", "0", "--values", "8"});
   const Json whole = answer(place, with(steps, {"--ranks", "1"}))["notes"];
@@ -140,7 +140,7 @@ TEST_CASE("stages begin at the loss of the whole network and learn what it learn
 }
 
 TEST_CASE("batches and networks that cannot be shared out are refused", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto refused = [&](const Arguments& more) {
     CHECK(train(place, with(kSmall, more)).exit_code() == 2);
     return place.read("err");
@@ -154,7 +154,7 @@ TEST_CASE("batches and networks that cannot be shared out are refused", "[progra
 }
 
 TEST_CASE("a diverging loss is told with its step, and the times are still measured", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json result = answer(place, with(kSmall, {"--learning_rate", "1e6", "--values", "8"}));
   CHECK(result["notes"]["diverged_at_step"] >= 1);  // the first loss is that of guessing
   CHECK(result["notes"]["diverged_at_step"] <= 3);
@@ -162,7 +162,7 @@ TEST_CASE("a diverging loss is told with its step, and the times are still measu
 }
 
 TEST_CASE("ranks without a GPU of their own end with code 77 and the reason", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   if (std::filesystem::exists("/dev/nvidiactl")) {
     WARN("skipped: there is a GPU");
     return;
@@ -174,14 +174,14 @@ TEST_CASE("ranks without a GPU of their own end with code 77 and the reason", "[
 }
 
 TEST_CASE("a precision that the CPU lacks ends all ranks with code 77", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(train(place, with(kSmall, {"--precision", "bf16"}), {{"ONEDNN_MAX_CPU_ISA", "AVX2"}})
             .exit_code() == 77);
   CHECK_THAT(place.read("err"), Contains("rank 0 of 2") && Contains("lacks"));
 }
 
 TEST_CASE("the death of a rank in training ends the run, named, with nothing left", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Program program = train(place, with(kSmall, {"--duration", "600", "--baseline", "false"}));
   const auto ranks = program.wait_for_children(2);
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -192,7 +192,7 @@ TEST_CASE("the death of a rank in training ends the run, named, with nothing lef
 }
 
 TEST_CASE("the death of a stage ends the run, named, with nothing left", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto victim = GENERATE(0, 2);
   const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
   CAPTURE(victim, transport);
@@ -211,7 +211,7 @@ TEST_CASE("the death of a stage ends the run, named, with nothing left", "[progr
 #if !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)  // they need the address space themselves
 TEST_CASE("a batch that does not fit the memory ends all ranks with code 77", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const char* parallelism : {"data", "model"}) {
     Program program(DOETUNE_TRAIN_DATA_PARALLEL, place,
                     with(kSmall, {"--baseline", "false", "--batch_size", "65536", "--parallelism",

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "judged_network.h"
+#include "evaluated_network.h"
 #include "layer_cases.h"
 #include "workloads/networks/weights.h"
 

@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 const Variables kNoGpu{{"CUDA_VISIBLE_DEVICES", ""}};
 
 /// The exit code; output and messages are in the files `out` and `err`.
-int run(const TemporaryDirectory& place, const char* program, const Arguments& arguments) {
+int run(const ProgramDirectory& place, const char* program, const Arguments& arguments) {
   return Program(program, place, arguments, kNoGpu).exit_code();
 }
 
-Json answer(const TemporaryDirectory& place, const char* program, const Json& request) {
+Json answer(const ProgramDirectory& place, const char* program, const Json& request) {
   return answer_to(program, place, request, kNoGpu);
 }
 
@@ -40,7 +40,7 @@ const Json kNetwork =
 }  // namespace
 
 TEST_CASE("the rate of a product is its operations over its time", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json result =
       answer(place, DOETUNE_GEMM, {{"factors", {{"k", 80}}}, {"settings", kProduct}});
   const double time = result["responses"]["time"];
@@ -52,7 +52,7 @@ TEST_CASE("the rate of a product is its operations over its time", "[program]") 
 }
 
 TEST_CASE("m, n and k are the size where they are not given", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json settings = joined(kQuick, {{"size", 24}, {"n", 48}});
   const Json result = answer(place, DOETUNE_GEMM, {{"settings", settings}});
   const double time = result["responses"]["time"];
@@ -60,7 +60,7 @@ TEST_CASE("m, n and k are the size where they are not given", "[program]") {
 }
 
 TEST_CASE("bandwidth is bytes over time, as STREAM counts", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const auto& [kind, arrays] : {std::pair("copy", 2), std::pair("triad", 3)}) {
     const Json result =
         answer(place, DOETUNE_COPY, {{"factors", {{"kind", kind}}}, {"settings", kArrays}});
@@ -71,7 +71,7 @@ TEST_CASE("bandwidth is bytes over time, as STREAM counts", "[program]") {
 }
 
 TEST_CASE("throughput of a network is its batch over the latency", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json result = answer(place, DOETUNE_NETWORK_INFERENCE, {{"settings", kNetwork}});
   const double latency = result["responses"]["latency"];
   CHECK(result["responses"]["throughput"].get<double>() == Approx(2 / latency));
@@ -79,7 +79,7 @@ TEST_CASE("throughput of a network is its batch over the latency", "[program]") 
 }
 
 TEST_CASE("fractions are of the ceilings in the notes, which are measured once", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json on = joined(kProduct, {{"roofline", "cached"}});
   const Json first = answer(place, DOETUNE_GEMM, {{"settings", on}});
   const Json second = answer(place, DOETUNE_GEMM, {{"settings", on}});
@@ -92,7 +92,7 @@ TEST_CASE("fractions are of the ceilings in the notes, which are measured once",
 }
 
 TEST_CASE("repeats and a wanted precision are obeyed", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json result =
       answer(place, DOETUNE_GEMM,
              {{"settings", kProduct}, {"repeats", 3}, {"precision", 0.9}, {"max_time_s", 5}});
@@ -101,7 +101,7 @@ TEST_CASE("repeats and a wanted precision are obeyed", "[program]") {
 }
 
 TEST_CASE("the network, its weights and a batch are written where asked", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   answer(place, DOETUNE_NETWORK_INFERENCE,
          {{"settings", joined(kNetwork, {{"dump", (place / "there").string()}})}});
   const Json network = Json::parse(place.read("there/network.json"));
@@ -114,7 +114,7 @@ TEST_CASE("the network, its weights and a batch are written where asked", "[prog
 }
 
 TEST_CASE("every response is described, and given or explained", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const auto& [program, settings] :
        {std::pair(DOETUNE_GEMM, kProduct), std::pair(DOETUNE_COPY, kArrays),
         std::pair(DOETUNE_NETWORK_INFERENCE, kNetwork)}) {
@@ -129,7 +129,7 @@ TEST_CASE("every response is described, and given or explained", "[program]") {
 }
 
 TEST_CASE("wrong inputs end with code 2 and say what was expected", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(run(place, DOETUNE_GEMM, {"--m", "0"}) == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("1 to 65536"));
   CHECK(run(place, DOETUNE_GEMM, {"--prezision", "bf16"}) == 2);
@@ -142,7 +142,7 @@ TEST_CASE("wrong inputs end with code 2 and say what was expected", "[program]")
 }
 
 TEST_CASE("a device or precision that is not there ends with code 77", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const char* program : {DOETUNE_GEMM, DOETUNE_COPY, DOETUNE_NETWORK_INFERENCE}) {
     CHECK(run(place, program, {"--device", "cuda"}) == 77);
     CHECK_THAT(place.read("err"), Catch::Contains("CUDA") || Catch::Contains("GPU"));
@@ -156,7 +156,7 @@ TEST_CASE("a device or precision that is not there ends with code 77", "[program
 }
 
 TEST_CASE("an answer that cannot be written ends with code 1", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   fs::create_symlink("/dev/full", place / "out");
   CHECK(run(place, DOETUNE_GEMM,
             {"--size", "8", "--duration", "0", "--warmup", "0", "--roofline", "off"}) == 1);
@@ -164,7 +164,7 @@ TEST_CASE("an answer that cannot be written ends with code 1", "[program]") {
 
 TEST_CASE("weights that are cut off, and a place that cannot be written, end with code 1",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   std::ofstream(place / "short.weights") << "0123456789";
   const Arguments small{"--input_size", "32", "--roofline", "off",
                         "--duration",   "0",  "--warmup",   "0"};
@@ -176,7 +176,7 @@ TEST_CASE("weights that are cut off, and a place that cannot be written, end wit
 
 TEST_CASE("the example's script runs doetune's engine, and tells of a framework that is missing",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   std::ofstream(place / "doetune")
       << "#!/bin/sh\nshift 2\nexec '" DOETUNE_NETWORK_INFERENCE "' \"$@\"\n";
   fs::permissions(place / "doetune", fs::perms::owner_all);

@@ -13,14 +13,14 @@ const Arguments kSmall{"--images", "10",         "--image_size", "64",       "--
                        "4",        "--duration", "0.1",          "--warmup", "0.05",
                        "--device", "cpu",        "--threads",    "1"};
 
-Program program(const TemporaryDirectory& place, const Arguments& arguments) {
+Program program(const ProgramDirectory& place, const Arguments& arguments) {
   return {DOETUNE_INPUT_PIPELINE, place, with(kSmall, arguments)};
 }
 
 }  // namespace
 
 TEST_CASE("a pipeline answers with rates and shares of its time", "[pipeline]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const Arguments& each : {Arguments{"--readers", "2"},
                                 {"--format", "loose"},
                                 {"--step", "none"},
@@ -46,7 +46,7 @@ TEST_CASE("a pipeline answers with rates and shares of its time", "[pipeline]") 
 }
 
 TEST_CASE("a pipeline without a step is idle, held up by decoding", "[pipeline]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   REQUIRE(program(place, {"--step", "none", "--image_size", "512"}).exit_code() == 0);
   const Json result = Json::parse(place.read("out"));
   CHECK(result["responses"]["idle_share"] > 0.5);
@@ -55,7 +55,7 @@ TEST_CASE("a pipeline without a step is idle, held up by decoding", "[pipeline]"
 
 TEST_CASE("a pipeline measures until it is as precise as wanted, and as often as asked",
           "[pipeline]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   std::ofstream(place.path / "request.json") << Json{{"seed", 1},
                                                      {"factors", {{"readers", 1}}},
                                                      {"settings",
@@ -78,7 +78,7 @@ TEST_CASE("a pipeline measures until it is as precise as wanted, and as often as
 }
 
 TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(program(place, {"--memory", "unified"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Contains("pageable, pinned, resident"));
   CHECK(program(place, {"--memory", "pinned"}).exit_code() == 77);
@@ -94,7 +94,7 @@ TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
 
 TEST_CASE("a pipeline refuses what it would have to keep in memory before it makes images",
           "[pipeline]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(program(place, {"--prefetch_depth", "1024", "--batch_size", "4096", "--input_size", "224"})
             .exit_code() == 77);
   CHECK_THAT(place.read("err"), Contains("1025 batches of 4096 images: 2527907020800 bytes"));
@@ -102,7 +102,7 @@ TEST_CASE("a pipeline refuses what it would have to keep in memory before it mak
 }
 
 TEST_CASE("loose files without a directory for them are a wrong input", "[pipeline]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto refused = [&](const Variables& environment) {
     Program program(DOETUNE_INPUT_PIPELINE, place, with(kSmall, {"--format", "loose"}),
                     environment);
@@ -116,7 +116,7 @@ TEST_CASE("loose files without a directory for them are a wrong input", "[pipeli
 }
 
 TEST_CASE("images that vanish end a pipeline with their name", "[pipeline]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   REQUIRE(program(place, {"--format", "loose"}).exit_code() == 0);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(place.path))
     if (entry.path().extension() == ".jpg") std::filesystem::remove(entry.path());

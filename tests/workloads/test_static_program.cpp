@@ -30,25 +30,25 @@ const Arguments kGenerated = with(kSmall, {"--images", "30"});
 const Arguments kTracknet{"--model",  "tracknet", "--input_size", "72",
                           "--warmup", "0",        "--roofline",   "off"};
 
-Program static_inference(const TemporaryDirectory& place, const Arguments& arguments,
+Program static_inference(const ProgramDirectory& place, const Arguments& arguments,
                          const Variables& environment = {}) {
   return Program(DOETUNE_STATIC_INFERENCE, place, arguments, environment);
 }
 
-Json answer(const TemporaryDirectory& place, const Arguments& arguments) {
+Json answer(const ProgramDirectory& place, const Arguments& arguments) {
   Program program = static_inference(place, arguments);
   REQUIRE(program.exit_code() == 0);
   return Json::parse(place.read("out"));
 }
 
 /// Runs it, checks that it fails with the code, and returns what it says.
-std::string failure(const TemporaryDirectory& place, const Arguments& arguments, int code) {
+std::string failure(const ProgramDirectory& place, const Arguments& arguments, int code) {
   Program program = static_inference(place, arguments);
   CHECK(program.exit_code() == code);
   return place.read("err");
 }
 
-Json answer_to(const TemporaryDirectory& place, const Json& request) {
+Json answer_to(const ProgramDirectory& place, const Json& request) {
   return answer_to(DOETUNE_STATIC_INFERENCE, place, request);
 }
 
@@ -63,7 +63,7 @@ Json small_request() {
 }
 
 /// A directory of PPM images of 20 x 16 pixels, each with a gradient of its own.
-std::string make_images(const TemporaryDirectory& place, int count) {
+std::string make_images(const ProgramDirectory& place, int count) {
   const auto directory = place / "images";
   std::filesystem::create_directories(directory / "more");
   for (int i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ std::string make_images(const TemporaryDirectory& place, int count) {
 }  // namespace
 
 TEST_CASE("throughput is images over total time, whatever the settings", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const Arguments& settings : {Arguments{},
                                     {"--executors_per_gpu", "3", "--batch_size", "4"},
                                     {"--executors_per_gpu", "2", "--schedule", "static",
@@ -103,7 +103,7 @@ TEST_CASE("throughput is images over total time, whatever the settings", "[progr
 }
 
 TEST_CASE("executors, batch size and schedule do not change what is detected", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Arguments images =
       with(kSmall, {"--source", make_images(place, 23), "--confidence_threshold", "0.01"});
   const Json alone = answer(place, images);
@@ -122,7 +122,7 @@ TEST_CASE("executors, batch size and schedule do not change what is detected", "
 }
 
 TEST_CASE("every network runs", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json described = answer(place, {"--describe"});
   for (const Json& model : described["factors"][0]["levels"]) {
     CAPTURE(model);
@@ -142,7 +142,7 @@ TEST_CASE("every network runs", "[program]") {
 }
 
 TEST_CASE("speed-up is against one of the executors alone, where it was measured", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(answer(place, kGenerated)["responses"]["speed_up"] == 1);
   const Arguments two = with(kGenerated, {"--executors_per_gpu", "2", "--batch_size", "1"});
   const Json measured = answer(place, two);
@@ -155,7 +155,7 @@ TEST_CASE("speed-up is against one of the executors alone, where it was measured
 }
 
 TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   SECTION("passes and repeats") {
     Json request = small_request();
     request["settings"]["passes"] = 3;
@@ -196,7 +196,7 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
 
 TEST_CASE("a video is processed at its own rate, and one that ends early as far as it goes",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   make_video(place / "whole.avi", {"mpeg4", 40});
   const Arguments whole = with(kSmall, {"--source", place / "whole.avi"});
   const Json json = answer(place, with(whole, {"--executors_per_gpu", "2", "--batch_size", "3"}));
@@ -216,7 +216,7 @@ TEST_CASE("a video is processed at its own rate, and one that ends early as far 
 }
 
 TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto says = [&](const Arguments& arguments, int code, const char* what) {
     CHECK_THAT(failure(place, with(kSmall, arguments), code), Catch::Contains(what));
   };
@@ -240,7 +240,7 @@ TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[pr
 }
 
 TEST_CASE("a broken image ends the run, named, or is left out if asked", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const std::string images = make_images(place, 10);
   std::filesystem::resize_file(place / "images/4.ppm", 100);
   const Arguments arguments = with(kSmall, {"--source", images, "--batch_size", "4"});
@@ -257,7 +257,7 @@ TEST_CASE("a broken image ends the run, named, or is left out if asked", "[progr
 
 TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever works on it",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   make_video(place / "in.mp4", {"mpeg4", 11});
   const auto track = [&](const char* output, const Arguments& settings) {
     return answer(place, with(with(kTracknet, {"--source", place / "in.mp4", "--output",
@@ -287,7 +287,7 @@ TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever w
 }
 
 TEST_CASE("tracknet's frames must be of one size, and its video must have a place", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const std::string images = make_images(place, 3);
   CHECK_THAT(failure(place, with(kTracknet, {"--source", images, "--output", "/nowhere/x.avi"}), 1),
              Catch::Contains("/nowhere/x.avi"));
@@ -303,7 +303,7 @@ TEST_CASE("tracknet's frames must be of one size, and its video must have a plac
 }
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const int pause_ms : {0, 500}) {  // while it starts, and at work
     Program program = static_inference(
         place, with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
@@ -318,7 +318,7 @@ TEST_CASE("the death of an executor ends the run, named, with nothing left", "[p
 }
 
 TEST_CASE("executors end with the program, however it ends", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const int signal : {SIGTERM, SIGKILL}) {
     Program program = static_inference(
         place, with(kGenerated, {"--executors_per_gpu", "2", "--duration", "600"}));
@@ -330,7 +330,7 @@ TEST_CASE("executors end with the program, however it ends", "[program]") {
 }
 
 TEST_CASE("without a GPU the device cuda ends with code 77 and says why", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Program program = static_inference(place, with(kGenerated, {"--device", "cuda"}),
                                      {{"CUDA_VISIBLE_DEVICES", ""}});
   CHECK(program.exit_code() == 77);

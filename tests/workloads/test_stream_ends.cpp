@@ -5,7 +5,7 @@ using namespace doetune;
 using namespace doetune::workloads::test;
 
 TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   CHECK(stream_inference(place, {"--exekutors_per_gpu", "2"}).exit_code() == 2);
   CHECK_THAT(place.read("err"), Catch::Contains("executors_per_gpu"));
   CHECK(stream_inference(place, {"--decode_rate", "20", "--source_fps", "10"}).exit_code() == 2);
@@ -24,7 +24,7 @@ TEST_CASE("wrong inputs end with code 2 and say why", "[program]") {
 }
 
 TEST_CASE("without a GPU, device cuda ends at once with code 77 and why", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Program program =
       stream_inference(place, with(kSmall, {"--device", "cuda"}), {{"CUDA_VISIBLE_DEVICES", ""}});
   CHECK(program.exit_code() == 77);
@@ -33,7 +33,7 @@ TEST_CASE("without a GPU, device cuda ends at once with code 77 and why", "[prog
 }
 
 TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   std::ofstream(place.path / "short.weights") << "0123456789";
   CHECK(stream_inference(place, with(kSmall, {"--weights", place.path / "short.weights"}))
             .exit_code() == 1);
@@ -41,7 +41,7 @@ TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]"
 }
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const int pause_ms : {0, 700}) {  // while it starts, and in the stream
     Program program =
         stream_inference(place, with(kSmall, {"--executors_per_gpu", "3", "--duration", "600"}));
@@ -56,7 +56,7 @@ TEST_CASE("the death of an executor ends the run, named, with nothing left", "[p
 }
 
 TEST_CASE("the death of a process of several executors ends the run too", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Program program =
       stream_inference(place, with(kSmall, {"--executors_per_gpu", "3", "--sharing", "stream",
                                             "--decoders", "2", "--duration", "600"}));
@@ -71,7 +71,7 @@ TEST_CASE("the death of a process of several executors ends the run too", "[prog
 }
 
 TEST_CASE("executors end with the coordinator, however it ends, and leave no file", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto before = entries("/dev/shm");
   fs::create_directories(place.path / "tmp");
   for (const int signal : {SIGTERM, SIGKILL})
@@ -92,7 +92,7 @@ TEST_CASE("executors end with the coordinator, however it ends, and leave no fil
 
 TEST_CASE("what a program leaves that is killed while it makes a video is used up by the next",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   {
     Program program = stream_inference(
         place,
@@ -112,7 +112,7 @@ TEST_CASE("what a program leaves that is killed while it makes a video is used u
 }
 
 TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const std::string sharing : {"process", "stream"}) {
     // oneDNN pretends to be on an older CPU.
     Program program = stream_inference(
@@ -127,7 +127,7 @@ TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
 #if !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)  // they need the address space themselves
 TEST_CASE("settings that do not fit the memory end with code 77", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Arguments large{"--batch_size",  "256", "--input_size", "416",
                         "--decode_rate", "30",  "--interval",   "4"};
   Program program = stream_inference(place, with(kSmall, large), {}, rlim_t{1} << 30);

@@ -7,7 +7,7 @@ using namespace doetune;
 using namespace doetune::workloads::test;
 
 TEST_CASE("throughput is images over processing time, whatever the settings", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   for (const Arguments& settings : {Arguments{},
                                     {"--executors_per_gpu", "3", "--batch_size", "1"},
                                     {"--executors_per_gpu", "2", "--precision",
@@ -31,7 +31,7 @@ TEST_CASE("throughput is images over processing time, whatever the settings", "[
 
 TEST_CASE("the number of executors and the batch size do not change what is detected",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   // The first two micro-batches, whatever their speed.
   const Arguments two = with(kSmall, {"--arrival", "immediate", "--warmup", "0", "--duration", "0",
                                       "--confidence_threshold", "0.01"});
@@ -43,7 +43,7 @@ TEST_CASE("the number of executors and the batch size do not change what is dete
 
 TEST_CASE("how executors are placed, decoders and their number do not change what is detected",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto same = [&](const std::string& codec, const std::vector<Arguments>& ways) {
     // 5 cameras, and clips that repeat.
     const Arguments some = with(kSmall, {"--channels", "5", "--input_size", "96", "--codec", codec,
@@ -65,7 +65,7 @@ TEST_CASE("how executors are placed, decoders and their number do not change wha
 
 TEST_CASE("beyond queue_limit the oldest micro-batches are dropped, and none waits longer",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Arguments overloaded =
       with(kSmall, {"--channels", "60", "--decode_rate", "30", "--interval", "0.05", "--input_size",
                     "96", "--threads", "1", "--warmup", "0", "--duration", "0", "--batches", "4"});
@@ -81,7 +81,7 @@ TEST_CASE("beyond queue_limit the oldest micro-batches are dropped, and none wai
 }
 
 TEST_CASE("channels max finds the most that are sustained, and measures at them", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Json request = immediate_request();
   request["settings"].update({{"channels", "max"},
                               {"arrival", "realtime"},
@@ -103,7 +103,7 @@ TEST_CASE("channels max finds the most that are sustained, and measures at them"
 }
 
 TEST_CASE("a search for channels keeps the time limit", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Json request = immediate_request();
   request["settings"].update({{"channels", "max"}, {"interval", 1}});
   request["time_limit_s"] = 3;
@@ -115,7 +115,7 @@ TEST_CASE("a search for channels keeps the time limit", "[program]") {
 }
 
 TEST_CASE("a request file is answered by a result file", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Json settings = small_settings();
   std::ofstream(place.path / "request.json") << Json{{"study", "s"},
                                                      {"run", 1},
@@ -136,7 +136,7 @@ TEST_CASE("a request file is answered by a result file", "[program]") {
 }
 
 TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Json settings = small_settings();
   settings.erase("warmup");
   settings["arrival"] = "immediate";
@@ -158,7 +158,7 @@ TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[pro
 
 TEST_CASE("repeats that the time limit leaves no room for are left out, and the result says so",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Json settings = small_settings();
   std::ofstream(place.path / "request.json")
       << Json{{"settings", settings}, {"repeats", 1000}, {"time_limit_s", 4}};
@@ -170,7 +170,7 @@ TEST_CASE("repeats that the time limit leaves no room for are left out, and the 
 
 TEST_CASE("a percentile is given where the micro-batches are enough for it, else a note",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Arguments quick = with(kSmall, {"--arrival", "immediate", "--duration", "0"});
   const Json few = answer(place, with(quick, {"--batches", "11"}));
   CHECK(few["responses"].contains("processing_time_p50"));
@@ -185,7 +185,7 @@ TEST_CASE("a percentile is given where the micro-batches are enough for it, else
 }
 
 TEST_CASE("a measurement for a fixed time tells its window and why it ended", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const double before_s = monotonic_s();
   const Json result = answer(place, kSmall);
   CHECK(result["stopped_by"] == "minimum time reached");
@@ -198,7 +198,7 @@ TEST_CASE("a measurement for a fixed time tells its window and why it ended", "[
 }
 
 TEST_CASE("a wanted precision decides how long to measure", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const auto measured = [&](const Json& wanted) {
     Json request = immediate_request();
     request.update(wanted);
@@ -232,7 +232,7 @@ TEST_CASE("a wanted precision decides how long to measure", "[program]") {
 
 TEST_CASE("a percentile that the stream cannot bring together in time is refused before it starts",
           "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Json request = immediate_request();
   request["settings"]["arrival"] = "realtime";  // 662 intervals of 0.2 s
   request.update({{"max_time_s", 100}, {"responses", {"processing_time_p99"}}});
@@ -242,7 +242,7 @@ TEST_CASE("a percentile that the stream cannot bring together in time is refused
 }
 
 TEST_CASE("describe names the responses that a run gives", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Json described = answer(place, {"--describe"});
   const Json result = answer(place, kSmall);
   CHECK(described["name"] == "stream-inference");
@@ -253,7 +253,7 @@ TEST_CASE("describe names the responses that a run gives", "[program]") {
 }
 
 TEST_CASE("a time limit ends the measurement early, and the result says so", "[program]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   std::ofstream(place.path / "request.json") << Json{{"settings",
                                                       {{"input_size", 32},
                                                        {"frame_width", 64},

@@ -30,7 +30,7 @@ struct Answer {
 
 Answer ask(const Arguments& arguments, rlim_t memory_limit = RLIM_INFINITY,
            const Variables& environment = {}) {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(kSmallTraining, arguments), environment, "",
                   memory_limit);
   const int code = program.exit_code();
@@ -132,7 +132,7 @@ TEST_CASE("wrong inputs end with 2 and say what was expected", "[train]") {
   refused({"--selection", "uncertainty", "--rounds", "2"}, "at least 3 epochs");
   refused({"--data", "/nowhere"}, "/nowhere/train.bin");
   refused({"--data_size", "50001"}, "1 to 50000");
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   fs::create_directory(place.path / "train.bin");
   refused({"--data", place.path}, "train.bin: it is not a regular file");
   fs::remove(place.path / "train.bin");
@@ -168,7 +168,7 @@ TEST_CASE("settings that the machine cannot run end with 77", "[train]") {
 }
 
 TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const Arguments keeping =
       with(kSmallTraining, {"--epochs", "1000", "--checkpoint", place.path / "kept"});
   {
@@ -183,7 +183,7 @@ TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
 }
 
 TEST_CASE("a training that was killed goes on and ends as if nothing had happened", "[train]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const fs::path kept = place.path / "kept";
   const Arguments longer = with(kSmallTraining, {"--epochs", "40"});
   const Answer whole = ask({"--epochs", "40"});
@@ -211,7 +211,7 @@ TEST_CASE("a training that was killed goes on and ends as if nothing had happene
 
 TEST_CASE("a repeat that does not fit into the time limit is not begun, what there is counts",
           "[train]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   Json request = {{"settings", settings_of(2)}, {"seed", 1}, {"repeats", 3}, {"time_limit_s", 1e6}};
   const Json all = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
   REQUIRE(all["repeats"]["accuracy"].size() == 3);
@@ -236,7 +236,7 @@ TEST_CASE("a repeat that does not fit into the time limit is not begun, what the
 }
 
 TEST_CASE("repeats that were done are not made again after an interruption", "[train]") {
-  const TemporaryDirectory place;
+  const ProgramDirectory place;
   const fs::path kept = place.path / "kept";
   Json request = {{"settings", settings_of(40)}, {"seed", 1}, {"repeats", 2}};
   const Json whole = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
