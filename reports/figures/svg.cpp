@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "reports/figures/ticks.h"
 #include "study/csv.h"
@@ -26,6 +27,7 @@ std::string px(double value) {
 constexpr double kLetter = 6.4;  // width of a letter of a tick's label
 constexpr std::size_t kLongest = 14;
 constexpr std::size_t kMaxTitled = 300;  // circles
+constexpr std::size_t kMaxDots = 5000;   // of one kind: many more cover each other
 
 double letters(std::string_view text) { return static_cast<double>(character_count(text)); }
 
@@ -146,20 +148,53 @@ void Chart::curve(const Polyline& points, std::string_view name, const Attribute
 }
 
 void Chart::circle(Point at, double radius, const Attributes& attributes, std::string_view title) {
+  const std::size_t row = numbers_.size();
   note(title.substr(0, title.rfind(": ")), at);
   if (!inside(at)) return;
   if (radius != circles_.radius || attributes != circles_.attributes) {
     write_circles();
     circles_ = {radius, attributes, {}};
   }
-  circles_.each.emplace_back(pixel(at), title);
+  circles_.each.push_back({pixel(at), std::string(title), row, numbers_.size()});
+}
+
+/// Keeps the first circle in each cell of a grid, so that the cloud keeps its outline and those
+/// that stand alone. The numbers of the others are left out too.
+void Chart::thin_circles() {
+  std::vector<Circle>& all = circles_.each;
+  const std::size_t count = all.size();
+  std::vector<std::size_t> kept;
+  for (double side = circles_.radius; kept.empty() || kept.size() > kMaxDots; side *= 1.25) {
+    std::set<std::pair<long, long>> taken;
+    kept.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Point at = all[i].at;
+      if (taken.emplace(std::lround(at.x / side), std::lround(at.y / side)).second) {
+        kept.push_back(i);
+      }
+    }
+  }
+  std::string numbers = numbers_.substr(0, all.front().row);
+  for (std::size_t i = 0, next = 0; i < count; ++i) {
+    const bool stays = next < kept.size() && kept[next] == i;
+    const std::size_t begin = stays ? all[i].row : all[i].row_end;
+    const std::size_t end = i + 1 < count ? all[i + 1].row : numbers_.size();
+    numbers += numbers_.substr(begin, end - begin);
+    if (stays) all[next++] = std::move(all[i]);
+  }
+  numbers_ = std::move(numbers);
+  all.resize(kept.size());
+  thinned_ = fmt::format("{} of {} points drawn", kept.size(), count);
 }
 
 /// Many as one path of dots, each a line of no length with round ends.
 void Chart::write_circles() {
+  if (circles_.each.size() > kMaxDots) thin_circles();
   if (circles_.each.size() > kMaxTitled) {
     std::string d;
-    for (const auto& [at, title] : circles_.each) d += "M" + px(at.x) + " " + px(at.y) + "h0";
+    for (const Circle& circle : circles_.each) {
+      d += "M" + px(circle.at.x) + " " + px(circle.at.y) + "h0";
+    }
     marks_.empty("path", {{"d", d},
                           {"stroke", fill_of(circles_.attributes)},
                           {"stroke-opacity", "0.6"},
@@ -167,9 +202,10 @@ void Chart::write_circles() {
                           {"stroke-width", px(1.4 * circles_.radius)}});
   } else if (!circles_.each.empty()) {
     marks_.open("g", circles_.attributes);
-    for (const auto& [at, title] : circles_.each) {
-      marks_.open("circle", {{"cx", px(at.x)}, {"cy", px(at.y)}, {"r", px(circles_.radius)}});
-      marks_.element("title", title).close();
+    for (const Circle& circle : circles_.each) {
+      marks_.open("circle",
+                  {{"cx", px(circle.at.x)}, {"cy", px(circle.at.y)}, {"r", px(circles_.radius)}});
+      marks_.element("title", circle.title).close();
     }
     marks_.close();
   }
@@ -276,7 +312,7 @@ std::string Chart::finish(std::string_view description) {
                    {"role", "img"},
                    {"color", "#222"},
                    {"font-family", "system-ui, sans-serif"}});
-  svg.element("title", description).element("metadata", numbers_);
+  svg.element("title", description).element("metadata", carried_.empty() ? numbers_ : carried_);
   svg.open("defs");
   svg.open("clipPath", {{"id", id_ + "-clip"}});
   svg.empty("rect", {{"x", px(size_.left)},
@@ -295,6 +331,14 @@ std::string Chart::finish(std::string_view description) {
   svg.close();
   svg.empty("rect", {{"class", "paper"}, {"width", "100%"}, {"height", "100%"}, {"fill", "#fff"}});
   svg.raw(clipped_.take()).raw(frame()).raw(marks_.take());
+  if (!thinned_.empty()) {
+    svg.element("text", thinned_,
+                {{"x", px(size_.width - right_)},
+                 {"y", px(top_ - 3)},
+                 {"font-size", "10"},
+                 {"fill", "currentColor"},
+                 {"text-anchor", "end"}});
+  }
   return svg.close().take();
 }
 

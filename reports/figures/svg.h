@@ -33,8 +33,9 @@ Axis linear_axis(std::string title, double low, double high, double margin = 0.0
 /// Two axes and marks in their coordinates. Regions and lines are cut off at the axes; circles,
 /// stars and labels lie above them, whole, and are left out where their place is outside. Labels of
 /// the axes have the room they need: those that would touch are tilted. Where circles are many they
-/// are drawn without their titles. The finished drawing
-/// carries the numbers of its circles and curves: CSV in a metadata element.
+/// are drawn without their titles, and of thousands only some of those that cover each other, which
+/// the drawing says. The finished drawing carries the numbers of its circles and curves: CSV in a
+/// metadata element.
 class Chart {
  public:
   struct Size {
@@ -52,7 +53,7 @@ class Chart {
   void region(const std::vector<Polyline>& rings, const Attributes& attributes);
   void line(const Polyline& points, const Attributes& attributes);
   /// These numbers, as CSV, instead of those of circles and curves.
-  void carry(std::string csv) { numbers_ = std::move(csv); }
+  void carry(std::string csv) { carried_ = std::move(csv); }
 
   /// A line that stands for data of that name: its points are among the numbers.
   void curve(const Polyline& points, std::string_view name, const Attributes& attributes);
@@ -80,6 +81,7 @@ class Chart {
   bool x_labels_touch() const;
   void note(std::string_view name, Point at);
   void write_circles();
+  void thin_circles();
   bool inside(Point at) const;
   std::string path(const Polyline& points, bool closed) const;
 
@@ -89,14 +91,21 @@ class Chart {
   double top_ = 12, right_ = 14, bottom_ = 46;
   Markup clipped_;  ///< regions and lines
   Markup marks_;    ///< what lies above them
+  struct Circle {
+    Point at;  ///< in pixels
+    std::string title;
+    std::size_t row = 0, row_end = 0;  ///< of numbers_
+  };
   struct Circles {  ///< neighbours that look the same
     double radius = 0;
     Attributes attributes;
-    std::vector<std::pair<Point, std::string>> each;  ///< in pixels, with its title
+    std::vector<Circle> each;
   };
   Circles circles_;      ///< not yet among the marks
   bool tilted_ = false;  ///< the labels of the horizontal axis
   std::string numbers_;  ///< CSV
+  std::string carried_;  ///< instead of them
+  std::string thinned_;  ///< what is said of points that are not drawn
 };
 
 /// The colour at share 0..1 of viridis, "#rrggbb": even to the eye, legible to the colour-blind and

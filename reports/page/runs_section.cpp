@@ -14,7 +14,8 @@
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kManyRuns = 60;  // whose table opens on demand
+constexpr std::size_t kManyRuns = 60;   // whose table opens on demand
+constexpr std::size_t kMaxRows = 2000;  // of a table; a browser takes long to lay out more
 
 /// "n1, GPU 0"
 std::string place_text(const study::RunRecord& record) {
@@ -129,6 +130,7 @@ void write_telemetry(const analysis::Analysis& analysis, Markup& out) {
   }
   std::vector<std::vector<Cell>> rows;
   for (const auto& [run, record] : analysis.records) {
+    if (rows.size() == kMaxRows) break;
     rows.push_back({{std::to_string(run)}});
     for (const study::Quantity& quantity : measured) {
       const auto value = record.telemetry.find(std::string(quantity.name));
@@ -171,9 +173,16 @@ void write_runs(const Page& page, Markup& out) {
                                    : ""));
   write_bottlenecks(analysis, out);
   std::vector<std::vector<Cell>> rows;
-  for (const study::PlannedRun& run : runs) rows.push_back(row(analysis, columns, run));
+  for (const study::PlannedRun& run : runs) {
+    if (rows.size() < kMaxRows) rows.push_back(row(analysis, columns, run));
+  }
   const bool many = runs.size() > kManyRuns;
-  if (many) open_details("Table of all runs", out);
+  if (many) {
+    open_details(rows.size() == runs.size()
+                     ? "Table of all runs"
+                     : fmt::format("Table of the first {} runs; results.csv has all", kMaxRows),
+                 out);
+  }
   write_table(header(analysis, columns), rows, out);
   if (many) out.close();
   write_telemetry(analysis, out);

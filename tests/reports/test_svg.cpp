@@ -1,6 +1,7 @@
 // Static charts: their labels have room, and they carry their numbers.
 #include <catch2/catch.hpp>
 
+#include "base/random.h"
 #include "reports/figures/svg.h"
 #include "reports/figures/ticks.h"
 #include "study/csv.h"
@@ -73,4 +74,24 @@ TEST_CASE("A thousand circles cost little", "[reports][svg]") {
   const std::string svg = chart.finish("x");
   CHECK_THAT(svg, !Contains("<circle"));
   CHECK(svg.size() < 50'000);
+}
+
+TEST_CASE("Of tens of thousands of circles those are drawn that do not cover each other",
+          "[reports][svg]") {
+  Chart chart("a", linear_axis("x", 0, 1000), linear_axis("y", 0, 1000));
+  doetune::RandomStream random(7, 0);
+  for (int i = 0; i < 50'000; ++i) {
+    chart.circle({random.uniform() * 400, random.uniform() * 400}, 4, {{"fill", "red"}}, "cloud");
+  }
+  chart.circle({900, 900}, 4, {{"fill", "red"}}, "alone: 900");
+  const std::string svg = chart.finish("x");
+  CHECK(svg.size() < 400'000);
+  CHECK_THAT(svg, Contains("of 50001 points drawn"));
+  const auto rows = doetune::study::parse_csv(text_between(svg, "<metadata>", "</metadata>"));
+  std::size_t dots = 0;
+  for (std::size_t at = 0; (at = svg.find("h0", at)) != std::string::npos; ++at) ++dots;
+  CHECK(dots > 500);
+  CHECK(dots <= 5000);
+  CHECK(rows.size() == dots + 1);  // the numbers are those of what is drawn
+  CHECK(rows.back().cells == std::vector<std::string>{"alone", "900", "900"});
 }
