@@ -32,6 +32,10 @@ class Broken(Exception):
     """A promise that was not kept."""
 
 
+class Impossible(Exception):
+    """What this machine does not allow."""
+
+
 def require(holds, words):
     if not holds:
         raise Broken(words)
@@ -42,6 +46,29 @@ def alive(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+class Mounted:
+    """An ext4 file system in a file, for as long as the block lasts."""
+
+    def __init__(self, image, directory, make=False):
+        self.image, self.directory, self.make = image, directory, make
+
+    def command(self, *arguments):
+        try:
+            done = subprocess.run([*map(str, arguments)], capture_output=True, text=True)
+        except FileNotFoundError as problem:
+            raise Impossible(str(problem)) from problem
+        if done.returncode != 0:
+            raise Impossible(f"{arguments[0]}: {done.stderr.strip()}")
+
+    def __enter__(self):
+        if self.make:
+            self.command("mkfs.ext4", "-q", "-F", self.image)
+        self.command("mount", "-o", "loop", self.image, self.directory)
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "--lazy", self.directory], check=True)
 
 
 class Campaign:
@@ -57,10 +84,10 @@ class Campaign:
 
     # What the kinds of faults are made of.
 
-    def study(self, seconds=0.15, daemons=False, **run):
+    def study(self, seconds=0.15, daemons=False, below=None, **run):
         """RUNS runs; where wished, each leaves two daemons, one without an environment."""
         self.studies += 1
-        path = self.directory / f"{self.studies}"
+        path = (below or self.directory) / f"{self.studies}"
         script = "; ".join(f"{wiped}setsid sleep 3600 >/dev/null 2>&1 & echo $! >>{path}/daemons"
                            for wiped in ("", "env -i ")) if daemons else ""
         section = {"telemetry": 0, "launcher": "local", "timeout": "20 s", **run}
@@ -142,7 +169,9 @@ class Campaign:
                                    cwd=study.path, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         self.kill(process, 0.05)
-        self.call("plan", "study.yaml", "-o", "planned", "--force", directory=study.path)
+        again = self.call("plan", "study.yaml", "-o", "planned", directory=study.path)
+        require(again.returncode == 0 or "already contains a plan" in again.stderr,
+                f"the same command does not make the plan: {again.stderr}")
         self.finish(study, study.path / "planned")
 
     def killed_augment(self):
@@ -286,8 +315,40 @@ class Campaign:
             self.call("run", study.directory, env=environment)
             self.finish(study)
 
+    def power_cut(self):
+        """A file system's device is copied without a sync: after plan, in a run, after it."""
+        self.studies += 1
+        image, disk = self.directory / f"{self.studies}.ext4", self.directory / f"{self.studies}.disk"
+        with open(image, "wb") as file:
+            file.truncate(32 << 20)
+        disk.mkdir()
+        with Mounted(image, disk, make=True):
+            study = self.study(below=disk)
+            cuts = [(self.copied_device(image), 0)]
+            doetune = study.start()
+            study.wait_for(lambda: self.completed(study))
+            time.sleep(self.random.uniform(0, 0.5))
+            doetune.send_signal(signal.SIGSTOP)
+            acknowledged = len(self.completed(study))
+            cuts.append((self.copied_device(image), acknowledged))
+            doetune.send_signal(signal.SIGCONT)
+            require(doetune.wait(60) == 0, study.words())
+            cuts.append((self.copied_device(image), RUNS))
+        for device, count in cuts:
+            with Mounted(device, disk):
+                self.call("status", study.directory)
+                kept = len(self.completed(study))
+                require(kept >= count, f"{count} runs were acknowledged, {kept} are left")
+                self.finish(study)
+
+    def copied_device(self, image):
+        self.studies += 1
+        copy = self.directory / f"{self.studies}.ext4"
+        subprocess.run(["cp", "--sparse=always", image, copy], check=True)
+        return copy
+
     KINDS = (killed_run, killed_plan, killed_augment, killed_import, flipped_bit,
-             closed_descriptors, suspended, moved, copied, killed_check, failing_calls)
+             closed_descriptors, suspended, moved, copied, killed_check, failing_calls, power_cut)
 
     def round(self, only):
         for kind in self.KINDS:
@@ -298,6 +359,8 @@ class Campaign:
             try:
                 kind(self)
                 words = "ok"
+            except Impossible as reason:
+                words = f"not possible here: {reason}"
             except (Broken, AssertionError, subprocess.TimeoutExpired) as problem:
                 words = f"BROKEN: {problem}"
                 self.broken.append(name)
