@@ -82,8 +82,8 @@ class Study:
         journal = self.directory / "runs.jsonl"
         if not journal.exists():
             return []
-        lines = journal.read_text().splitlines()[1:]
-        return [json.loads(line) for line in lines]
+        lines = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
+        return [line for line in lines if "sheet" not in line]
 
     def completed(self):
         return [record for record in self.records() if record["status"] == "completed"]
