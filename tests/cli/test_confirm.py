@@ -135,7 +135,7 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
                                    stdout=subprocess.DEVNULL, text=True)
         journal = self.directory / "tune/runs.jsonl"
         for _ in range(600):
-            if journal.read_bytes().count(b"\n") >= 1 + planned + 2:
+            if journal.read_bytes().count(b'"status"') >= planned + 2:
                 break
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
