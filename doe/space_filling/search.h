@@ -1,10 +1,10 @@
 // What the searches for space-filling designs have in common.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/random.h"
 
 namespace doetune::doe {
@@ -23,13 +23,11 @@ class Stopwatch {
  public:
   explicit Stopwatch(std::optional<double> limit_s) : limit_s_(limit_s) {}
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double seconds() const { return seconds_since(begin_); }
   bool expired() const { return limit_s_ && seconds() >= *limit_s_; }
 
  private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Clock::time_point begin_ = Clock::now();
   std::optional<double> limit_s_;
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Faults of every kind, at random moments: nothing acknowledged is lost, mistaken or doubled.
 
-campaign.py DOETUNE LIBRARY [--rounds N] [--seed N] [--only NAME]
+campaign.py DOETUNE LIBRARY [--rounds N] [--seed N] [--only NAME] [--file-system NAME]
 
 LIBRARY is failing_calls, which makes system calls of doetune fail. One round has each kind of fault
 at least once and takes about a minute; the counts of all rounds are printed at the end.
@@ -49,9 +49,12 @@ def alive(pid):
 
 
 class Mounted:
-    """An ext4 file system in a file, for as long as the block lasts."""
+    """A file system in a file, for as long as the block lasts; made anew where its type is given."""
 
-    def __init__(self, image, directory, make=False):
+    MAKE = {"ext4": ("mkfs.ext4", "-q", "-F"), "xfs": ("mkfs.xfs", "-q", "-f"),
+            "btrfs": ("mkfs.btrfs", "-q", "-f")}
+
+    def __init__(self, image, directory, make=None):
         self.image, self.directory, self.make = image, directory, make
 
     def command(self, *arguments):
@@ -64,16 +67,18 @@ class Mounted:
 
     def __enter__(self):
         if self.make:
-            self.command("mkfs.ext4", "-q", "-F", self.image)
+            self.command(*self.MAKE[self.make], self.image)
         self.command("mount", "-o", "loop", self.image, self.directory)
 
     def __exit__(self, *_):
-        subprocess.run(["umount", "--lazy", self.directory], check=True)
+        if subprocess.run(["umount", self.directory], stderr=subprocess.DEVNULL).returncode != 0:
+            subprocess.run(["umount", "--lazy", self.directory], check=True)
 
 
 class Campaign:
-    def __init__(self, doetune, library, directory, seed):
+    def __init__(self, doetune, library, directory, seed, file_system):
         self.doetune = os.path.abspath(doetune)
+        self.file_system = file_system
         self.library = os.path.abspath(library)
         self.directory = pathlib.Path(directory)
         self.random = random.Random(seed)
@@ -318,11 +323,11 @@ class Campaign:
     def power_cut(self):
         """A file system's device is copied without a sync: after plan, in a run, after it."""
         self.studies += 1
-        image, disk = self.directory / f"{self.studies}.ext4", self.directory / f"{self.studies}.disk"
+        image, disk = self.directory / f"{self.studies}.img", self.directory / f"{self.studies}.disk"
         with open(image, "wb") as file:
-            file.truncate(32 << 20)
+            file.truncate((32 if self.file_system == "ext4" else 512) << 20)
         disk.mkdir()
-        with Mounted(image, disk, make=True):
+        with Mounted(image, disk, make=self.file_system):
             study = self.study(below=disk)
             cuts = [(self.copied_device(image), 0)]
             doetune = study.start()
@@ -343,7 +348,7 @@ class Campaign:
 
     def copied_device(self, image):
         self.studies += 1
-        copy = self.directory / f"{self.studies}.ext4"
+        copy = self.directory / f"{self.studies}.img"
         subprocess.run(["cp", "--sparse=always", image, copy], check=True)
         return copy
 
@@ -377,10 +382,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--only", help="one kind of fault, as it is printed")
+    parser.add_argument("--file-system", choices=Mounted.MAKE, default="ext4",
+                        help="whose device loses its power")
     options = parser.parse_args()
     print(f"seed {options.seed}, {options.rounds} rounds", flush=True)
     with tempfile.TemporaryDirectory(prefix="doetune-faults-") as directory:
-        campaign = Campaign(options.doetune, options.library, directory, options.seed)
+        campaign = Campaign(options.doetune, options.library, directory, options.seed,
+                            options.file_system)
         for _ in range(options.rounds):
             campaign.round(options.only)
     for (name, end), count in sorted(campaign.counts.items()):
