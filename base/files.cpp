@@ -80,6 +80,7 @@ void replace_file(const fs::path& file, std::string_view bytes, Durability durab
 void sync_directory(const fs::path& directory) {
   const fs::path named = directory.empty() ? "." : directory;
   const FileDescriptor open_directory(open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!open_directory && (errno == EACCES || errno == EPERM)) return;  // may only be written to
   if (open_directory && (fsync(open_directory.get()) == 0 || errno == EINVAL)) return;
   throw WriteError(named, std::strerror(errno));
 }

@@ -8,6 +8,7 @@
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
 #include "reports/json/json_parts.h"
+#include "study/argument_template.h"
 #include "study/augment.h"
 #include "study/journal.h"
 
@@ -111,7 +112,8 @@ int command_augment(const Command& command, const Arguments& arguments) {
       fmt::print("note: {}\n", directory.plan.notes[i]);
     }
   }
-  if (!options.has("dry-run")) say_next(fmt::format("doetune run {}", directory.path.string()));
+  if (!options.has("dry-run"))
+    say_next(fmt::format("doetune run {}", study::shell_quoted(directory.path.string())));
   return kDone;
 }
 

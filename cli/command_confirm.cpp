@@ -19,6 +19,7 @@
 #include "reports/json/json_parts.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
+#include "study/argument_template.h"
 #include "surfaces/optimum.h"
 
 namespace po = boost::program_options;
@@ -180,7 +181,7 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
   }
   const int code = exit_code(analysis, validated, confirmation);
   const bool report = code == kDone || verdict.next_command.empty();
-  say_next(report ? fmt::format("doetune report {}", directory.path.string())
+  say_next(report ? fmt::format("doetune report {}", study::shell_quoted(directory.path.string()))
                   : verdict.next_command);
   return code;
 }

@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "reports/json/analysis_json.h"
+#include "study/argument_template.h"
 
 namespace doetune::cli {
 namespace {
@@ -192,14 +193,15 @@ int command_fit(const Command& command, const Arguments& arguments) {
       std::any_of(analysis.responses.begin(), analysis.responses.end(),
                   [](const auto& response) { return response.surface() != nullptr; });
   if (!any_surface && analysis.completed() > 0) {
-    say_next(fmt::format("doetune augment {} --runs N", directory.path.string()));
+    say_next(
+        fmt::format("doetune augment {} --runs N", study::shell_quoted(directory.path.string())));
     return kRunsMissing;
   }
   if (analysis.completed() == 0) {
     say_next(analysis::verdict(analysis).next_command);
     return kRunsMissing;
   }
-  say_next(fmt::format("doetune optimize {}", directory.path.string()));
+  say_next(fmt::format("doetune optimize {}", study::shell_quoted(directory.path.string())));
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/command_list.h"
 #include "cli/documents.h"
 #include "cli/terminal.h"
+#include "study/argument_template.h"
 #include "study/import.h"
 
 namespace doetune::cli {
@@ -47,7 +48,7 @@ int command_import(const Command& command, const Arguments& arguments) {
     fmt::print("{} taken from {} into {}\n", analysis::count_of(runs, "run"), files[1],
                directory.path.string());
   }
-  say_next(fmt::format("doetune report {}", directory.path.string()));
+  say_next(fmt::format("doetune report {}", study::shell_quoted(directory.path.string())));
   return kDone;
 }
 

@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "cli/text_canvas.h"
 #include "reports/json/analysis_json.h"
+#include "study/argument_template.h"
 
 namespace doetune::cli {
 namespace {
@@ -260,8 +261,9 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   if (!analysis.optimum) {
     print_message("no optimum: {}\n", analysis.optimum_problem);
     const analysis::Verdict verdict = analysis::verdict(analysis);
-    say_next(verdict.next_command.empty() ? fmt::format("doetune fit {}", directory.path.string())
-                                          : verdict.next_command);
+    say_next(verdict.next_command.empty()
+                 ? fmt::format("doetune fit {}", study::shell_quoted(directory.path.string()))
+                 : verdict.next_command);
     return kRunsMissing;
   }
   if (!options.json()) print_optimum(analysis);

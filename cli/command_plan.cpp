@@ -7,6 +7,7 @@
 #include "cli/plan_table.h"
 #include "cli/program_check.h"
 #include "cli/terminal.h"
+#include "study/argument_template.h"
 #include "study/directory.h"
 #include "study/plan_json.h"
 
@@ -79,7 +80,7 @@ int command_plan(const Command& command, const Arguments& arguments) {
   } else {
     print_plan(directory);
   }
-  say_next(fmt::format("doetune run {}", directory.path.string()));
+  say_next(fmt::format("doetune run {}", study::shell_quoted(directory.path.string())));
   return kDone;
 }
 

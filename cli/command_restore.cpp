@@ -7,6 +7,7 @@
 #include "cli/documents.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "study/argument_template.h"
 #include "study/restore.h"
 
 namespace doetune::cli {
@@ -54,7 +55,7 @@ int command_restore(const Command& command, const Arguments& arguments) {
   } else {
     print_restored(path, restored);
   }
-  say_next(fmt::format("doetune status {}", path.string()));
+  say_next(fmt::format("doetune status {}", study::shell_quoted(path.string())));
   return kDone;
 }
 

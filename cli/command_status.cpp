@@ -21,6 +21,7 @@
 #include "runner/attempts/attempt.h"
 #include "runner/loop/drift.h"
 #include "runner/loop/progress_printer.h"
+#include "study/argument_template.h"
 #include "study/journal.h"
 
 namespace doetune::cli {
@@ -184,19 +185,17 @@ Standing show_status(const study::StudyDirectory& directory, bool json) {
 /// The status redrawn in place, on a terminal.
 class RedrawnStatus {
  public:
-  RedrawnStatus(const study::StudyDirectory& directory, Screen screen)
-      : directory_(directory), screen_(std::move(screen)) {}
+  explicit RedrawnStatus(Screen screen) : screen_(std::move(screen)) {}
 
-  runner::RunCounts look(bool) {
-    const analysis::Analysis analysis = analysis::analyse(directory_);
-    const runner::RunCounts counts = runner::count_runs(directory_.plan, analysis.records);
+  runner::RunCounts look(const study::StudyDirectory& directory, bool) {
+    const analysis::Analysis analysis = analysis::analyse(directory);
+    const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
     fmt::print("{}", screen_.redrawn(status_text(analysis, counts)));
     flush_output();
     return counts;
   }
 
  private:
-  const study::StudyDirectory& directory_;
   Screen screen_;
 };
 
@@ -204,13 +203,11 @@ class RedrawnStatus {
 /// that this came to.
 class StatusReporter {
  public:
-  explicit StatusReporter(const study::StudyDirectory& directory) : directory_(directory) {}
-
-  runner::RunCounts look(bool last) {
-    const auto records = study::final_records(study::read_journal(directory_).records);
-    const runner::RunCounts counts = runner::count_runs(directory_.plan, records);
-    report(records, counts);
-    if (!shown_ || (last && any_reported_)) show_status(directory_, false);
+  runner::RunCounts look(const study::StudyDirectory& directory, bool last) {
+    const auto records = study::final_records(study::read_journal(directory).records);
+    const runner::RunCounts counts = runner::count_runs(directory.plan, records);
+    report(directory, records, counts);
+    if (!shown_ || (last && any_reported_)) show_status(directory, false);
     shown_ = true;
     flush_output();
     return counts;
@@ -218,30 +215,30 @@ class StatusReporter {
 
  private:
   /// The runs that have ended since the look before.
-  void report(const analysis::Records& records, const runner::RunCounts& counts) {
+  void report(const study::StudyDirectory& directory, const analysis::Records& records,
+              const runner::RunCounts& counts) {
     for (const auto& [run, record] : records) {
       if (std::exchange(seen_[run], record.attempt) == record.attempt || !shown_) continue;
-      fmt::print("{}\n", runner::ended_text(directory_.study, counts, directory_.plan.runs[run - 1],
-                                            record));
+      fmt::print("{}\n",
+                 runner::ended_text(directory.study, counts, directory.plan.runs[run - 1], record));
       any_reported_ = true;
     }
   }
 
-  const study::StudyDirectory& directory_;
   std::map<int, int> seen_;  ///< the latest attempt of each run that is known
   bool shown_ = false;       ///< the status, at first
   bool any_reported_ = false;
 };
 
 /// Looks again and again until nobody works on it any more. Each look takes at most a tenth of the
-/// time, however long a fit takes.
+/// time, however long a fit takes. Runs may be added meanwhile, so each opens the study anew.
 template <class Shown>
-Standing watch(const study::StudyDirectory& directory, Shown shown) {
+Standing watch(const std::filesystem::path& path, Shown shown) {
   constexpr double kMinPause_s = 1;
   for (;;) {
     const double began_s = monotonic_s();
-    const bool last = !study::lock_owner(directory.path);
-    const runner::RunCounts counts = shown.look(last);
+    const bool last = !study::lock_owner(path);
+    const runner::RunCounts counts = shown.look(study::open_directory(path), last);
     if (last) return {counts, false};
     const double pause_s = std::max(kMinPause_s, 9 * (monotonic_s() - began_s));
     std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
@@ -250,8 +247,8 @@ Standing watch(const study::StudyDirectory& directory, Shown shown) {
 
 Standing watch_status(const study::StudyDirectory& directory) {
   auto screen = Screen::of_stdout();
-  return screen ? watch(directory, RedrawnStatus(directory, *std::move(screen)))
-                : watch(directory, StatusReporter(directory));
+  return screen ? watch(directory.path, RedrawnStatus(*std::move(screen)))
+                : watch(directory.path, StatusReporter());
 }
 
 }  // namespace
@@ -274,9 +271,10 @@ int command_status(const Command& command, const Arguments& arguments) {
   }
   const Standing standing =
       options.has("watch") ? watch_status(directory) : show_status(directory, options.json());
-  say_next(standing.at_work
-               ? fmt::format("doetune status {} --watch", directory.path.string())
-               : command_after_runs(directory, standing.counts, missing_runs(standing.counts)));
+  say_next(
+      standing.at_work
+          ? fmt::format("doetune status {} --watch", study::shell_quoted(directory.path.string()))
+          : command_after_runs(directory, standing.counts, missing_runs(standing.counts)));
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/study_argument.h"
 #include "runner/attempts/workload.h"
+#include "study/files.h"
 
 namespace doetune::cli {
 namespace {
@@ -147,7 +148,7 @@ class Completer {
          fs::directory_iterator(folder.empty() ? "." : folder, error)) {
       const std::string name = entry.path().filename();
       if (name.starts_with(".") && !hidden) continue;
-      const bool is_study = fs::exists(entry.path() / "plan.json", error);
+      const bool is_study = study::is_study_directory(entry.path());
       if (entry.is_directory(error)) {
         add(before + folder + name + (is_study && extension.empty() ? "" : "/"));
       } else if (placeholder != "DIR" &&

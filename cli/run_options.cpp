@@ -54,7 +54,8 @@ std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
 }
 
 int conclude_interrupted(const study::StudyDirectory& directory, std::string_view command) {
-  const std::string again = fmt::format("doetune {} {}", command, directory.path.string());
+  const std::string again =
+      fmt::format("doetune {} {}", command, study::shell_quoted(directory.path.string()));
   std::error_code ignored;
   say_next(
       std::filesystem::exists(directory.stop_file(), ignored)

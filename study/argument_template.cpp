@@ -58,7 +58,10 @@ class ScriptPlace {
     }
   }
 
-  std::string quoted(const std::string& value) const {
+  /// A value ends up here, as part of a word.
+  std::string quoted(const std::string& value) {
+    before_ = 'x';
+    escaped_ = false;
     const char inner = open_.empty() ? '\0' : open_.back();
     if (inner != '\'' && inner != '"') return shell_quoted(value);
     std::string text;

@@ -48,12 +48,11 @@ bool has_runs(const fs::path& directory) {
   return has_attempts || !read_journal(directory / "runs.jsonl").records.empty();
 }
 
-bool is_study_directory(const fs::path& path) {
-  return fs::exists(path / "plan.json") || fs::exists(path / "study.yaml") ||
-         fs::exists(path / "runs.jsonl");
+bool has_study_files(const fs::path& path) {
+  return is_study_directory(path) || fs::exists(path / "study.yaml");
 }
 
-constexpr std::array kPlanFiles{"study.yaml", "plan.csv", "plan.json"};
+constexpr std::array kPlanFiles{"study.yaml", "plan.csv", "plan.json", "runs.jsonl"};
 
 /// Whether nothing is there but what a plan or import that was stopped leaves before its first
 /// whole file: `lock`, and files that were being written.
@@ -61,7 +60,10 @@ bool is_barely_begun(const fs::path& path) {
   std::error_code error;
   return std::all_of(fs::directory_iterator(path, error), {}, [](const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
-    return name == "lock" || name.ends_with(".partial");
+    return name == "lock" ||
+           (name.ends_with(".partial") &&
+            std::any_of(kPlanFiles.begin(), kPlanFiles.end(),
+                        [&](const char* file) { return name.starts_with(file); }));
   });
 }
 
@@ -79,7 +81,7 @@ void make_directory(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path))
     fail_at_path(path, "exists and is not a directory; " + another_directory(path));
-  if (fs::exists(path, error) && !is_study_directory(path) && !is_barely_begun(path)) {
+  if (fs::exists(path, error) && !has_study_files(path) && !is_barely_begun(path)) {
     fail_at_path(path, "exists and is not a study directory; " + another_directory(path));
   }
   create_directories_durably(path);
@@ -100,10 +102,17 @@ bool is_begun(const fs::path& path, const Study& study) {
   return !fs::exists(path / "plan.json") && read_file(path / "study.yaml") == study.text;
 }
 
+/// Whether the same import was stopped after its journal was whole, before the files beside it.
+bool is_stopped_import(const fs::path& path, const Study& study, const std::string& csv) {
+  if (fs::exists(path / "plan.json") || fs::exists(path / "runs")) return false;
+  const auto kept = read_journal(path / "runs.jsonl").sheet;
+  return kept && kept->study_yaml == study.text && kept->plan_csv == csv;
+}
+
 /// Removes an earlier plan and what was derived from it, if that is allowed.
 void clear(const fs::path& path, const Study& study, bool force) {
   for (const char* file : kPlanFiles) remove_left_behind(path / file);
-  if (!is_study_directory(path)) return;
+  if (!has_study_files(path)) return;
   if (has_runs(path)) {
     fail_at_path(path,
                  fmt::format("contains runs, which would not belong to a new plan; {}. Whatever "
@@ -175,7 +184,7 @@ std::vector<fs::path> study_directories_below(const fs::path& path) {
   std::vector<fs::path> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    if (entry.is_directory(error) && fs::exists(entry.path() / "plan.json", error)) {
+    if (entry.is_directory(error) && is_study_directory(entry.path())) {
       found.push_back(entry.path().lexically_relative(path));
     }
   }
@@ -243,7 +252,7 @@ StudyDirectory create_directory(const fs::path& path, const Study& study, const 
                            fs::absolute(study.file).parent_path()};
   make_directory(path);
   const DirectoryLock lock(path);
-  clear(path, study, force);
+  if (records.empty() || !is_stopped_import(path, study, csv)) clear(path, study, force);
   // The journal alone is a whole study: before it has its name there is none of these runs.
   if (!records.empty()) write_journal(directory, records);
   write_file_durably(path / "study.yaml", study.text);
@@ -311,7 +320,7 @@ StudyDirectory open_directory(const fs::path& path) {
 fs::path find_directory(const std::optional<fs::path>& argument) {
   if (argument) return *argument;
   const fs::path here = fs::current_path();
-  if (fs::exists(here / "plan.json")) return ".";
+  if (is_study_directory(here)) return ".";
   const std::vector<fs::path> found = study_directories_below(here);
   if (found.size() == 1) return found.front();
   if (found.empty()) {

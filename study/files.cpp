@@ -31,8 +31,7 @@ constexpr std::size_t kLongestName = 64;
 
 bool is_of_kind(const fs::path& path, Entry kind) {
   std::error_code error;
-  return kind == Entry::kFile ? fs::is_regular_file(path, error)
-                              : fs::exists(path / "plan.json", error);
+  return kind == Entry::kFile ? fs::is_regular_file(path, error) : is_study_directory(path);
 }
 
 /// Another name by a third of its letters at most; a stem with another extension.
@@ -55,6 +54,11 @@ void write_file_atomically(const fs::path& file, const std::string& content) {
 
 void write_file_durably(const fs::path& file, const std::string& content) {
   replace(file, content, Durability::on_disk);
+}
+
+bool is_study_directory(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / "plan.json", error) || fs::exists(path / "runs.jsonl", error);
 }
 
 void create_directories_durably(const fs::path& path) {

@@ -31,6 +31,9 @@ void create_directories_durably(const std::filesystem::path& path);
 /// A whole file as text. Throws DirectoryError.
 std::string read_file(const std::filesystem::path& file);
 
+/// Whether a study's plan or journal is there, whole or not.
+bool is_study_directory(const std::filesystem::path& path);
+
 enum class Entry { kFile, kStudyDirectory };
 
 /// "; did you mean 'fccd.yaml'?" for the entry of that kind, in the same directory, whose name is

@@ -44,6 +44,8 @@ json::Format<StudyDirectory> plan_format(const std::vector<std::string>& sheets)
        {&StudyDirectory::study, study},
        {"hash", &StudyDirectory::plan_hash},
        {"sheets", [sheets](const StudyDirectory&) { return sheets; }},
+       {"region",
+        [](const StudyDirectory& directory) { return experimental_region(directory.study); }},
        {"working_directory", &StudyDirectory::working_directory},
        {&StudyDirectory::plan, plan}});
 }

@@ -70,8 +70,20 @@ StudyDirectory directory_of(const KeptSheet& kept, const fs::path& path) {
 
 /// The file as it is; empty for one that is missing, or that nobody can read.
 std::string text_of(const fs::path& file) {
-  std::error_code error;
-  return fs::is_regular_file(file, error) ? read_file(file) : "";
+  try {
+    return read_file(file);
+  } catch (const DirectoryError&) {
+    return "";
+  }
+}
+
+/// A name beside the file's that nothing has: what is there is never written over.
+fs::path free_name(const fs::path& file) {
+  fs::path name = file.string() + ".replaced";
+  for (int number = 2; fs::exists(name); ++number) {
+    name = fmt::format("{}.replaced-{}", file.string(), number);
+  }
+  return name;
 }
 
 /// Writes a file that has another content; what had its name is moved aside.
@@ -79,7 +91,7 @@ void restore_file(const fs::path& file, const std::string& text, Restored& resto
   const std::string before = text_of(file);
   if (before == text) return;
   if (before.find_first_not_of('\0') != std::string::npos) {
-    const fs::path aside = file.string() + ".replaced";
+    const fs::path aside = free_name(file);
     write_file_durably(aside, before);
     restored.moved.push_back(aside.filename().string());
   }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/files.h"
 #include "runner/attempts/attempt_file.h"
 #include "runner/attempts/attempt_maker.h"
 #include "runner/attempts/outcome.h"
@@ -69,6 +70,7 @@ class StudyRun {
   }
 
   RunSummary run() {
+    remove_left_behind(directory_.results_csv());
     write_results();
     if (schedule_->waiting() > 0) {
       note_conditions(directory_.path, directory_.working_directory,

@@ -183,7 +183,7 @@ class Campaign:
         study = self.study()
         self.call("run", study.directory)
         before = self.completed(study)
-        process = subprocess.Popen([self.doetune, "augment", study.directory, "--replicates", "2"],
+        process = subprocess.Popen([self.doetune, "augment", study.directory, "--runs", "2"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.kill(process, 0.05)
         require(self.completed(study) == before, "acknowledged runs were lost")
@@ -217,7 +217,7 @@ class Campaign:
         shutil.copytree(study.directory, whole)
         before = self.completed(study)
         files = sorted(file for file in whole.rglob("*") if file.is_file() and file.stat().st_size)
-        for file in files:
+        for file in files + 9 * [whole / "study.yaml"]:
             shutil.rmtree(study.directory)
             shutil.copytree(whole, study.directory)
             damaged = study.directory / file.relative_to(whole)
@@ -227,6 +227,12 @@ class Campaign:
             damaged.write_bytes(content)
             for command in ("status", "fit", "run"):
                 self.call(command, study.directory, errors="replace")
+            if damaged.name == "study.yaml":
+                answer = self.call("optimize", study.directory, "--json", errors="replace",
+                                   stdout=subprocess.PIPE)
+                require(answer.returncode != 0
+                        or 0 <= json.loads(answer.stdout)["settings"]["x"] <= 1,
+                        f"study.yaml, bit {bit}: settings outside of the plan are recommended")
             if damaged.name in ("runs.jsonl", "study.yaml"):
                 continue
             require(self.completed(study)[:len(before)] == before,

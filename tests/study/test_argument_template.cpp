@@ -44,6 +44,7 @@ TEST_CASE("A value in a shell's script is one word there, whatever it holds", "[
       "# don't\nprintf '<%s>' {x}",
       "printf \"<%s>\" \\'{x} | sed \"s/<'/</\"",
       "a={x}; printf '<%s>' \"$a\"",
+      ": {x}#1 \"{x}\"; printf '<%s>' {x}",
   };
   for (const std::string& script : scripts) {
     for (const std::string value : kValues) {

@@ -350,10 +350,16 @@ TEST_CASE("An import is all of the table's rows or none", "[study][import]") {
   CHECK(flushed.size() < 12);  // not one a row
   CHECK(read_journal(open_directory(path)).records.size() == 300);
 
-  // Killed once the journal has its name: the rest is written from it.
+  // Killed once the journal has its name: the same import, or `restore`, writes the rest.
   for (const std::string& name : kFiles) fs::remove(path / name);
-  CHECK_THROWS_WITH(import_runs(study, temporary / "data.csv", path, false),
-                    Catch::Contains("`doetune restore "));
   CHECK(restore_directory(path).runs == 300);
   CHECK(read_journal(open_directory(path)).records.size() == 300);
+  for (const std::string& name : kFiles) fs::remove(path / name);
+  CHECK(import_runs(study, temporary / "data.csv", path, false).plan.runs.size() == 300);
+  CHECK(read_journal(open_directory(path)).records.size() == 300);
+  // Other rows are another study.
+  for (const std::string& name : kFiles) fs::remove(path / name);
+  put(temporary / "data.csv", table + "0.5,slow,1\n");
+  CHECK_THROWS_WITH(import_runs(study, temporary / "data.csv", path, false),
+                    Catch::Contains("`doetune restore "));
 }
