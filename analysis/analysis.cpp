@@ -18,9 +18,9 @@ namespace {
 using surfaces::Goal;
 using surfaces::GoalType;
 
-/// Settings that are all looked at where a surface takes microseconds a point.
+/// Limits of the search for surfaces that take microseconds per prediction.
 constexpr std::size_t kMaxOfSlowSurfaces = 20'000, kMaxDrawnOfSlowSurfaces = 500;
-constexpr int kDraws = 4000;  // of the optimum: its percentiles to about half a percent
+constexpr int kDraws = 4000;  // of the optimum: accuracy of its percentiles about half a percent
 
 ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) {
   const study::StudyDirectory& directory = *analysis.directory;
@@ -52,14 +52,14 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
     const auto own = repeats.find(response.name);
     runs.repeats.push_back(own == repeats.end() ? study::Repeats{} : own->second);
     if (run.whole_plot > 0) runs.whole_plots.push_back(run.whole_plot);
-    // Runs made elsewhere have no start, and their numbers no order in time.
+    // Imported runs have no start time, and their numbers are not a time order.
     runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();
   }
   if (runs.whole_plots.size() != runs.runs.size()) runs.whole_plots.clear();
   return runs;
 }
 
-/// Where settings can run, from runs of both kinds.
+/// Probability that settings can run, if there are completed and infeasible runs.
 std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
   const study::StudyDirectory& directory = *analysis.directory;
   std::vector<Eigen::VectorXd> points;
@@ -81,7 +81,7 @@ std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
   return surfaces::fit_feasibility(directory.study.factors, coded, completed);
 }
 
-/// The study's goal; a ramp's open ends are infinite until the surface is known.
+/// The study's goal; open ends of a ramp are infinite until the surface is known.
 std::optional<Goal> goal_of(const study::Response& response) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!response.goal) return std::nullopt;
@@ -93,13 +93,13 @@ std::optional<Goal> goal_of(const study::Response& response) {
               response.importance};
 }
 
-/// Ramps end at the lowest and highest prediction in the region unless the study says otherwise;
-/// a ramp to a target is as wide on either side as the target is far from the worse end.
+/// Ramps end at the lowest and highest prediction in the region unless the study says otherwise; a
+/// ramp to a target is symmetric and reaches the end farther from the target.
 void close_ramp(Goal& goal, surfaces::Interval predicted) {
   const double range = predicted.high - predicted.low;
   goal.scale = range > 0 ? range : std::max(1.0, std::abs(predicted.high));
   if (goal.is_limit()) return;
-  // Where nothing changes the response every setting is halfway.
+  // If the response is constant, the ramp is centred on it: desirability one half everywhere.
   double low = range > 0 ? predicted.low : predicted.low - goal.scale;
   double high = range > 0 ? predicted.high : predicted.high + goal.scale;
   if (goal.type == GoalType::kTarget) {
@@ -111,7 +111,7 @@ void close_ramp(Goal& goal, surfaces::Interval predicted) {
   if (std::isinf(goal.high)) goal.high = std::max(high, goal.low + goal.scale);
 }
 
-/// Settings that were tried and cannot run.
+/// Settings of infeasible runs.
 std::vector<std::vector<double>> infeasible_settings(const Analysis& analysis) {
   std::vector<std::vector<double>> settings;
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
@@ -154,12 +154,12 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
   return request;
 }
 
-/// Why no optimum can be sought; empty if one can.
 bool has_goal(const surfaces::OptimumRequest& request) {
   return std::any_of(request.responses.begin(), request.responses.end(),
                      [](const auto& response) { return response.goal.has_value(); });
 }
 
+/// Why no optimum can be determined; empty if one can.
 std::string missing_for_optimum(const Analysis& analysis, const surfaces::OptimumRequest& request,
                                 const AnalysisOptions& options) {
   const auto infeasible = infeasible_settings(analysis).size();
@@ -179,12 +179,12 @@ std::string missing_for_optimum(const Analysis& analysis, const surfaces::Optimu
 }
 
 bool varies(const surfaces::Interval& range) {
-  constexpr double kRounding = 1e-9;  // of fits to values that are all alike
+  constexpr double kRounding = 1e-9;  // rounding error of fits to constant values
   return range.high - range.low > kRounding * std::max(std::abs(range.low), std::abs(range.high));
 }
 
-/// Limits alone have no best settings that runs could place, all that meet them are as good; nor
-/// has a ramp of a response that no factor changes.
+/// Limits alone do not determine an optimum: all settings that meet them are equally good. Nor does
+/// a ramp of a response that no factor affects.
 bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
                         const std::vector<surfaces::Interval>& ranges) {
   for (std::size_t r = 0; r < request.responses.size(); ++r) {
@@ -232,7 +232,8 @@ bool depends_on(const ResponseAnalysis& response, std::size_t f) {
                      [&](const doe::Term& term) { return term.powers[f] > 0; });
 }
 
-/// The end of a range of a factor that no sought response depends on is no reason to widen it.
+/// Removes at_bound entries of factors that affect no response with a goal: widening their range
+/// gains nothing.
 void drop_idle_bounds(const Analysis& analysis, surfaces::Optimum& optimum) {
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
   std::erase_if(optimum.at_bound, [&](const std::string& name) {
@@ -249,7 +250,7 @@ void drop_idle_bounds(const Analysis& analysis, surfaces::Optimum& optimum) {
   });
 }
 
-/// Fills in the ends of the ramps, and notes every goal as it is used.
+/// Fills in the ends of the ramps and stores every goal as used.
 void close_ramps(surfaces::OptimumRequest& request, const std::vector<surfaces::Interval>& ranges,
                  Analysis& analysis) {
   for (std::size_t r = 0; r < ranges.size(); ++r) {
@@ -259,7 +260,7 @@ void close_ramps(surfaces::OptimumRequest& request, const std::vector<surfaces::
   }
 }
 
-/// Goals stand even where one response without a surface leaves no optimum.
+/// Sets the goals even if there is no optimum because a response has no surface.
 void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
   surfaces::OptimumRequest request = request_of(analysis, options);
   analysis.optimum_problem = missing_for_optimum(analysis, request, options);

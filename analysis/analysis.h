@@ -1,4 +1,4 @@
-// From the runs of a study to fitted surfaces and an optimum: what every report shows.
+// Analyses the runs of a study: response surfaces, their diagnostics and the optimum.
 #pragma once
 
 #include <map>
@@ -28,10 +28,10 @@
 
 namespace doetune::analysis {
 
-/// What the residuals of a fit say, worked out once.
+/// Residual diagnostics of a fit, computed once.
 struct FitDiagnostics {
-  std::vector<surfaces::RunInfluence> runs;  ///< in the order of the rows of the fit
-  std::optional<surfaces::DriftTest> drift;  ///< by run number; empty for runs made elsewhere
+  std::vector<surfaces::RunInfluence> runs;  ///< in the row order of the fit
+  std::optional<surfaces::DriftTest> drift;  ///< in run order; empty for imported runs
   std::optional<surfaces::AssumptionTest> normality;
   std::optional<surfaces::BreuschPaganTest> spread;
   std::optional<surfaces::ShapeCertainty> shape;
@@ -39,55 +39,55 @@ struct FitDiagnostics {
 
 struct ResponseAnalysis {
   study::Response response;
-  std::optional<surfaces::Fit> fit;  ///< the polynomial; empty where the runs do not support one
+  std::optional<surfaces::Fit> fit;  ///< the polynomial; empty if the runs do not support one
   std::string problem;               ///< why there is no fit
   std::vector<int> runs = {};        ///< run numbers of the rows of the fit
-  std::map<int, std::string> block_names = {};  ///< of its blocks, where they are not the plan's
-  FitDiagnostics diagnostics = {};              ///< of the fit, where there is one
+  std::map<int, std::string> block_names = {};  ///< names of blocks that are not the plan's
+  FitDiagnostics diagnostics = {};              ///< of `fit`, if there is one
   std::optional<surfaces::SequentialSummary> sequential = {};
-  std::optional<surfaces::BoxCox> box_cox = {};           ///< of positive responses
-  std::optional<surfaces::Selection> selection = {};      ///< where terms were selected
-  std::optional<surfaces::ConstancyTest> constancy = {};  ///< of the variance of replicated runs
-  /// Whether the variance model learns from repeats inside runs; empty without any, or without it.
+  std::optional<surfaces::BoxCox> box_cox = {};           ///< if all responses are positive
+  std::optional<surfaces::Selection> selection = {};      ///< if terms were selected
+  std::optional<surfaces::ConstancyTest> constancy = {};  ///< of the variance over replicated runs
+  /// Whether the variance model uses repeats within runs; empty without repeats or variance model.
   std::optional<bool> repeats_used = {};
-  std::optional<surfaces::SurfaceChoice> choice = {};  ///< where kinds of surfaces were compared
+  std::optional<surfaces::SurfaceChoice> choice = {};  ///< if surface types were compared
 
-  /// A parametric model or a Gaussian process that stands in for the polynomial; empty: the fit is
-  /// the surface.
+  /// A parametric model or a Gaussian process used instead of the polynomial; null: `fit` is the
+  /// surface.
   std::shared_ptr<const surfaces::Surface> other = {};
   doe::SurfaceType kind = doe::SurfaceType::kPolynomial;
 
-  /// What predicts the response; null without any.
+  /// The surface that predicts the response; null if there is none.
   const surfaces::Surface* surface() const { return other ? other.get() : fit ? &*fit : nullptr; }
 
-  /// Whether coefficients and their covariance are all it takes to predict with intervals.
+  /// Whether the coefficients and their covariance suffice for prediction intervals.
   bool is_plain_polynomial() const { return fit && !other && !fit->split_plot && !fit->variance; }
 };
 
-/// What is given takes the place of what the study says.
+/// Options that override the study file.
 struct AnalysisOptions {
-  std::optional<std::string> model;  ///< a name of doe::Model::names()
+  std::optional<std::string> model;  ///< a name from doe::Model::names()
   std::optional<doe::TransformType> transform;
-  std::optional<double> power;  ///< of the transform; estimated unless given
+  std::optional<double> power;  ///< exponent of the transform; estimated if empty
   std::optional<doe::SurfaceType> surface;
   std::optional<std::string> parametric_factor;
   std::optional<doe::SelectionMethod> selection;
   std::optional<doe::Loss> loss;
   std::map<std::string, surfaces::Goal> goals;  ///< by response
-  std::map<std::string, double> hold;           ///< factors fixed at a natural setting
+  std::map<std::string, double> hold;           ///< factors fixed at a level, natural units
 };
 
-/// What is said of an optimum besides the settings. What has no meaning there is empty.
+/// What is reported about an optimum besides its settings; inapplicable parts are empty.
 struct OptimumDetails {
-  bool indifferent = false;           ///< no factor changes any response with a goal
-  std::vector<surfaces::Gain> gains;  ///< of every response over today's settings
-  /// Of every alternative of the optimum over its best settings.
+  bool indifferent = false;           ///< no factor affects any response with a goal
+  std::vector<surfaces::Gain> gains;  ///< of every response over the baseline
+  /// Gains of every alternative over the best settings.
   std::vector<std::vector<surfaces::Gain>> alternative_gains;
   std::optional<surfaces::OptimumUncertainty> uncertainty;
-  std::vector<surfaces::Equivalent> equivalents;  ///< the runs cannot tell them from the best
+  std::vector<surfaces::Equivalent> equivalents;  ///< not significantly worse than the best
   surfaces::Robustness robustness;
   surfaces::ParetoFront pareto;
-  std::vector<surfaces::Relaxation> relaxations;  ///< where not all limits can be met
+  std::vector<surfaces::Relaxation> relaxations;  ///< if not all limits can be met
 };
 
 struct Analysis {
@@ -95,20 +95,22 @@ struct Analysis {
   std::map<int, study::RunRecord> records;  ///< final record of each run that has one
   std::vector<std::string> warnings;
   std::vector<ResponseAnalysis> responses;
-  /// Where settings can run, from completed and infeasible runs; empty unless there are both.
+  /// Probability that settings can run, from completed and infeasible runs; empty unless both
+  /// occur.
   std::optional<surfaces::Feasibility> feasibility;
-  std::optional<surfaces::Optimum> optimum;     ///< empty without goals or without their fits
-  std::string optimum_problem;                  ///< why there is none
-  std::optional<OptimumDetails> details;        ///< of the optimum
-  std::map<std::string, surfaces::Goal> goals;  ///< as used, ramps with their ends filled in
+  std::optional<surfaces::Optimum> optimum;  ///< empty without goals or if a response with a goal
+                                             ///< has no surface
+  std::string optimum_problem;               ///< why there is no optimum
+  std::optional<OptimumDetails> details;     ///< of the optimum
+  std::map<std::string, surfaces::Goal> goals;  ///< as used, with the ends of all ramps
 
   int completed() const;
 };
 
-/// Fits every response over the completed runs.
+/// Fits a surface to every response of the completed runs.
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options = {});
 
-/// The same, and searches the optimum.
+/// Like fit_runs, and also finds the optimum.
 Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options = {});
 
 }  // namespace doetune::analysis

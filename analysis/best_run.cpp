@@ -8,10 +8,10 @@ namespace {
 struct Score {
   double violation = 0;
   double log_desirability = 0;
-  double value = 0;  ///< of the first response to be maximised or minimised; higher is better
+  double value = 0;  ///< of the first response to maximize or minimize; higher is better
 };
 
-/// Between runs as desirable as can be, the value itself decides.
+/// Breaks ties between runs with the same desirability.
 double value_of(const Analysis& analysis, const study::RunRecord& record) {
   for (const study::Response& response : analysis.directory->study.responses) {
     const bool maximize = response.goal == doe::GoalType::kMaximize;

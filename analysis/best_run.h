@@ -1,4 +1,4 @@
-// The run that came nearest to the goals, as measured.
+// The completed run whose measured responses meet the goals best.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ struct BestRun {
   bool meets_limits = false;
 };
 
-/// By violation of limits, then desirability, of the completed runs that have every response with
-/// a goal. Empty without goals or without such a run. It is the best of noisy values: what the
-/// surfaces predict is the better guide.
+/// The best completed run by violation of limits, then desirability, among those that measured
+/// every response with a goal. Empty without goals or such a run. As the best of noisy values it is
+/// biased: the predictions of the surfaces are the better guide.
 std::optional<BestRun> best_measured_run(const Analysis& analysis);
 
 }  // namespace doetune::analysis

@@ -11,7 +11,7 @@ namespace doetune::analysis {
 namespace {
 
 constexpr const char* kNotRecorded = "not recorded";
-constexpr std::size_t kDay = 10;  // characters of 2026-11-21
+constexpr std::size_t kDay = 10;  // length of 2026-11-21
 
 std::string host_of(const study::RunRecord& record) {
   return "host " + (record.host.empty() ? kNotRecorded : record.host);

@@ -1,4 +1,4 @@
-// Which runs are measured under common circumstances that shift their responses together.
+// Blocks of runs that share nuisance conditions (host, GPU, day), for block effects in fits.
 #pragma once
 
 #include <map>
@@ -11,20 +11,21 @@
 
 namespace doetune::analysis {
 
-/// The blocks of runs for a fit.
+/// Block assignment of the runs of a fit.
 struct Blocks {
-  std::vector<int> numbers;          ///< n, from 1
-  std::map<int, std::string> names;  ///< of the numbers; empty where they are the plan's
+  std::vector<int> numbers;          ///< block of each of the n runs, from 1
+  std::map<int, std::string> names;  ///< by block number; empty for the blocks of the plan
 };
 
-/// By kPlan, the run sheet's blocks; kHost; kGpu, the GPUs assigned (with their host where there
-/// are several hosts); kDay, of the start in UTC. Where the plan has blocks of its own they are
-/// told apart besides: "block 2, host n1". Names are numbered in their alphabetical order; runs
-/// whose record does not tell are a block "not recorded".
+/// kPlan: the blocks of the run sheet; kHost; kGpu: the assigned GPUs (with their host if there are
+/// several); kDay: the UTC day of the start. If the plan has blocks, they are crossed with these:
+/// "block 2, host n1". Blocks are numbered in the alphabetical order of their names; runs whose
+/// record lacks the information form a block "not recorded".
 Blocks blocks_of(doe::BlockType kind, const std::vector<const study::PlannedRun*>& runs,
                  const std::map<int, study::RunRecord>& records);
 
-/// A text of a fit with its "block[2]" as "block[host n1]"; as it is where blocks have no names.
+/// Replaces "block[2]" in a text about a fit by "block[host n1]"; unchanged if blocks have no
+/// names.
 std::string with_block_names(std::string text, const std::map<int, std::string>& names);
 
 }  // namespace doetune::analysis

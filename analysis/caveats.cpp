@@ -24,7 +24,7 @@ void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats
   }
 }
 
-/// What disturbed so many runs that measuring some of them again would meet it again.
+/// Flags of so many runs that repeated measurements would be affected as well.
 void add_flag_caveat(const Analysis& analysis, std::vector<std::string>& caveats) {
   for (const RunsAlike& flag : runs_by_flag(analysis.records)) {
     if (!is_of_many(flag, analysis.records)) continue;
@@ -34,7 +34,7 @@ void add_flag_caveat(const Analysis& analysis, std::vector<std::string>& caveats
   }
 }
 
-/// "The surfaces of a (x) and b (y) miss ..."; nothing where none is named.
+/// "The surfaces of a (x) and b (y) miss ..."; adds nothing if `named` is empty.
 void add_about_surfaces(const std::vector<std::string>& named, std::string_view of_one,
                         std::string_view of_several, std::vector<std::string>& caveats) {
   if (named.empty()) return;
@@ -42,9 +42,9 @@ void add_about_surfaces(const std::vector<std::string>& named, std::string_view 
                                 listed(named), named.size() == 1 ? of_one : of_several));
 }
 
-/// Surfaces that are to be taken with care, those alike together.
+/// Surfaces that need care, grouped by the kind of problem.
 void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
-  if (!any_fit(analysis) && FittedRuns(analysis).missing > 0) return;  // they are still to come
+  if (!any_fit(analysis) && FittedRuns(analysis).missing > 0) return;  // runs are pending
   std::vector<std::string> poor, lacking, rough, others;
   for (const ResponseAnalysis& response : analysis.responses) {
     const std::string& name = response.response.name;

@@ -1,4 +1,4 @@
-// Why to be careful with the answer.
+// Reasons to be careful with the reported optimum.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace doetune::analysis {
 
-/// Gravest first: runs, confirmation, surfaces, the place of the optimum.
+/// Most serious first: runs, confirmation, surfaces, location of the optimum.
 std::vector<std::string> caveats(const Analysis& analysis,
                                  const std::optional<Confirmation>& confirmation);
 

@@ -15,10 +15,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t kMaxBytes = 1 << 20;
-constexpr std::size_t kReadable = 60;  // characters of a value
+constexpr std::size_t kReadable = 60;  // maximum length of a value
 constexpr const char* kInherited = "/environment/inherited/";
 
-/// An id is a part of a file's name, so nothing but a hash is one.
+/// Whether a text is a valid ID. Being part of a file name, it must be a hexadecimal hash.
 bool is_id(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(),
                                       [](unsigned char c) { return std::isxdigit(c) != 0; });
@@ -38,7 +38,7 @@ Json read_document(const std::filesystem::path& study_directory, const std::stri
   }
 }
 
-/// A value at a path such as "/cpu/model" as text; empty where there is none.
+/// The value at a path such as "/cpu/model" as text; empty if there is none.
 std::string value_at(const Json& document, const char* path) {
   const Json::json_pointer pointer(path);
   if (!document.contains(pointer) || document.at(pointer).is_null()) return "";
@@ -70,7 +70,7 @@ std::string joined(std::vector<std::string> parts, const char* between) {
   return fmt::format("{}", fmt::join(parts, between));
 }
 
-/// "gpus 0 power limit W" of "/gpus/0/power_limit_W".
+/// "gpus 0 power limit W" for "/gpus/0/power_limit_W".
 std::string words_of(const std::string& path) {
   std::string words = path.substr(1);
   std::replace_if(
@@ -83,7 +83,7 @@ bool counts(const std::string& path) {
          !path.ends_with("/uuid") && !path.starts_with(kInherited);
 }
 
-/// The paths of all values of all documents that `is_wanted`.
+/// The paths of the values in all documents that satisfy `is_wanted`.
 template <typename Wanted>
 std::set<std::string> paths_of(const std::vector<RunConditions>& conditions,
                                const Wanted& is_wanted) {
@@ -98,7 +98,7 @@ std::set<std::string> paths_of(const std::vector<RunConditions>& conditions,
   return paths;
 }
 
-/// The runs by the value of their conditions at a path; conditions without a document do not tell.
+/// The runs by the value of their conditions at a path; omits conditions without a document.
 std::map<std::string, std::vector<int>> runs_by_value(const std::vector<RunConditions>& conditions,
                                                       const std::string& path) {
   std::map<std::string, std::vector<int>> runs;

@@ -16,7 +16,7 @@ using Validation = Confirmation::Validation;
 
 constexpr double kLevel = 0.95;
 
-/// So that k intervals hold together at kLevel.
+/// Level of each of k intervals with joint level kLevel (Bonferroni).
 double each_of(int k) { return 1 - (1 - kLevel) / std::max(k, 1); }
 
 int with_goal(const Analysis& analysis, bool ramps_only) {
@@ -96,7 +96,7 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
   return confirmed;
 }
 
-/// Whether anything is better than at today's settings; empty where that is not known.
+/// Whether any goal is met better than at the baseline; empty if unknown.
 std::optional<bool> any_gain(const Confirmation& confirmation) {
   if (confirmation.is_baseline) return false;
   bool known = true;

@@ -1,4 +1,4 @@
-// A confirmation in words.
+// The result of a confirmation in words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,15 +11,15 @@
 namespace doetune::analysis {
 namespace {
 
-constexpr double kManifold = 3;        // ratios from here are told as such, not in percent
-constexpr std::size_t kMaxListed = 3;  // responses in a headline
-constexpr double kOneDigit = 10;       // of the resolution, where number_to keeps two
+constexpr double kManifold = 3;        // larger ratios are shown as factors, not in percent
+constexpr std::size_t kMaxListed = 3;  // maximum number of responses in a headline
+constexpr double kOneDigit = 10;       // times a resolution: number_to keeps one digit, not two
 
 std::string signed_to(double x, double resolution) {
   return (x < 0 ? "" : "+") + number_to(x, resolution);
 }
 
-/// "+38 % (95 % +31 to +45 %)", all in percent.
+/// "+38 % (95 % +31 to +45 %)", ratios as changes in percent.
 std::string percent_text(double ratio, const std::optional<surfaces::Interval>& interval) {
   const auto change = [](double r) { return 100 * (r - 1); };
   if (!interval) return signed_to(change(ratio), kOneDigit) + " %";
@@ -46,7 +46,7 @@ std::string outcome(const ConfirmedResponse& response) {
   return remarks.empty() ? text : fmt::format("{} ({})", text, fmt::join(remarks, "; "));
 }
 
-/// Ramps first: they are what is sought.
+/// Ramp goals first, then limits.
 std::string outcomes(const Confirmation& confirmation) {
   std::vector<std::string> texts;
   for (const bool limits : {false, true}) {
@@ -62,7 +62,7 @@ std::string outcomes(const Confirmation& confirmation) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// "throughput +0.3 % (95 % -1 to +2 %)" of every ramp that was compared.
+/// "throughput +0.3 % (95 % -1 to +2 %)" for every ramp goal compared with the baseline.
 std::string gains_listed(const Confirmation& confirmation) {
   std::string text;
   for (const ConfirmedResponse& response : confirmation.responses) {
@@ -73,7 +73,7 @@ std::string gains_listed(const Confirmation& confirmation) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
-/// "12 % below the prediction", or the difference where there is no ratio.
+/// "12 % below the prediction", or the difference if there is no ratio.
 std::string deviation(const ConfirmedResponse& response) {
   const double measured = response.measured.response(), predicted = response.predicted.response();
   const char* side = measured < predicted ? "below" : "above";
@@ -85,7 +85,7 @@ std::string deviation(const ConfirmedResponse& response) {
                      with_unit(short_number(std::abs(measured - predicted)), response.unit), side);
 }
 
-/// What speaks against the prediction, a text a response.
+/// Measurements that contradict the prediction, one text per response.
 std::string disagreements(const Confirmation& confirmation) {
   std::string text;
   for (const ConfirmedResponse& response : confirmation.responses) {
@@ -107,7 +107,7 @@ std::string disagreements(const Confirmation& confirmation) {
   return text;
 }
 
-/// Surely, by the measured means, and there is one.
+/// Whether there are limits and all are met with 95 % confidence.
 bool limits_held(const Confirmation& confirmation) {
   bool any = false;
   for (const ConfirmedResponse& response : confirmation.responses) {
@@ -118,7 +118,7 @@ bool limits_held(const Confirmation& confirmation) {
   return any;
 }
 
-/// Settings that were confirmed instead, or tried in vain.
+/// Mentions other settings that were confirmed or could not run.
 void add_other_settings(const Analysis& analysis, std::vector<std::string>& caveats) {
   auto others =
       study::other_confirmations(analysis.directory->plan, analysis.optimum->best.settings);

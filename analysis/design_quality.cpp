@@ -3,7 +3,7 @@
 namespace doetune::analysis {
 namespace {
 
-constexpr double kSeconds = 0.1;  // for the proof of the largest variance
+constexpr double kSeconds = 0.1;  // time limit for proving the maximum prediction variance
 
 }  // namespace
 

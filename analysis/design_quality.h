@@ -1,4 +1,4 @@
-// How good the design is for the study's model: as it was planned, and as far as it was run.
+// Evaluation of the design for the study's model, as planned and as executed.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace doetune::analysis {
 
 struct DesignQuality {
   doe::FullEvaluation planned;
-  std::optional<doe::FullEvaluation> made;  ///< of the completed runs, where some are missing
+  std::optional<doe::FullEvaluation> made;  ///< of the completed runs, if some are missing
   std::vector<int> runs;                    ///< run numbers behind `shown`
   bool has_whole_plots = false;
 
-  /// What figures are drawn of: the completed runs, or the plan while none is.
+  /// The evaluation to plot: that of the completed runs, or of the plan before there are any.
   const doe::FullEvaluation& shown() const { return made ? *made : planned; }
 };
 

@@ -32,7 +32,7 @@ std::string named(const std::vector<std::string>& terms) {
                      terms.size() - kMaxNamed);
 }
 
-/// Where no error can be estimated.
+/// The conclusion without an error estimate, by Lenth's method.
 std::string saturated_conclusion(const surfaces::Fit& fit, const std::string& name) {
   const auto saturated = saturated_effects(fit);
   if (!saturated) {

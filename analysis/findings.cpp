@@ -16,7 +16,7 @@ constexpr double kMinPrecision = 4;
 constexpr double kEntangled = 10;
 constexpr int kMinAddedRuns = 4;
 
-/// The numbers of the runs that `is` picks, by row of the fit.
+/// The numbers of the runs, by row of the fit, that satisfy `is`.
 template <typename Picks>
 std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {
   std::vector<int> runs;
@@ -30,7 +30,7 @@ std::string added_runs(int runs) {
   return fmt::format("`doetune augment --runs {}`", std::max(kMinAddedRuns, runs));
 }
 
-/// A richer model that the runs determine and whose terms are significant, by the sequence.
+/// A larger model that the runs support and whose terms are significant in the sequential tests.
 std::optional<std::string> richer_model(const ResponseAnalysis& response) {
   if (!response.sequential || response.selection) return std::nullopt;
   const surfaces::SequentialSummary& summary = *response.sequential;
@@ -43,7 +43,7 @@ std::optional<std::string> richer_model(const ResponseAnalysis& response) {
   return suggested->model;
 }
 
-/// The transform that Box and Cox's profile asks for, where the fit has none yet.
+/// The transform suggested by the Box-Cox profile, if the fit has none yet.
 std::optional<std::string> better_transform(const ResponseAnalysis& response) {
   if (!response.box_cox || response.fit->transform != surfaces::Transform::kNone) {
     return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<std::string> better_transform(const ResponseAnalysis& response) {
   return surfaces::transform_name(response.box_cox->suggestion);
 }
 
-/// What to do about terms that do not capture the shape, the best first.
+/// Remedies for lack of fit, best first.
 std::string remedy_of_lack(const ResponseAnalysis& response) {
   if (const auto model = richer_model(response)) {
     return fmt::format("`doetune fit --model {}` fits these runs better", *model);
@@ -147,7 +147,7 @@ void assess_runs(const ResponseAnalysis& response, std::vector<Finding>& found) 
   }
 }
 
-/// Against a scatter that changes with the response; the fit may be of a transformed one already.
+/// Advice against a variance that changes with the mean; the response may already be transformed.
 std::string transform_advice(const ResponseAnalysis& response) {
   const surfaces::Transform& transform = response.fit->transform;
   if (transform == surfaces::Transform::kNone) {
@@ -160,7 +160,7 @@ std::string transform_advice(const ResponseAnalysis& response) {
              : "fit another transform: `--transform box-cox` finds its power";
 }
 
-/// Runs that a robust loss does not count in full.
+/// Runs to which a robust loss gives less than half weight.
 void assess_counts(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const Eigen::VectorXd& counts = response.fit->counts;
   std::vector<int> runs;
@@ -233,7 +233,7 @@ void assess_terms(const ResponseAnalysis& response, std::vector<Finding>& found)
        added_runs(static_cast<int>(entangled.size())) + " adds runs that separate them"});
 }
 
-/// A model that would do better where lack of fit does not tell.
+/// Suggests a larger model, unless lack of fit already indicates it.
 void assess_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const bool lacking = response.fit->lack_of_fit && response.fit->lack_of_fit->p < kSignificant;
   const std::optional<std::string> model = richer_model(response);

@@ -16,7 +16,7 @@ namespace {
 using doe::SurfaceType, doe::VarianceType;
 using surfaces::FitOptions;
 
-/// The response's own settings, but for those asked for instead.
+/// The fit settings of the response, overridden by the options.
 study::FitSettings settings_of(const study::Response& response, const AnalysisOptions& options) {
   study::FitSettings fit = response.fit;
   fit.surface = options.surface.value_or(fit.surface);
@@ -26,7 +26,7 @@ study::FitSettings settings_of(const study::Response& response, const AnalysisOp
   return fit;
 }
 
-/// As far as the runs and the response's settings tell.
+/// The fit options that follow from the runs and the settings of the response.
 FitOptions options_of(const ResponseRuns& runs, const study::FitSettings& settings) {
   FitOptions options;
   options.blocks = runs.blocks;
@@ -36,7 +36,7 @@ FitOptions options_of(const ResponseRuns& runs, const study::FitSettings& settin
   return options;
 }
 
-/// A fit in the making: what is known of the response so far.
+/// Fits one response in two steps, so that responses can share models between them.
 class ResponseFit {
  public:
   ResponseFit(const study::Study& study, const study::Response& response, const ResponseRuns& runs,
@@ -50,7 +50,7 @@ class ResponseFit {
         power_(options.power),
         result_{response, {}, "", runs.runs} {}
 
-  /// The first step: the polynomial.
+  /// First step: fits the polynomial.
   void fit() {
     if (runs_.runs.empty()) {
       result_.problem = "no completed run has measured it";
@@ -65,8 +65,8 @@ class ResponseFit {
     }
   }
 
-  /// The second step: all that is said of it, and what stands in for it. `models` are of these
-  /// runs, or null where there are none to share.
+  /// Second step: diagnostics, and the surface used instead of the polynomial, if any. `models` are
+  /// those of these runs, or null if there are none to share.
   ResponseAnalysis assessed(const surfaces::SequentialModels* models) {
     models_ = models;
     if (runs_.runs.empty()) return std::move(result_);
@@ -85,7 +85,7 @@ class ResponseFit {
     return std::move(result_);
   }
 
-  /// Whether sequences of models of both take the same from the runs.
+  /// Whether both responses can use the same sequential models.
   bool shares_models(const ResponseFit& other) const {
     const auto may = [](const ResponseFit& fit) {
       return !fit.runs_.runs.empty() && fit.settings_.variance == VarianceType::kConstant;
@@ -95,8 +95,8 @@ class ResponseFit {
            settings_.loss == other.settings_.loss;
   }
 
-  /// Empty where these runs do not go with the options: the fit says why. May be called beside
-  /// fit().
+  /// Empty if these runs do not suit the options; fit() reports the reason. May run concurrently
+  /// with fit().
   std::optional<surfaces::SequentialModels> models() const {
     try {
       return surfaces::SequentialModels(study_.factors, runs_.coded, options_of(runs_, settings_));
@@ -106,7 +106,7 @@ class ResponseFit {
   }
 
  private:
-  /// Fits know blocks by number; what a reader sees tells what they are.
+  /// Replaces block numbers in texts by their names.
   void name_blocks() {
     result_.block_names = runs_.block_names;
     result_.problem = with_block_names(std::move(result_.problem), runs_.block_names);
@@ -121,7 +121,7 @@ class ResponseFit {
       try {
         result_.box_cox = surfaces::box_cox(model_, runs_.coded, runs_.y, options_);
       } catch (const std::exception&) {
-        // The fit itself will say what is wrong with these runs.
+        // fit() reports what is wrong with these runs.
       }
     }
     if (transform_ != doe::TransformType::kPower || power_) {
@@ -148,7 +148,7 @@ class ResponseFit {
     }
   }
 
-  /// Of one repeat, on the scale of the fit by the delta method.
+  /// Variances of single repeats, transformed to the scale of the fit by the delta method.
   std::vector<surfaces::GroupVariance> repeat_variances() const {
     std::vector<surfaces::GroupVariance> groups;
     for (std::size_t i = 0; i < runs_.repeats.size(); ++i) {
@@ -164,8 +164,9 @@ class ResponseFit {
     return vary ? groups : std::vector<surfaces::GroupVariance>{};
   }
 
-  /// That runs vary where repeats vary is a guess, so the runs decide: their AICc, whose level of
-  /// the variance is estimated from the residuals either way, must be lower with the repeats.
+  /// Uses repeats in the variance model only if they lower the AICc of the runs: variation within
+  /// runs need not have the pattern of variation between runs. The level of the variance is
+  /// estimated from the residuals in either case.
   void learn_from_repeats(const std::vector<surfaces::GroupVariance>& groups,
                           const std::vector<surfaces::GroupVariance>& repeats) {
     FitOptions with = options_;
@@ -235,7 +236,7 @@ class ResponseFit {
                     fmt::join(numeric, ", ")));
   }
 
-  /// The simplest surface that predicts as well as any. A polynomial becomes the fit.
+  /// Selects the simplest surface with competitive predictions; a polynomial replaces the fit.
   void compare() {
     result_.choice =
         surfaces::choose_surface(study_.factors, runs_.coded, runs_.y, {.fit = options_});
@@ -252,7 +253,7 @@ class ResponseFit {
     assess();
   }
 
-  /// The responses on the scale of the fit.
+  /// The response values on the scale of the fit.
   Eigen::VectorXd transformed() const {
     return runs_.y.unaryExpr([this](double y) {
       try {
@@ -274,7 +275,7 @@ class ResponseFit {
   ResponseAnalysis result_;
 };
 
-/// Responses that can share a sequence of models, by place.
+/// Groups of responses, by index, that can share sequential models.
 std::vector<std::vector<std::size_t>> groups_of(const std::vector<ResponseFit>& fits) {
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t r = 0; r < fits.size(); ++r) {

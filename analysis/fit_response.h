@@ -1,4 +1,4 @@
-// From the runs of one response to its surface, fitted as the study asks.
+// Fits the surface of one response as specified in the study.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,25 +10,25 @@
 
 namespace doetune::analysis {
 
-/// The completed runs that measured a response.
+/// The completed runs that measured a response, n runs of k factors.
 struct ResponseRuns {
-  std::vector<int> runs;         ///< n numbers
+  std::vector<int> runs;         ///< n run numbers
   Eigen::MatrixXd coded;         ///< n x k
   Eigen::MatrixXd settings;      ///< n x k, natural units
   Eigen::VectorXd y;             ///< n
   std::vector<int> blocks;       ///< n
-  std::vector<int> whole_plots;  ///< n, or empty where factors are all easy to change
-  bool made_here = false;        ///< their numbers are their order in time
-  std::map<int, std::string> block_names = {};  ///< of Blocks
-  std::vector<study::Repeats> repeats = {};     ///< n, of count 0 where a run has none; or empty
+  std::vector<int> whole_plots;  ///< n, or empty without hard-to-change factors
+  bool made_here = false;        ///< run by doetune, so that run numbers are the time order
+  std::map<int, std::string> block_names = {};  ///< as in Blocks
+  std::vector<study::Repeats> repeats = {};  ///< n, with count 0 for runs without repeats; or empty
 };
 
-/// What cannot be fitted is left empty, with the reason in `problem`.
+/// Parts that cannot be fitted are left empty; `problem` gives the reason.
 ResponseAnalysis fit_response(const study::Study& study, const study::Response& response,
                               const ResponseRuns& runs, const AnalysisOptions& options);
 
-/// Of every response of the study, `runs` in the same order. Responses that the same runs measured
-/// share what depends on the runs alone.
+/// Fits all responses of the study, with `runs` in the same order. Responses measured by the same
+/// runs share the computations that depend only on the runs.
 std::vector<ResponseAnalysis> fit_responses(const study::Study& study,
                                             const std::vector<ResponseRuns>& runs,
                                             const AnalysisOptions& options);

@@ -1,15 +1,15 @@
-// How far a study has come: its runs, their fits, and whether it says what is wanted.
+// Progress of a study: completed and missing runs, fits and goals.
 #pragma once
 
 #include "analysis/analysis.h"
 
 namespace doetune::analysis {
 
-/// The runs that surfaces are fitted to, by what became of them.
+/// Counts of the runs used in fits, by outcome.
 struct FittedRuns {
   int planned = 0;
   int missing = 0;
-  int incomplete = 0;  ///< tried, but not completed
+  int incomplete = 0;  ///< attempted, but not completed
 
   explicit FittedRuns(const Analysis& analysis);
 };

@@ -154,7 +154,7 @@ std::string count_of(int n, std::string_view noun) {
 
 namespace {
 
-/// Numbers that follow one another, from first to last.
+/// Consecutive run numbers.
 struct RunRange {
   int first = 0;
   int last = 0;
@@ -164,7 +164,7 @@ struct RunRange {
   }
 };
 
-/// `least`: as many as make a range; fewer stand alone.
+/// `least` is the minimum length of a range; shorter sequences are split into single numbers.
 std::vector<RunRange> ranges_of(const std::vector<int>& runs, int least) {
   std::vector<RunRange> ranges;
   for (std::size_t begin = 0; begin < runs.size();) {
@@ -180,7 +180,8 @@ std::vector<RunRange> ranges_of(const std::vector<int>& runs, int least) {
 }  // namespace
 
 std::string gpu_text(const std::string& gpus) {
-  constexpr std::size_t kFirstBlock = 12;  // of GPU-3f2a91c4-..., MIG-3f2a91c4-...
+  constexpr std::size_t kFirstBlock = 12;  // end of the first block of GPU-3f2a91c4-...,
+                                           // MIG-3f2a91c4-...
   std::string text;
   for (std::size_t begin = 0; begin < gpus.size();) {
     const std::size_t end = std::min(gpus.find(',', begin), gpus.size());

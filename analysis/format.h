@@ -1,4 +1,4 @@
-// Numbers as people read them. The exact value always stands beside, in a title or in the data.
+// Numbers formatted for reading. The exact value is always available in a title or in the data.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,31 @@
 
 namespace doetune::analysis {
 
-/// Four significant digits, more only for whole numbers: 0.5812, 17.43, 12346, 1.5e-07.
+/// Four significant digits, more only for integers: 0.5812, 17.43, 12346, 1.5e-07.
 std::string short_number(double x);
 
-/// The shortest text that reads back as the same number.
+/// The shortest text that parses to the same number.
 std::string exact_number(double x);
 
-/// x to the digit that its uncertainty leaves meaningful: two significant digits of `resolution`
-/// (half the width of an interval, say); short_number where that is 0 or not finite.
+/// x rounded according to its uncertainty: two significant digits of `resolution` (such as the
+/// half-width of an interval); short_number if that is 0 or not finite.
 std::string number_to(double x, double resolution);
 
-/// number_to, and as many digits more as it takes that x does not read as a limit or target of the
-/// goal that it is not equal to: 24.96 beside a limit of 25, never 25.
+/// number_to with enough digits that x does not read like a limit or target of the goal that it
+/// does not equal: 24.96 for a limit of 25, never 25.
 std::string number_beside(double x, double resolution, const std::optional<surfaces::Goal>& goal);
 
-/// Half the width of an interval; 0 where there is none.
+/// The half-width of an interval; 0 if there is none.
 double half_width(const std::optional<surfaces::Interval>& interval);
 
-/// x, the difference of values that are known to `resolution`: number_to, but two digits of its own
-/// at the least.
+/// x, the difference of values with uncertainty `resolution`: number_to, but with at least two
+/// significant digits of x.
 std::string difference_to(double x, double resolution);
 
-/// The same with its sign: "+73", "-0.0022".
+/// difference_to with a sign: "+73", "-0.0022".
 std::string signed_difference_to(double x, double resolution);
 
-/// "12.1 to 14.3", both ends to the digits that their distance leaves meaningful.
+/// "12.1 to 14.3", with both ends rounded according to the width.
 std::string interval_text(const surfaces::Interval& interval);
 
 /// A p-value: "0.031", "< 0.0001".
@@ -44,19 +44,19 @@ std::string p_text(double p);
 /// "p = 0.031", "p < 0.0001".
 std::string p_words(double p);
 
-/// A share in whole percent, all and none only where it is: "62 %", "> 99 %", "< 1 %", "100 %".
+/// A fraction in integer percent, 0 and 100 only if exact: "62 %", "> 99 %", "< 1 %", "100 %".
 std::string percent(double share);
 
-/// A probability that was estimated, so never a certainty: "62 %", "> 99 %", "< 1 %".
+/// An estimated probability, never 0 or 100 %: "62 %", "> 99 %", "< 1 %".
 std::string chance_text(double probability);
 
-/// A share or a chance in a sentence: "more than 99 %" for "> 99 %".
+/// A percentage for use in a sentence: "more than 99 %" for "> 99 %".
 std::string in_words(const std::string& percent);
 
 /// A coefficient of determination: "0.93", "> 0.99".
 std::string r2_text(double r2);
 
-/// "0.75 s", or the number alone without a unit (none, or "1", the unit of a mere number).
+/// "0.75 s", or the number alone without a unit (none, or "1" for dimensionless quantities).
 std::string with_unit(std::string_view number, std::string_view unit);
 
 /// "throughput [images/s]", or the name alone without a unit.
@@ -65,11 +65,11 @@ std::string name_with_unit(std::string_view name, std::string_view unit);
 /// "within 1800 to 2500 images/s", "at most 1 s", "maximize"; limits as the user gave them.
 std::string goal_text(const surfaces::Goal& goal, std::string_view unit);
 
-/// " on the log scale", after what is of the scale of a fit; empty without a transform.
+/// " on the log scale", for values on the scale of a fit; empty without a transform.
 std::string scale_words(const surfaces::Transform& transform);
 
-/// Which mean of values is the one on the scale of a fit, told on their own: "mean", "geometric
-/// mean" (log), "harmonic mean" (inverse), "mean on the sqrt scale".
+/// The mean that corresponds to the scale of a fit: "mean", "geometric mean" (log), "harmonic mean"
+/// (inverse), "mean on the sqrt scale".
 std::string mean_words(const surfaces::Transform& transform);
 
 /// "a", "a and b", "a, b and c".
@@ -81,15 +81,15 @@ std::string capitalised(std::string sentence);
 /// "1 run", "20 runs".
 std::string count_of(int n, std::string_view noun);
 
-/// GPUs as a record names them: "GPU 0,1" of indices, "GPU-3f2a91c4" of a UUID, whose first block
-/// tells GPUs apart; empty without any.
+/// GPUs of a record: "GPU 0,1" for indices, "GPU-3f2a91c4" for a UUID, of which the first block
+/// identifies the GPU; empty without any.
 std::string gpu_text(const std::string& gpus);
 
-/// Ascending run numbers in a sentence: "run 7", "runs 7 and 9", "runs 3, 7 to 9 and 12"; of very
-/// many the first few, and how many more.
+/// Ascending run numbers in a sentence: "run 7", "runs 7 and 9", "runs 3, 7 to 9 and 12"; long
+/// lists are cut: the first few, and the number of others.
 std::string runs_text(const std::vector<int>& runs);
 
-/// The same as an option takes them: "3,7-9,12".
+/// Run numbers in the syntax of an option: "3,7-9,12".
 std::string run_list(const std::vector<int>& runs);
 
 }  // namespace doetune::analysis

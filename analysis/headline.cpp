@@ -19,7 +19,8 @@ std::vector<std::string> missed_goals(const Analysis& analysis) {
   return names;
 }
 
-/// "the best throughput (218 images/s)", "the best compromise of a and b"; empty without ramps.
+/// "the best throughput (218 images/s)", "the best compromise of a and b"; empty without ramp
+/// goals.
 std::string best_of_ramps(const Analysis& analysis) {
   std::vector<std::string> names;
   std::string value;
@@ -100,7 +101,6 @@ std::string optimum_headline(const Analysis& analysis) {
 
 }  // namespace
 
-/// "the low end of throughput (9000 images/s)": the end that every ramp at 0 falls short of.
 std::vector<std::string> ends_out_of_reach(const Analysis& analysis) {
   std::vector<std::string> ends;
   for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {

@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t kMaxLevels = 8;
 
-/// Of one level, the others held.
+/// The predicted mean at one level, with the other factors fixed.
 struct LevelMean {
   std::size_t level = 0;
   Eigen::VectorXd point;  ///< coded
   surfaces::Prediction prediction;
 };
 
-/// The highest first.
+/// Highest mean first.
 std::vector<LevelMean> means_of(const Analysis& analysis, const ResponseAnalysis& response,
                                 int factor) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
@@ -39,7 +39,7 @@ std::vector<LevelMean> means_of(const Analysis& analysis, const ResponseAnalysis
   return means;
 }
 
-/// Whether the runs tell two means apart; without an error estimate all are taken as they are.
+/// Whether two means differ significantly; always true without an error estimate.
 bool are_apart(const surfaces::Surface& surface, const LevelMean& a, const LevelMean& b) {
   if (!(a.prediction.df > 0)) return true;
   Eigen::MatrixXd points(2, a.point.size());

@@ -13,7 +13,7 @@
 namespace doetune::analysis {
 namespace {
 
-/// Runs that would help where the surfaces were wrong.
+/// Number of runs to add if the surfaces were wrong.
 int runs_to_augment(const Analysis& analysis) {
   constexpr int kMin = 4;
   return std::max(kMin, 2 * static_cast<int>(factors_of(analysis).size()));
@@ -24,7 +24,7 @@ std::string command(const Analysis& analysis, std::string_view name) {
   return fmt::format("doetune {} {}", name, analysis.directory->path.string());
 }
 
-/// Where nothing that was tried has completed, trying the rest or once more would end alike.
+/// If no attempt has completed so far, further runs would fail in the same way: suggests a check.
 NextStep next_of_partial(const Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
   const FittedRuns runs(analysis);
@@ -42,15 +42,15 @@ NextStep next_of_partial(const Analysis& analysis) {
                           listed(without), without.size() == 1 ? "it" : "them")};
 }
 
-/// x to four digits, away from what can be reached: a limit there is met.
+/// x rounded to four digits away from the reachable value, so that the limit can be met.
 double rounded_limit(double x, bool up) {
   if (x == 0) return 0;
   const double step = std::pow(10, std::floor(std::log10(std::abs(x))) - 3);
   return (up ? std::ceil(x / step) : std::floor(x / step)) * step;
 }
 
-/// "latency=at_most:9.22": a limit that could be met, all others being kept; words where none is
-/// known.
+/// "latency=at_most:9.22": a limit that can be met while all others are kept; a placeholder if none
+/// is known.
 std::string reachable_goal(const Analysis& analysis) {
   constexpr const char* kWords = "RESPONSE=at_most:LIMIT";
   if (!analysis.details) return kWords;
@@ -87,7 +87,7 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
   return {command(analysis, "confirm"), "runs this configuration again to validate the prediction"};
 }
 
-/// More runs where the mean of a response keeps to its limit, but not surely.
+/// Suggests more runs if a measured mean meets its limit but its interval does not.
 NextStep next_of_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
   for (const ConfirmedResponse& response : confirmation.responses) {
     if (response.limit != LimitHeld::kOpen) continue;

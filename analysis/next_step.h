@@ -1,4 +1,4 @@
-// What to do next, as a command where there is one.
+// Recommends the next step of a study, if possible as a command.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 namespace doetune::analysis {
 
 struct NextStep {
-  std::string command;  ///< "doetune run DIR"; empty where the next step is the user's
-  std::string reason;   ///< what it is for
+  std::string command;  ///< "doetune run DIR"; empty if the user must act
+  std::string reason;   ///< purpose of the step
 };
 
 NextStep next_step(const Analysis& analysis, Status status,

@@ -17,7 +17,7 @@ namespace doetune::analysis {
 namespace {
 
 constexpr std::string_view kNoneFound = "none_found";
-constexpr std::size_t kMany = 4;  // a flag of one run in so many, or more, is of all
+constexpr std::size_t kMany = 4;  // a flag of at least one run in four counts as common to all
 
 constexpr std::array kWords{
     std::pair{"memory", "lack of memory"},
@@ -42,7 +42,7 @@ std::size_t completed_of(const Records& records) {
                     [](const auto& entry) { return is_completed(entry.second); }));
 }
 
-/// A flag without its numbers.
+/// A flag with its numbers replaced by '#'.
 std::string kind_of(const std::string& flag) {
   std::string kind;
   for (const char c : flag) {
@@ -53,7 +53,7 @@ std::string kind_of(const std::string& flag) {
   return kind;
 }
 
-/// Adds a run to those alike by `key`, told as `what` where it is the first.
+/// Adds a run to the group `key`; `what` describes a new group.
 void add_run(std::vector<RunsAlike>& groups, std::map<std::string, std::size_t>& places,
              const std::string& key, const std::string& what, int run) {
   const auto [place, is_new] = places.emplace(key, groups.size());
@@ -62,7 +62,7 @@ void add_run(std::vector<RunsAlike>& groups, std::map<std::string, std::size_t>&
   if (runs.empty() || runs.back() != run) runs.push_back(run);
 }
 
-/// A text cut where numbers begin and end: words and numbers in turn, words first.
+/// Splits a text into words and numbers, alternating, words first.
 std::vector<std::string> words_and_numbers(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -73,7 +73,7 @@ std::vector<std::string> words_and_numbers(const std::string& text) {
   return parts;
 }
 
-/// Of texts that differ in their numbers alone: "others used 49 to 93 % of the cores".
+/// Merges texts that differ only in numbers: "others used 49 to 93 % of the cores".
 std::string summarised(const std::vector<std::string>& texts) {
   std::vector<std::string> low = words_and_numbers(texts.front()), high = low;
   const auto value = [](const std::string& number) { return std::strtod(number.c_str(), nullptr); };

@@ -10,7 +10,7 @@
 namespace doetune::analysis {
 namespace {
 
-/// A setting as a YAML scalar; words are quoted, for YAML would read `no` or `1e3` as other things.
+/// A setting as a YAML scalar; levels are quoted, since YAML would interpret `no` or `1e3`.
 std::string yaml_scalar(const doe::Factor& factor, double natural) {
   if (!factor.is_categorical()) return factor.format(natural);
   std::string quoted = "\"";

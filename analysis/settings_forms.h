@@ -1,4 +1,4 @@
-// Settings in forms that can be copied and used.
+// Formats settings for reuse: as YAML and as a shell command.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace doetune::analysis {
 
-/// A line a factor, "batch: 8"; words are quoted.
+/// One line per factor, "batch: 8"; categorical levels are quoted.
 std::string settings_as_yaml(const std::vector<doe::Factor>& factors,
                              const std::vector<double>& settings);
 
-/// What starts one run by hand, for a POSIX shell in the folder of the study file: the study's
-/// command with its placeholders filled, or the bundled workload's; places that only a run has,
-/// such as {result}, stay as they are. Empty where the study has
-/// neither, and where no word of its command holds a factor.
+/// The command that starts one run by hand, for a POSIX shell in the directory of the study file:
+/// the study's command with its placeholders filled, or that of the bundled workload. Placeholders
+/// that only an actual run can fill, such as {result}, are kept. Empty if the study has neither, or
+/// if its command contains no factor.
 std::string settings_as_command(const study::Study& study, const std::vector<double>& settings);
 
 }  // namespace doetune::analysis

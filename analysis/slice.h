@@ -1,4 +1,4 @@
-// The point at which a report looks at the surfaces, and how it speaks of settings.
+// The reference point of a report, and texts for settings.
 #pragma once
 
 #include <string>
@@ -8,34 +8,34 @@
 
 namespace doetune::analysis {
 
-/// Settings, and what they are: "the optimum", "the baseline", "the centre of the region".
+/// A reference point and its name: "the optimum", "the baseline", "the centre of the region".
 struct Reference {
-  std::vector<double> settings;  ///< natural units, one a factor
+  std::vector<double> settings;  ///< natural units, one per factor
   std::string name;
 };
 
-/// Where factors are held when others vary: the optimum; without one the baseline, without that
-/// the usable settings nearest the centre (of a categorical factor its first level).
+/// Where factors are held while others vary: the optimum; without one the baseline; otherwise the
+/// permitted settings nearest the centre (for a categorical factor its first level).
 Reference reference(const Analysis& analysis);
 
 /// "decode_rate = 5 Hz", "precision = bf16".
 std::string setting_text(const doe::Factor& factor, double natural);
 
-/// All settings but those of the factors listed, "a = 1, b = 2 Hz"; empty where none is left.
+/// All settings except those of `except`, "a = 1, b = 2 Hz"; empty if none is left.
 std::string settings_text(const std::vector<doe::Factor>& factors,
                           const std::vector<double>& settings, const std::vector<int>& except = {});
 
-/// Numeric factors by index.
+/// The indices of the numeric factors.
 std::vector<int> numeric_factors(const std::vector<doe::Factor>& factors);
 
 /// The goal of a response as the analysis used it.
 const surfaces::Goal* goal_of(const Analysis& analysis, const std::string& response);
 
-/// The predicted of a response in a candidate.
+/// The prediction of a response in a candidate.
 const surfaces::ResponsePrediction* prediction_of(const surfaces::Candidate& candidate,
                                                   const std::string& response);
 
-/// Of a response of the study.
+/// The unit of a response of the study.
 const std::string& unit_of(const Analysis& analysis, const std::string& response);
 
 const std::vector<doe::Factor>& factors_of(const Analysis& analysis);

@@ -13,12 +13,12 @@
 namespace doetune::analysis {
 namespace {
 
-constexpr double kNearlyFlat = 0.1;   // of the largest curvature
-constexpr double kPartOfAxis = 0.35;  // of a direction of length 1: factors that are named
-constexpr double kFarOutside = 5;     // coded: beyond that a place says nothing
+constexpr double kNearlyFlat = 0.1;   // relative to the largest curvature
+constexpr double kPartOfAxis = 0.35;  // component of a unit vector above which a factor is named
+constexpr double kFarOutside = 5;     // coded; a location farther out is not reported
 
-/// "along a", "as a and b rise together", "as a rises and b falls": the factors that a direction
-/// mostly consists of.
+/// "along a", "as a and b rise together", "as a rises and b falls": the main factors of a
+/// direction.
 std::string direction_text(const std::vector<doe::Factor>& factors, Eigen::VectorXd direction) {
   Eigen::Index largest = 0;
   direction.cwiseAbs().maxCoeff(&largest);
@@ -53,7 +53,7 @@ std::string place_text(const std::vector<doe::Factor>& factors,
                      point.inside_region ? "inside" : "outside");
 }
 
-/// The response there, where that means anything: "; 283 images/s there".
+/// The response at the point, if meaningful: "; 283 images/s there".
 std::string value_text(const ResponseAnalysis& response, const std::vector<doe::Factor>& factors,
                        const surfaces::StationaryPoint& point) {
   if (!std::isfinite(point.value) || is_far(factors, point)) return "";
@@ -62,7 +62,7 @@ std::string value_text(const ResponseAnalysis& response, const std::vector<doe::
                      with_unit(number_to(point.value, known_to), response.response.unit));
 }
 
-/// "a maximum (65 % sure)": how sure is known of studies without categorical factors alone.
+/// "a maximum (65 % sure)": the probability is known only for studies without categorical factors.
 std::string kind_text(const ResponseAnalysis& response, const std::string& kind) {
   if (kind == "ridge") return "a ridge, flat along one direction,";
   std::string text = "a " + kind;

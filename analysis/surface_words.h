@@ -1,4 +1,4 @@
-// The shape of a fitted surface in words: what the canonical analysis says.
+// Describes the shape of a fitted surface, from its canonical analysis.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace doetune::analysis {
 
 /// "Highest at a = 2.1, b = 7 inside the region: 2610 images/s there (maximum: 97 % sure). It
-/// curves most along a, and is nearly flat along b." Says why where there is no such shape.
+/// curves most along a, and is nearly flat along b." States the reason if no shape can be given.
 std::string shape_words(const Analysis& analysis, const ResponseAnalysis& response);
 
 }  // namespace doetune::analysis

@@ -1,4 +1,4 @@
-// What is known of today's settings.
+// The baseline (the settings in use today) compared with the optimum.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,20 @@
 
 namespace doetune::analysis {
 
-/// The best settings are those of today: no change is predicted to gain anything.
+/// Whether the optimum is the baseline: no change is predicted to be a gain.
 bool is_at_today(const Analysis& analysis);
 
-/// A change of today's settings is predicted to be better, or the surfaces predict too poorly to
-/// rule one out; so without any settings of today.
+/// Whether a change of the baseline is predicted to be better, or the surfaces predict too poorly
+/// to exclude it; true if there is no baseline.
 bool can_gain(const Analysis& analysis);
 
 struct MeasuredToday {
-  surfaces::Prediction mean;  ///< on the scale on which the response is fitted
+  surfaces::Prediction mean;  ///< on the scale of the fit
   int runs = 0;
 };
 
-/// Of the plan's completed runs at today's settings, those that judge an optimum left out; empty
-/// without any, and without a fit.
+/// The mean of the plan's completed runs at the baseline, except confirmation and baseline runs of
+/// a validation; empty without such runs, a baseline or a surface.
 std::optional<MeasuredToday> measured_today(const Analysis& analysis,
                                             const ResponseAnalysis& response);
 

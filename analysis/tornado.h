@@ -1,4 +1,4 @@
-// What a response becomes where a single factor is one usable step off the optimum.
+// Tornado chart data: predicted responses when a single factor is one step off the optimum.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace doetune::analysis {
 
 struct SwingEnd {
   double setting = 0;   ///< natural units
-  double mean = 0;      ///< predicted, own unit
-  double known_to = 0;  ///< half the width of its 95 % interval, 0 without one
+  double mean = 0;      ///< predicted, in the unit of the response
+  double known_to = 0;  ///< half-width of its 95 % interval, 0 without one
 };
 
-/// An end is empty where the factor's range or the region ends.
+/// `down` or `up` is empty if the step would leave the factor's range or the region.
 struct FactorSwing {
   std::size_t factor = 0;
   std::optional<SwingEnd> down, up;
 
-  /// The larger of both changes.
+  /// The larger of the two absolute changes.
   double reach(double centre) const {
     const auto change = [&](const std::optional<SwingEnd>& end) {
       return end ? std::abs(end->mean - centre) : 0;
@@ -33,11 +33,11 @@ struct FactorSwing {
 struct Tornado {
   const ResponseAnalysis* response = nullptr;
   double centre = 0;                ///< predicted at the optimum
-  double centre_known_to = 0;       ///< half the width of its 95 % interval, 0 without one
-  std::vector<FactorSwing> swings;  ///< the farthest first
+  double centre_known_to = 0;       ///< half-width of its 95 % interval, 0 without one
+  std::vector<FactorSwing> swings;  ///< largest reach first
 };
 
-/// One a response with a surface; none without an optimum, or where no factor can move.
+/// One for each response with a surface; empty without an optimum or if no factor can move.
 std::vector<Tornado> tornados(const Analysis& analysis);
 
 }  // namespace doetune::analysis

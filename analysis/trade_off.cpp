@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShortFront = 3;
 
-/// What the goal makes of a response at the points of the front, or in the measured runs.
+/// Costs of both responses at the points of the Pareto front, or in the measured runs.
 struct Costs {
   std::vector<double> first, second;
 };
@@ -62,7 +62,7 @@ double agreement(const Analysis& analysis, const GoalPair& pair) {
   return correlation(has_front ? costs_on_front(analysis, pair) : costs_of_runs(analysis, pair));
 }
 
-/// "latency better by 4 ± 1 ms", or "energy the same within ± 3 J".
+/// "latency better by 4 ± 1 ms", or "energy not significantly different (+1 ± 3 J)".
 std::string change_text(const Analysis& analysis, const surfaces::Gain& gain, double at_best) {
   const std::string& unit = unit_of(analysis, gain.name);
   const surfaces::Goal* goal = goal_of(analysis, gain.name);

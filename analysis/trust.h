@@ -1,4 +1,4 @@
-// How far a fit can be relied on, what speaks against it, and what to do about that.
+// Assesses the reliability of a fit: findings and their remedies.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace doetune::analysis {
 
-inline constexpr double kSignificant = 0.05;    ///< level of the tests
+inline constexpr double kSignificant = 0.05;    ///< significance level of the tests
 inline constexpr double kPoorPrediction = 0.5;  ///< predicted R2
 
 /// Rules: predicted R2 below 0.5 is poor; below 0.8, or lack of fit with p < 0.05, needs care;
-/// without residual freedom nothing can be said.
+/// without residual degrees of freedom it is unknown.
 struct Trust {
   enum class Level { kGood, kCare, kPoor, kUnknown };
   Level level = Level::kUnknown;
   std::string sentence;  ///< "predicts new runs well (predicted R² 0.93); no sign of lack of fit."
-  std::optional<double> predicted_r2 = {};   ///< of a polynomial that is judged by it
-  std::optional<double> lack_of_fit_p = {};  ///< of one whose lack of fit is significant
+  std::optional<double> predicted_r2 = {};   ///< of a polynomial assessed by it
+  std::optional<double> lack_of_fit_p = {};  ///< if lack of fit is significant
 
   bool predicts_roughly() const;
 };
@@ -28,19 +28,19 @@ struct Trust {
 std::string_view trust_name(Trust::Level level);
 Trust trust(const surfaces::Fit& fit);
 
-/// Of the surface that predicts the response: the fit, or what stands in for it.
+/// Of the surface that predicts the response: the fit, or the surface used instead.
 Trust trust(const ResponseAnalysis& response);
 
-/// One thing that speaks against a fit, in a sentence, and the remedy in another.
+/// A problem of a fit in one sentence, and its remedy in another.
 struct Finding {
   enum class Weight { kNote, kCare, kGrave };
   Weight weight = Weight::kNote;
   std::string sentence;
   std::string remedy;
-  bool is_in_trust = false;  ///< the sentence of trust() says it too
+  bool is_in_trust = false;  ///< already stated by the sentence of trust()
 };
 
-/// What there is to say of a fit, gravest first. Thresholds: tests at 5 %; a predicted R2 more than
+/// All findings about a fit, most serious first. Thresholds: tests at 5 %; a predicted R2 more than
 /// 0.2 below the adjusted one; adequate precision below 4; VIF above 10.
 std::vector<Finding> findings(const ResponseAnalysis& response);
 

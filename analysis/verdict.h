@@ -1,5 +1,4 @@
-// What an analysis comes to, in words: the first screen of the report, the last lines of a
-// terminal.
+// The result of an analysis in words, for the first screen of a report and the terminal.
 #pragma once
 
 #include <string>
@@ -10,14 +9,14 @@
 namespace doetune::analysis {
 
 /// partial      runs or fits are missing, so there is no final answer
-/// no goals     surfaces are fitted, but the study says of no response what is wanted
-/// infeasible   no usable settings are predicted to meet every limit, or reach the low end of a
-///              ramp
-/// unconfirmed  an optimum is predicted; no confirmation runs have judged it yet
+/// no goals     surfaces are fitted, but no response has a goal
+/// infeasible   no permitted settings are predicted to meet every limit, or to reach the low end of
+///              a ramp
+/// unconfirmed  an optimum is predicted, but there are no confirmation runs yet
 /// confirmed, not confirmed, no gain
-///              what they say of it: Confirmation::Validation
-/// no gain      without any of them as well, where today's settings are the best predicted or no
-///              factor changes what is sought
+///              result of the confirmation runs: Confirmation::Validation
+/// no gain      also without confirmation runs, if the baseline is the predicted optimum or no
+///              factor affects a response with a goal
 enum class Status {
   kPartial,
   kNoGoals,
@@ -32,10 +31,10 @@ std::string_view status_name(Status status);
 
 struct Verdict {
   Status status = Status::kPartial;
-  std::string headline;              ///< the answer in one or two sentences
-  std::vector<std::string> caveats;  ///< why to be careful, gravest first, at most three
-  std::string next_command;          ///< "doetune run DIR"; empty where the next step is the user's
-  std::string next_reason;           ///< what it is for
+  std::string headline;              ///< the result in one or two sentences
+  std::vector<std::string> caveats;  ///< reasons to be careful, most serious first, at most three
+  std::string next_command;          ///< "doetune run DIR"; empty if the user must act
+  std::string next_reason;           ///< purpose of the command
 };
 
 Verdict verdict(const Analysis& analysis);

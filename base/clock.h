@@ -1,4 +1,4 @@
-// Time: the clock that only goes forward, for durations, and the time of day, for records.
+// Monotonic time for durations, and UTC time for records.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@ namespace doetune {
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds since some moment in the past, by Clock.
+/// Monotonic time in seconds since an arbitrary origin, by Clock.
 inline double monotonic_s() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
@@ -18,13 +18,13 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Seconds that the machine has been suspended since it started: they are not in monotonic_s.
+/// Seconds the machine has been suspended since boot; monotonic_s() does not include them.
 double machine_suspended_s();
 
-/// Rounded up, as poll takes a time limit.
+/// Milliseconds, rounded up, as the timeout of poll().
 int to_milliseconds(double seconds);
 
-/// Now, as 2026-11-21T07:38:18.123Z.
+/// The current UTC time, as 2026-11-21T07:38:18.123Z.
 std::string utc_now();
 
 }  // namespace doetune

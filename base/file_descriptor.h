@@ -1,4 +1,4 @@
-// A file descriptor with an owner.
+// RAII owner of a file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 namespace doetune {
 
-/// Closes on destruction. Move-only; -1 is none.
+/// Closes the descriptor on destruction. Move-only; -1 means none.
 class FileDescriptor {
  public:
   FileDescriptor() = default;

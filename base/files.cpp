@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".partial";
 
-/// The error number, or 0.
+/// Returns the errno value, or 0 on success.
 int write_whole(const fs::path& path, std::span<const std::byte> bytes, Durability durability) {
   const int out = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (out < 0) return errno;
@@ -31,7 +31,7 @@ int write_whole(const fs::path& path, std::span<const std::byte> bytes, Durabili
   return error;
 }
 
-/// `name` is FILE.PID.partial, and there is no such process.
+/// Whether `name` is FILE.PID.partial and process PID no longer exists.
 bool left_behind(std::string_view name, std::string_view file) {
   if (!name.starts_with(file)) return false;
   name.remove_prefix(file.size());

@@ -1,4 +1,4 @@
-// Files that change as a whole.
+// Files that are replaced atomically.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace doetune {
 
-/// Whether all bytes are written; if not, errno says why.
+/// Whether all bytes were written; if not, errno gives the reason.
 bool write_all(int fd, std::span<const std::byte> bytes);
 
-/// Whether the path still names the file or directory that is open, which nobody has moved, deleted
-/// or replaced. While nothing can be learned of the path, as when a network file system does not
-/// answer, it does.
+/// Whether the path still refers to the open file or directory `opened`, i.e. it has not been
+/// moved, deleted or replaced. True as well if the path cannot be checked, for example while a
+/// network file system does not respond.
 bool still_names(const std::filesystem::path& path, int opened);
 
 enum class Durability { renamed, on_disk };
@@ -26,22 +26,21 @@ struct WriteError : std::runtime_error {
   std::string reason;
 };
 
-/// Writes `FILE.PID.partial` and renames it, so that at any moment the file holds what it held or
-/// all of `bytes`; with on_disk the bytes are on the disk before they have the name, and the name
-/// is when this returns. Throws WriteError, and leaves nothing behind.
+/// Writes `FILE.PID.partial` and renames it, so that the file always holds either its old content
+/// or all of `bytes`. With on_disk, the data reach the disk before the rename, and the rename
+/// before this returns. Throws WriteError and leaves no partial file behind.
 void replace_file(const std::filesystem::path& file, std::string_view bytes,
                   Durability durability = Durability::renamed);
 
-/// Brings the names in a directory to the disk: what a flush of a new file leaves open. A file
-/// system that cannot do this for a directory is taken as it is. Throws WriteError.
+/// Flushes the entries of a directory to disk, which flushing a new file does not do. Ignored on
+/// file systems that do not support it. Throws WriteError.
 void sync_directory(const std::filesystem::path& directory);
 
-/// The same as replace_file of numbers as they lie in memory, without a head: numpy.fromfile(file,
-/// "f4").
+/// Writes the values as raw native floats without a header: numpy.fromfile(file, "f4").
 void replace_file(const std::filesystem::path& file, std::span<const float> values);
 
-/// Removes `FILE.PID.partial` of processes that are gone: killed while they wrote. For files that
-/// are written from one machine, whose processes alone are known.
+/// Removes the `FILE.PID.partial` files of processes that were killed while writing. Only for files
+/// written from a single machine: process IDs of other machines are unknown.
 void remove_left_behind(const std::filesystem::path& file);
 
 }  // namespace doetune

@@ -1,4 +1,4 @@
-// Short names for texts and checksums of files: they differ unless somebody made them to be alike.
+// Non-cryptographic hashes for short names of texts and for file checksums.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace doetune {
 std::uint64_t fnv1a(std::span<const std::byte> bytes);
 std::uint64_t fnv1a(std::string_view text);
 
-/// The same with 32 bits, for where few numbers are to be had.
+/// The 32-bit variant, for where 64 bits do not fit.
 std::uint32_t fnv1a_32(std::string_view text);
 
 /// fnv1a as 16 hexadecimal digits.

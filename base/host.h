@@ -6,10 +6,10 @@
 
 namespace doetune {
 
-/// As the kernel names it, or "unknown".
+/// The host name reported by the kernel, or "unknown".
 std::string host_name();
 
-/// Numbers of the processors that this process may use, ascending.
+/// IDs of the processors this process may use, ascending.
 std::vector<int> usable_cpus();
 
 /// "0-3,6" for {0, 1, 2, 3, 6}.

@@ -6,7 +6,7 @@
 
 namespace doetune {
 
-/// null where there is none.
+/// The value, or null if there is none.
 template <class Value>
 nlohmann::ordered_json or_null(const std::optional<Value>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);

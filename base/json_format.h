@@ -1,5 +1,5 @@
-// One table of fields writes a JSON document and gives its JSON Schema, so that neither says what
-// the other does not:
+// One table of fields both writes a JSON document and generates its JSON Schema, so that the two
+// cannot differ:
 //
 //   json::object<Run>({{"run", &Run::number},                         a member, or
 //                      {"mean_s", [](const Run& run) { ... }},        what is computed
@@ -8,8 +8,8 @@
 //                      {"gpu?", &Run::gpu},                           left out where null or ""
 //                      {&Run::counts, counts_format()}})              all fields of another object
 //
-// Types say the rest: numbers, bool and text are written as such, an empty std::optional, a null
-// pointer and a number that is not finite as null, a std::map as an object of any names, other
+// Other types need no format: numbers, bool and text are written as such; an empty std::optional, a
+// null pointer and a non-finite number as null; a std::map as an object with arbitrary keys; other
 // containers as an array.
 #pragma once
 
@@ -33,20 +33,20 @@ Schema text();
 Schema number();
 Schema integer();
 Schema flag();      ///< true or false
-Schema anything();  ///< said elsewhere, or of many kinds
+Schema anything();  ///< a value of any type, or one described elsewhere
 Schema words(const std::vector<std::string>& allowed);
 Schema list(const Schema& item);
-Schema map(const Schema& value);    ///< of any names
+Schema map(const Schema& value);    ///< an object with arbitrary keys
 Schema maybe(const Schema& value);  ///< or null
 Schema either(const std::vector<Schema>& schemas);
 
-/// A document as text: indented, ended by a line feed, bytes that are no UTF-8 replaced.
+/// A document as text: indented, terminated by a line feed, invalid UTF-8 replaced.
 std::string text_of(const Value& document);
 
-/// Writes what it gets the address of.
+/// Writes the object at the given address.
 using Writer = std::function<Value(const void*)>;
 
-/// How a T is written, and the schema of what is written.
+/// How a T is written, and the schema of the result.
 template <class T>
 struct Format {
   template <class V>
@@ -97,7 +97,7 @@ concept Map = requires {
   typename V::mapped_type;
 };
 
-/// The schema of a V whose innermost values are in a format.
+/// The schema of a V whose innermost values have the format `inner`.
 template <class V, class Inner>
 Schema schema_of(const Inner& inner) {
   if constexpr (Inner::template kWrites<V>) {
@@ -111,7 +111,7 @@ Schema schema_of(const Inner& inner) {
   }
 }
 
-/// Such a V, written.
+/// A V written in that format.
 template <class V, class Inner>
 Value written(const V& value, const Inner& inner) {
   if constexpr (Inner::template kWrites<V>) {
@@ -129,7 +129,8 @@ Value written(const V& value, const Inner& inner) {
   }
 }
 
-/// What a member, or a function, makes of a T. As std::invoke, which takes longer to compile.
+/// The member `get` of `from`, or the result of calling it. Like std::invoke, which takes longer to
+/// compile.
 template <class Get, class T>
 decltype(auto) got(const Get& get, const T& from) {
   if constexpr (std::is_member_object_pointer_v<Get>) {
@@ -141,21 +142,21 @@ decltype(auto) got(const Get& get, const T& from) {
   }
 }
 
-/// What `write`, called with a T, makes.
+/// The format of a T that `write` converts to a JSON value.
 template <class T, class Write>
 Format<T> format(Schema schema, Write write) {
   return {std::move(schema),
           [write](const void* value) { return write(*static_cast<const T*>(value)); }};
 }
 
-/// An enumeration that counts from 0, by the word for each value.
+/// An enumeration with values from 0, written as the word at its index.
 template <class Enum>
 Format<Enum> words(const std::vector<std::string>& all) {
   return format<Enum>(
       words(all), [all](Enum value) -> Value { return all.at(static_cast<std::size_t>(value)); });
 }
 
-/// A list as an object that has each item under its name.
+/// A list written as an object with each item under its name.
 template <class T, class Name>
 Format<std::vector<T>> by_name(Name name, const Format<T>& item) {
   return format<std::vector<T>>(map(item.schema), [name, item](const std::vector<T>& items) {
@@ -165,7 +166,7 @@ Format<std::vector<T>> by_name(Name name, const Format<T>& item) {
   });
 }
 
-/// A field, whatever it is a field of.
+/// A field of an object of any type.
 struct AnyField {
   std::string_view name;  ///< empty: all fields of another object
   bool optional;          ///< left out where it is null or empty text
@@ -173,10 +174,11 @@ struct AnyField {
   Writer write;
 };
 
-/// An optional one if the key ends with "?"; what is left out is not null.
+/// A key that ends with "?" marks an optional field: omitted when null or empty, so its schema
+/// excludes null.
 AnyField field(std::string_view key, Schema schema, Writer write);
 
-/// A line of the table of a T's fields, as above.
+/// A row of the table of a T's fields, as above.
 template <class T>
 class Field {
  public:
@@ -212,7 +214,7 @@ class Field {
   }
 };
 
-/// Further keys may come with newer versions, so a reader must not be surprised by them.
+/// Newer versions may add keys, so readers must ignore unknown ones.
 Schema schema_of_object(const std::vector<AnyField>& fields);
 Writer writer_of_object(const std::vector<AnyField>& fields);
 
@@ -225,7 +227,7 @@ Format<T> object(std::initializer_list<Field<T>> table) {
   return {schema_of_object(fields), writer_of_object(fields)};
 }
 
-/// A whole document, which says its `schema_version` first.
+/// A whole document, with its `schema_version` first.
 template <class T>
 Format<T> document(std::initializer_list<Field<T>> table) {
   std::vector<AnyField> fields{version_field()};

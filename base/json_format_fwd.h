@@ -1,4 +1,4 @@
-// For headers that name the format of a document (base/json_format.h).
+// Forward declarations for headers that name the format of a document (base/json_format.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -35,7 +35,7 @@ std::optional<std::string> nearest_name(std::string_view name,
   constexpr std::size_t kMaxLength = 64;
   if (name.size() > kMaxLength) return std::nullopt;
   std::optional<std::string> nearest;
-  int least = static_cast<int>(name.size());  // every letter wrong is no likeness
+  int least = static_cast<int>(name.size());  // a distance of all letters is no match
   for (const std::string& other : valid) {
     const int distance = edit_distance(name, other);
     const int limit = std::max(1, static_cast<int>(std::max(name.size(), other.size())) / 3);

@@ -11,7 +11,7 @@ RandomStream::RandomStream(std::uint64_t seed, std::uint64_t stream)
 std::uint64_t RandomStream::next() { return mix_bits(state_ += kGoldenGamma); }
 
 std::uint64_t RandomStream::below(std::uint64_t bound) {
-  // Numbers under 2^64 mod bound would make the low remainders likelier: draw those again.
+  // Values below 2^64 mod bound would bias the result towards small remainders: reject them.
   const std::uint64_t rejected = (0 - bound) % bound;
   std::uint64_t drawn = next();
   while (drawn < rejected) drawn = next();

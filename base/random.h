@@ -1,12 +1,12 @@
-// Random numbers that depend on a seed and an index only, never on thread or machine.
-// Source of the mixing: Steele, Lea & Flood (2014), "Fast splittable pseudorandom number
+// Random numbers that depend only on a seed and an index, never on thread or machine.
+// Source of the mixing function: Steele, Lea & Flood (2014), "Fast splittable pseudorandom number
 // generators" (SplitMix64).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-// A GPU's kernels draw the same numbers.
+// GPU kernels draw the same numbers.
 #ifdef __CUDACC__
 #define DOETUNE_RANDOM __host__ __device__ constexpr
 #else
@@ -25,7 +25,7 @@ DOETUNE_RANDOM std::uint64_t mix_bits(std::uint64_t z) {
 /// The increment of SplitMix64: 2^64 divided by the golden ratio, odd.
 inline constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15ULL;
 
-/// 64 random bits of (seed, index): never depend on what was drawn before.
+/// 64 random bits for (seed, index), independent of earlier draws.
 DOETUNE_RANDOM std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
   return mix_bits(seed * 0xD1342543DE82EF95ULL + (index + 1) * 0x9E3779B97F4A7C15ULL);
 }

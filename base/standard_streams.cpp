@@ -12,7 +12,8 @@ namespace doetune {
 void reserve_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one. Standard output cannot be written when only readable.
+    // open() returns the lowest free descriptor: this one. Read-only, so that writes to stdout
+    // fail.
     if (open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }

@@ -1,4 +1,4 @@
-// Which doetune this is. Both are said once, in the CMakeLists.txt of the root.
+// Version and release date of doetune, as defined in the root CMakeLists.txt.
 #pragma once
 
 #include <string_view>

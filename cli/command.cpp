@@ -12,7 +12,7 @@ namespace po = boost::program_options;
 namespace doetune::cli {
 namespace {
 
-/// Boost's usual Unix style without guessing at abbreviated options.
+/// Boost's Unix style without abbreviated options.
 constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
 
 std::vector<std::string> option_names(const po::options_description& options) {
@@ -65,7 +65,7 @@ void Options::add_positional(const char* name, int most) {
   positional_.add(name, most);
 }
 
-/// What is said of an option without its value, or with one that it does not take.
+/// The error message for an option with a missing or an unexpected value.
 std::string Options::without_value(const po::invalid_command_line_syntax& error) const {
   for (const OptionRow& row : rows()) {
     if (row.name != error.get_option_name() && row.short_name != error.get_option_name()) continue;

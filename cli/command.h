@@ -1,4 +1,4 @@
-// A subcommand: its row in the table, its options, its exit code.
+// Subcommands: their table, options and exit codes.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -11,7 +11,7 @@
 
 namespace doetune::cli {
 
-/// What every command can end with; scripts depend on these.
+/// Exit codes of all commands; scripts depend on them.
 enum ExitCode : int {
   kDone = 0,
   kInternalError = 1,
@@ -24,7 +24,7 @@ enum ExitCode : int {
   kInterrupted = 130,
 };
 
-/// What a code means, for the manual.
+/// The meaning of an exit code, for the manual.
 struct ExitMeaning {
   ExitCode code;
   std::string_view meaning;
@@ -38,57 +38,59 @@ struct Command {
   std::string_view name;
   std::string_view arguments;  ///< as shown in help: "STUDY.yaml"
   std::string_view summary;
-  std::string_view example;  ///< command lines, one a line
+  std::string_view example;  ///< command lines, one per line
   int (*run)(const Command& command, const std::vector<std::string>& arguments);
-  void (*describe)(Options& options) = nullptr;  ///< declares the options; null: those of all
+  void (*describe)(Options& options) = nullptr;  ///< declares the options; null if there are only
+                                                 ///< the common ones
 };
 
 std::span<const Command> commands();
 
-/// The command of a name; null if there is none.
+/// The command with this name; null if there is none.
 const Command* find_command(std::string_view name);
 
-/// A command line that cannot be understood. Exit code 2.
+/// An invalid command line. Exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The words that an option or argument may have.
+/// The permitted values of an option or argument.
 struct Choices {
   std::vector<std::string> words;
-  bool others = false;  ///< whether it may have others as well
+  bool others = false;  ///< whether other values are permitted as well
 };
 
-/// An option as help, completion and man pages show it.
+/// An option as shown by help, completion and man pages.
 struct OptionRow {
   std::string name;        ///< "--output"
   std::string short_name;  ///< "-o", or empty
-  std::string value;       ///< "DIR"; empty where it takes none
+  std::string value;       ///< "DIR"; empty if it takes no value
   std::string description;
 };
 
-/// The options of one command over Boost.Program_options, without abbreviations. Every command has
-/// --help and --json. They are known without running the command, which describes them.
+/// The options of one command, on top of Boost.Program_options, without abbreviations. Every
+/// command has --help and --json. The options are known without running the command
+/// (Command::describe).
 class Options {
  public:
   explicit Options(const Command& command);
 
   boost::program_options::options_description_easy_init add() { return visible_.add_options(); }
 
-  /// Positional arguments are collected under `name`; at most `most` of them (-1: any number).
+  /// Positional arguments are collected under `name`; at most `most` of them (-1: unlimited).
   void add_positional(const char* name, int most);
 
-  /// What an option ("format") or argument ("NAME") may be; parse() refuses other words for an
-  /// option, unless it may have others.
+  /// Sets the permitted values of an option ("format") or argument ("NAME"); parse() rejects other
+  /// values of an option unless `others` is set.
   void choices(const std::string& name, Choices choices) { choices_[name] = std::move(choices); }
 
-  /// Null where nothing is known.
+  /// Null if there are none.
   const Choices* choices_of(const std::string& name) const;
 
   std::vector<OptionRow> rows() const;
 
-  /// Returns false if --help was asked for and has been printed. Throws UsageError, naming the
-  /// nearest option or word for one that is unknown.
+  /// Returns false if --help was given and has been printed. Throws UsageError for an unknown
+  /// option or value, with the most similar one.
   bool parse(const std::vector<std::string>& arguments);
 
   bool has(const std::string& name) const { return values_.count(name) > 0; }
@@ -98,7 +100,7 @@ class Options {
   int integer(const std::string& name, int otherwise) const;
   std::vector<std::string> list(const std::string& name) const;
 
-  /// The only positional argument; throws UsageError naming what is missing.
+  /// The only positional argument; throws UsageError naming it if it is missing.
   std::string required(const std::string& name) const;
 
  private:

@@ -15,7 +15,7 @@
 namespace doetune::cli {
 namespace {
 
-/// Design types that add to existing runs.
+/// Design types that can augment existing runs.
 const std::vector<std::string> kExtending{
     "d-optimal", "i-optimal",     "a-optimal", "compound-optimal",
     "g-optimal", "space-filling", "sobol"};
@@ -42,10 +42,10 @@ study::Augmentation augmentation_of(const Options& options, const study::Study& 
   return augmentation;
 }
 
-/// A plan that was extended.
+/// An extended plan.
 struct Augmented {
   const study::StudyDirectory* directory;
-  int before;  ///< runs it had
+  int before;  ///< previous number of runs
 
   std::size_t runs() const { return directory->plan.runs.size(); }
   std::vector<study::PlannedRun> added() const {

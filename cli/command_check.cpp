@@ -19,7 +19,7 @@ namespace {
 
 using study::RunStatus;
 
-/// The study of a file, planned but not written, or that of a study directory.
+/// The study of a file, planned but not written, or of a study directory.
 study::StudyDirectory planned_study(const std::vector<std::string>& given) {
   const std::filesystem::path path =
       given.empty() ? study::find_directory(std::nullopt) : std::filesystem::path(given.front());
@@ -28,7 +28,7 @@ study::StudyDirectory planned_study(const std::vector<std::string>& given) {
   return {path, study, study::make_plan(study), "", std::filesystem::absolute(path).parent_path()};
 }
 
-/// Seconds that the whole plan takes where each run takes as long as this one.
+/// Estimated seconds for the whole plan if each run takes as long as this one.
 double plan_seconds(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   study::RunRecord record = smoke.record;
   record.status = RunStatus::kCompleted;
@@ -75,7 +75,7 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   }
 }
 
-/// A plan, and the run of it that was tried.
+/// A plan, and the run that was tried.
 struct Checked {
   const study::StudyDirectory& planned;
   const SmokeRun& smoke;

@@ -16,7 +16,7 @@ struct Shell {
   const char* script;
 };
 
-// Each asks `doetune completion --words`, so that it knows what the doetune that is there knows.
+// The scripts call `doetune completion --words`, so that they match the installed version.
 constexpr std::array kShells{
     Shell{"bash",
           R"(# bash completion of doetune. For this shell:  source <(doetune completion bash)

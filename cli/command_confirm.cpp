@@ -29,7 +29,7 @@ namespace {
 
 using Validation = analysis::Confirmation::Validation;
 
-/// Why there is nothing to confirm; code kDone where there is.
+/// Why nothing can be confirmed; code kDone if something can.
 struct Obstacle {
   ExitCode code = kDone;
   std::string message;
@@ -51,7 +51,7 @@ Obstacle obstacle_to(const analysis::Analysis& analysis) {
   }
 }
 
-/// Today's settings are run where every factor has one and nothing speaks against it.
+/// Runs the baseline as well, if every factor has one and the region permits it.
 study::ValidatedSettings settings_to_run(const analysis::Analysis& analysis) {
   study::ValidatedSettings validated = analysis::validated_settings(analysis);
   if (!validated.baseline || *validated.baseline == validated.settings) return validated;
@@ -74,9 +74,9 @@ void say_what_is_run(const study::StudyDirectory& directory,
                 analysis::count_of(static_cast<int>(runs.baseline.size()), "run"));
 }
 
-/// The means of responses that are fitted on another scale are those on that scale.
+/// Explains the mean of responses that are fitted on a transformed scale.
 void print_which_mean(const analysis::Confirmation& confirmation) {
-  std::map<std::string, std::string> responses;  // by what their means are
+  std::map<std::string, std::string> responses;  // by kind of mean
   for (const analysis::ConfirmedResponse& response : confirmation.responses) {
     const surfaces::Transform& transform = response.measured.transform;
     if (transform == surfaces::Transform::kNone) continue;
@@ -118,11 +118,11 @@ void print_gains(const analysis::Confirmation& confirmation) {
   if (any) fmt::print("\n{}", table.str());
 }
 
-/// What the runs that judge an optimum came to.
+/// The result of the confirmation runs.
 struct Conclusion {
   const analysis::Analysis& analysis;
   const analysis::Verdict& verdict;
-  int added;  ///< runs
+  int added;  ///< number of runs added
 };
 
 json::Format<Conclusion> conclusion_format(const std::vector<doe::Factor>& factors = {}) {
@@ -146,7 +146,7 @@ void print_json(const Conclusion& conclusion) {
   fmt::print("{}", format.text(conclusion));
 }
 
-/// Settings that turned out unable to run are no optimum any more.
+/// Whether the settings are still the optimum: settings that proved infeasible are not.
 bool still_proposed(const analysis::Analysis& analysis, const study::ValidatedSettings& validated) {
   return analysis.optimum && analysis.optimum->best.settings == validated.settings;
 }
@@ -159,7 +159,7 @@ int exit_code(const analysis::Analysis& analysis, const study::ValidatedSettings
   return incomplete || confirmation->validation == Validation::kOpen ? kRunsMissing : kDone;
 }
 
-/// Judges the runs that were made, and ends the command.
+/// Assesses the completed confirmation runs, and ends the command.
 int conclude(const study::StudyDirectory& directory, const study::ValidatedSettings& validated,
              bool json, int added) {
   const analysis::Analysis analysis = analysis::analyse(directory);
@@ -186,7 +186,7 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
   return code;
 }
 
-/// Makes the runs that judge, of a study that is open.
+/// Makes the confirmation runs of an open study.
 int execute(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1)
@@ -207,7 +207,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
   const auto launcher = make_launcher(options, directory);
   study::StudyDirectory extended = directory;
   extended.plan = plan;
-  // What cannot work is found before the plan on disk is touched.
+  // Find errors before changing the plan on disk.
   const auto planned = runner::planned_attempts(extended, run, *launcher);
   if (options.has("dry-run")) {
     options.json() ? print_dry_run_json(extended, planned) : print_dry_run(extended, planned);

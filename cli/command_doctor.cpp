@@ -22,7 +22,7 @@ using runner::MachineState;
 
 constexpr std::size_t kIndent = 14;
 
-/// A value as text; "unknown" where it is not known.
+/// A value as text; "unknown" if it is null.
 std::string text_of(const Json& value) {
   if (value.is_null()) return "unknown";
   if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
@@ -39,7 +39,7 @@ std::string gib(const std::optional<double>& bytes) {
   return bytes ? gib(Json(*bytes)) : "unknown";
 }
 
-/// A line of the table; without a title it belongs to the one above.
+/// Prints a line of the table; without a title it continues the previous one.
 void print_line(const std::string& title, const std::string& text) {
   const std::string space(kIndent - 2 - character_count(title), ' ');
   fmt::print("  {}{}{}\n", title.empty() ? "" : coloured(title, Colour::kStrong), space,
@@ -62,7 +62,7 @@ std::string source_text(const Json& source) {
                      source["dirty"] == true ? ", with uncommitted changes" : "");
 }
 
-/// What the driver tells of a GPU; what it does not is left out.
+/// What the driver reports about a GPU; unknown values are omitted.
 std::string gpu_text(const Json& gpu) {
   std::string text = text_of(gpu["name"]);
   const auto add = [&](const Json& value, const std::string& words) {
@@ -99,7 +99,7 @@ std::string libraries_text(const Json& libraries) {
   return text.empty() ? "no libcudart, libcudnn or libnccl on the loader's path" : text;
 }
 
-/// How many variables there are, and those that a user may have forgotten about.
+/// The number of variables, and those that a user may have forgotten.
 std::string environment_text(const Json& inherited) {
   std::size_t hidden = 0;
   std::string text;

@@ -19,7 +19,8 @@ namespace {
 using analysis::short_number;
 
 constexpr std::size_t kMaxAliasSets = 20;
-constexpr std::size_t kMaxMapped = 30;  ///< effects whose correlations fit a terminal
+constexpr std::size_t kMaxMapped = 30;  ///< maximum number of effects whose correlations fit a
+                                        ///< terminal
 
 struct EvaluatedDesign {
   study::BareDesign design;
@@ -30,7 +31,7 @@ std::string percent(const std::optional<double>& value) {
   return value ? fmt::format("{:.2f} %", *value) : "-";
 }
 
-/// A G-efficiency that is not proven is shown with the least it can be.
+/// A G-efficiency that is not proven is shown with its proven lower bound.
 std::string g_text(const doe::FullEvaluation& evaluation) {
   const std::string text = percent(evaluation.g_efficiency);
   if (!evaluation.max_variance || evaluation.max_variance->proven) return text;
@@ -41,7 +42,7 @@ std::string error_freedom(const doe::FullEvaluation& evaluation) {
   return std::to_string(std::max(evaluation.basics.runs - evaluation.basics.terms, 0));
 }
 
-/// The prediction variance that a share of the region stays below.
+/// The quantile of the prediction variance over the region.
 std::string quantile(const doe::FullEvaluation& evaluation, double share) {
   const std::vector<double>& quantiles = evaluation.variance_quantiles;
   if (quantiles.empty()) return "-";
@@ -55,7 +56,7 @@ std::string largest_leverage(const doe::FullEvaluation& evaluation) {
   return short_number(*std::max_element(leverages.begin(), leverages.end()));
 }
 
-/// What the properties are, and the property of each design.
+/// The names of the properties, and their values for each design.
 void print_properties(const std::vector<EvaluatedDesign>& designs) {
   std::vector<std::string> header{"property"};
   for (const EvaluatedDesign& evaluated : designs) header.push_back(evaluated.design.name);
@@ -136,7 +137,7 @@ void print_aliases(const EvaluatedDesign& evaluated) {
   }
 }
 
-/// How much one effect looks like another: |correlation| in tenths, below the diagonal.
+/// Prints the correlations between effects: absolute values in tenths, below the diagonal.
 void print_correlations(const EvaluatedDesign& evaluated) {
   const doe::NamedMatrix& map = evaluated.evaluation.correlation;
   if (map.rows.empty() || map.rows.size() > kMaxMapped) return;

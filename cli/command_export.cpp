@@ -23,7 +23,7 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-/// Of a name that is known.
+/// The format named by --to; its name has been checked.
 const reports::ExportFormat& format_of(const Options& options) {
   const std::vector<std::string> names = format_names();
   if (!options.has("to")) {
@@ -53,7 +53,7 @@ json::Format<Exported> exported_format() {
       {{"format", &Exported::format}, {"file", &Exported::file}, {"runs", &Exported::runs}});
 }
 
-/// Responses whose surface is not what a script fits.
+/// Reports responses whose surface is not the one that the script fits.
 void say_what_differs(const analysis::Analysis& analysis) {
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.other || !response.fit) continue;

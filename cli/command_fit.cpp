@@ -71,7 +71,7 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
              split_plot.note.empty() ? "" : "; " + split_plot.note);
 }
 
-/// The law or the choice that stands in for the polynomial.
+/// The choice of surface, and the surface used instead of the polynomial.
 void print_surface(const analysis::ResponseAnalysis& response) {
   if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
@@ -120,7 +120,8 @@ void print_findings(const std::vector<analysis::Finding>& found) {
   }
 }
 
-/// How far the surface can be relied on, and what to do about what that says; then the rest.
+/// Prints the reliability of the surface, with the remedies for its findings, then the other
+/// findings.
 void print_trust(const analysis::ResponseAnalysis& response) {
   std::vector<analysis::Finding> found = analysis::findings(response);
   const auto rest = std::stable_partition(found.begin(), found.end(),

@@ -13,7 +13,7 @@
 namespace doetune::cli {
 namespace {
 
-/// The study file that is asked for.
+/// The requested study file.
 std::string_view text_of(const Options& options) {
   if (options.has("demo")) return demo_study();
   const std::string name = options.text("template", std::string(study_templates().front().name));

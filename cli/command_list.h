@@ -1,5 +1,5 @@
-// The functions of every subcommand, one source file each; for commands.cpp: what it does, and the
-// options it takes where it has any of its own.
+// Entry points of all subcommands, one source file each, for commands.cpp: describe_X declares the
+// options of command X, if it has any of its own.
 #pragma once
 
 #include <string>

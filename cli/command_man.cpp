@@ -20,13 +20,13 @@ std::vector<std::string> page_names() {
   return names;
 }
 
-/// Of a name among them; without one doetune(1).
+/// The page with a known name; without a name doetune(1).
 std::string page_text(const std::string& name) {
   if (name.empty()) return main_page();
   return name == kStudyPage ? study_page() : command_page(*find_command(name));
 }
 
-/// DIR/man1/doetune.1 and the others, as CMake installs them.
+/// Writes DIR/man1/doetune.1 and the others, as installed by CMake.
 void write_pages(const std::filesystem::path& directory) {
   for (const char* section : {"man1", "man5"}) {
     std::filesystem::create_directories(directory / section);

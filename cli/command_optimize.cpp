@@ -43,7 +43,7 @@ void print_predictions(const analysis::Analysis& analysis, const surfaces::Candi
   fmt::print("{}", table.str());
 }
 
-/// Where each factor's best setting lies, 9 times out of 10.
+/// The uncertainty of a factor's optimum: a 90 % interval, or the frequencies of its levels.
 std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertainty& place) {
   if (!factor.is_categorical()) {
     return fmt::format("{} to {}", factor.format(factor.snap(place.settings.low)),
@@ -74,7 +74,7 @@ void print_settings(const analysis::Analysis& analysis) {
   fmt::print("{}", table.str());
 }
 
-/// With its unit, to the digits that its interval leaves.
+/// The difference with its unit, rounded according to its interval.
 std::string difference_text(const analysis::Analysis& analysis, const surfaces::Gain& gain) {
   return analysis::with_unit(
       analysis::signed_difference_to(gain.difference, analysis::half_width(gain.interval)),
@@ -154,7 +154,7 @@ void print_probabilities(const surfaces::Optimum& optimum) {
                                   : "");
 }
 
-/// Every limit is met, and every ramp is reached.
+/// Whether every limit is met, and every ramp has a positive desirability.
 bool meets_goals(const analysis::Analysis& analysis) {
   const std::vector<surfaces::ResponsePrediction>& predictions = analysis.optimum->best.predictions;
   return analysis.optimum->feasible && std::all_of(predictions.begin(), predictions.end(),
@@ -179,7 +179,7 @@ void print_optimum(const analysis::Analysis& analysis) {
   }
 }
 
-/// The index of a numeric factor that --contour names.
+/// The index of a numeric factor named by --contour.
 int contour_factor(const std::vector<doe::Factor>& factors, const std::string& name) {
   std::vector<std::string> names;
   for (const int f : analysis::numeric_factors(factors)) {
@@ -190,7 +190,7 @@ int contour_factor(const std::vector<doe::Factor>& factors, const std::string& n
                                did_you_mean_or_list(name, names)));
 }
 
-/// What --response names; without it the first response that has a surface.
+/// The response named by --response; by default the first one with a surface.
 const analysis::ResponseAnalysis& contour_response(const Options& options,
                                                    const analysis::Analysis& analysis) {
   const std::string wanted = options.text("response");
@@ -204,7 +204,7 @@ const analysis::ResponseAnalysis& contour_response(const Options& options,
                                did_you_mean_or_list(wanted, names)));
 }
 
-/// The contour that was asked for, ready to print.
+/// The requested contour plot.
 std::string asked_contour(const Options& options, const analysis::Analysis& analysis) {
   const std::vector<std::string> names = split_list(options.text("contour"));
   if (names.size() != 2 || names[0] == names[1]) {
@@ -215,7 +215,8 @@ std::string asked_contour(const Options& options, const analysis::Analysis& anal
   return contour_text(analysis, contour_response(options, analysis), x, y, locale_is_utf8());
 }
 
-/// The command that confirms settings, where these are the study's own and no runs have yet.
+/// The command that confirms the optimum, if it is the study's own and has no confirmation runs
+/// yet.
 std::string next_command(const analysis::Analysis& analysis, bool asks_otherwise) {
   const analysis::Verdict verdict = analysis::verdict(analysis);
   const bool confirm = verdict.status == analysis::Status::kUnconfirmed && !asks_otherwise;

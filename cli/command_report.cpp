@@ -38,7 +38,7 @@ std::vector<std::string> known_formats() {
   return known;
 }
 
-/// The formats asked for, all known and able to be made.
+/// The requested formats, after checking that they are known and can be made.
 std::vector<std::string> formats_of(const Options& options) {
   const std::vector<std::string> known = known_formats();
   const std::vector<std::string> formats = split_list(options.text("format", "html"));
@@ -75,7 +75,7 @@ void print_answer(const analysis::Verdict& verdict, const reports::ReportFiles& 
              files.figures.front().parent_path().string());
 }
 
-/// The report and what else was asked for.
+/// Writes the report and the requested converted figures.
 reports::ReportFiles write_files(const analysis::Analysis& analysis, const fs::path& directory,
                                  const std::vector<std::string>& formats) {
   reports::ReportFiles files = reports::write_report(analysis, directory, formats);
@@ -87,7 +87,7 @@ reports::ReportFiles write_files(const analysis::Analysis& analysis, const fs::p
   return files;
 }
 
-/// Opens the page if that was asked for. The next step is `next`, or else to open the page.
+/// Opens the page if requested. The suggested next step is `next`, or to open the page.
 void show_page(const Options& options, const fs::path& page, const std::string& next) {
   if (options.has("open")) {
     if (open_on_desktop(page)) return;
@@ -96,7 +96,7 @@ void show_page(const Options& options, const fs::path& page, const std::string& 
   say_next(next.empty() ? fmt::format("open {}", page.string()) : next);
 }
 
-/// Empty unless runs are to be made, or settings await their confirmation.
+/// The next command, if runs are missing or the optimum is unconfirmed; otherwise empty.
 std::string next_runs(const analysis::Verdict& verdict) {
   const bool wanted = verdict.status == analysis::Status::kUnconfirmed ||
                       verdict.status == analysis::Status::kPartial;

@@ -41,7 +41,7 @@ std::vector<std::string> retry_words() {
   return words;
 }
 
-/// The ends that may be tried anew: what was measured, or cannot run, is not among them.
+/// The statuses to retry; completed and infeasible runs cannot be retried.
 std::set<study::RunStatus> parse_statuses(const std::string& text) {
   const std::set<study::RunStatus> allowed = runner::Selection{}.again;
   const std::vector<std::string> names = retry_words();
@@ -58,7 +58,7 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
   return statuses;
 }
 
-/// Where there was nothing to do.
+/// Explains why there was nothing to do.
 void say_why_none(const runner::RunCounts& counts) {
   const std::string planned = analysis::count_of(counts.planned, "run");
   if (counts.completed + counts.infeasible == counts.planned) {
@@ -84,7 +84,7 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
   return counts.completed + counts.infeasible == counts.planned ? kDone : kRunsMissing;
 }
 
-/// What the options ask for, of a study that is open.
+/// Runs an open study according to the options.
 int execute(const Options& options, study::StudyDirectory& directory) {
   runner::RunOptions run = run_options(options);
   if (options.has("only") && options.text("only").empty()) {
@@ -104,7 +104,7 @@ int execute(const Options& options, study::StudyDirectory& directory) {
     options.json() ? print_dry_run_json(directory, planned) : print_dry_run(directory, planned);
     return kDone;
   }
-  remove_left_smoke_runs(directory);  // they would disturb what is measured
+  remove_left_smoke_runs(directory);  // they would disturb measurements
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   runner::RunSummary summary = runner::run_study(directory, run, *launcher, printer, interrupts);

@@ -35,7 +35,7 @@ int missing_runs(const runner::RunCounts& counts) {
   return counts.remaining + counts.unsuccessful();
 }
 
-/// What limited the runs, and what makes some doubtful, a line for each kind of flag.
+/// Bottlenecks of the runs and flags of their measurements, one line for each kind of flag.
 std::string quality_text(const analysis::Records& records) {
   constexpr std::size_t kMaxKinds = 4;
   std::string text;
@@ -75,7 +75,7 @@ std::string best_run_text(const analysis::Analysis& analysis) {
   return text;
 }
 
-/// Attempts that have begun and have no record yet.
+/// Attempts that have begun and are not recorded yet.
 std::vector<std::string> under_way(const analysis::Analysis& analysis) {
   std::vector<std::string> texts;
   const std::filesystem::path& path = analysis.directory->path;
@@ -167,13 +167,13 @@ json::Format<Status> status_format() {
        {"warnings", [](const Status& status) { return status.analysis.warnings; }}});
 }
 
-/// How far a study is, as far as the command that goes on depends on it.
+/// The state of a study that determines the next command.
 struct Standing {
   runner::RunCounts counts;
-  bool at_work = false;  ///< another doetune is
+  bool at_work = false;  ///< another doetune is running it
 };
 
-/// One look at a study: the answer of `status`.
+/// Prints the status of a study once.
 Standing show_status(const study::StudyDirectory& directory, bool json) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
@@ -182,7 +182,7 @@ Standing show_status(const study::StudyDirectory& directory, bool json) {
   return {counts, study::lock_owner(directory.path).has_value()};
 }
 
-/// The status redrawn in place, on a terminal.
+/// Redraws the status in place, on a terminal.
 class RedrawnStatus {
  public:
   explicit RedrawnStatus(Screen screen) : screen_(std::move(screen)) {}
@@ -199,8 +199,8 @@ class RedrawnStatus {
   Screen screen_;
 };
 
-/// Where there is no terminal: the status once, then a line for each run that ends, and the status
-/// that this came to.
+/// Without a terminal: prints the status once, then a line for each run that ends, and the final
+/// status.
 class StatusReporter {
  public:
   runner::RunCounts look(const study::StudyDirectory& directory, bool last) {
@@ -214,7 +214,7 @@ class StatusReporter {
   }
 
  private:
-  /// The runs that have ended since the look before.
+  /// Reports the runs that have ended since the previous call.
   void report(const study::StudyDirectory& directory, const analysis::Records& records,
               const runner::RunCounts& counts) {
     for (const auto& [run, record] : records) {
@@ -225,13 +225,13 @@ class StatusReporter {
     }
   }
 
-  std::map<int, int> seen_;  ///< the latest attempt of each run that is known
-  bool shown_ = false;       ///< the status, at first
+  std::map<int, int> seen_;  ///< latest known attempt of each run
+  bool shown_ = false;       ///< whether the first status was printed
   bool any_reported_ = false;
 };
 
-/// Looks again and again until nobody works on it any more. Each look takes at most a tenth of the
-/// time, however long a fit takes. Runs may be added meanwhile, so each opens the study anew.
+/// Polls until no process works on the study any more. Polling takes at most a tenth of the time,
+/// however long a fit takes. Runs may be added meanwhile, so the study is opened each time.
 template <class Shown>
 Standing watch(const std::filesystem::path& path, Shown shown) {
   constexpr double kMinPause_s = 1;

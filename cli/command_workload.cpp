@@ -12,7 +12,7 @@ namespace doetune::cli {
 
 namespace {
 
-/// By hand no study is at fault: a name that is wrong is one of the command line.
+/// Reports an unknown workload as an error of the command line, since there is no study.
 std::filesystem::path program_of(const std::string& name) {
   try {
     return runner::find_workload(name);
@@ -29,7 +29,7 @@ void describe_workload(Options& options) {
 }
 
 int command_workload(const Command& command, const Arguments& arguments) {
-  // All but the name belongs to the workload's own program, --help included.
+  // All arguments after the name belong to the workload's program, including --help.
   if (arguments.empty() || arguments[0].starts_with("-")) {
     Options options(command);
     if (options.parse(arguments)) options.required("NAME");
@@ -38,7 +38,7 @@ int command_workload(const Command& command, const Arguments& arguments) {
   const std::filesystem::path program = program_of(arguments[0]);
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
-    if (arguments[i] == "--json") continue;  // its result is JSON as it is
+    if (arguments[i] == "--json") continue;  // its result is JSON anyway
     argv.push_back(const_cast<char*>(arguments[i].c_str()));
   }
   argv.push_back(nullptr);

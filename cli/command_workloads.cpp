@@ -9,7 +9,7 @@
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kWorkloadIndent = 26;  // of what is said of a name
+constexpr std::size_t kWorkloadIndent = 26;  // column of descriptions
 
 std::string range_text(const runner::WorkloadFactor& factor) {
   if (!factor.levels.empty()) return fmt::format("{}", fmt::join(factor.levels, " | "));

@@ -1,4 +1,4 @@
-// The table of subcommands: a new one is a source file and a line here.
+// The table of subcommands. To add one, write a source file and a line here.
 #include <algorithm>
 #include <array>
 

@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t kMaxSettings = 64;
 
-/// "[DIR] --runs N" takes DIR, "STUDY.yaml DATA.csv" two.
+/// The placeholders of arguments: DIR for "[DIR] --runs N", two for "STUDY.yaml DATA.csv".
 Words placeholders(std::string_view arguments) {
   Words names;
   while (!arguments.empty()) {
@@ -45,7 +45,7 @@ class Completer {
         literal = true;
       } else if (const OptionRow* row = row_of(word); row != nullptr && !row->value.empty()) {
         if (i + 2 < words.size())
-          ++i;  // its value
+          ++i;  // skips its value
         else
           awaited_ = *row;
       }
@@ -97,7 +97,7 @@ class Completer {
     add_assignments(*study, names, before);
   }
 
-  /// Words, or what follows the last comma of a list of them.
+  /// Adds words as candidates, also after the last comma of a list.
   void add_list(const Words& words, const std::string& before) {
     const std::size_t comma = current_.rfind(',');
     const std::string kept = comma == std::string::npos ? before : current_.substr(0, comma + 1);
@@ -137,7 +137,8 @@ class Completer {
     }
   }
 
-  /// Files that a placeholder such as DIR or STUDY.yaml can mean, and the directories on the way.
+  /// Adds files that match a placeholder such as DIR or STUDY.yaml, and directories that may lead
+  /// to them.
   void add_files(const std::string& placeholder, const std::string& before) {
     const fs::path typed = current_.substr(before.size());
     const std::string folder = typed.has_parent_path() ? typed.parent_path() / "" : "";
@@ -160,7 +161,7 @@ class Completer {
               [](const Candidate& a, const Candidate& b) { return a.word < b.word; });
   }
 
-  /// The study of the command line; empty where it cannot be read.
+  /// The study named on the command line; empty if it cannot be read.
   std::optional<study::Study> study_meant() const {
     try {
       std::optional<fs::path> argument;
@@ -176,7 +177,7 @@ class Completer {
   std::vector<OptionRow> rows_;
   std::string current_;
   Words given_;                       ///< positional arguments before the current word
-  std::optional<OptionRow> awaited_;  ///< the option whose value the current word is
+  std::optional<OptionRow> awaited_;  ///< the option whose value is being completed
   std::vector<Candidate> found_;
 };
 
@@ -194,7 +195,7 @@ std::vector<Candidate> command_candidates(const std::string& typed) {
   return found;
 }
 
-/// All but its name belongs to the workload: its factors.
+/// Arguments of `workload` after its name: the workload's factors.
 std::vector<Candidate> factor_candidates(const Words& words) {
   std::vector<Candidate> found;
   try {

@@ -1,5 +1,5 @@
-// What may follow on a command line, for the shells: from the tables of commands and options, the
-// files that are there, and the names of the study.
+// Shell completion, from the tables of commands and options, existing files, and the names of the
+// study.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 namespace doetune::cli {
 
 struct Candidate {
-  std::string word;  ///< the whole word; one that ends in '/', '=', ':' or ',' goes on
+  std::string word;  ///< the whole word; one that ends in '/', '=', ':' or ',' is incomplete
   std::string description;
 };
 
-/// The words that may stand in place of the last one, of which the user has typed the beginning.
-/// `words` follow "doetune"; the last may be empty. Whatever cannot be read has no candidates.
+/// Candidates for the last word, of which the user has typed the beginning. `words` follow
+/// "doetune"; the last one may be empty. If something cannot be read there are no candidates.
 std::vector<Candidate> completions(const std::vector<std::string>& words);
 
 }  // namespace doetune::cli

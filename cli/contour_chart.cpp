@@ -16,14 +16,14 @@
 namespace doetune::cli {
 namespace {
 
-constexpr int kMargin = 10;  // columns of the vertical axis
+constexpr int kMargin = 10;  // columns for the vertical axis
 constexpr int kAcross = 68;
 constexpr int kRows = 22;
 constexpr int kNodes = 41;
 constexpr int kLevels = 7;
-constexpr double kNearSlice = 0.35;  // coded distance up to which a run belongs to the slice
+constexpr double kNearSlice = 0.35;  // maximum coded distance of runs near the slice
 
-/// What is drawn with, in braille's company or in ASCII.
+/// Marks of the chart, for Unicode or ASCII.
 struct Marks {
   const char *missed, *near, *far, *optimum, *side;
 };
@@ -61,7 +61,7 @@ bool misses_a_limit(const Slice& slice, const Eigen::VectorXd& point) {
   return false;
 }
 
-/// Puts the level beside a line, in the middle of it or as near as there is room.
+/// Writes the level on a line, as near to its middle as there is space.
 void label_line(TextCanvas& canvas, const reports::Polyline& line, double level) {
   const std::string label = analysis::short_number(level);
   const int width = static_cast<int>(label.size());
@@ -97,7 +97,7 @@ void draw_lines(TextCanvas& canvas, const reports::Grid& mean, const std::vector
   for (const auto& [line, level] : lines) label_line(canvas, line, level);
 }
 
-/// Returns whether anything is shaded.
+/// Shades cells where a limit is violated; returns whether there are any.
 bool shade_missed(TextCanvas& canvas, const Slice& slice, const char* mark) {
   bool any = false;
   for (int row = 0; row < kRows; ++row) {
@@ -130,7 +130,7 @@ void draw_runs(TextCanvas& canvas, const Slice& slice, const Marks& marks) {
   }
 }
 
-/// The settings marked along the horizontal axis, under their places.
+/// The tick labels of the horizontal axis.
 std::string x_axis(const doe::Factor& factor) {
   std::string line(kAcross + 1, ' ');
   std::size_t taken = 0;
@@ -166,7 +166,7 @@ std::string title_of(const Slice& slice, const analysis::ResponseAnalysis& respo
       0, kColumns);
 }
 
-/// The drawing with its axes.
+/// The plot with its axes.
 std::string framed(const Slice& slice, const TextCanvas& canvas, const Marks& marks) {
   const doe::Factor &across = slice.factor(slice.x), &up = slice.factor(slice.y);
   std::string text = analysis::name_with_unit(up.name, up.unit) + '\n';

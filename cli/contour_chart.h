@@ -1,4 +1,4 @@
-// The contours of a response over two factors, as text: `doetune optimize --contour A,B`.
+// Text contour plot of a response over two factors: `doetune optimize --contour A,B`.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace doetune::cli {
 
-/// 80 columns: labelled lines of equal predicted mean over factors `x` and `y` (numeric, by index)
-/// with the others at the optimum (analysis::reference), the runs, the optimum, and shaded where a
-/// limit of any response is missed. The response must have a surface.
+/// 80 columns: labelled contour lines of the predicted mean over the numeric factors with indices
+/// `x` and `y`, the others at the optimum (analysis::reference); the runs, the optimum, and shading
+/// where a limit of any response is violated. The response must have a surface.
 std::string contour_text(const analysis::Analysis& analysis,
                          const analysis::ResponseAnalysis& response, int x, int y, bool unicode);
 

@@ -25,7 +25,7 @@ bool open_on_desktop(const std::filesystem::path& file) {
   if (program.empty()) return false;
   std::string name = "xdg-open", argument = std::filesystem::absolute(file).string();
   char* arguments[] = {name.data(), argument.data(), nullptr};
-  // Its words are not doetune's, and the terminal's Ctrl-C is not for it.
+  // Detach it: no output of its own, and no Ctrl-C from the terminal.
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

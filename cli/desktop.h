@@ -1,12 +1,12 @@
-// The desktop of whoever types the command.
+// Opens files on the user's desktop.
 #pragma once
 
 #include <filesystem>
 
 namespace doetune::cli {
 
-/// Opens a file with the desktop's own program for it (xdg-open), which goes on when doetune ends.
-/// False where there is no desktop or it has no such program.
+/// Opens a file with the desktop's default program (xdg-open), which outlives doetune. False if
+/// there is no desktop or no xdg-open.
 bool open_on_desktop(const std::filesystem::path& file);
 
 }  // namespace doetune::cli

@@ -11,7 +11,7 @@
 namespace doetune::cli {
 namespace {
 
-/// The result of the workload protocol, which workloads write.
+/// The result in the workload protocol, which workloads write.
 json::Schema workload_schema() {
   const auto number = json::number(), numbers = json::list(number);
   const json::Schema properties{
@@ -22,7 +22,7 @@ json::Schema workload_schema() {
   return {{"type", "object"}, {"properties", properties}, {"required", {"responses", "notes"}}};
 }
 
-/// A schema, of the study file or of one of these documents.
+/// The schema of a schema: of the study file or of one of these documents.
 json::Schema schema_schema() { return {{"$ref", "http://json-schema.org/draft-07/schema#"}}; }
 
 json::Schema fit_schema() { return reports::fit_format().schema; }
@@ -34,7 +34,7 @@ struct Document {
   json::Schema (*schema)();
 };
 
-/// A command that prints a new document has a line here.
+/// A command that prints a new document needs a line here.
 constexpr std::array kDocuments{
     Document{"init", init_schema},
     Document{"check", check_schema},

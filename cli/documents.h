@@ -1,5 +1,5 @@
-// What the commands print with --json, and the documents that they write: one table of schemas.
-// Each comes from the table of fields that writes the document, in the command's own source.
+// JSON schemas of the documents written by commands. Each is derived from the table of fields that
+// writes the document, in the source file of the command.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ struct RunCounts;
 
 namespace doetune::cli {
 
-/// Commands, and files: "status", "fit.json".
+/// Names of commands and files: "status", "fit.json".
 std::vector<std::string> document_names();
 
-/// The JSON Schema of a document of that name.
+/// The JSON Schema of the document with this name.
 std::string document_schema(const std::string& name);
 
 json::Schema init_schema();
@@ -36,8 +36,8 @@ json::Schema designs_schema();
 json::Schema workloads_schema();
 json::Schema completion_schema();
 json::Schema man_schema();
-json::Schema dry_run_schema();  ///< of run and confirm
+json::Schema dry_run_schema();  ///< for run and confirm
 
-json::Format<runner::RunCounts> counts_format();  ///< of run and status
+json::Format<runner::RunCounts> counts_format();  ///< for run and status
 
 }  // namespace doetune::cli

@@ -16,7 +16,7 @@
 namespace doetune::cli {
 namespace {
 
-/// What all of them cost; empty where nothing is known of a run's time.
+/// The estimated duration of all runs; empty if that of a run is unknown.
 struct Cost {
   std::optional<double> each_s;
   std::optional<double> wall_s;

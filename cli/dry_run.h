@@ -1,4 +1,4 @@
-// `doetune run --dry-run`: what would be executed, where, and what it would cost.
+// `doetune run --dry-run`: the runs that would be executed, where, and their duration.
 #pragma once
 
 #include "runner/loop/run_study.h"

@@ -1,4 +1,4 @@
-// What runs cost, before they are made.
+// Estimates the duration of runs.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace doetune::cli {
 
-/// Seconds that one run takes: the mean of the completed ones, else the study's `expected`.
+/// Estimated seconds per run: the mean of the completed ones, or the study's `expected`.
 std::optional<double> seconds_per_run(const study::Study& study,
                                       const std::map<int, study::RunRecord>& records);
 
-/// Seconds until `runs` of them are done, so many at once.
+/// Estimated seconds until `runs` runs are done, with the study's number of concurrent runs.
 std::optional<double> seconds_for(const study::Study& study,
                                   const std::map<int, study::RunRecord>& records, int runs);
 

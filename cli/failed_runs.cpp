@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kMaxKinds = 6;
 constexpr std::size_t kTailBytes = 4096;
 
-/// "fccd/runs/0014.1/stderr: ImportError"; of standard output where that one is empty. Without the
-/// line where the reason of the end has it already. Empty for a run that left neither.
+/// "fccd/runs/0014.1/stderr: ImportError"; from standard output if standard error is empty. Omits
+/// the line if the reason already contains it. Empty for a run without output.
 std::string output_text(const std::filesystem::path& attempt, const std::string& reason) {
   for (const char* name : {"stderr", "stdout"}) {
     const std::string tail = runner::read_tail(attempt / name, kTailBytes);

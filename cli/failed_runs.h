@@ -1,4 +1,4 @@
-// What went wrong with runs that did not complete, and the command that leads on.
+// Summarises runs that did not complete, and suggests the next command.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace doetune::cli {
 
-/// Runs that ended alike, with the file that has what the last of them printed and its last line:
+/// Runs grouped by how they ended, each group with the output file of its last run and its last
+/// line:
 ///
 ///   runs 1 to 14 failed: exit code 3
 ///     fccd/runs/0014.1/stderr: ImportError: no module named torch
 ///
-/// Empty where every run that was tried has completed.
+/// Empty if all attempted runs have completed.
 std::string failures_text(const study::StudyDirectory& directory, const analysis::Records& records);
 
-/// The command after runs were made, in vain or not: `check` where none has completed of those that
-/// were tried, `run` where `missing` are left, else `report`.
+/// The command to suggest after running: `check` if no attempted run has completed, `run` if runs
+/// are `missing`, otherwise `report`.
 std::string command_after_runs(const study::StudyDirectory& directory,
                                const runner::RunCounts& counts, int missing);
 

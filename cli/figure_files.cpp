@@ -11,7 +11,7 @@ namespace doetune::cli {
 namespace {
 
 constexpr const char* kConverter = "rsvg-convert";
-constexpr double kTimeLimit_s = 60;  // a figure takes some 50 ms
+constexpr double kTimeLimit_s = 60;  // converting a figure takes some 50 ms
 
 }  // namespace
 

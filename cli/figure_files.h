@@ -1,4 +1,4 @@
-// Figures as files for papers and slides.
+// Converts figures to files for papers and slides.
 #pragma once
 
 #include <filesystem>
@@ -7,14 +7,14 @@
 
 namespace doetune::cli {
 
-/// What figures can be converted to: "pdf", "png".
+/// The target formats: "pdf", "png".
 const std::vector<std::string>& figure_kinds();
 
-/// Throws UsageError with the package to install where the program that converts is missing.
+/// Throws UsageError, with the package to install, if the converter is missing.
 void check_figure_converter();
 
-/// Converts SVG files to a kind beside them, by rsvg-convert. Returns the files; throws
-/// study::DirectoryError for one that could not be made.
+/// Converts SVG files to the format `kind`, in the same directory, with rsvg-convert. Returns the
+/// new files; throws study::DirectoryError if one could not be made.
 std::vector<std::filesystem::path> converted_figures(
     const std::vector<std::filesystem::path>& figures, const std::string& kind);
 

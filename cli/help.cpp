@@ -9,7 +9,8 @@
 namespace doetune::cli {
 namespace {
 
-constexpr std::size_t kWidestLeft = 30;  // of options that have their description beside them
+constexpr std::size_t kWidestLeft = 30;  // maximum width of options with the description beside
+                                         // them
 
 std::string left_of(const OptionRow& row) {
   return fmt::format("  {:<2}{} {}{}{}", row.short_name, row.short_name.empty() ? " " : ",",

@@ -1,4 +1,4 @@
-// What --help prints, from the tables of commands and options.
+// The output of --help, from the tables of commands and options.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace doetune::cli {
 /// Summary, examples, usage and options of a command, in 80 columns.
 std::string help_text(const Command& command, const Options& options);
 
-/// All commands, a line each.
+/// All commands, one line each.
 std::string commands_text();
 
 /// "doetune plan STUDY.yaml", "doetune schema".

@@ -1,4 +1,4 @@
-// doetune: finds the best settings of a GPU system with few, well-chosen runs.
+// doetune: finds the best settings of a GPU system with few designed runs.
 #include <fmt/format.h>
 
 #include <cstdio>

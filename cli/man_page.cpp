@@ -15,7 +15,7 @@ namespace {
 
 using Kind = study::Schema::Kind;
 
-/// Text that roff prints as it is.
+/// Escapes text for roff.
 std::string plain(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -40,7 +40,7 @@ std::string title(const std::string& name, int section) {
                      release_date(), version());
 }
 
-/// Under a term its text, in lines that people can read in the source as well.
+/// A term and its text, in lines of moderate length for readers of the source.
 std::string entry(const std::string& term, std::string_view text) {
   constexpr std::size_t kSourceColumns = 72;
   return fmt::format(".TP\n{}\n{}\n", term, plain(wrapped(std::string(text), 0, kSourceColumns)));
@@ -66,7 +66,7 @@ std::string options_section(const Options& options) {
   return text;
 }
 
-/// What a value of the study file may be, in words.
+/// The values that a key of the study file may have, in words.
 std::string kind_text(const study::Schema& schema) {
   const auto range = [&](const char* noun) {
     if (std::isfinite(schema.minimum) && std::isfinite(schema.maximum)) {

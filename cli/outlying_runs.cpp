@@ -18,8 +18,8 @@
 namespace doetune::cli {
 namespace {
 
-constexpr int kShare = 4;              // at most one run in so many is measured once more
-constexpr std::size_t kMaxListed = 8;  // the report tells all
+constexpr int kShare = 4;              // at most one replicate for this many runs
+constexpr std::size_t kMaxListed = 8;  // the report lists all
 
 void report(const std::vector<analysis::OutlyingRun>& outlying) {
   for (std::size_t i = 0; i < std::min(outlying.size(), kMaxListed); ++i) {
@@ -31,7 +31,7 @@ void report(const std::vector<analysis::OutlyingRun>& outlying) {
   }
 }
 
-/// The runs of `outlying` that are not among `taken`.
+/// The runs of `outlying` that are not in `taken`.
 std::vector<int> others(const std::vector<analysis::OutlyingRun>& outlying,
                         const std::vector<int>& taken) {
   std::vector<int> runs;

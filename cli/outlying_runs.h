@@ -1,4 +1,4 @@
-// What `doetune run` does about runs that stand out: it tells them, and measures them once more.
+// How `doetune run` handles outlying runs: reports them, and replicates them on request.
 #pragma once
 
 #include <string>
@@ -9,26 +9,26 @@
 
 namespace doetune::cli {
 
-/// Of the runs that stand out, those that are neither measured once more in the plan nor such a
-/// measurement themselves, and that surfaces are fitted to: which judge, are as many as asked for.
+/// The outlying runs without those already replicated, replicates, and confirmation and baseline
+/// runs, whose number is fixed.
 std::vector<analysis::OutlyingRun> not_repeated(const study::Plan& plan,
                                                 std::vector<analysis::OutlyingRun> outlying);
 
-/// The first of them, so many that the plan has at most a quarter more runs than it had without any
-/// that were measured once more.
+/// The first of these runs, limited so that replicates are at most a quarter of the plan's other
+/// runs that are used in fits.
 std::vector<int> within_a_quarter(const study::Plan& plan,
                                   const std::vector<analysis::OutlyingRun>& outlying);
 
-/// The runs that `run.outliers` lets be measured once more, in order of their numbers; with `flag`
-/// none. Tells on standard error which runs stand out and why, what is measured once more, and the
-/// command for the others.
+/// The runs to replicate according to `run.outliers` (none for `flag`), by run number. Reports on
+/// standard error which runs are outlying and why, which are replicated, and the command to
+/// replicate the others.
 std::vector<int> assess_outlying_runs(const study::StudyDirectory& directory);
 
-/// Numbers as the user gives them to --rerun. Throws UsageError for what is no completed run, or
-/// for none.
+/// Parses the run numbers of --rerun. Throws UsageError for a run that has not completed, and for
+/// an empty list.
 std::vector<int> runs_to_rerun(const std::string& text, const study::StudyDirectory& directory);
 
-/// Adds the runs once more to the plan, on disk unless `dry_run`; their new numbers.
+/// Appends replicates of the runs to the plan, on disk unless `dry_run`; returns their run numbers.
 std::vector<int> add_repeats(study::StudyDirectory& directory, const std::vector<int>& runs,
                              bool dry_run = false);
 

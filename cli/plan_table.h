@@ -1,11 +1,11 @@
-// Planned runs on the terminal, and how they were found.
+// Prints planned runs and the design search on the terminal.
 #pragma once
 
 #include "study/plan.h"
 
 namespace doetune::cli {
 
-/// The runs from index `first` on, so many as fit a screen.
+/// Prints the runs from index `first`, as many as fit a screen.
 void print_runs(const study::Study& study, const study::Plan& plan, int first);
 
 void print_search(const doe::SearchReport& search);

@@ -23,7 +23,7 @@ Colour colour_of(analysis::Status status) {
 
 void print_verdict(const analysis::Verdict& verdict) {
   const std::string badge(analysis::status_name(verdict.status));
-  // Colours take no room, so lines are broken before the badge is coloured.
+  // Colour codes have no width, so lines are broken before the badge is coloured.
   const std::string text = wrapped(badge + ": " + verdict.headline, 0, kColumns);
   fmt::print("{}{}\n", coloured(badge, colour_of(verdict.status)), text.substr(badge.size()));
   for (const std::string& caveat : verdict.caveats) {

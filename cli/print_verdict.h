@@ -1,4 +1,4 @@
-// What an analysis comes to, for a terminal.
+// Prints the result of an analysis on the terminal.
 #pragma once
 
 #include "analysis/verdict.h"

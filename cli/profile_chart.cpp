@@ -16,7 +16,7 @@
 namespace doetune::cli {
 namespace {
 
-constexpr int kProfileMargin = 10;  // columns of the response's axis
+constexpr int kProfileMargin = 10;  // columns for the response axis
 constexpr int kPanel = 20;
 constexpr int kGap = 3;
 constexpr int kProfileRows = 6;
@@ -38,10 +38,10 @@ struct Panel {
   const doe::Factor& factor;
   double held = 0;                      ///< coded
   std::vector<double> at;               ///< in [0, 1] along the panel
-  std::vector<surfaces::Prediction> y;  ///< there
+  std::vector<surfaces::Prediction> y;  ///< predictions at these positions
 };
 
-/// Where a coded setting lies along a panel; levels stand in the middle of equal parts.
+/// Position of a coded setting along a panel; levels are at the centres of equal parts.
 double along(const doe::Factor& factor, double coded) {
   if (!factor.is_categorical()) return (coded + 1) / 2;
   return (coded + 0.5) / static_cast<double>(factor.level_names.size());
@@ -60,7 +60,7 @@ Panel panel_of(const analysis::ResponseAnalysis& response, const doe::Factor& fa
   return panel;
 }
 
-/// The range of the means, and of their intervals as far as these do not drown the means.
+/// The range of the means, extended by intervals and limits as long as the means stay visible.
 Range range_of(const std::vector<Panel>& panels, const surfaces::Goal* goal) {
   Range means;
   for (const Panel& panel : panels) {
@@ -119,7 +119,7 @@ void draw_limits(TextCanvas& canvas, const surfaces::Goal* goal, const Range& ra
   }
 }
 
-/// At most `width` characters of a text, padded to it.
+/// Text truncated or padded to `width` characters.
 std::string fixed(const std::string& text, std::size_t width) {
   const std::string cut_text = shortened(text, width);
   return cut_text + std::string(width - character_count(cut_text), ' ');
@@ -149,7 +149,7 @@ std::string ends_line(const doe::Factor& factor) {
   return fixed(low, kPanel - std::min<std::size_t>(high.size(), kPanel)) + high;
 }
 
-/// One line of every panel, with what stands before the first and between them.
+/// One line of all panels, with `before` at its start and separators.
 std::string across(const std::string& before, const std::vector<std::string>& parts) {
   std::string line = before;
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -27,7 +27,7 @@ void check_runs(const study::StudyDirectory& planned) {
   runner::check_attempts(planned, *launcher);
 }
 
-/// The names that a command's arguments are filled with.
+/// The names of the placeholders in the command's arguments.
 std::set<std::string> names_in_command(const study::Study& study) {
   std::set<std::string> names;
   for (const std::string& argument : study.command) {

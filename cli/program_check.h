@@ -1,4 +1,4 @@
-// Whether what a study wants to run is there and can do it, asked before anything is planned.
+// Checks before planning that the program of a study exists and supports its factors.
 #pragma once
 
 #include <string>
@@ -9,17 +9,16 @@
 
 namespace doetune::cli {
 
-/// Throws study::StudyError: neither workload nor command, an unknown launcher or workload, a
-/// factor, setting or response that the workload does not know (with the nearest it does), an
-/// unknown placeholder, a program that is not there.
+/// Throws study::StudyError if there is neither workload nor command, for an unknown launcher or
+/// workload, for a factor, setting or response that the workload does not have (with the most
+/// similar one), for an unknown placeholder, and for a missing program.
 void check_program(const study::StudyDirectory& planned);
 
-/// Throws what a study cannot be run for as a StudyError, with its place in the study file where it
-/// has one.
+/// Throws a run error as a StudyError, with its position in the study file if it has one.
 [[noreturn]] void report_with_location(const study::Study& study, const runner::RunError& error);
 
-/// "note: ..." for each factor that `command` does not pass on though it does others: the program
-/// hears of it only through the file that DOETUNE_REQUEST names.
+/// "note: ..." for each factor that `command` does not pass on although it passes others: the
+/// program can read it only from the file named by DOETUNE_REQUEST.
 std::vector<std::string> notes_on_command(const study::Study& study);
 
 }  // namespace doetune::cli

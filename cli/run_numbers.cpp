@@ -9,7 +9,7 @@
 namespace doetune::cli {
 namespace {
 
-/// `part` is what the user wrote, "3-" say.
+/// Parses a number; `part` is the text to quote in an error, such as "3-".
 int run_number(const char* option, const std::string& text, const std::string& part, int last) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,4 +1,4 @@
-// The options of the commands that execute runs: how many at once, where, on which GPUs.
+// Options of the commands that execute runs: --jobs, --launcher and --gpus.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,22 @@
 
 namespace doetune::cli {
 
-/// Describes --jobs, --launcher and --gpus.
+/// Declares --jobs, --launcher and --gpus.
 void add_run_options(Options& options);
 
-/// --jobs and --gpus as given. Throws UsageError.
+/// The values of --jobs and --gpus. Throws UsageError.
 runner::RunOptions run_options(const Options& options);
 
-/// The launcher that --launcher names, or the study's.
+/// The launcher named by --launcher, by default the study's.
 std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
                                                 const study::StudyDirectory& directory);
 
-/// Says how runs that were stopped are continued, and returns the exit code. A file `stop` goes
-/// first: with it nothing would be continued.
+/// Prints how to continue interrupted runs, and returns the exit code. If there is a file `stop`,
+/// it must be removed first.
 int conclude_interrupted(const study::StudyDirectory& directory, std::string_view command);
 
-/// What `execute` returns of the study that the options name. What it cannot be run for is told
-/// with its place in the study file.
+/// Opens the study named by the options and returns the result of `execute`. Run errors are
+/// reported with their position in the study file.
 int execute_in_study(const Options& options,
                      int (*execute)(const Options& options, study::StudyDirectory& directory));
 

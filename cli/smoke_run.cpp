@@ -30,7 +30,7 @@ constexpr std::size_t kMaxLines = 8;
 
 constexpr std::string_view kScratchName = ".doetune-check-";
 
-/// The directory, locked against other processes; not open where another has it, or it is gone.
+/// Locks a directory against other processes; not open if another process has it, or it is gone.
 FileDescriptor lock_directory(const fs::path& directory) {
   FileDescriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -40,12 +40,12 @@ FileDescriptor lock_directory(const fs::path& directory) {
   return ours ? std::move(opened) : FileDescriptor();
 }
 
-/// A new directory that goes with the object. Locked while it is there: one that is not was left by
-/// a process that was killed.
+/// A new directory that is removed with the object. It is locked meanwhile: an unlocked one was
+/// left by a killed process.
 class Scratch {
  public:
   explicit Scratch(const fs::path& parent) {
-    while (!lock_.is_open()) {  // until nobody takes it for a leftover before it is locked
+    while (!lock_.is_open()) {  // retries if it was removed as a leftover before it was locked
       std::string name = (parent / fmt::format("{}XXXXXX", kScratchName)).string();
       if (::mkdtemp(name.data()) == nullptr) {
         throw study::DirectoryError(
@@ -74,7 +74,7 @@ fs::path scratch_parent(const study::StudyDirectory& planned) {
                                                : planned.working_directory;
 }
 
-/// Kills what the runs of a killed check left running, and removes its directory.
+/// Kills processes left by a killed check, and removes its directory.
 void remove_scratch(const fs::path& left) {
   const FileDescriptor lock = lock_directory(left);
   if (!lock.is_open()) return;
@@ -85,7 +85,7 @@ void remove_scratch(const fs::path& left) {
   fs::remove_all(left, error);
 }
 
-/// Shows that the run is under way; how it ended is told by whoever asked for it.
+/// Shows that the run is in progress; the caller reports how it ended.
 struct WaitingLine : runner::ProgressPrinter {
   using ProgressPrinter::ProgressPrinter;
   void ended(const runner::Progress&, const study::PlannedRun&, const study::RunRecord&,

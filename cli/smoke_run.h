@@ -1,4 +1,4 @@
-// One run of a study, made apart from it: what `doetune check` learns from.
+// Executes a single trial run of a study, for `doetune check`.
 #pragma once
 
 #include <filesystem>
@@ -10,21 +10,21 @@
 namespace doetune::cli {
 
 struct SmokeRun {
-  study::PlannedRun run;     ///< as planned
-  study::RunRecord record;   ///< what became of it
-  std::string printed;       ///< the last lines of the program's output and errors
-  bool interrupted = false;  ///< by the user
+  study::PlannedRun run;     ///< from the plan
+  study::RunRecord record;   ///< its outcome
+  std::string printed;       ///< last lines of the program's output and errors
+  bool interrupted = false;  ///< stopped by the user
 };
 
-/// The planned run nearest the centre of the region.
+/// The planned run nearest to the centre of the region.
 const study::PlannedRun& central_run(const study::StudyDirectory& planned);
 
-/// Executes that run once in a scratch directory, which is removed: a temporary one, or beside the
-/// study file where runs are executed on other machines. Hooks are left out. Progress is told on
-/// standard error.
+/// Executes that run once in a scratch directory, which is removed afterwards: a temporary one, or
+/// one next to the study file if runs are executed on other machines. Hooks are not run. Progress
+/// is shown on standard error.
 SmokeRun make_smoke_run(const study::StudyDirectory& planned);
 
-/// Ends what a smoke run left that was killed: processes of this machine, its scratch directory.
+/// Cleans up after killed smoke runs: their processes on this machine, and scratch directories.
 void remove_left_smoke_runs(const study::StudyDirectory& planned);
 
 }  // namespace doetune::cli

@@ -21,13 +21,13 @@ using doe::GoalType;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// How many values a goal takes, in the order of doe::GoalType.
+/// Number of values of a goal, in the order of doe::GoalType.
 struct GoalValues {
   std::size_t minimum, maximum;
 };
 constexpr GoalValues kGoalValues[] = {{0, 2}, {0, 2}, {1, 1}, {2, 2}, {1, 1}, {1, 1}};
 
-/// All that makes an analysis another one than the study's.
+/// The options that modify an analysis.
 constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
                                       "selection", "loss",      "goal",    "hold"};
 
@@ -133,7 +133,7 @@ void read_transform(const Options& options, analysis::AnalysisOptions& analysis)
   }
 }
 
-/// A parametric model is in one numeric factor, which the command line or the study must name where
+/// A parametric model has one numeric factor, which the command line or the study must name if
 /// there are several.
 void check_parametric(const analysis::AnalysisOptions& analysis, const study::Study& study) {
   std::vector<std::string> numeric;

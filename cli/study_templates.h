@@ -1,4 +1,4 @@
-// Study files to start from: `doetune init --template NAME`.
+// Templates of study files: `doetune init --template NAME`.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@ struct StudyTemplate {
   std::string_view text;  ///< a commented study file
 };
 
-/// The first is what `doetune init` writes.
+/// The first is the default of `doetune init`.
 std::span<const StudyTemplate> study_templates();
 
-/// A study of about a minute on two CPU cores, to see every step once.
+/// A study that takes about a minute on two CPU cores, to demonstrate every step.
 std::string_view demo_study();
 
 }  // namespace doetune::cli

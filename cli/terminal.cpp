@@ -124,7 +124,7 @@ std::optional<Screen> Screen::of_stdout() {
 
 std::string Screen::redrawn(const std::string& text) {
   const int most = std::max(1, rows_() - 1);
-  // Lines are not wrapped meanwhile, so that they can be counted.
+  // Disable line wrapping, so that the lines can be counted.
   std::string drawn = "\x1b[?7l";
   if (drawn_ > 0) drawn += fmt::format("\x1b[{}A", std::min(drawn_, most));
   std::istringstream lines(text);
@@ -153,7 +153,7 @@ void say_warnings(const std::vector<std::string>& warnings) {
 }
 
 void say_next(const std::string& command) {
-  flush_output();  // in one file, what was printed before stands before
+  flush_output();  // keeps the order of output if both streams go to one file
   print_message("Next: {}\n", command);
 }
 

@@ -1,4 +1,4 @@
-// What a person sees: aligned tables, colour where it helps.
+// Output for the terminal: aligned tables, colours, and screens redrawn in place.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace doetune::cli {
 
-/// What all text fits into.
+/// Maximum width of text output.
 constexpr std::size_t kColumns = 80;
 
-/// Rows of cells under a header, columns as wide as their widest cell. A column whose cells below
-/// the header all begin like numbers is aligned to the right.
+/// Rows of cells under a header, with columns as wide as their widest cell. A column is
+/// right-aligned if all its cells below the header begin like numbers.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header);
   void add(std::vector<std::string> cells);
 
-  /// The lines, each ended by a line feed; no cell is cut.
+  /// The lines, each ended by a line feed; cells are not truncated.
   std::string str() const;
 
  private:
@@ -29,41 +29,40 @@ class TextTable {
 
 enum class Colour { kGood, kBad, kCaution, kStrong, kFaint };
 
-/// The text in a colour where standard output is a terminal that wants it: not with NO_COLOR set,
-/// nor TERM=dumb.
+/// The text in a colour if standard output is a terminal, unless NO_COLOR is set or TERM is dumb.
 std::string coloured(const std::string& text, Colour colour);
 
-/// With four significant digits; "-" where there is none.
+/// A number with four significant digits; "-" if there is none.
 std::string number_or_dash(const std::optional<double>& value);
 
-/// Text broken at spaces into lines of at most `columns`, the second and later ones indented: the
-/// first is taken to begin at column `indent`.
+/// Breaks text at spaces into lines of at most `columns`, continuation lines indented by `indent`;
+/// the first line is assumed to begin at that column.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t columns);
 
-/// Text that is redrawn in place on a terminal.
+/// A terminal text that is redrawn in place.
 class Screen {
  public:
-  /// That of standard output; empty where it is no terminal, or a dumb one.
+  /// The screen of standard output; empty if that is not a terminal, or a dumb one.
   static std::optional<Screen> of_stdout();
 
   explicit Screen(std::function<int()> rows) : rows_(std::move(rows)) {}
 
-  /// What puts the text in place of the one before: no more lines than the terminal has, each cut
+  /// The output that replaces the previous text: at most as many lines as the terminal has, clipped
   /// by the terminal at its width.
   std::string redrawn(const std::string& text);
 
  private:
   std::function<int()> rows_;
-  int drawn_ = 0;  ///< lines of the text before
+  int drawn_ = 0;  ///< number of lines of the previous text
 };
 
 /// 45 s, 2 min 10 s, 1 h 5 min.
 std::string duration_text(double seconds);
 
-/// "warning: ..." for each, on standard error: what was left out of an answer.
+/// "warning: ..." for each, on standard error.
 void say_warnings(const std::vector<std::string>& warnings);
 
-/// "Next: doetune run fccd", on standard error, so that standard output holds results alone.
+/// "Next: doetune run fccd", on standard error, so that standard output contains results only.
 void say_next(const std::string& command);
 
 }  // namespace doetune::cli

@@ -14,10 +14,11 @@ std::string braille(unsigned bits) {
           static_cast<char>(0x80 | (code & 0x3F))};
 }
 
-/// The bit of a dot, by its place in the cell from the top left (ISO/IEC 10646, Braille Patterns).
+/// The bit of a dot by its position in the cell, from the top left (ISO/IEC 10646, Braille
+/// Patterns).
 constexpr unsigned char kBits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
-/// The place of a share of [0, 1] among n, clamped to them.
+/// The index among n equal parts of [0, 1] that contains `share`, clamped.
 int place(double share, int n) {
   return std::clamp(static_cast<int>(std::floor(share * n)), 0, n - 1);
 }

@@ -1,4 +1,4 @@
-// Drawing with characters: braille where the terminal shows it, plain ASCII elsewhere.
+// Draws with characters: braille if the terminal supports it, otherwise ASCII.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace doetune::cli {
 
-/// Whether the locale's characters are UTF-8, by LC_ALL, LC_CTYPE or LANG.
+/// Whether the locale uses UTF-8, by LC_ALL, LC_CTYPE or LANG.
 bool locale_is_utf8();
 
-/// A rectangle of character cells. A cell holds dots, two across and four down (one in ASCII), or
-/// a character that was put there.
+/// A rectangle of character cells. A cell contains dots, two by four (one in ASCII), or a
+/// character.
 class TextCanvas {
  public:
   TextCanvas(int columns, int rows, bool unicode);
@@ -20,22 +20,22 @@ class TextCanvas {
   bool unicode() const { return unicode_; }
   int dots_across() const { return columns_ * (unicode_ ? 2 : 1); }
 
-  /// A dot at (x, y) in [0, 1] x [0, 1], y upwards; elsewhere nothing.
+  /// A dot at (x, y) in [0, 1] x [0, 1], y upwards; ignored outside.
   void dot(double x, double y, char ascii = '*');
 
-  /// Dots along the straight line from one point to another.
+  /// Dots along the line segment between two points.
   void line(double x0, double y0, double x1, double y1, char ascii = '*');
 
-  /// One character, over whatever is there; outside of the canvas nothing.
+  /// Writes one character, replacing the content of the cell; ignored outside of the canvas.
   void put(int column, int row, const std::string& character);
 
-  /// Whether a cell holds neither dots nor a character.
+  /// Whether a cell contains neither dots nor a character.
   bool is_empty(int column, int row) const;
 
-  /// Whether a character was put into a cell.
+  /// Whether a cell contains a character.
   bool has_text(int column, int row) const;
 
-  /// The cell of a point; rows count from the top.
+  /// The cell that contains a point; rows count from the top.
   int column_of(double x) const;
   int row_of(double y) const;
 

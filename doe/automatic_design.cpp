@@ -1,5 +1,5 @@
-// The design for a model and a number of runs: a classical one where it is about as good as the
-// optimal one, for its balance and its known properties, else the optimal one.
+// Chooses the design for a model and a number of runs: a classical design if it is nearly as good
+// as the optimal one, for its balance and known properties, otherwise the optimal one.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kForCurvature{"box-behnken", "fccd"};
 constexpr std::array kForSlopes{"plackett-burman", "fractional-factorial", "full-factorial"};
 constexpr int kMaxCenterRuns = 6;
-constexpr double kAbout = 1.1;  ///< times the optimal criterion is about as good
+constexpr double kAbout = 1.1;  ///< a classical design may exceed the optimal cost by this factor
 
 bool has_curvature(const Model& model) {
   return std::any_of(model.terms().begin(), model.terms().end(), [](const Term& term) {
@@ -25,9 +25,9 @@ bool has_curvature(const Model& model) {
   });
 }
 
-/// What the designs are compared by, small where good: the average prediction variance for a model
-/// with curvature, else |(X'X)^-1|^(1/p). Both fall with the number of runs. Empty where the runs
-/// do not determine the model.
+/// The criterion by which designs are compared, smaller is better: the average prediction variance
+/// for a model with curvature, otherwise |(X'X)^-1|^(1/p). Both decrease with the number of runs.
+/// Empty if the design does not determine the model.
 std::optional<double> cost(const DesignRequest& request, const Design& design) {
   const Eigen::MatrixXd x = request.model.matrix(design.coded());
   const Eigen::FullPivHouseholderQR<Eigen::MatrixXd> qr(x);
@@ -44,8 +44,8 @@ bool takes(const DesignType& type, std::string_view option) {
   return std::find(names.begin(), names.end(), option) != names.end();
 }
 
-/// A classical design of as many of the runs as it can use: the largest without centre runs, then
-/// centre runs.
+/// The largest classical design with at most `runs` runs; models with curvature may add up to
+/// kMaxCenterRuns centre runs to reach that number. Empty if there is none.
 std::optional<Design> classical(const char* name, const DesignRequest& request, int runs) {
   const DesignType& type = find_design_type(name);
   const int max_center = has_curvature(request.model) ? kMaxCenterRuns : 0;
@@ -84,7 +84,7 @@ Design automatic_design(const DesignRequest& request) {
   wanted.options.runs = runs;
   Design optimal = build_design(optimal_type, wanted);
   const auto optimal_cost = cost(request, optimal);
-  if (!optimal_cost) return optimal;  // which does not determine the model: plan says so
+  if (!optimal_cost) return optimal;  // singular: plan reports it
   const double least = *optimal_cost;
 
   std::optional<Design> best;
@@ -92,7 +92,7 @@ Design automatic_design(const DesignRequest& request) {
   double best_cost = kAbout * least;
   std::span<const char* const> candidates = kForSlopes;
   if (curvature) candidates = kForCurvature;
-  if (in_whole_plots(request)) candidates = {};  // classical designs do not heed them
+  if (in_whole_plots(request)) candidates = {};  // classical designs ignore whole plots
   for (const char* name : candidates) {
     auto design = classical(name, request, runs);
     if (!design) continue;

@@ -1,4 +1,4 @@
-// Combinations that several design builders start from.
+// Combinations of levels from which several designs are built.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,21 +8,21 @@
 
 namespace doetune::doe {
 
-/// Every choice of one value a factor, the first factor changing fastest.
+/// Every choice of one value per factor, the first factor changing fastest.
 std::vector<Eigen::VectorXd> combinations(const std::vector<std::vector<double>>& values);
 
 /// Every combination of categorical levels, as full coded points whose numeric entries are 0.
 std::vector<Eigen::VectorXd> categorical_combinations(const std::vector<Factor>& factors);
 
-/// One of these combinations, counted from 0; after the last the first comes again. The others are
-/// not made: there may be more than fit into memory.
+/// Combination `number` of these, from 0, modulo their count. The others are not generated: there
+/// may be more than fit into memory.
 Eigen::VectorXd categorical_combination(const std::vector<Factor>& factors, std::size_t number);
 
-/// Indices of the factors that are numbers.
+/// Indices of the numeric factors.
 std::vector<int> numeric_factors(const std::vector<Factor>& factors);
 
-/// So many runs at the centre of the numeric factors, for every combination of
-/// categorical levels.
+/// Adds `runs` runs at the centre of the numeric factors for every combination of categorical
+/// levels.
 void append_center_runs(const DesignRequest& request, int runs, Design& design);
 
 }  // namespace doetune::doe

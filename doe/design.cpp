@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxRuns = 1'000'000;
 constexpr double kMaxCells = 1e8;  ///< of a model matrix: 0.8 GB
 constexpr double kMaxWork = 1e11;  ///< multiplications of its factorisation: a minute
-constexpr double kMoved = 0.0101;  ///< coded: more than rounding to a hundredth of the range
+constexpr double kMoved = 0.0101;  ///< coded: exceeds rounding to a hundredth of the range
 
 constexpr std::string_view kOptimalOptions =
     "runs center_runs blocks replicates starts time_limit possible whole_plots budget run_cost "
@@ -126,7 +126,7 @@ void drop_excluded(const DesignRequest& request, Design& design) {
       fmt::format("{} of {} points left out: not allowed ({})", dropped, before, example));
 }
 
-/// A copy's whole plots are others: its hard-to-change factors are set anew.
+/// Each replicate gets new whole plots, since its hard-to-change factors are set anew.
 void replicate(Design& design, int replicates) {
   const std::vector<DesignPoint> once = design.points;
   int whole_plots = 0;
@@ -151,7 +151,7 @@ void note_hard_factors(const DesignRequest& request, Design& design) {
                   hard->name));
 }
 
-/// Numbers the runs at equal settings, whether centre runs or copies of the whole design.
+/// Numbers the runs at equal settings, whether centre runs or replicates of the whole design.
 void number_replicates(Design& design) {
   std::map<std::vector<double>, int> seen;
   for (DesignPoint& point : design.points) {
@@ -241,7 +241,7 @@ std::vector<double> natural_settings(const std::vector<Factor>& factors,
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const double x = factors[f].to_natural(coded[f]);
     const double snapped = factors[f].snap(x);
-    // Coding and back may lose the last digit of a usable setting; give it back.
+    // Coding and decoding may lose the last digit of a usable setting; restore it.
     natural[f] = std::abs(factors[f].to_coded(snapped) - coded[f]) < 1e-12 ? snapped : x;
   }
   return natural;

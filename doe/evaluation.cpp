@@ -8,8 +8,9 @@
 namespace doetune::doe {
 namespace {
 
-/// The columns that depend on the ones before them: what Gram-Schmidt (twice, for accuracy) leaves
-/// of them is nothing. Called for a matrix without full rank, so the nearest to nothing counts.
+/// The columns that are linearly dependent on earlier ones: their residual after Gram-Schmidt
+/// (twice, for accuracy) vanishes. Called for rank-deficient matrices, so at least the column with
+/// the smallest residual is returned.
 std::vector<std::string> dependent_columns(const Model& model, const Eigen::MatrixXd& x) {
   constexpr double kNothing = 1e-10;
   Eigen::MatrixXd basis(x.rows(), std::min(x.rows(), x.cols()));

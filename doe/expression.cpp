@@ -12,7 +12,7 @@
 namespace doetune::doe {
 namespace {
 
-/// muParser would take "a = 3" as an assignment; in a condition it is a slip for "==".
+/// muParser would treat "a = 3" as an assignment; in a condition it is a typo for "==".
 void refuse_assignment(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '=') continue;
@@ -29,8 +29,8 @@ bool is_comparison(std::string_view text) {
          text.starts_with("!=");
 }
 
-/// "2 <= a <= 4" would compare 1 or 0 with 4; two comparisons stand side by side only with && or ||
-/// between them, or with a parenthesis.
+/// "2 <= a <= 4" would compare 0 or 1 with 4: two comparisons must be separated by && or ||, or by
+/// a parenthesis.
 void refuse_chained_comparison(const std::string& text) {
   bool compared = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -49,7 +49,7 @@ void refuse_chained_comparison(const std::string& text) {
   }
 }
 
-/// muParser's words, which end with a position counted from 0.
+/// muParser's message without its trailing position, which is counted from 0.
 std::string without_position(std::string message) {
   for (const char* words : {" found at position", " at position"}) {
     message = message.substr(0, message.find(words));
@@ -81,7 +81,7 @@ Expression::Expression(const std::string& text, std::vector<std::string> variabl
     }
     compiled_->parser.SetExpr(text);
     int values = 0;
-    compiled_->parser.Eval(values);  // parses; the value is of no interest
+    compiled_->parser.Eval(values);  // forces parsing; the values are not used
     if (values > 1) throw ExpressionError("one expression, not a list with commas", 1);
   } catch (const mu::ParserError& error) {
     const int position = error.GetPos() + 1;

@@ -1,4 +1,4 @@
-// Arithmetic over named numbers: constraints, derived responses.
+// Arithmetic expressions over named variables, for constraints and derived responses.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 namespace doetune::doe {
 
-/// Thrown for text that is no expression: what is wrong, and at which character (from 1).
+/// Thrown for text that is not a valid expression: the error, and its character position (from 1).
 struct ExpressionError : std::runtime_error {
   ExpressionError(const std::string& message, int at) : std::runtime_error(message), position(at) {}
   int position;
 };
 
 /// A compiled expression such as "batch_size * executors_per_gpu <= 32" (muParser's grammar; a
-/// comparison is 1 or 0). Throws ExpressionError at construction for a syntax error or an unknown
-/// name, with the nearest valid one.
+/// comparison yields 1 or 0). The constructor throws ExpressionError for a syntax error or an
+/// unknown name, suggesting the nearest valid one.
 class Expression {
  public:
   Expression(const std::string& text, std::vector<std::string> variables);
@@ -28,11 +28,11 @@ class Expression {
   const std::string& text() const { return text_; }
   const std::vector<std::string>& variables() const;
 
-  /// The value with variables set in the order given at construction; may be NaN or infinite.
-  /// One expression serves one thread at a time.
+  /// The value for variables in the order given at construction; may be NaN or infinite. Not
+  /// thread-safe: use one expression per thread.
   double value(std::span<const double> variables) const;
 
-  /// Which of the variables the expression uses, by index.
+  /// Indices of the variables that the expression uses.
   std::vector<int> used() const;
 
  private:

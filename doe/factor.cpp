@@ -34,16 +34,16 @@ double unscaled(Scale scale, double s) {
   return s;
 }
 
-/// The power of ten at or below x.
+/// The largest power of ten <= x.
 double power_of_ten_below(double x) { return std::pow(10.0, std::floor(std::log10(x) + 1e-9)); }
 
-/// Round to a multiple of step; dividing by the reciprocal keeps 0.01 steps exact in print.
+/// Rounds to a multiple of step; dividing by the reciprocal keeps multiples of 0.01 exact in print.
 double round_to(double x, double step) {
   return step < 1 ? std::round(x * std::round(1 / step)) / std::round(1 / step)
                   : std::round(x / step) * step;
 }
 
-/// x to 12 digits: the sum of steps of 0.1 is 0.3, not 0.30000000000000004.
+/// x rounded to 12 digits: the sum of steps of 0.1 is 0.3, not 0.30000000000000004.
 double tidy(double x) { return std::strtod(fmt::format("{:.12g}", x).c_str(), nullptr); }
 
 /// Spacing of usable settings of a continuous factor around x.

@@ -1,4 +1,4 @@
-// A factor of an experiment: what can be set, over which range, and how it is coded.
+// A factor of an experiment: its range or levels, and its coding.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace doetune::doe {
 enum class FactorKind { kContinuous, kInteger, kDiscrete, kCategorical };
 enum class Scale { kLinear, kLog2, kLog10 };
 
-/// A setting in natural units is always a double: the number itself, or for a categorical factor
-/// the index of its level. Coded units are
+/// A setting in natural units is always a double: the value itself, or the level index of a
+/// categorical factor. Coded units are
 ///
 ///   numeric      c = 2 (s(x) - s(low)) / (s(high) - s(low)) - 1  in [-1, 1],
 ///                s(x) = x, log2(x) or log10(x) by the scale
@@ -24,34 +24,33 @@ struct Factor {
   std::string unit;
   FactorKind kind = FactorKind::kContinuous;
   Scale scale = Scale::kLinear;
-  double low = -1;                       ///< numeric: the range, natural units
-  double high = 1;                       ///< numeric: high > low (low > 0 on a log scale)
-  double step = 0;                       ///< continuous: spacing of usable settings; 0: by range
+  double low = -1;  ///< numeric: the range, natural units
+  double high = 1;  ///< numeric: high > low (low > 0 on a log scale)
+  double step = 0;  ///< continuous: spacing of usable settings; 0: derived from the range
   std::vector<double> levels;            ///< discrete: the allowed values, ascending
   std::vector<std::string> level_names;  ///< categorical: the levels as written
   bool hard_to_change = false;
-  std::optional<double> baseline;  ///< today's setting, natural units
+  std::optional<double> baseline;  ///< current setting, natural units
 
   bool is_categorical() const { return kind == FactorKind::kCategorical; }
 
   double to_coded(double natural) const;
   double to_natural(double coded) const;
 
-  /// The nearest setting that can really be used, on the factor's scale. A continuous factor is
-  /// settable to `step`, or where that is 0 to a power of ten at or below 1/100 of its range.
+  /// The nearest usable setting, on the factor's scale. A continuous factor has resolution `step`,
+  /// or if that is 0, the largest power of ten <= 1/100 of its range.
   double snap(double natural) const;
 
   /// Every usable setting from low to high, natural units, ascending.
   std::vector<double> usable_settings() const;
 
-  /// A setting as the user writes it: shortest text that reads back as the same number, or the
-  /// name of the level.
+  /// A setting as text: the shortest that reads back as the same number, or the name of the level.
   std::string format(double natural) const;
 
-  /// The reverse of format. Empty where the text is no number or no level.
+  /// The reverse of format. Empty if the text is neither a number nor a level.
   std::optional<double> parse(std::string_view text) const;
 
-  /// Whether the setting lies inside the range, or is one of the allowed levels.
+  /// Whether the setting is inside the range, or one of the allowed levels.
   bool allows(double natural) const;
 };
 

@@ -58,14 +58,14 @@ Term parse_term(std::string_view text, const std::vector<Factor>& factors) {
   }
 }
 
-/// Whether a power of a factor can be told from its lower powers.
+/// Whether a factor has enough settings to estimate this power besides the lower ones.
 bool has_power(const Factor& factor, int power) {
   if (power <= 1) return true;
   if (factor.is_categorical()) return false;
   return static_cast<int>(factor.usable_settings().size()) > power;
 }
 
-/// All terms of one order whose exponents are estimable, in the order of factor indices.
+/// Appends all estimable terms of one order, in the order of factor indices.
 void append_terms(const std::vector<Factor>& factors, int order, bool mixed_only,
                   std::vector<Term>& terms) {
   const std::size_t k = factors.size();
@@ -85,7 +85,7 @@ void append_terms(const std::vector<Factor>& factors, int order, bool mixed_only
   }
 }
 
-/// The contrasts of every categorical factor of a term, as all combinations.
+/// Appends a term's columns: all combinations of the contrasts of its categorical factors.
 void append_columns(const std::vector<Factor>& factors, const Term& term, int term_index,
                     std::vector<ModelColumn>& columns) {
   std::vector<ModelColumn> open{{term_index, std::vector<int>(factors.size(), -1), ""}};

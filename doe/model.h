@@ -1,4 +1,4 @@
-// The terms of a polynomial model, and from coded points the model matrix.
+// Polynomial models and their model matrices.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,8 +11,8 @@
 
 namespace doetune::doe {
 
-/// A product of factor powers: powers[f] is the exponent of factor f; all 0 is the intercept.
-/// A categorical factor's exponent is 0 or 1.
+/// A product of powers of factors: powers[f] is the exponent of factor f; all 0 is the intercept.
+/// The exponent of a categorical factor is 0 or 1.
 struct Term {
   std::vector<int> powers;
 
@@ -20,10 +20,10 @@ struct Term {
   bool operator==(const Term&) const = default;
 };
 
-/// The name of a term as study files write it: "1", "a", "a*b", "a^2".
+/// The name of a term as in study files: "1", "a", "a*b", "a^2".
 std::string term_name(const Term& term, const std::vector<Factor>& factors);
 
-/// Thrown for a term or model that cannot be understood; the message says what was expected.
+/// Thrown for an invalid term or model; the message states what was expected.
 struct ModelError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -33,7 +33,7 @@ struct ModelError : std::runtime_error {
 /// z_j(level) = 1 if level == j, -1 if level == L - 1, else 0, for j = 0 .. L - 2.
 struct ModelColumn {
   int term = 0;
-  std::vector<int> contrasts;  ///< per factor: the contrast j, or -1 where it is not categorical
+  std::vector<int> contrasts;  ///< per factor: the contrast j, or -1 if not categorical
   std::string name;            ///< the term's name; contrasts as "precision[fp32]"
 };
 
@@ -45,7 +45,7 @@ class Model {
   /// Throws ModelError if a term is listed twice or squares a categorical factor.
   Model(std::vector<Factor> factors, std::vector<Term> terms);
 
-  /// The model of a name in names(), in the order 1, linear, interactions, squares, cubes:
+  /// The model with a name in names(), ordered 1, linear, interactions, squares, cubes:
   ///   linear          1, a
   ///   pure-quadratic  linear and a^2 (of factors with more than two usable settings)
   ///   interactions    linear and a*b
@@ -53,8 +53,8 @@ class Model {
   ///   cubic           quadratic and a*b*c, a^2*b, a^3
   static Model named(std::string_view name, std::vector<Factor> factors);
 
-  /// A model from term texts like "1", "a", "a*b", "a^2". Throws ModelError, with the nearest
-  /// valid factor name for one that is unknown.
+  /// Parses terms like "1", "a", "a*b", "a^2". Throws ModelError, suggesting the nearest valid
+  /// factor name for an unknown one.
   static Model parse(const std::vector<std::string>& terms, std::vector<Factor> factors);
 
   static const std::vector<std::string>& names();
@@ -63,16 +63,16 @@ class Model {
   const std::vector<Term>& terms() const { return terms_; }
   const std::vector<ModelColumn>& columns() const { return columns_; }
   int column_count() const { return static_cast<int>(columns_.size()); }
-  std::vector<int> columns_of(int term) const;  ///< of the term at that place in terms()
+  std::vector<int> columns_of(int term) const;  ///< of the term with this index in terms()
   std::vector<std::string> term_names() const;
 
-  /// The row of the model matrix at one coded point (one entry a factor): 1 x p.
+  /// The row of the model matrix at one coded point (one entry per factor): 1 x p.
   Eigen::RowVectorXd row(const Eigen::Ref<const Eigen::VectorXd>& coded) const;
 
   /// n x p model matrix of n x k coded points.
   Eigen::MatrixXd matrix(const Eigen::MatrixXd& coded) const { return matrix_of<double>(coded); }
 
-  /// The same in any precision.
+  /// The same in any floating-point type.
   template <typename Real>
   Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> matrix_of(
       const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>& coded) const {

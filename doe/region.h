@@ -1,4 +1,4 @@
-// The part of the factor box in which runs are allowed.
+// The region of factor settings in which runs are allowed.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,7 +12,7 @@
 
 namespace doetune::doe {
 
-/// A condition on one factor of a forbidden combination: equality, or a comparison of numbers.
+/// A condition on one factor of a forbidden combination: equality, or a numeric comparison.
 struct Condition {
   enum class Comparison { kEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
   int factor = 0;
@@ -20,14 +20,14 @@ struct Condition {
   double value = 0;  ///< natural units (level index for a categorical factor)
 };
 
-/// As it is written: "=", "<", "<=", ">", ">=".
+/// The operator as written: "=", "<", "<=", ">", ">=".
 const char* symbol(Condition::Comparison comparison);
 
-/// A combination of settings that must not be run: all its conditions hold at once.
+/// A combination of settings that must not be run: the conjunction of its conditions.
 using Forbidden = std::vector<Condition>;
 
-/// A region is a box of factors less what constraints and forbidden combinations exclude.
-/// A constraint is an expression over natural units that must be true (not 0).
+/// A box of factor ranges minus what constraints and forbidden combinations exclude. A constraint
+/// is an expression in natural units that must be true (nonzero).
 class Region {
  public:
   Region() = default;
@@ -37,13 +37,13 @@ class Region {
   /// Whether constraints and forbidden combinations allow a point in natural units.
   bool allows(const std::vector<double>& natural) const;
 
-  /// The constraint or combination that excludes the point; empty where it is allowed.
+  /// The constraint or combination that excludes the point; empty if the point is allowed.
   std::optional<std::string> excluded_by(const std::vector<double>& natural) const;
 
   /// The same region without one point in natural units.
   Region without(const std::vector<double>& natural) const;
 
-  /// The same region with expressions of its own: those of one region serve one thread at a time.
+  /// A copy with its own expressions, for use in another thread: expressions are not thread-safe.
   Region for_another_thread() const;
 
   bool is_box() const { return constraints_.empty() && forbidden_.empty(); }

@@ -1,4 +1,4 @@
-// What may be wanted of a response, and how its surface may be fitted: choices and their words.
+// Goals of a response and options of its surface fit: enumerations and their names.
 #pragma once
 
 #include <algorithm>
@@ -10,29 +10,29 @@
 
 namespace doetune::doe {
 
-/// The words of a choice in study files, options and JSON, in the order of its enumerators.
+/// The names of an enumeration's values in study files, options and JSON, in enumerator order.
 template <typename Choice>
 inline constexpr std::array<std::string_view, 0> kWords{};
 
-/// maximize, minimize, target: ramps. within, at_most, at_least: limits, met or not.
+/// maximize, minimize, target: ramps. within, at_most, at_least: limits, either met or not.
 enum class GoalType { kMaximize, kMinimize, kTarget, kWithin, kAtMost, kAtLeast };
 template <>
 inline constexpr std::array<std::string_view, 6> kWords<GoalType>{
     "maximize", "minimize", "target", "within", "at_most", "at_least"};
 
-/// The scale of a fit. A power is estimated from the runs (Box-Cox) where none is given.
+/// The scale of a fit. For kPower, the exponent is estimated from the runs (Box-Cox) if not given.
 enum class TransformType { kNone, kLog, kSqrt, kInverse, kLogit, kPower };
 template <>
 inline constexpr std::array<std::string_view, 6> kWords<TransformType>{
     "none", "log", "sqrt", "inverse", "logit", "box-cox"};
 
-/// What is fitted: the terms of the model, what predicts best, a Gaussian process, or a parametric
-/// model.
+/// What is fitted: the terms of the model, the best predicting surface, a Gaussian process, or a
+/// parametric model.
 enum class SurfaceType {
   kPolynomial,
   kAuto,
   kGaussianProcess,
-  kAmdahl,  ///< the first model; all that follow are parametric models
+  kAmdahl,  ///< the first parametric model; all that follow are parametric too
   kAmdahlTime,
   kUniversalScalability,
   kSaturation,
@@ -49,24 +49,24 @@ inline constexpr std::array<std::string_view, 9> kWords<SurfaceType>{
 
 constexpr bool is_parametric(SurfaceType type) { return type >= SurfaceType::kAmdahl; }
 
-/// Of the model's terms, by AICc.
+/// Selection of model terms by AICc.
 enum class SelectionMethod { kNone, kBackward, kForward, kBestSubset };
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<SelectionMethod>{"none", "backward",
                                                                          "forward", "best-subset"};
 
-/// What large residuals cost: their squares, or less. Huber's and Tukey's fits are not pulled by a
-/// few wild runs; Tukey's gives up the wildest altogether.
+/// The loss function of residuals: least squares, or a robust M-estimator. Huber's and Tukey's fits
+/// are less affected by outliers; Tukey's ignores the largest ones.
 enum class Loss { kSquares, kHuber, kTukey };
 template <>
 inline constexpr std::array<std::string_view, 3> kWords<Loss>{"squares", "huber", "tukey"};
 
-/// Of single runs: the same everywhere, or modelled from replicated runs.
+/// The error variance of single runs: constant, or modelled from replicated runs.
 enum class VarianceType { kConstant, kModelled };
 template <>
 inline constexpr std::array<std::string_view, 2> kWords<VarianceType>{"constant", "modelled"};
 
-/// Runs that share an effect: the plan's blocks, or those of a host, its GPUs, a day in UTC.
+/// Runs with a common block effect: the plan's blocks, or the runs of one host, GPU or UTC day.
 enum class BlockType { kPlan, kHost, kGpu, kDay };
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<BlockType>{"plan", "host", "gpu", "day"};
@@ -81,7 +81,7 @@ std::vector<std::string> words_of() {
   return {kWords<Choice>.begin(), kWords<Choice>.end()};
 }
 
-/// Empty where the word is none of the choice.
+/// Empty if the word names no value.
 template <typename Choice>
 std::optional<Choice> choice_of(std::string_view word) {
   const auto found = std::find(kWords<Choice>.begin(), kWords<Choice>.end(), word);

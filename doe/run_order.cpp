@@ -15,7 +15,7 @@ std::vector<int> shuffled(const std::vector<int>& members, RandomStream& random)
   return order;
 }
 
-/// The runs in their order with centre runs at even distances, the first and the last at the ends.
+/// The runs in their order with centre runs at equal distances, the first and last at the ends.
 std::vector<int> with_spread_center_runs(const std::vector<int>& runs,
                                          const std::vector<int>& center_runs) {
   const std::size_t total = runs.size() + center_runs.size();
@@ -46,7 +46,7 @@ std::vector<int> plot_order(const Design& design, const std::vector<int>& member
 }  // namespace
 
 std::vector<int> random_run_order(const Design& design, std::uint64_t seed) {
-  std::map<int, std::map<int, std::vector<int>>> blocks;  // by block, then by whole plot
+  std::map<int, std::map<int, std::vector<int>>> blocks;  // by block, then whole plot
   for (std::size_t i = 0; i < design.points.size(); ++i) {
     const DesignPoint& point = design.points[i];
     blocks[point.block][point.whole_plot].push_back(static_cast<int>(i));

@@ -1,4 +1,4 @@
-// The runs of a table, as given: the design of a study whose points were chosen elsewhere.
+// The table design: runs given by the user, e.g. chosen by another tool.
 #include <fmt/format.h>
 
 #include "doe/design.h"

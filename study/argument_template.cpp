@@ -36,7 +36,7 @@ std::string fill(const std::string& text, const std::function<void(char)>& liter
   return result;
 }
 
-/// Where in a POSIX shell's script one is: which quotes and parentheses are open.
+/// Lexical state at a position in a POSIX shell script: the quotes and parentheses that are open.
 class ScriptPlace {
  public:
   void read(char c) {
@@ -78,7 +78,7 @@ class ScriptPlace {
     return std::string_view(" \t\n;&|(", 7).find(c) != std::string_view::npos;
   }
 
-  std::string open_;  ///< ' " ( ` and # of a comment, the innermost last
+  std::string open_;  ///< stack of open ' " ( ` and # (a comment), the innermost last
   char before_ = '\n';
   bool escaped_ = false;
 };
@@ -89,8 +89,8 @@ bool is_shell(const std::string& word) {
   return std::find(kShells.begin(), kShells.end(), name) != kShells.end();
 }
 
-/// Whether the argument is the SCRIPT of `sh -c SCRIPT`; other programs, such as timeout, may stand
-/// before the shell.
+/// Whether the argument is the SCRIPT of `sh -c SCRIPT`. Other programs, such as timeout, may
+/// precede the shell.
 bool is_script(const std::vector<std::string>& command, std::size_t argument) {
   std::size_t option = argument;  // the options right before it
   bool runs_script = false;
@@ -99,7 +99,7 @@ bool is_script(const std::vector<std::string>& command, std::size_t argument) {
     const std::string& word = command[option];
     runs_script = runs_script || (!word.starts_with("--") && word.find('c') != std::string::npos);
   }
-  // `bash -o pipefail -c SCRIPT`: an option with its value stands before them.
+  // `bash -o pipefail -c SCRIPT`: skip an option with a value.
   while (option > 1 && command[option - 2].starts_with('-') && command[option - 2].ends_with('o')) {
     option -= 2;
     while (option > 0 && command[option - 1].starts_with('-')) --option;

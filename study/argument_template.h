@@ -1,4 +1,4 @@
-// Arguments of a command with {name} places to fill.
+// Replaces {name} placeholders in the arguments of a command.
 #pragma once
 
 #include <functional>
@@ -7,19 +7,19 @@
 
 namespace doetune::study {
 
-/// Replaces every {name} by what `value` makes of the name; {{ and }} are literal braces.
-/// Throws std::invalid_argument for a { without its }.
+/// Replaces every {name} by value(name); {{ and }} are literal braces. Throws std::invalid_argument
+/// for an unmatched {.
 std::string fill_template(const std::string& text,
                           const std::function<std::string(const std::string&)>& value);
 
-/// The same of one argument of a command. In a script that the command hands to a shell
-/// (`sh -c SCRIPT`) a value is quoted as its place there needs it, so that the script reads it as
-/// one word, or as that text within quotes of its own.
+/// Fills the placeholders of one argument of a command. In a script passed to a shell (`sh -c
+/// SCRIPT`) each value is quoted for its position, so that the shell reads it as a single word, or
+/// literally inside quotes of the script.
 std::string fill_argument(const std::vector<std::string>& command, std::size_t argument,
                           const std::function<std::string(const std::string&)>& value);
 
-/// A word as a POSIX shell reads it back unchanged: quoted where it holds anything that shells
-/// read.
+/// Quotes a word for a POSIX shell if it contains special characters; the shell reads it back
+/// unchanged.
 std::string shell_quoted(const std::string& word);
 
 }  // namespace doetune::study

@@ -21,7 +21,7 @@ std::optional<RunStatus> status_of(const std::map<int, RunRecord>& records, int 
   return found == records.end() ? std::nullopt : std::optional(found->second.status);
 }
 
-/// Runs added to a study in blocks are a block of their own: they are run at another time.
+/// If the plan has blocks, added runs form a new one: they are run at another time.
 int next_block(const Plan& plan) {
   int most = 1;
   bool in_blocks = false;
@@ -38,7 +38,7 @@ int max_whole_plot(const Plan& plan) {
   return most;
 }
 
-/// So many more whole plots that they are as large as those of the plan are on average.
+/// The number of additional whole plots that gives them the average size of those in the plan.
 int whole_plots_for(int runs, const Plan& plan) {
   int in_plots = 0;
   std::set<int> plots;
@@ -59,7 +59,7 @@ doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentatio
   request.region = study.region;
   request.model = augmentation.model;
   request.options.runs = augmentation.runs;
-  // Other random numbers than the plan had; but a Sobol' sequence goes on.
+  // Another seed than that of the plan, except that a Sobol' sequence is continued.
   const bool goes_on = augmentation.design == "sobol" && study.design.type == "sobol";
   request.seed = goes_on ? study.seed : study.seed + directory.plan.runs.size();
   request.options.possible = study.design.options.possible;
@@ -123,7 +123,7 @@ doe::Design axial(const StudyDirectory& directory, const Augmentation& augmentat
   return design;
 }
 
-/// Constructed runs, made usable and kept to what is allowed.
+/// Rounds constructed runs to permitted levels and removes those outside the region.
 doe::Design usable(doe::Design design, const doe::DesignRequest& request) {
   const std::size_t before = design.points.size();
   std::erase_if(design.points, [&](doe::DesignPoint& point) {

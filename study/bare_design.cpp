@@ -35,7 +35,7 @@ doe::Model model_of(const std::string& text, const std::vector<doe::Factor>& fac
   }
 }
 
-/// A factor from the cells of its column: numbers, or else words.
+/// A factor from the cells of its column: numeric if all cells are numbers, otherwise categorical.
 doe::Factor factor_of(const std::string& name, const std::vector<std::string>& cells) {
   doe::Factor factor;
   factor.name = name;

@@ -1,4 +1,4 @@
-// A design to be judged, whatever it comes from.
+// A design to evaluate, loaded from a study file, a study directory or a CSV table.
 #pragma once
 
 #include <filesystem>
@@ -19,11 +19,12 @@ struct BareDesign {
   Eigen::MatrixXd coded;  ///< n x k
 };
 
-/// Reads a study file (its design is made), a study directory (its run sheet), or a CSV table of
-/// settings: every column that plan.csv and results.csv do not use for something else is a factor,
-/// numbers from the smallest to the largest of the column, words as categories.
+/// Reads a study file (whose design is generated), a study directory (its run sheet), or a CSV
+/// table of settings. In a table, every column that is not a reserved column of plan.csv or
+/// results.csv is a factor: numeric from the smallest to the largest value, or categorical if its
+/// cells are not numbers.
 ///
-/// `model` takes the place of the study's: a name, or terms such as "1, a, b, a*b".
+/// `model` overrides the model of the study: a name, or terms such as "1, a, b, a*b".
 /// Throws StudyError or DirectoryError.
 BareDesign load_bare_design(const std::filesystem::path& path,
                             const std::optional<std::string>& model);

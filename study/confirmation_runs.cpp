@@ -10,7 +10,7 @@ namespace {
 
 using doe::PointType;
 
-/// Of the confirmation runs at these settings.
+/// The blocks that contain confirmation runs at these settings.
 std::set<int> blocks_of(const Plan& plan, const std::vector<double>& settings) {
   std::set<int> blocks;
   for (const PlannedRun& run : plan.runs) {

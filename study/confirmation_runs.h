@@ -1,4 +1,4 @@
-// Runs that judge an optimum: at its settings, and at today's.
+// Confirmation runs at an optimum, paired with runs at the baseline settings.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace doetune::study {
 
-/// Settings that are judged, natural units, and today's where every factor has a baseline.
+/// The settings to confirm, in natural units, and the baseline where every factor has one.
 struct ValidatedSettings {
   std::vector<double> settings;
   std::optional<std::vector<double>> baseline;
@@ -22,14 +22,14 @@ struct ValidationRuns {
   std::vector<int> all() const;
 };
 
-/// The runs of the plan that judge these settings. Judging runs are in blocks of their own, a block
-/// about one optimum: so its baseline runs are those that were made among its confirmation runs.
+/// The runs of the plan that test these settings. Each optimum has blocks of its own, so that its
+/// baseline runs are those in the blocks of its confirmation runs.
 ValidationRuns validation_runs(const Plan& plan, const ValidatedSettings& assessed);
 
-/// The plan with runs added after its own until `runs` judge the settings and as many the baseline,
-/// unless that is the settings themselves; those that are there count, whatever became of them. In
-/// pairs, in random order within each, so that drift does not favour either; in whole plots of
-/// their own where the plan has any, since settings are made anew.
+/// The plan with runs appended until there are `runs` confirmation runs and as many baseline runs
+/// (none if both settings are the same). Existing ones count, whatever their outcome. The runs are
+/// added in pairs, in random order within each, so that drift favours neither; if the plan has
+/// whole plots, each is a whole plot of its own, since its settings are reset.
 Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& assessed, int runs);
 
 /// Confirmation runs at other settings than these.
@@ -38,7 +38,7 @@ struct OtherConfirmation {
   std::vector<int> runs;
 };
 
-/// In the order of their first runs.
+/// Confirmation runs at other settings than these, in the order of their first runs.
 std::vector<OtherConfirmation> other_confirmations(const Plan& plan,
                                                    const std::vector<double>& settings);
 

@@ -13,7 +13,8 @@ bool must_quote(const std::string& cell) {
   return cell.find_first_of(",\"\r\n") != std::string::npos;
 }
 
-/// Without marks that are there already. A sign alone begins many a word, such as -O3.
+/// Whether a spreadsheet would compute the cell, ignoring existing text marks. A leading sign alone
+/// does not count: options such as -O3 begin with one.
 bool is_formula(std::string_view cell) {
   cell.remove_prefix(std::min(cell.find_first_not_of('\''), cell.size()));
   if (cell.starts_with('=') || cell.starts_with('@')) return true;

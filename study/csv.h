@@ -1,4 +1,4 @@
-// Comma-separated values as RFC 4180 has them.
+// Reads and writes comma-separated values (RFC 4180).
 #pragma once
 
 #include <stdexcept>
@@ -9,32 +9,33 @@
 namespace doetune::study {
 
 struct CsvRow {
-  int line = 0;  ///< where the row begins in the file, from 1
+  int line = 0;  ///< line of the file where the row begins, from 1
   std::vector<std::string> cells;
 };
 
-/// A text that is no such table, and where that shows.
+/// A text that is not valid CSV, and the line of the error.
 struct CsvError : std::invalid_argument {
   CsvError(int where, const std::string& message) : std::invalid_argument(message), line(where) {}
   int line;
 };
 
-/// Rows of a CSV text; quoted cells may hold commas, quotes and line ends. Blank lines are skipped,
-/// a UTF-8 byte order mark and CR before LF are accepted. Throws CsvError for a quote that is never
-/// closed, and for what is no text.
+/// The rows of a CSV text. Quoted cells may hold commas, quotes and line ends. Blank lines are
+/// skipped; a UTF-8 byte order mark and CR before LF are accepted. Throws CsvError for an unclosed
+/// quote and for binary data.
 std::vector<CsvRow> parse_csv(std::string_view text);
 
-/// The same of a header and one row at least, all as long as the header. Throws CsvError.
+/// Like parse_csv, for a header and at least one row, all of the same length. Throws CsvError.
 std::vector<CsvRow> parse_csv_table(std::string_view text);
 
-/// A cell that spreadsheets show and do not compute: one that begins as a formula does (=, @, or a
-/// sign before more than a number) gets an apostrophe in front, which they take for a mark of text.
+/// Marks a cell so that a spreadsheet displays it instead of computing it: a cell that begins like
+/// a formula (=, @, or a sign before more than a number) gets an apostrophe in front, which
+/// spreadsheets take as a text mark.
 std::string shown_as_text(const std::string& cell);
 
-/// The cell that shown_as_text was given.
+/// Inverse of shown_as_text.
 std::string without_text_mark(const std::string& cell);
 
-/// One row with its line end; cells are quoted where they must be.
+/// One row with its line end; cells are quoted where necessary.
 std::string csv_row(const std::vector<std::string>& cells);
 
 }  // namespace doetune::study

@@ -12,7 +12,7 @@
 namespace doetune::study {
 namespace {
 
-/// A design type takes the options in its table line, and no others.
+/// Rejects options that are not in the list of the design type.
 void check_options(const YAML::Node& node, const std::filesystem::path& file) {
   const std::string type = node["type"].Scalar();
   const std::vector<std::string> taken = doe::option_names(doe::find_design_type(type));

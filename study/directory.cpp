@@ -30,7 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run executes, as text: two studies with the same text have interchangeable runs.
+/// The part of a study that determines its runs, as text: studies with the same text have
+/// interchangeable runs.
 std::string run_definition(const Study& study) {
   std::string text = fmt::format("seed {}\nworkload {}\n", study.seed, study.workload);
   for (const std::string& argument : study.command) text += fmt::format("argument {}\n", argument);
@@ -40,7 +41,7 @@ std::string run_definition(const Study& study) {
   return text;
 }
 
-/// Recorded runs, or attempts that nobody has recorded yet.
+/// Whether there are recorded runs, or attempts that are not recorded yet.
 bool has_runs(const fs::path& directory) {
   std::error_code error;
   const bool has_attempts =
@@ -54,8 +55,8 @@ bool has_study_files(const fs::path& path) {
 
 constexpr std::array kPlanFiles{"study.yaml", "plan.csv", "plan.json", "runs.jsonl"};
 
-/// Whether nothing is there but what a plan or import that was stopped leaves before its first
-/// whole file: `lock`, and files that were being written.
+/// Whether the directory contains only what an interrupted plan or import leaves before its first
+/// complete file: `lock` and partially written files.
 bool is_barely_begun(const fs::path& path) {
   std::error_code error;
   return std::all_of(fs::directory_iterator(path, error), {}, [](const fs::directory_entry& entry) {
@@ -67,7 +68,7 @@ bool is_barely_begun(const fs::path& path) {
   });
 }
 
-/// "choose another -o DIR, such as fccd-2", which there is not yet.
+/// "choose another -o DIR, such as fccd-2", for the first such name that does not exist.
 std::string another_directory(const fs::path& path) {
   const fs::path base = path.has_filename() ? path : path.parent_path();
   int number = 2;
@@ -76,7 +77,7 @@ std::string another_directory(const fs::path& path) {
   return fmt::format("choose another -o DIR, such as {}-{}", base.string(), number);
 }
 
-/// Makes the directory, unless it is there as an empty one or as a study's.
+/// Creates the directory. An existing one must be empty or a study directory.
 void make_directory(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path))
@@ -87,7 +88,7 @@ void make_directory(const fs::path& path) {
   create_directories_durably(path);
 }
 
-/// How to go on with a study that cannot be opened; empty for one that can.
+/// How to continue with a study that cannot be opened; empty if it can be opened.
 std::string advice_if_damaged(const fs::path& path) {
   try {
     open_directory(path);
@@ -97,7 +98,7 @@ std::string advice_if_damaged(const fs::path& path) {
   }
 }
 
-/// Whether there is nothing but a plan of this study that was stopped before it was complete.
+/// Whether the directory contains only an incomplete, interrupted plan of this study.
 bool is_begun(const fs::path& path, const Study& study) {
   return !fs::exists(path / "plan.json") && read_file(path / "study.yaml") == study.text;
 }
@@ -109,7 +110,7 @@ bool is_stopped_import(const fs::path& path, const Study& study, const std::stri
   return kept && kept->study_yaml == study.text && kept->plan_csv == csv;
 }
 
-/// Removes an earlier plan and what was derived from it, if that is allowed.
+/// Removes an earlier plan and the files derived from it, if that is allowed.
 void clear(const fs::path& path, const Study& study, bool force) {
   for (const char* file : kPlanFiles) remove_left_behind(path / file);
   if (!has_study_files(path)) return;
@@ -130,14 +131,14 @@ void clear(const fs::path& path, const Study& study, bool force) {
   fs::remove_all(path / "report", error);
 }
 
-/// "key 'hash' not found" of "[json.exception.out_of_range.403] key 'hash' not found".
+/// "key 'hash' not found" from "[json.exception.out_of_range.403] key 'hash' not found".
 std::string without_number(const nlohmann::json::exception& error) {
   const std::string text = error.what();
   const std::size_t end = text.find("] ");
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
-/// What to do about a file that is lost, ready to end a message.
+/// What to do about a lost file, to append to a message.
 std::string remedy(const fs::path& path) {
   const std::string advice = restore_advice(path);
   return advice.empty() ? "; restore it, or plan again" : advice;
@@ -192,7 +193,8 @@ std::vector<fs::path> study_directories_below(const fs::path& path) {
   return found;
 }
 
-/// Ranges and constraints are those of the plan, which older versions do not tell.
+/// Checks that ranges and constraints are those of the plan; plans of older versions do not state
+/// them.
 void check_region(const Study& study, const nlohmann::json& plan) {
   if (!plan.contains("region")) return;
   const auto planned = plan.at("region").get<std::map<std::string, std::string>>();
@@ -208,12 +210,12 @@ void check_region(const Study& study, const nlohmann::json& plan) {
   }
 }
 
-/// A file after a power cut, which may have left its length alone.
+/// Whether a file is empty or, as after a power failure, consists of zero bytes only.
 bool is_empty_text(const std::string& text) {
   return text.find_first_not_of('\0') == std::string::npos;
 }
 
-/// The text of a file that no study lacks.
+/// The text of a file that every study has.
 std::string read_study_file(const fs::path& path, const char* name) {
   if (!fs::exists(path / name)) {
     fail_at_path(path, fmt::format("{} is missing{}", name, remedy(path)));
@@ -223,7 +225,7 @@ std::string read_study_file(const fs::path& path, const char* name) {
   return text;
 }
 
-/// study.yaml and plan.csv. What is wrong with them may have come by itself.
+/// Reads study.yaml and plan.csv. Errors mention `doetune restore`: the files may be damaged.
 void read_sheet_files(const fs::path& path, StudyDirectory& directory, std::string& csv) {
   read_study_file(path, "study.yaml");
   csv = read_study_file(path, "plan.csv");
@@ -253,7 +255,7 @@ StudyDirectory create_directory(const fs::path& path, const Study& study, const 
   make_directory(path);
   const DirectoryLock lock(path);
   if (records.empty() || !is_stopped_import(path, study, csv)) clear(path, study, force);
-  // The journal alone is a whole study: before it has its name there is none of these runs.
+  // The journal alone defines a whole study, and its rename is atomic: all of these runs or none.
   if (!records.empty()) write_journal(directory, records);
   write_file_durably(path / "study.yaml", study.text);
   write_file_durably(path / "plan.csv", csv);
@@ -271,11 +273,11 @@ void extend_directory(StudyDirectory& directory, Plan more) {
   const std::string before = sheet_hash(directory.study, csv_before);
   directory.plan = std::move(more);
   const std::string csv = plan_csv(directory.study, directory.plan);
-  // plan.json vouches for both sheets while plan.csv is replaced.
+  // While plan.csv is being replaced, plan.json lists the hashes of both sheets.
   write_file_durably(directory.path / "plan.json",
                      plan_json(directory, {sheet_hash(directory.study, csv), before}));
   write_file_durably(directory.path / "plan.csv", csv);
-  if (fs::exists(directory.journal())) Journal journal(directory);  // it keeps the sheet
+  if (fs::exists(directory.journal())) Journal journal(directory);  // stores the new sheet
 }
 
 StudyDirectory open_directory(const fs::path& path) {
@@ -351,7 +353,7 @@ DirectoryLock::DirectoryLock(const fs::path& directory)
 
     : path_(fs::absolute(directory)),
       directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  // Where a directory cannot be locked, there is the file alone.
+  // On a file system that cannot lock directories, only the lock file protects this one.
   if (flock(directory_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     fail_in_use(directory);
   }

@@ -1,4 +1,4 @@
-// The study directory: all of a study's state, as plain files.
+// The study directory: the complete state of a study, in plain files.
 #pragma once
 
 #include <filesystem>
@@ -19,9 +19,10 @@ struct StudyDirectory {
   std::filesystem::path path;
   Study study;
   Plan plan;
-  std::string plan_hash;  ///< of the first run sheet and what a run executes; ties the journal to
-                          ///< them. More runs do not change it
-  std::filesystem::path working_directory;  ///< of commands: where the study file was
+  std::string plan_hash;  ///< hash of the first run sheet and of what a run executes; ties the
+                          ///< journal to them. Added runs do not change it
+  std::filesystem::path
+      working_directory;  ///< where commands run: the directory of the original study file
 
   std::filesystem::path journal() const { return path / "runs.jsonl"; }
   std::filesystem::path results_csv() const { return path / "results.csv"; }
@@ -30,42 +31,42 @@ struct StudyDirectory {
   std::filesystem::path stop_file() const { return path / "stop"; }  ///< ends `doetune run`
 };
 
-/// The hash of a run sheet and what a run executes.
+/// The hash of a run sheet and of what a run executes.
 std::string sheet_hash(const Study& study, const std::string& csv);
 
-/// Writes study.yaml, plan.csv and plan.json, and a journal with `records` where there are any, all
-/// of them or none; on the disk when it returns. A directory that holds runs, recorded or not, or
-/// that is in use is never replaced; one that holds a plan only if `force`. Throws DirectoryError.
+/// Writes study.yaml, plan.csv and plan.json, and a journal if there are `records`: all of them or
+/// none; durable when it returns. Never replaces a directory that holds runs, recorded or not, or
+/// that is in use; replaces one that holds only a plan if `force`. Throws DirectoryError.
 StudyDirectory create_directory(const std::filesystem::path& path, const Study& study,
                                 const Plan& plan, bool force,
                                 const std::vector<RunRecord>& records = {});
 
-/// Adds the runs of `more` that are new to a study directory: those after its own. The files change
-/// so that a crash leaves the old plan or the new; they are on the disk when it returns. The
-/// directory must not be in use, its sheet not older than its journal: throws DirectoryError.
+/// Appends the new runs of `more` to a study directory, those after its own. A crash leaves either
+/// the old plan or the new one; the files are durable when it returns. Throws DirectoryError if the
+/// directory is in use or its run sheet is older than its journal.
 void extend_directory(StudyDirectory& directory, Plan more);
 
-/// Opens a study directory. Ranges and constraints must be those it was planned with. Throws
-/// DirectoryError, or StudyError for a damaged study.yaml.
+/// Opens a study directory. Throws DirectoryError, also if ranges or constraints were edited after
+/// planning, or StudyError for a damaged study.yaml.
 StudyDirectory open_directory(const std::filesystem::path& path);
 
-/// The study directory meant by an optional argument: that one, or the only one in or under the
-/// current directory. Throws DirectoryError, listing them where there are several.
+/// The study directory that an optional argument names; without one, the only study directory in or
+/// under the current directory. Throws DirectoryError, listing them if there are several.
 std::filesystem::path find_directory(const std::optional<std::filesystem::path>& argument);
 
-/// Who holds a study directory, "process 17 on host"; empty where nobody does.
+/// The holder of the lock of a study directory, "process 17 on host"; empty if there is none.
 std::optional<std::string> lock_owner(const std::filesystem::path& directory);
 
-/// Holds the study directory for one writer; released with the process, however it ends. The file
-/// `lock` in it holds it for all machines, and says who does; the directory itself is held as well,
-/// on this machine, because the file looks as if it could be removed.
+/// Locks the study directory for one writer; released when the process ends, however it ends. The
+/// file `lock` in it works across machines and names the holder. The directory itself is locked
+/// too, on this machine only, in case somebody deletes the file.
 class DirectoryLock {
  public:
-  /// Throws DirectoryError naming the process and host that hold it.
+  /// Throws DirectoryError naming the process and host that hold the lock.
   explicit DirectoryLock(const std::filesystem::path& directory);
 
-  /// Throws DirectoryError where the directory was moved or deleted meanwhile, or where another
-  /// doetune holds it because `lock` was removed. A file that was removed is made again.
+  /// Throws DirectoryError if the directory was moved or deleted meanwhile, or if another doetune
+  /// locked it after `lock` was removed. Recreates a removed lock file.
   void check();
 
  private:

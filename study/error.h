@@ -1,4 +1,4 @@
-// Mistakes in what the user wrote.
+// Errors in what the user wrote.
 #pragma once
 
 #include <stdexcept>
@@ -8,8 +8,8 @@
 
 namespace doetune::study {
 
-/// A mistake in a file the user wrote. The message begins with file:line:column and says what was
-/// expected. Exit code 3.
+/// An error in a file that the user wrote. The message begins with file:line:column and says what
+/// was expected. Exit code 3.
 struct StudyError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

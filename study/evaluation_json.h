@@ -1,4 +1,4 @@
-// What a design is worth, with the names of the reference documentation.
+// JSON fields of a design evaluation, for `plan` and `evaluate`.
 #pragma once
 
 #include "base/json_format_fwd.h"
@@ -6,10 +6,10 @@
 
 namespace doetune::study {
 
-/// What `plan` knows: the part that costs next to nothing.
+/// The properties that `plan` reports: those that are cheap to compute.
 json::Format<doe::Evaluation> evaluation_format();
 
-/// What `evaluate` finds besides.
+/// All properties that `evaluate` reports.
 json::Format<doe::FullEvaluation> full_evaluation_format();
 
 }  // namespace doetune::study

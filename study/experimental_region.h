@@ -1,4 +1,4 @@
-// The region of a study in words, so that a change of it can be told.
+// The experimental region of a study as text, to detect that it was edited.
 #pragma once
 
 #include <map>
@@ -8,9 +8,9 @@
 
 namespace doetune::study {
 
-/// What designs and predictions rest on besides the runs, by the keys of Study::location():
+/// What designs and predictions depend on besides the runs, by the keys of Study::location():
 /// "factors.a": "continuous from -1 to 1", "constraints": "a + b <= 1". Two studies with the same
-/// texts code the same settings alike, and allow the same.
+/// texts have the same coding and the same allowed settings.
 std::map<std::string, std::string> experimental_region(const Study& study);
 
 }  // namespace doetune::study

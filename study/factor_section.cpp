@@ -11,13 +11,14 @@
 namespace doetune::study {
 namespace {
 
-/// Whole numbers beyond this many settings are no experiment's factor.
+/// More integers than this in a range are taken for a mistake.
 constexpr double kMaxIntegers = 1e6;
 
-/// Of a range beside the size of its ends: below, steps inside the range drown in rounding.
+/// Minimum width of a range relative to its ends; below it, rounding errors dominate steps inside
+/// the range.
 constexpr double kNarrowest = 1e-6;
 
-/// Below it a step inside the range is a number that has lost its digits.
+/// Minimum width of a range; below it, steps inside the range become denormal and lose digits.
 constexpr double kSmallest = 1e-300;
 
 class FactorReader {
@@ -198,7 +199,7 @@ class FactorReader {
 
 using Comparison = doe::Condition::Comparison;
 
-/// Splits ">= 7" into the comparison and the rest; without one the condition is equality.
+/// Splits ">= 7" into the comparison and the rest; without a comparison the condition is equality.
 std::pair<Comparison, std::string> split_comparison(const std::string& text) {
   const std::pair<const char*, Comparison> symbols[] = {{">=", Comparison::kGreaterEqual},
                                                         {"<=", Comparison::kLessEqual},

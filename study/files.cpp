@@ -34,7 +34,8 @@ bool is_of_kind(const fs::path& path, Entry kind) {
   return kind == Entry::kFile ? fs::is_regular_file(path, error) : is_study_directory(path);
 }
 
-/// Another name by a third of its letters at most; a stem with another extension.
+/// Whether a name is within an edit distance of a third of its length, or differs in the extension
+/// only.
 bool is_near(const std::string& wanted, const std::string& name) {
   if (wanted.size() > kLongestName || name.size() > kLongestName) return false;
   const auto most = static_cast<int>(std::max(wanted.size(), name.size()) / 3);

@@ -1,4 +1,4 @@
-// Files of a study directory, read whole and replaced whole, and what a wrong path may have meant.
+// Reads and atomically replaces files of a study directory, and suggests corrections of paths.
 #pragma once
 
 #include <filesystem>
@@ -16,19 +16,17 @@ struct DirectoryError : std::runtime_error {
 /// Throws DirectoryError: "FILE: message".
 [[noreturn]] void fail_at_path(const std::filesystem::path& path, const std::string& message);
 
-/// Writes a file so that a reader sees the old content or the new, never a part.
-/// Throws DirectoryError.
+/// Writes a file atomically: a reader sees the old content or the new. Throws DirectoryError.
 void write_file_atomically(const std::filesystem::path& file, const std::string& content);
 
-/// The same, and on the disk when it returns: for what another host reads, or must survive a crash
-/// of the machine.
+/// Like write_file_atomically, and durable when it returns: for files that another host reads, or
+/// that must survive a crash of the machine.
 void write_file_durably(const std::filesystem::path& file, const std::string& content);
 
-/// Makes a directory, and those above it that are missing; on the disk when it returns. Throws
-/// DirectoryError.
+/// Creates a directory and its missing parents, durably. Throws DirectoryError.
 void create_directories_durably(const std::filesystem::path& path);
 
-/// A whole file as text. Throws DirectoryError.
+/// The content of a file. Throws DirectoryError.
 std::string read_file(const std::filesystem::path& file);
 
 /// Whether a study's plan or journal is there, whole or not.
@@ -36,8 +34,8 @@ bool is_study_directory(const std::filesystem::path& path);
 
 enum class Entry { kFile, kStudyDirectory };
 
-/// "; did you mean 'fccd.yaml'?" for the entry of that kind, in the same directory, whose name is
-/// nearest; empty where none is near. Ready to end a message.
+/// "; did you mean 'fccd.yaml'?" for the entry of that kind in the same directory whose name is
+/// most similar; empty if none is similar. Appended to a message.
 std::string did_you_mean_entry(const std::filesystem::path& missing, Entry kind);
 
 }  // namespace doetune::study

@@ -19,7 +19,7 @@ std::vector<std::string> names_of(const std::vector<doe::Factor>& factors, bool 
   return names;
 }
 
-/// A parametric model is in a numeric factor, and differs by a factor with words for levels.
+/// Checks that `factor` names a numeric factor and `by` a categorical one.
 void check_factor(const YAML::Node& node, const char* key, bool categorical,
                   const std::vector<doe::Factor>& factors, const std::filesystem::path& file) {
   if (!node[key]) return;

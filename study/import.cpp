@@ -38,7 +38,7 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
                            const std::filesystem::path& path, bool force) {
   Study as_table = study;
   as_table.design = {"table", {}, data};
-  as_table.region = doe::Region();  // what was measured is a fact, allowed or not
+  as_table.region = doe::Region();  // measured runs are accepted whether allowed or not
   const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
   Plan plan = make_plan(as_table);
   for (PlannedRun& run : plan.runs) run.block = rows[run.run - 1].block;

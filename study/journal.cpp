@@ -23,11 +23,12 @@ namespace doetune::study {
 namespace {
 
 using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;  // to write; it is slow to read
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of keys; used for writing only, as
+                                             // it is slow to read
 
 constexpr int kVersion = 1;
 constexpr std::string_view kChecksumField = ",\"crc\":\"";
-constexpr std::size_t kChecksumLength = kChecksumField.size() + 8 + 2;  // digits, then "}
+constexpr std::size_t kChecksumLength = kChecksumField.size() + 8 + 2;  // 8 digits, then "}
 constexpr std::string_view kRecordStart = "{\"run\":";
 constexpr std::string_view kSheetStart = "{\"sheet\":";
 
@@ -40,14 +41,14 @@ std::string checksum(std::string_view text) {
   return fmt::format("{:08x}", ::crc32_z(0, bytes, text.size()));
 }
 
-/// The object as a line of the journal: its text, the checksum of that, the closing brace.
+/// The object as a line of the journal: its text, the checksum of the text, the closing brace.
 std::string sealed(const OrderedJson& object) {
   std::string text = object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   text.pop_back();
   return fmt::format("{}{}{}\"}}\n", text, kChecksumField, checksum(text));
 }
 
-/// The object of a line without its line end; empty where the checksum does not hold.
+/// The object of a line without its line end; empty if the checksum does not match.
 std::optional<Json> unsealed(std::string_view line) {
   if (line.size() <= kChecksumLength || !line.ends_with("\"}")) return std::nullopt;
   const std::string_view text = line.substr(0, line.size() - kChecksumLength);
@@ -96,13 +97,13 @@ OrderedJson to_json(const KeptSheet& sheet) {
           {"plan.csv", sheet.plan_csv}};
 }
 
-/// A map from names to numbers, or none.
+/// A map from names to numbers; empty if the key is missing.
 std::map<std::string, double> numbers_at(const Json& object, const char* key) {
   return object.contains(key) ? object.at(key).get<std::map<std::string, double>>()
                               : std::map<std::string, double>();
 }
 
-/// What is known of the quality of a measurement; absent from records of older versions.
+/// Reads the fields on the quality of a measurement; records of older versions lack them.
 void read_quality(const Json& object, RunRecord& record) {
   if (object.contains("repeats")) {
     for (const auto& [name, values] : object.at("repeats").items()) {
@@ -119,7 +120,7 @@ void read_quality(const Json& object, RunRecord& record) {
   record.conditions = object.value("conditions", "");
 }
 
-/// Throws Json::exception for an object that is no record.
+/// Throws Json::exception for an object that is not a record.
 RunRecord record_from_json(const Json& object) {
   RunRecord record;
   record.run = object.at("run").get<int>();
@@ -147,7 +148,7 @@ RunRecord record_from_json(const Json& object) {
   return record;
 }
 
-/// The record of a line; empty for a damaged one.
+/// The record in a line; empty if the line is damaged.
 std::optional<RunRecord> read_record(std::string_view line) {
   const auto object = unsealed(line);
   if (!object) return std::nullopt;
@@ -158,7 +159,7 @@ std::optional<RunRecord> read_record(std::string_view line) {
   }
 }
 
-/// The sheet of a line; empty for a damaged one.
+/// The run sheet in a line; empty if the line is damaged.
 std::optional<KeptSheet> read_sheet(std::string_view line) {
   const auto object = unsealed(line);
   if (!object) return std::nullopt;
@@ -175,12 +176,13 @@ std::optional<KeptSheet> read_sheet(std::string_view line) {
   }
 }
 
-/// Where the next record or sheet in a damaged line may begin.
+/// The position in a damaged line where the next record or sheet may begin.
 std::size_t next_start(std::string_view line, std::size_t from) {
   return std::min(line.find(kRecordStart, from), line.find(kSheetStart, from));
 }
 
-/// A damaged line may be two whose line end was hit: what in it is whole counts.
+/// Recovers intact records and sheets from a damaged line, which may be several whose line ends
+/// were damaged.
 void salvage(std::string_view line, JournalContent& content) {
   for (std::size_t begin = next_start(line, 0); begin != std::string_view::npos;) {
     const std::size_t next = next_start(line, begin + 1);
@@ -194,13 +196,13 @@ void salvage(std::string_view line, JournalContent& content) {
   }
 }
 
-/// A journal as read, and what append needs to know of it.
+/// A journal as read, with the size that append needs.
 struct Loaded {
   JournalContent content;
-  std::size_t good_size = 0;  ///< without a torn last line
+  std::size_t good_size = 0;  ///< size without an incomplete last line
 };
 
-/// Reads the first line. A damaged one is no reason to give up the records after it.
+/// Reads the first line. If it is damaged, the records after it are still used.
 void load_header(const std::filesystem::path& file, std::string_view line,
                  JournalContent& content) {
   auto header = unsealed(line);
@@ -226,7 +228,7 @@ void load_header(const std::filesystem::path& file, std::string_view line,
   }
 }
 
-/// The whole lines of a text, without their ends.
+/// The complete lines of a text, without their line ends.
 std::vector<std::string_view> whole_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string_view::npos;
@@ -236,7 +238,7 @@ std::vector<std::string_view> whole_lines(std::string_view text) {
   return lines;
 }
 
-/// The records of lines; empty for one that is damaged. Many lines are read by several threads.
+/// The records in lines; empty for a damaged line. Many lines are parsed in parallel.
 std::vector<std::optional<RunRecord>> read_records(const std::vector<std::string_view>& lines) {
   constexpr std::size_t kLinesATask = 256;
   std::vector<std::optional<RunRecord>> records(lines.size());
@@ -252,7 +254,7 @@ std::vector<std::optional<RunRecord>> read_records(const std::vector<std::string
 
 Loaded load(const std::filesystem::path& file, std::string_view text) {
   Loaded loaded;
-  std::vector<std::string_view> lines = whole_lines(text);  // a torn last one is none
+  std::vector<std::string_view> lines = whole_lines(text);  // without an incomplete last one
   for (const std::string_view line : lines) loaded.good_size += line.size() + 1;
   if (lines.empty()) return loaded;
   load_header(file, lines.front(), loaded.content);
@@ -280,7 +282,7 @@ Loaded load(const std::filesystem::path& file, std::string_view text) {
   return loaded;
 }
 
-/// Throws DirectoryError for a journal of another plan.
+/// Throws DirectoryError if the journal belongs to another plan.
 void check_plan(const std::filesystem::path& file, const JournalContent& content,
                 const std::string& plan_hash) {
   if (!content.plan || *content.plan == plan_hash) return;
@@ -290,7 +292,7 @@ void check_plan(const std::filesystem::path& file, const JournalContent& content
            restore_advice(file.parent_path()));
 }
 
-/// A flush makes a new file's name durable only together with its directory.
+/// Flushes the directory, which makes the name of a new file durable.
 void sync_directory_of(const std::filesystem::path& file) {
   try {
     sync_directory(file.parent_path());

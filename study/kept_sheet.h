@@ -1,4 +1,4 @@
-// The run sheet as the journal keeps it, so that no other file is needed to go on.
+// The run sheet as stored in the journal, which alone suffices to continue a study.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@ namespace doetune::study {
 
 struct StudyDirectory;
 
-/// All that study.yaml, plan.csv and plan.json are written from.
+/// Everything needed to write study.yaml, plan.csv and plan.json.
 struct KeptSheet {
-  std::string
-      hash;  ///< of plan_csv and what a run executes; StudyDirectory::plan_hash is the first
+  std::string hash;   ///< of plan_csv and of what a run executes; that of the first sheet is
+                      ///< StudyDirectory::plan_hash
   std::string plan;   ///< StudyDirectory::plan_hash
-  std::string study;  ///< its name
+  std::string study;  ///< name of the study
   std::string working_directory;
   std::vector<std::string> notes;
   std::string study_yaml;
@@ -22,7 +22,7 @@ struct KeptSheet {
   bool operator==(const KeptSheet&) const = default;
 };
 
-/// The sheet of a directory as it is now.
+/// The current run sheet of a directory.
 KeptSheet sheet_of(const StudyDirectory& directory);
 
 }  // namespace doetune::study

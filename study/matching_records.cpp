@@ -51,7 +51,7 @@ std::string settings_text(const std::map<std::string, std::string>& settings) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-/// Whether the sheet of the directory is the journal's, with or without runs after it.
+/// Whether the directory has the journal's sheet, possibly with more runs after it.
 bool has_sheet_of(const JournalContent& content, const StudyDirectory& directory) {
   return !content.sheet ||
          plan_csv(directory.study, directory.plan).starts_with(content.sheet->plan_csv);

@@ -1,4 +1,4 @@
-// Which records of a journal are about the run sheet of a study.
+// Selects the journal records that belong to the run sheet of a study.
 #pragma once
 
 #include "study/directory.h"
@@ -6,16 +6,16 @@
 
 namespace doetune::study {
 
-/// Moves to `left_out` the records of runs that the sheet does not have, and of those that were
-/// measured at other settings than it has, with a warning for either; records of older versions do
-/// not say their settings.
+/// Moves to `left_out`, each kind with a warning, the records of runs that are not in the sheet and
+/// of runs measured at other settings than the sheet has. Records of older versions do not state
+/// their settings.
 void leave_out_others(const StudyDirectory& directory, JournalContent& content);
 
-/// Throws DirectoryError where the directory's sheet is not that of the journal, or that with more
-/// runs after it: the runs to be made could have the numbers of others.
+/// Throws DirectoryError unless the directory's sheet is that of the journal, possibly with more
+/// runs after it: otherwise pending runs could have the numbers of recorded ones.
 void check_sheet(const StudyDirectory& directory, const JournalContent& content);
 
-/// The same, and where the journal has records of runs that the sheet lacks.
+/// Like check_sheet; also throws if the journal has records of runs that the sheet lacks.
 void check_run_numbers(const StudyDirectory& directory, const JournalContent& content);
 
 }  // namespace doetune::study

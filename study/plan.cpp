@@ -43,7 +43,7 @@ doe::DesignRequest request_of(const Study& study) {
   return request;
 }
 
-/// Where the study file says which runs are wanted, or what leaves none.
+/// The position in the study file to report for an impossible design.
 std::string place_of_design(const Study& study) {
   for (const char* key : {"design", "constraints", "forbidden", "model"}) {
     if (study.locations.contains(key)) return study.location(key);
@@ -51,7 +51,7 @@ std::string place_of_design(const Study& study) {
   return study.location("factors");
 }
 
-/// "a*b, a*c and 4 more are": as many terms as fit a message.
+/// "a*b, a*c and 4 more are": limits the number of terms in a message.
 std::string aliased_terms(const std::vector<std::string>& aliases) {
   constexpr std::size_t kMaxNamed = 8;
   const std::size_t named = std::min(aliases.size(), kMaxNamed);
@@ -62,7 +62,7 @@ std::string aliased_terms(const std::vector<std::string>& aliases) {
                      aliases.size() == 1 ? "is" : "are");
 }
 
-/// Too few runs for the model are a mistake, unless the type or the user means it so.
+/// Rejects a design with too few runs for the model, unless the design type or the user intends it.
 void check_singular(const Study& study, Plan& plan) {
   const doe::Evaluation& evaluation = plan.evaluation;
   const bool meant = !doe::find_design_type(study.design.type).needs_model ||
@@ -153,7 +153,7 @@ Plan make_plan(const Study& study) {
   if (study.design.type != "table") order = doe::random_run_order(design, study.seed);
   for (const int i : order) {
     const doe::DesignPoint& point = design.points[i];
-    // Coding and back may cost the last digit of a number that was given.
+    // Converting to coded units and back may change the last digit of a given number.
     const std::vector<double> settings =
         request.table.empty() ? doe::natural_settings(study.factors, point.coded)
                               : request.table[static_cast<std::size_t>(i) % request.table.size()];

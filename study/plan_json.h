@@ -1,4 +1,4 @@
-// plan.json: how the run sheet was made, and what the design is worth.
+// plan.json: how the run sheet was generated, and the evaluation of the design.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace doetune::study {
 
-/// The version of the plan's files that this doetune writes; it reads all up to it.
+/// The format version of the plan files that this doetune writes; it reads this and older ones.
 inline constexpr int kPlanFormat = 1;
 
-/// `sheets` are the hashes of the run sheets that the document vouches for, the present one first:
-/// those of plan.csv now, and while it is being replaced, before.
+/// `sheets` are the hashes of the run sheets that are valid with this document, the current one
+/// first; a second one only while plan.csv is being replaced.
 json::Format<StudyDirectory> plan_format(const std::vector<std::string>& sheets = {});
 
-/// The document as text.
+/// The document of plan_format as text.
 std::string plan_json(const StudyDirectory& directory, const std::vector<std::string>& sheets);
 
 }  // namespace doetune::study

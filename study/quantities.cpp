@@ -6,7 +6,7 @@
 namespace doetune::study {
 namespace {
 
-// Where nothing else is said: the mean over the window measured.
+// Unless stated otherwise, the mean over the measured window.
 constexpr std::array kQuantities{
     Quantity{"power", "W", "sum of the power of the run's GPUs"},
     Quantity{"energy", "J", "energy used by the run's GPUs in the window"},

@@ -1,4 +1,4 @@
-// What the runner measures of every run, besides the workload's own responses.
+// Quantities measured by the runner for every run, besides the workload's own responses.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace doetune::study {
 
-/// A response or a formula may use it by name, unless the workload has a response of that name.
+/// Can be used by name as a response or in a formula, unless the workload has a response of that
+/// name.
 struct Quantity {
   std::string_view name;
   std::string_view unit;
@@ -17,10 +18,10 @@ struct Quantity {
 
 std::span<const Quantity> telemetry_quantities();
 
-/// Null where there is none of that name.
+/// Null if there is no quantity of that name.
 const Quantity* find_quantity(std::string_view name);
 
-/// Adds the names of all quantities that are not among `names` yet: what a formula may use.
+/// Adds the names of all quantities that are not yet among `names`: what a formula may use.
 void add_quantity_names(std::vector<std::string>& names);
 
 }  // namespace doetune::study

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The study directory as it is; empty where it cannot be opened.
+/// The study directory; empty if it cannot be opened.
 std::optional<StudyDirectory> openable(const fs::path& path) {
   try {
     return open_directory(path);
@@ -25,8 +25,8 @@ std::optional<StudyDirectory> openable(const fs::path& path) {
   }
 }
 
-/// The study with the journal's sheet, or that with more runs after it; empty where it is another
-/// or cannot be opened.
+/// The study if it has the journal's sheet, possibly with more runs after it; otherwise, or if it
+/// cannot be opened, empty.
 std::optional<StudyDirectory> whole_study(const fs::path& path, const KeptSheet& kept) {
   auto directory = openable(path);
   const bool whole = directory && directory->plan_hash == kept.plan &&
@@ -34,7 +34,7 @@ std::optional<StudyDirectory> whole_study(const fs::path& path, const KeptSheet&
   return whole ? std::move(directory) : std::nullopt;
 }
 
-/// study.yaml as it is; empty where it cannot be read.
+/// The study in study.yaml; empty if it cannot be read.
 std::optional<Study> readable_study(const fs::path& file) {
   try {
     return load_study(file);
@@ -45,7 +45,8 @@ std::optional<Study> readable_study(const fs::path& file) {
   }
 }
 
-/// The study that the sheet was made from, with what has been edited since if that can be read.
+/// The study from which the sheet was made, with later edits if they are readable and consistent
+/// with the sheet.
 Study study_of(const KeptSheet& kept, const fs::path& file) {
   Study study = parse_study(kept.study_yaml, file);
   const auto edited = readable_study(file);
@@ -68,7 +69,7 @@ StudyDirectory directory_of(const KeptSheet& kept, const fs::path& path) {
   return directory;
 }
 
-/// The file as it is; empty for one that is missing, or that nobody can read.
+/// The content of a file; empty if it is missing or not a regular file.
 std::string text_of(const fs::path& file) {
   try {
     return read_file(file);
@@ -86,7 +87,7 @@ fs::path free_name(const fs::path& file) {
   return name;
 }
 
-/// Writes a file that has another content; what had its name is moved aside.
+/// Writes a file if its content differs; existing content is saved under another name.
 void restore_file(const fs::path& file, const std::string& text, Restored& restored) {
   const std::string before = text_of(file);
   if (before == text) return;

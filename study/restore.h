@@ -1,4 +1,4 @@
-// The files of a study written again from its journal.
+// Restores the files of a study from its journal.
 #pragma once
 
 #include <filesystem>
@@ -8,18 +8,18 @@
 namespace doetune::study {
 
 struct Restored {
-  std::vector<std::string> files;  ///< that were written; none where all was well
-  std::vector<std::string> moved;  ///< what was in their place, as NAME.replaced
-  int runs = 0;                    ///< of the sheet
+  std::vector<std::string> files;  ///< that were written; empty if all were valid
+  std::vector<std::string> moved;  ///< previous content, saved as NAME.replaced
+  int runs = 0;                    ///< number of runs in the sheet
 };
 
-/// Writes study.yaml, plan.csv and plan.json as the journal keeps them, those that are missing,
-/// damaged, older than the journal or not of its plan. A study.yaml that fits the sheet stays: what
-/// may be edited may have been. Throws DirectoryError where the journal keeps no sheet, or the
+/// Writes study.yaml, plan.csv and plan.json from the journal where they are missing, damaged,
+/// older than the journal or of another plan. A study.yaml that is consistent with the sheet is
+/// kept, since it may have been edited. Throws DirectoryError if the journal holds no sheet or the
 /// directory is in use.
 Restored restore_directory(const std::filesystem::path& path);
 
-/// "; `doetune restore DIR` writes ...", ready to end a message; empty where the journal keeps no
+/// "; `doetune restore DIR` writes ...", to append to a message; empty if the journal holds no
 /// sheet.
 std::string restore_advice(const std::filesystem::path& path);
 

@@ -1,4 +1,4 @@
-// What became of one attempt at one planned run.
+// The outcome of one attempt at a planned run.
 #pragma once
 
 #include <map>
@@ -10,48 +10,52 @@
 namespace doetune::study {
 
 /// completed   exit 0, every declared response present and finite
-/// infeasible  the settings cannot run (out of memory, exit code 77): a fact, never retried
+/// infeasible  the settings cannot run (out of memory, exit code 77); never retried
 /// failed      anything else; retried up to the study's limit
 /// timed_out   stopped at the time limit
 /// cancelled   stopped by the user
-/// lost        the machine it ran on went away
+/// lost        the machine it ran on became unavailable
 enum class RunStatus { kCompleted, kInfeasible, kFailed, kTimedOut, kCancelled, kLost };
 
 std::string_view run_status_name(RunStatus status);
 std::optional<RunStatus> run_status_from_name(std::string_view name);
 
-/// Measurements of one response inside one run.
+/// Repeated measurements of one response within a run.
 struct Repeats {
   int count = 0;
   double mean = 0;
-  double variance = 0;  ///< of one repeat, by count - 1
+  double variance = 0;  ///< variance of a single repeat, with divisor count - 1
 };
 
 struct RunRecord {
   int run = 0;      ///< the plan's run number
   int attempt = 1;  ///< from 1
   RunStatus status = RunStatus::kFailed;
-  std::map<std::string, std::string> settings;  ///< what was run, as plan.csv has it; empty: older
+  std::map<std::string, std::string> settings;  ///< as in plan.csv; empty in records of older
+                                                ///< versions
   std::string reason;                           ///< why it did not complete; empty if it did
   std::optional<int> exit_code;
   std::string host;
   std::string gpu;    ///< assigned GPUs, comma separated; may be empty
-  std::string cpus;   ///< processors it was bound to, e.g. 0-3; empty: not bound
+  std::string cpus;   ///< processors it was bound to, e.g. 0-3; empty if not bound
   std::string start;  ///< UTC, ISO 8601, e.g. 2026-11-21T07:38:18.123Z
   double duration_s = 0;
   std::map<std::string, double> responses;   ///< measured and derived, finite
-  std::map<std::string, std::string> notes;  ///< the workload's own remarks
+  std::map<std::string, std::string> notes;  ///< remarks of the workload
   std::map<std::string, Repeats> repeats;    ///< of responses measured more than once
-  std::map<std::string, double> half_width;  ///< of the mean's 95 % interval, relative
-  std::optional<bool> steady;                ///< whether the measured window was; empty: not known
-  std::map<std::string, double> telemetry;   ///< by the names of quantities.h
-  std::string bottleneck;                    ///< what limited the run; empty where not judged
-  std::string evidence;                      ///< for the bottleneck, a sentence
-  std::vector<std::string> flags;            ///< sentences: what makes the measurement doubtful
-  std::string conditions;  ///< names a file conditions/ID.json of the study; may be empty
+  std::map<std::string, double> half_width;  ///< half-width of the 95 % confidence interval,
+                                             ///< relative to the mean
+  std::optional<bool> steady;  ///< whether the measured window was in steady state; empty if
+                               ///< unknown
+  std::map<std::string, double> telemetry;  ///< by the names in quantities.h
+  std::string bottleneck;                   ///< what limited the run; empty if not determined
+  std::string evidence;                     ///< for the bottleneck, as a sentence
+  std::vector<std::string> flags;           ///< reasons to doubt the measurement, as sentences
+  std::string conditions;  ///< ID of the file conditions/ID.json of the study; may be empty
 };
 
-/// The record of the highest attempt of each run, by run number: what the table of results shows.
+/// The record with the highest attempt number of each run, by run number: as in the table of
+/// results.
 std::map<int, RunRecord> final_records(const std::vector<RunRecord>& records);
 
 }  // namespace doetune::study

@@ -104,7 +104,7 @@ class RunReader {
     }
   }
 
-  /// The launchers' own sections, and what they must have.
+  /// Reads and checks the sections of the launchers.
   void read_launchers(RunSettings& run) const {
     run.slurm = slurm(node_["slurm"]);
     if (run.slurm.time_limit_s.value_or(run.timeout_s) < run.timeout_s) {
@@ -136,7 +136,7 @@ class RunReader {
     run.ranks = text_at(node_, "ranks", run.ranks);
   }
 
-  /// A whole number, or "{factor}".
+  /// An integer, or "{factor}".
   Count count(const char* key, int least, int most) const {
     const YAML::Node node = node_[key];
     const std::string& given = node.Scalar();
@@ -197,7 +197,7 @@ class RunReader {
     SshHost host;
     const YAML::Node name = node.IsScalar() ? node : node["name"];
     host.name = name.Scalar();
-    if (host.name.empty() || host.name.front() == '-') {  // which ssh would take for an option
+    if (host.name.empty() || host.name.front() == '-') {  // ssh would take it as an option
       fail(name, fmt::format("run.ssh.hosts: '{:.60}' is not a host name", host.name));
     }
     if (node.IsScalar()) return host;
@@ -211,7 +211,7 @@ class RunReader {
   const std::filesystem::path& file_;
 };
 
-/// A number and the word after it.
+/// A number and the unit after it.
 std::pair<std::optional<double>, std::string> number_and_unit(const std::string& text) {
   const auto digits = text.find_last_of("0123456789.");
   if (digits == std::string::npos) return {};

@@ -1,4 +1,4 @@
-// The shape of the study file as data: one table that checks a file, and writes the JSON Schema.
+// The structure of the study file as data, used to check files and to write the JSON Schema.
 #pragma once
 
 #include <limits>
@@ -12,16 +12,16 @@ struct SchemaKey;
 /// What a value in the study file may be.
 struct Schema {
   enum class Kind {
-    kText,      ///< one scalar, taken as it is written
+    kText,      ///< a scalar, taken literally
     kNumber,    ///< a finite number in [minimum, maximum]
-    kInteger,   ///< a whole number in [minimum, maximum]
+    kInteger,   ///< an integer in [minimum, maximum]
     kBoolean,   ///< true or false
     kDuration,  ///< seconds, or a number with ms, s, min or h; above 0
     kEnum,      ///< one of `words`
     kScalar,    ///< a number or a word
-    kList,      ///< items of the first alternative
-    kObject,    ///< the keys of `keys`, no other
-    kMap,       ///< any name, each with a value of the first alternative
+    kList,      ///< a list of values of the first alternative
+    kObject,    ///< a map with the keys in `keys` only
+    kMap,       ///< a map with arbitrary keys and values of the first alternative
     kOneOf      ///< the first of `alternatives` whose YAML type fits
   };
 
@@ -41,13 +41,13 @@ struct SchemaKey {
   bool required = false;
 };
 
-/// The study file of INTERFACES.md.
+/// The structure of the study file (docs/reference.md).
 const Schema& study_schema();
 
 /// The same as JSON Schema (draft 7), for editors: `doetune schema`.
 std::string study_json_schema();
 
-/// Whether a name is one that factors and responses may have.
+/// Whether a name is valid for factors and responses.
 bool is_identifier(const std::string& name);
 
 }  // namespace doetune::study

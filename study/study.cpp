@@ -1,4 +1,4 @@
-// Reads the study file: first its structure (yaml.cpp), then what its values mean together.
+// Parses the study file: its structure first (yaml.cpp), then the consistency of its values.
 #include "study/study.h"
 
 #include <fmt/format.h>
@@ -23,12 +23,13 @@ namespace {
 
 constexpr std::uintmax_t kMaxBytes = 1 << 20;
 
-/// Columns of plan.csv and results.csv, which factors and responses cannot be named after.
+/// Columns of plan.csv and results.csv: reserved names for factors and responses.
 constexpr std::array kReserved{"run",        "standard_order", "point_type", "block", "replicate",
                                "whole_plot", "attempt",        "status",     "host",  "gpu",
                                "start",      "duration_s"};
 
-/// A file's name as a study's: anything but letters, digits, '.', '-' and '_' becomes '_'.
+/// A study name from a file name: characters other than letters, digits, '.', '-' and '_' become
+/// '_'.
 std::string printable_name(std::string name) {
   for (char& c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
@@ -84,7 +85,7 @@ class Reader {
     }
   }
 
-  /// Where every value is: "run.ssh.hosts", of a list "command.0".
+  /// Records the position of every value: "run.ssh.hosts", in lists "command.0".
   void mark_below(const YAML::Node& node, const std::string& path) {
     const auto at = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
     if (node.IsMap()) {
@@ -175,7 +176,7 @@ class Reader {
     }
   }
 
-  /// The term that is at fault by itself; the list where it takes several.
+  /// The first term that is invalid by itself; the whole list if there is none.
   YAML::Node first_bad_term(const YAML::Node& list) const {
     for (const YAML::Node& term : list) {
       try {
@@ -229,7 +230,7 @@ class Reader {
   const YAML::Node root_;
   const std::filesystem::path& file_;
   Study study_;
-  std::map<std::string, std::string> names_;  ///< what has the name
+  std::map<std::string, std::string> names_;  ///< what each name stands for
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The study file as a typed value: what to vary, what to run, what is wanted.
+// The parsed study file: factors, the program to run, responses and goals.
 #pragma once
 
 #include <cstdint>
@@ -18,52 +18,54 @@
 
 namespace doetune::study {
 
-/// How the surface of a response is fitted.
+/// How the response surface of a response is fitted.
 struct FitSettings {
   doe::SurfaceType surface = doe::SurfaceType::kPolynomial;
-  std::string factor;  ///< of a parametric model: the numeric factor it is in
-  std::string by;      ///< of a parametric model: a factor whose levels have their own
+  std::string factor;  ///< parametric model: its numeric factor
+  std::string by;  ///< parametric model: categorical factor with separate parameters for each level
   doe::SelectionMethod selection = doe::SelectionMethod::kNone;
   doe::Loss loss = doe::Loss::kSquares;
   doe::VarianceType variance = doe::VarianceType::kConstant;
   doe::BlockType block = doe::BlockType::kPlan;
 };
 
-/// A measured or derived quantity, and what is wanted of it.
+/// A measured or derived quantity and its goal.
 struct Response {
   std::string name;
   std::string unit;
   std::optional<doe::GoalType> goal;
-  std::optional<double> low;     ///< within, at_least; for maximize: worthless at or below
-  std::optional<double> high;    ///< within, at_most; for minimize: worthless at or above
-  std::optional<double> target;  ///< target
+  std::optional<double> low;   ///< lower limit of within and at_least; maximize: desirability 0 at
+                               ///< or below it
+  std::optional<double> high;  ///< upper limit of within and at_most; minimize: desirability 0 at
+                               ///< or above it
+  std::optional<double> target;  ///< value for the goal target
   double weight = 1;             ///< exponent of the desirability ramp
   double importance = 1;         ///< exponent of this response in the overall desirability
   doe::TransformType transform = doe::TransformType::kNone;
-  FitSettings fit;      ///< the study's, where the response does not say otherwise
-  std::string formula;  ///< derived from other responses; empty where measured
-  std::string pattern;  ///< regular expression that reads it from the output; may be empty
+  FitSettings fit;      ///< the study's `fit`, unless the response overrides it
+  std::string formula;  ///< expression in other responses; empty if measured
+  std::string pattern;  ///< regular expression that finds the value in the output; may be empty
 };
 
 struct DesignSettings {
   std::string type = "fccd";
   doe::DesignOptions options;
-  std::filesystem::path table;  ///< type `table`: the CSV file, relative to the study file
+  std::filesystem::path table;  ///< type `table`: path of the CSV file, relative to the study file
 };
 
-/// Fixed for every run: numbers stay numbers, words are strings.
+/// Fixed for all runs: numbers are passed as numbers, anything else as a string.
 struct Setting {
   std::string name;
   std::string text;              ///< as written
-  std::optional<double> number;  ///< where the text is one
+  std::optional<double> number;  ///< if the text is one
 };
 
 struct Study {
-  std::filesystem::path file;  ///< as the user named it
+  std::filesystem::path file;  ///< path as given by the user
   std::string text;            ///< the file's content
   std::string name;
   std::uint64_t seed = 1;
-  std::string workload;              ///< a bundled workload; empty where `command` is given
+  std::string workload;              ///< a bundled workload; empty if `command` is given
   std::vector<std::string> command;  ///< argument vector with {factor} placeholders
   std::vector<Setting> settings;
   std::vector<doe::Factor> factors;
@@ -77,28 +79,30 @@ struct Study {
   int confirmation_runs = 5;
   std::map<std::string, std::string> locations;  ///< "line:column" of keys; see location()
 
-  /// Where the file speaks of a key, "file:line:column": "workload", "command.2" (the argument),
-  /// "factors.NAME", "settings.NAME", "responses.NAME", "run.launcher". Else the file alone.
+  /// Position of a key in the file, "file:line:column": "workload", "command.2" (the argument),
+  /// "factors.NAME", "settings.NAME", "responses.NAME", "run.launcher". The file alone if the key
+  /// is absent.
   std::string location(const std::string& key) const;
 
   const Response* find_response(const std::string& name) const;
   std::vector<std::string> factor_names() const;
 };
 
-/// Whether a name is a column of plan.csv or results.csv, so that nothing can be named after it.
+/// Whether a name is a column of plan.csv or results.csv and therefore not available to the user.
 bool is_reserved_name(const std::string& name);
 
-/// What a formula may use: factors, responses, and quantities that are none of these.
+/// The names that a formula may use: factors, responses, and telemetry quantities not hidden by
+/// them.
 std::vector<std::string> formula_names(const Study& study);
 
-/// Whether a response is a quantity of telemetry by its name, or a formula uses one.
+/// Whether a response has the name of a telemetry quantity or a formula uses one.
 bool uses_quantities(const Study& study);
 
-/// Reads and checks a study file (yaml-cpp). Throws StudyError for the first mistake.
-/// Files over 1 MiB, binary files and files nested deeper than yaml-cpp allows are refused.
+/// Reads and checks a study file (yaml-cpp). Throws StudyError for the first error. Rejects files
+/// over 1 MiB, binary files and files nested deeper than yaml-cpp allows.
 Study load_study(const std::filesystem::path& file);
 
-/// The same from text; `file` names it in messages and anchors relative paths.
+/// Like load_study, from text; `file` is named in messages and anchors relative paths.
 Study parse_study(const std::string& text, const std::filesystem::path& file);
 
 }  // namespace doetune::study

@@ -63,7 +63,7 @@ class TableReader {
     throw StudyError(fmt::format("{}:{}: {}", file_.string(), line, message));
   }
 
-  /// Blanks around a cell are no part of it.
+  /// Removes blanks around a cell.
   static std::string trimmed(const std::string& cell) {
     const std::size_t begin = cell.find_first_not_of(" \t");
     if (begin == std::string::npos) return "";
@@ -98,13 +98,13 @@ class TableReader {
     return *value;
   }
 
-  /// A row's cell in a column that a table need not have; empty without it.
+  /// The cell of an optional column in a row; empty if the column is missing.
   std::string cell(std::size_t row, const char* name) const {
     const auto column = column_if_any(name);
     return column ? rows_[row].cells[*column] : "";
   }
 
-  /// The number of a group of runs.
+  /// The number of a group of runs (block or whole plot).
   std::optional<int> group(std::size_t row, const char* name) const {
     const std::string text = cell(row, name);
     if (text.empty()) return std::nullopt;

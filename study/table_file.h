@@ -1,4 +1,4 @@
-// A CSV table of settings and responses made elsewhere.
+// Reads a CSV table of settings and responses measured elsewhere.
 #pragma once
 
 #include <filesystem>
@@ -13,20 +13,20 @@
 namespace doetune::study {
 
 struct TableRow {
-  int line = 0;                              ///< of the file, from 1
-  std::vector<double> settings;              ///< one a factor, natural units
-  int block = 1;                             ///< of a column block
-  RunStatus status = RunStatus::kCompleted;  ///< of a column status
-  int whole_plot = 0;                        ///< of a column whole_plot; 0: none
-  std::map<std::string, double> responses;   ///< those of `responses` with a value
-  bool was_made =
-      true;  ///< false: neither a status, in a table that has the column, nor a response
+  int line = 0;                              ///< line of the file, from 1
+  std::vector<double> settings;              ///< one per factor, natural units
+  int block = 1;                             ///< from the column `block`
+  RunStatus status = RunStatus::kCompleted;  ///< from the column `status`
+  int whole_plot = 0;                        ///< from the column `whole_plot`; 0: none
+  std::map<std::string, double> responses;   ///< the values that are present
+  bool was_made = true;  ///< false if the row has no response and its status, in a table with that
+                         ///< column, is empty
 };
 
-/// Reads the columns of the study's factors, of the named responses and, where it is there,
-/// whole_plot, block or status (such as infeasible); other columns are ignored, an empty response
-/// is missing. Throws StudyError naming line and column: a missing column (with the nearest there
-/// is), a setting outside its factor's range, a value that is no number.
+/// Reads the columns of the study's factors and of the named responses and, if present, whole_plot,
+/// block and status (such as infeasible). Other columns are ignored; an empty response is missing.
+/// Throws StudyError naming line and column for a missing column (suggesting the most similar one),
+/// a setting outside its factor's range, and an invalid number.
 std::vector<TableRow> read_table(const Study& study, const std::filesystem::path& file,
                                  const std::vector<std::string>& responses);
 

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Schema::Kind;
 
-/// Aliases can make a small file visit very many nodes.
+/// Limits the nodes visited: aliases can make a small file very large.
 constexpr int kMaxNodes = 100'000;
 
 std::string shown(const std::string& text) {
@@ -38,7 +38,7 @@ std::string quoted_or_type(const YAML::Node& node) {
   }
 }
 
-/// A key that must be there, or else any.
+/// The first required key or, without one, the first key.
 const std::string& first_key(const Schema& schema) {
   const auto required = std::find_if(schema.keys.begin(), schema.keys.end(),
                                      [](const SchemaKey& key) { return key.required; });
@@ -78,7 +78,7 @@ std::string expectation(const Schema& schema) {
                      expectation(schema.alternatives.back()));
 }
 
-/// Hears where the last document begins, and nothing else.
+/// Records where the last document begins.
 struct DocumentStart : YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override { begin = mark; }
   void OnDocumentEnd() override {}
@@ -96,8 +96,8 @@ struct DocumentStart : YAML::EventHandler {
   YAML::Mark begin;
 };
 
-/// Where a second document begins. YAML::LoadAll would never end on some texts, such as "\"a\",b":
-/// yaml-cpp sees empty documents without end there.
+/// The position of a second document. YAML::LoadAll does not terminate for some texts, such as
+/// "\"a\",b", in which yaml-cpp finds infinitely many empty documents.
 std::optional<YAML::Mark> second_document(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -106,7 +106,7 @@ std::optional<YAML::Mark> second_document(const std::string& text) {
   return start.begin;
 }
 
-/// The YAML type that a kind of value has.
+/// The YAML type of a kind of value.
 YAML::NodeType::value yaml_type(Kind kind) {
   switch (kind) {
     case Kind::kList:
@@ -119,7 +119,7 @@ YAML::NodeType::value yaml_type(Kind kind) {
   }
 }
 
-/// What is often behind text that is no YAML; `problem` is what the parser says.
+/// The likely cause of a syntax error; `problem` is the parser's message.
 std::string yaml_hint(const std::string& text, int line, const std::string& problem) {
   std::istringstream lines(text);
   std::string content;
@@ -133,7 +133,7 @@ std::string yaml_hint(const std::string& text, int line, const std::string& prob
       std::count_if(text.begin(), text.end(), [](char c) { return c == '}' || c == ']'; });
   if (opened > closed) return "; a { or [ is not closed";
   if (opened < closed) return "; a } or ] closes nothing";
-  // yaml-cpp's words for a line that belongs to no block before it.
+  // yaml-cpp's message for a line that does not belong to any block before it.
   const bool outside = problem.starts_with("end of ") && problem.ends_with(" not found");
   return outside ? "; the indentation of this line does not match" : "";
 }
@@ -182,7 +182,7 @@ class Checker {
     }
   }
 
-  /// A key's text, after checking that it is one and stands only once.
+  /// The text of a key, after checking that it is a scalar and not a duplicate.
   std::string key_text(const YAML::Node& key, std::set<std::string>& seen,
                        const std::string& what) {
     if (!key.IsScalar()) fail_at(file_, key, fmt::format("{}: a key must be a single name", what));
@@ -233,7 +233,7 @@ class Checker {
 
   void check_scalar(const YAML::Node& node, const Schema& schema, const std::string& what) {
     const std::string& text = node.Scalar();
-    // YAML's escapes can put into a value what the file itself may not hold.
+    // YAML escapes can produce characters that are not allowed in the file itself.
     if (!is_plain_text(text)) fail_at(file_, node, fmt::format("{}: control characters", what));
     const auto number = parse_number(text);
     bool fits = true;

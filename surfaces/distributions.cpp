@@ -49,7 +49,7 @@ double normal_value(double probability) {
 }
 
 double normal_draw(double uniform) {
-  constexpr double kHalfStep = 0x1p-54;  // instead of 0, where the quantile is infinite
+  constexpr double kHalfStep = 0x1p-54;  // replaces 0, where the quantile is infinite
   return normal_value(uniform > 0 ? uniform : kHalfStep);
 }
 

@@ -6,10 +6,10 @@
 namespace doetune::surfaces {
 namespace {
 
-/// A limit missed by less is met: predictions carry rounding.
+/// A limit missed by less than this counts as met: predictions contain rounding errors.
 constexpr double kLimitRounding = 1e-9;
 
-/// 0 at or below `from`, 1 at or above `to`, straight between, raised to the weight.
+/// 0 at or below `from`, 1 at or above `to`, linear in between, raised to the power `weight`.
 double ramp(double y, double from, double to, double weight) {
   if (from == to) return y >= to ? 1 : 0;
   const double share = std::clamp((y - from) / (to - from), 0.0, 1.0);

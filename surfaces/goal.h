@@ -1,4 +1,4 @@
-// What is wanted of a response, as a number between 0 (useless) and 1 (as wanted).
+// Goals of a response as desirability functions between 0 (unacceptable) and 1 (fully met).
 #pragma once
 
 #include <limits>
@@ -9,12 +9,12 @@ namespace doetune::surfaces {
 
 using doe::GoalType;
 
-/// Derringer & Suich (1980) desirability, with limits kept apart from ramps.
+/// Derringer & Suich (1980) desirability, with limits separate from ramps.
 ///
 ///   maximize  d = ((y - low) / (high - low))^weight, clipped to [0, 1]
 ///   minimize  d = ((high - y) / (high - low))^weight, clipped to [0, 1]
-///   target    the lower of the two ramps that rise from low to target and fall from there to high
-///   limits    d = 1 where met; outside it falls from 1 to 0 over the scale of the response
+///   target    the minimum of two ramps, rising from low to target and falling from target to high
+///   limits    d = 1 if met; outside d falls from 1 to 0 over the scale of the response
 struct Goal {
   GoalType type = GoalType::kMaximize;
   double low = -std::numeric_limits<double>::infinity();
@@ -28,9 +28,10 @@ struct Goal {
   bool is_met(double y) const;       ///< limits: low <= y <= high; ramps: desirability > 0
   double violation(double y) const;  ///< limits: how far outside, in units of scale; ramps: 0
   double desirability(double y) const;
-  double shortfall(double y) const;  ///< ramps: how far y lies where d = 0, in units of high - low
-  double excess(double y) const;     ///< ramps: how far y lies beyond d = 1, in units of high - low
-  double met_low() const;            ///< the interval of y in which the goal counts as met
+  double shortfall(double y) const;  ///< ramps: distance of y into the region d = 0, in units of
+                                     ///< high - low
+  double excess(double y) const;     ///< ramps: distance of y beyond d = 1, in units of high - low
+  double met_low() const;            ///< the interval of y in which the goal is met
   double met_high() const;
 };
 

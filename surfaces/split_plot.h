@@ -1,8 +1,8 @@
-// What a fit knows of runs in whole plots: two variances, and degrees of freedom from both.
+// Split-plot results of a fit: two variance components, and degrees of freedom from both.
 //
 // A whole plot is a group of runs between two changes of the hard-to-change factors. Its runs share
-// an error: z = X b + Z u + e with u ~ N(0, s_w^2) one a whole plot and e ~ N(0, s^2) one a run, so
-// that the responses have the covariance s^2 H, H = I + d ZZ', d = s_w^2 / s^2.
+// an error: z = X b + Z u + e with one u ~ N(0, s_w^2) per whole plot and one e ~ N(0, s^2) per
+// run, so that the responses have the covariance s^2 H, H = I + d ZZ', d = s_w^2 / s^2.
 #pragma once
 
 #include <Eigen/Core>
@@ -13,19 +13,19 @@
 
 namespace doetune::surfaces {
 
-/// A test that all coefficients of a part of the model are 0. The part is what its columns add to
-/// those of the parts before it, as in the analysis of variance.
+/// A test that all coefficients of a part of the model are 0, i.e. of what its columns add to the
+/// preceding parts, as in the analysis of variance.
 struct PartTest {
   std::string source;  ///< as in AnovaRow
   int df = 0;
-  double df_error = 0;  ///< of the denominator, perhaps a fraction
+  double df_error = 0;  ///< of the denominator, may be fractional
   double f = 0;
-  /// Empty where df_error is not above 0: the approximation breaks down with so few whole plots.
+  /// Empty if df_error <= 0: the approximation breaks down with so few whole plots.
   std::optional<double> p;
 };
 
-/// Covariances and tests of b = (X' H^-1 X)^-1 X' H^-1 z whose d had to be estimated, all in units
-/// of s^2. With G_1 = ZZ', G_2 = I, so that s^2 H = s_w^2 G_1 + s^2 G_2:
+/// Covariances and tests of b = (X' H^-1 X)^-1 X' H^-1 z with estimated d, all in units of s^2.
+/// With G_1 = ZZ', G_2 = I, so that s^2 H = s_w^2 G_1 + s^2 G_2:
 ///
 ///   covariance     C = (X' H^-1 X)^-1
 ///   derivatives    D_i = C X' H^-1 G_i H^-1 X C, of s^2 C by s_w^2 and by s^2
@@ -35,7 +35,7 @@ struct PartTest {
 /// Source: Kenward & Roger (1997), Biometrics 53, 983-997.
 struct KenwardRoger {
   double ratio = 0;            ///< d
-  Eigen::MatrixXd covariance;  ///< p x p, as the next
+  Eigen::MatrixXd covariance;  ///< p x p, like the derivatives
   std::array<Eigen::MatrixXd, 2> derivatives;
   Eigen::Matrix2d of_variances = Eigen::Matrix2d::Zero();
   Eigen::MatrixXd adjustment_root;  ///< L, p x r
@@ -45,15 +45,15 @@ struct KenwardRoger {
   /// Degrees of freedom of row b: 2 v^2 / (a' W a), v = row C row', a_i = row D_i row'.
   double df(const Eigen::RowVectorXd& row) const;
 
-  /// Of what lies between row b and the next run, in a whole plot of its own: as above, with 1 + d
-  /// more in v and 1 more in a_i.
+  /// The same for the difference between row b and the next run, in a new whole plot: with 1 + d
+  /// added to v and 1 to each a_i.
   double next_run_df(const Eigen::RowVectorXd& row) const;
 
-  /// That `contrasts` (l x p) times b is 0, by the scaled F of the source. Leaves `source` empty.
+  /// Test of `contrasts` (l x p) times b = 0, by the scaled F of the paper. Leaves `source` empty.
   PartTest test(const Eigen::MatrixXd& contrasts, const Eigen::VectorXd& b,
                 double run_variance) const;
 
-  /// The same of the first `columns` coefficients only.
+  /// The same for the first `columns` coefficients only.
   KenwardRoger of_first(Eigen::Index columns) const;
 };
 
@@ -64,10 +64,10 @@ struct SplitPlot {
   double run_variance = 0;          ///< s^2
   double whole_plot_std_error = 0;  ///< of the estimate of s_w^2, from the expected information
   double run_std_error = 0;         ///< of the estimate of s^2
-  std::string note;                 ///< where s_w^2 is estimated to be 0: what that means
-  std::vector<PartTest> tests;      ///< "blocks", "model" and its parts; none where s^2 is 0
-  KenwardRoger errors;              ///< of the columns of the model
-  Eigen::MatrixXd run_errors;       ///< p x n: b errs by run_errors e, e = H^-1/2 (Zu + e) / s
+  std::string note;                 ///< if s_w^2 is estimated as 0: its interpretation
+  std::vector<PartTest> tests;      ///< "blocks", "model" and its parts; empty if s^2 is 0
+  KenwardRoger errors;              ///< for the columns of the model
+  Eigen::MatrixXd run_errors;  ///< p x n: the error of b is run_errors e, e = H^-1/2 (Zu + e) / s
 };
 
 }  // namespace doetune::surfaces

@@ -9,7 +9,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// mean +- half_width, in the response's own unit; `inverse` turns the ends around.
+/// mean +- half_width, in the response's own unit; `inverse` swaps the ends.
 Interval back(const Prediction& prediction, double half_width) {
   const double a = back_transformed(prediction.transform, prediction.mean - half_width);
   const double b = back_transformed(prediction.transform, prediction.mean + half_width);
@@ -37,7 +37,7 @@ std::optional<Interval> Prediction::prediction_interval(double level) const {
 std::optional<Interval> Prediction::tolerance_interval(double coverage, double level) const {
   if (df == 0) return std::nullopt;
   if (sigma == 0) return confidence_interval(level);
-  // With an infinite df the estimate of sigma is sigma.
+  // With infinite df sigma is known exactly.
   const double df_of_error = next_run_df.value_or(df);
   const double spread =
       std::isinf(df_of_error) ? 1 : df_of_error / chi_squared_quantile(1 - level, df_of_error);

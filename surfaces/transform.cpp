@@ -28,7 +28,7 @@ Transform power_from_name(std::string_view name) {
   return Transform::power(lambda);
 }
 
-/// With infinities where y lies at the end of its range.
+/// Infinite if y is at an end of the transform's domain.
 double value_of(const Transform& transform, double y) {
   switch (transform.kind) {
     case Kind::kLog:
@@ -149,7 +149,7 @@ std::pair<double, double> transformed_range(const Transform& transform, double l
   if (transform.kind == Kind::kNone) return {low, high};
   const double top = transform.kind == Kind::kLogit ? 1 : kInfinity;
   if (high < 0 || low > top) return {kInfinity, -kInfinity};
-  // Beyond the range of the transform responses are taken for the end of theirs.
+  // Responses beyond the domain of the transform are clamped to its ends.
   const double falls = transform.is_decreasing() ? -1 : 1;
   const double at_low = low <= 0 ? -falls * kInfinity : value_of(transform, low);
   const double at_high = high >= top ? falls * kInfinity : value_of(transform, high);

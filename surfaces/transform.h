@@ -1,4 +1,4 @@
-// Transforms of a response, so that a surface fits it and its error is even.
+// Transforms of a response that stabilise its error variance and improve the fit of a surface.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 namespace doetune::surfaces {
 
-/// z = y, ln y, sqrt y, 1 / y, ln(y / (1 - y)) of a share, (y^lambda - 1) / lambda.
+/// z = y, ln y, sqrt y, 1 / y, ln(y / (1 - y)) of a fraction, (y^lambda - 1) / lambda.
 /// Source of the power: Box & Cox (1964), JRSS B 26, 211.
 struct Transform {
   using Kind = doe::TransformType;
@@ -24,7 +24,7 @@ struct Transform {
   /// ln y for lambda 0.
   static Transform power(double lambda);
 
-  /// Whether z falls where y rises.
+  /// Whether z decreases with y.
   bool is_decreasing() const { return kind == Kind::kInverse; }
 
   bool operator==(const Transform&) const = default;
@@ -39,32 +39,31 @@ inline constexpr Transform Transform::kLogit{Kind::kLogit, 1};
 /// "none", "log", "sqrt", "inverse", "logit", "power(0.3)".
 std::string transform_name(const Transform& transform);
 
-/// All but powers.
+/// All except powers.
 std::vector<std::string> transform_names();
 
-/// Throws std::invalid_argument naming the nearest valid name.
+/// Throws std::invalid_argument, suggesting the nearest valid name.
 Transform transform_from_name(std::string_view name);
 
-/// Whether there is a z: any y, y > 0, y >= 0, y > 0, 0 < y < 1, y > 0.
+/// Whether y is in the domain: any y, y > 0, y >= 0, y > 0, 0 < y < 1, y > 0.
 bool has_value(const Transform& transform, double y);
 
-/// Throws std::domain_error for a y that the transform has no value for.
+/// Throws std::domain_error for a y outside the transform's domain.
 double transformed(const Transform& transform, double y);
 
-/// The same, but takes a y that the transform has no value for as the end of those it has: z may
-/// then be infinite (log: -infinity for y <= 0).
+/// The same, but clamps y to the domain: z may then be infinite (log: -infinity for y <= 0).
 double transformed_or_end(const Transform& transform, double y);
 
-/// dz/dy at a y that the transform has a value for: to first order, an error of y is so many times
-/// larger on the scale of z (delta method).
+/// dz/dy at a y inside the domain: to first order, the factor by which an error of y is larger on
+/// the scale of z (delta method).
 double transform_slope(const Transform& transform, double y);
 
-/// The reverse. A z outside the transform's range (sqrt: z < 0, inverse: z <= 0, power: beyond
-/// -1 / lambda) gives the limit of the range: 0 or infinity.
+/// The inverse. A z outside the transform's range (sqrt: z < 0, inverse: z <= 0, power: beyond -1 /
+/// lambda) gives the limit of y: 0 or infinity.
 double back_transformed(const Transform& transform, double z);
 
-/// The z that back_transformed takes into [low, high], either end possibly infinite: from first to
-/// second, or first > second where there is none.
+/// The range of z that back_transformed maps into [low, high], either end possibly infinite: from
+/// first to second; first > second if it is empty.
 std::pair<double, double> transformed_range(const Transform& transform, double low, double high);
 
 }  // namespace doetune::surfaces

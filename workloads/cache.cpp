@@ -56,7 +56,7 @@ std::string kept_text(const fs::path& directory, const std::string& name, const 
   const FileDescriptor lock(
       open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (lock && flock(lock.get(), LOCK_EX) == 0)
-    if (const auto text = known()) return *text;  // made by another program in the meantime
+    if (const auto text = known()) return *text;  // another program has written it in the meantime
   std::string text = make();
   if (!lock || !kept(path, text))
     std::cerr << "cannot keep " << path.string() << ": it is used for this run only" << std::endl;

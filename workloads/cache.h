@@ -1,4 +1,4 @@
-// What programs keep from one run to the next: files in the user's cache directory.
+// The user's cache directory: files that programs keep from one run to the next.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@ std::filesystem::path cache_directory();
 
 enum class Renewal { if_needed, always };
 
-/// The text kept as `name` in `directory`. It is made by `make` and kept there first where there is
-/// none that `valid` accepts (or always): under a lock, and renamed into place, so that any number
-/// of programs may ask at once and one of them makes it. Where the directory is empty or cannot be
-/// written, the text is made for this caller alone, and standard error says so.
+/// Returns the text cached as `name` in `directory`. If there is none that `valid` accepts, or with
+/// Renewal::always, calls `make` and stores its text, under a lock and by rename, so that of any
+/// number of concurrent programs one makes it. Where the directory is empty or not writable, the
+/// text is made for this caller alone, with a message on standard error.
 std::string kept_text(const std::filesystem::path& directory, const std::string& name,
                       const std::function<bool(const std::string&)>& valid,
                       const std::function<std::string()>& make,

@@ -1,12 +1,12 @@
-// A fact about settings: they cannot run here.
+// The error for a configuration that cannot run on this machine.
 #pragma once
 
 #include <stdexcept>
 
 namespace doetune::workloads {
 
-/// The settings cannot run on this machine: a fact about them, never worth a retry. Workloads end
-/// with exit code 77 for it.
+/// The configuration cannot run on this machine; a retry is pointless. Workloads end with exit code
+/// 77 for it.
 struct Infeasible : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,4 @@
-// Memory that several processes see, and files seen as memory.
+// Shared memory: mapped files, and files in memory.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-/// A file of `bytes` zeros that exists in memory alone and goes with its last descriptor, closed in
-/// programs that are started later. Throws std::bad_alloc.
+/// An anonymous file of `bytes` zeros (memfd), freed with its last descriptor and closed on exec.
+/// Throws std::bad_alloc.
 FileDescriptor make_memory_file(const std::string& name, std::size_t bytes);
 
 }  // namespace doetune::workloads

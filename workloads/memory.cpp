@@ -25,7 +25,7 @@ std::optional<std::int64_t> number_in(const fs::path& file) {
   return std::nullopt;
 }
 
-/// Of lines "key number".
+/// The number in the line "key number".
 std::optional<std::int64_t> number_after(const fs::path& file, const std::string& key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -37,20 +37,20 @@ std::optional<std::int64_t> number_after(const fs::path& file, const std::string
   return std::nullopt;
 }
 
-/// The names of a hierarchy's files.
+/// The file names of a cgroup hierarchy.
 struct Hierarchy {
   fs::path top;
   const char* limit;
   const char* usage;
-  const char* droppable;  // in memory.stat
+  const char* droppable;  // reclaimable memory, in memory.stat
 };
 
-/// From a group up to the top.
+/// The least memory below the limits of a group and its ancestors.
 std::int64_t left_below_limits(const Hierarchy& hierarchy, fs::path group) {
   std::int64_t least = kUnknown;
   for (;; group = group.parent_path()) {
     const fs::path directory = hierarchy.top / group.relative_path();
-    const auto limit = number_in(directory / hierarchy.limit);  // "max" is no number
+    const auto limit = number_in(directory / hierarchy.limit);  // "max" is not a number
     const auto usage = number_in(directory / hierarchy.usage);
     if (limit && usage) {
       const auto droppable = number_after(directory / "memory.stat", hierarchy.droppable);

@@ -1,4 +1,4 @@
-// How much memory this process may still take.
+// How much memory this process can still allocate.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace doetune::workloads {
 
-/// Bytes: the least of what the system has available (MemAvailable) and what is left below the
-/// limits of this process' control groups, of version 1 or 2; caches that can be dropped count as
-/// free. Where nothing is known, the largest number there is. `root` holds proc and sys.
+/// Bytes: the minimum of the system's available memory (MemAvailable) and what is left below the
+/// limits of this process's control groups, version 1 or 2; reclaimable caches count as free. Where
+/// nothing is known, the largest representable number. `root` contains proc and sys.
 std::int64_t available_memory(const std::filesystem::path& root = "/");
 
-/// Before memory is touched: the kernel grants more than there is, and kills who uses it. Throws
-/// Infeasible, with what it is for, the bytes asked for and those available.
+/// Call before memory is touched: the kernel overcommits, and kills the process that uses it.
+/// Throws Infeasible, with the purpose, the bytes requested and those available.
 void require_memory(std::int64_t bytes, std::string_view purpose,
                     const std::filesystem::path& root = "/");
 

@@ -1,11 +1,11 @@
-// Sizes of images and tensors.
+// Shapes of images and tensors.
 #pragma once
 
 #include <cstdint>
 
 namespace doetune::workloads {
 
-/// Shape of one image's tensor. Host buffers hold it as height x width x channels (NHWC).
+/// Shape of one image's tensor. Host buffers store it as height x width x channels (NHWC).
 struct Shape {
   int channels = 0;
   int height = 0;
@@ -15,7 +15,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// Numbers of rows and columns.
+/// Height and width of a kernel, padding or image.
 struct Extent {
   int height = 1;
   int width = 1;

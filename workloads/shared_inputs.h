@@ -1,4 +1,4 @@
-// Inputs that several workloads have, and what is made of them.
+// Inputs common to several workloads, and the objects made from them.
 #pragma once
 
 #include <span>
@@ -21,22 +21,22 @@ Input precision_input(std::string description = "number format; sums are fp32");
 Input threads_input();
 Input weights_input();
 
-/// The workload's own inputs, and then `device`, `threads`, `warmup`, `duration` and `roofline`.
+/// The workload's own inputs, followed by `device`, `threads`, `warmup`, `duration` and `roofline`.
 std::vector<Input> with_timing_inputs(std::vector<Input> own);
 
 /// Names of all networks.
 std::vector<std::string> model_names();
 
-/// The input `threads`, or one for each CPU of the request.
+/// The input `threads`; by default the number of CPUs of the request.
 int threads_of(const Request& request);
 
 /// The inputs `model` and `input_size` (default: the network's own). Throws UsageError.
 Network network_of(const Inputs& inputs);
 
-/// The input `weights`, or weights drawn from the seed. Throws WeightsError.
+/// Loads the weights from the input `weights`, or draws them from the seed. Throws WeightsError.
 void fill_weights(const Request& request, const Network& network, std::span<float> block);
 
-/// The same in a file in memory that other processes can map.
+/// The same in a memory file that other processes can map.
 FileDescriptor shared_weights(const Request& request, const Network& network);
 
 }  // namespace doetune::workloads

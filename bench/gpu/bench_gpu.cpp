@@ -2,11 +2,11 @@
 //
 //   bench_gpu DEVICE NETWORK PRECISION BATCH SECONDS OPERATIONS_PER_S BYTES_PER_S
 //
-// resident: computation alone, the input lies on the device already; floats: each batch is copied
+// resident: computation only, with the input already on the device; floats: each batch is copied
 // from the host as floats; images: each image is a 1280 x 720 image that the engine scales;
-// images_in_turn: the same, but each batch is waited for before the next is loaded. The ratio of
-// the last two is what overlapping copies and computation gains. The roofline is of the peak_rates
-// that are given.
+// images_in_turn: the same, but each batch completes before the next is loaded. The ratio of the
+// last two is the gain from overlapping copies and computation. The roofline is that of the given
+// peak rates.
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -44,7 +44,7 @@ YcbcrImage noise(int width, int height) {
   return source;
 }
 
-/// Submits batches for about `seconds`, each after `fill`, with at most `lanes` under way; returns
+/// Submits batches for about `seconds`, each after `fill`, with at most `lanes` in flight; returns
 /// images per second.
 template <class Fill>
 double images_per_s(CompiledNetwork& network, int batch, int lanes, double seconds, Fill fill) {

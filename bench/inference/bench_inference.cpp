@@ -1,10 +1,11 @@
-// Times inference of one network on the CPU engine, at the request of compare.py.
+// Times inference of one network on the CPU engine; started by compare.py.
 //
 //   bench_inference MODEL INPUT_HEIGHT BATCH PRECISION THREADS DUMP_DIR
 //
 // Writes network.json (its layers), weights.f32, input.f32 and output.f32 (raw floats) to DUMP_DIR,
-// so that a peer can run the same network on the same numbers, then answers each line "N" on
-// standard input with the seconds that N batches took. An INPUT_HEIGHT of 0 is the network's own.
+// so that another framework can run the same network on the same data, then answers each line "N"
+// on standard input with the seconds that N batches took. An INPUT_HEIGHT of 0 is the network's
+// default.
 #include <chrono>
 #include <cstdio>
 #include <exception>

@@ -1,4 +1,4 @@
-// What watching a measurement costs: processor time for each value that is measured.
+// The overhead of adaptive measurement: processor time per measured value.
 #include <benchmark/benchmark.h>
 
 #include "runner/measurement/batch_means.h"
@@ -21,7 +21,7 @@ void per_value(benchmark::State& state) {
       benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-/// Every value added and judged, as an adaptive measurement does.
+/// Every value added and assessed, as in an adaptive measurement.
 void detector(benchmark::State& state) {
   const auto values = series(state);
   for (auto _ : state) {
@@ -34,7 +34,7 @@ void detector(benchmark::State& state) {
   per_value(state);
 }
 
-/// The whole measurement, whose precision is never reached.
+/// A whole measurement, whose target precision is never reached.
 void adaptive(benchmark::State& state) {
   const auto values = series(state);
   for (auto _ : state) {

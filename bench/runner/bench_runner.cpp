@@ -1,8 +1,9 @@
-// What the runner itself costs for each run: bench_runner [RUNS [PRIOR_RUNS]].
+// The overhead of the runner per run: bench_runner [RUNS [PRIOR_RUNS]].
 //
 // Executes RUNS runs of a workload that does nothing, first in a new study, then in one whose
-// journal holds PRIOR_RUNS already, and measures wall time, processor time of the runner, and how
-// long the journal takes to load. In the directory TMPDIR names, whose disk is measured with it.
+// journal already holds PRIOR_RUNS, and measures wall time, processor time of the runner, and the
+// time to load the journal. The study is in the directory that TMPDIR names, whose disk affects the
+// result.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -33,7 +34,7 @@ double cpu_s(int who) {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// The moments at which runs were acknowledged.
+/// The times at which runs were acknowledged.
 struct Stopwatch : tests::SilentSink {
   std::vector<double> ended_s;
 

@@ -1,9 +1,9 @@
-// What telemetry costs: bench_telemetry [SECONDS [PAIRS]].
+// The overhead of telemetry: bench_telemetry [SECONDS [PAIRS]].
 //
-// First the processor time for each sample, beside that of sleeping alone, with workloads of one
-// process and of many threads, and with GPUs of the fake NVML (whose own cost is no driver's). Then
-// an A/B comparison: how much a program that keeps every processor busy gets done in a second of
-// their time, with telemetry at 10 Hz and without, in PAIRS of 1 s each, in random order.
+// First the processor time per sample, next to that of sleeping only, with workloads of one process
+// and of many threads, and with simulated GPUs (a fake NVML, without the cost of the driver). Then
+// an A/B comparison: the work that a program on all processors does per second of their time, with
+// telemetry at 10 Hz and without, in PAIRS of 1 s each, in random order.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ void sleep_s(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-/// Processor time a sample, over that time at 10 Hz.
+/// Processor time per sample, at 10 Hz for this time.
 void measure_cost(const char* what, double seconds, int threads,
                   const std::vector<std::string>& gpus) {
   const tests::TemporaryDirectory temporary;
@@ -66,7 +66,7 @@ void measure_cost(const char* what, double seconds, int threads,
              100 * used_s / took_s);
 }
 
-/// What it costs to wake up so often, and what one file of /proc costs that is read then.
+/// The cost of waking up at the same rate, and of reading one file of /proc each time.
 void measure_floor(const char* what, double seconds, const char* file) {
   std::optional<runner::ProcFile> open;
   if (file != nullptr) open.emplace(file);
@@ -86,8 +86,8 @@ double thread_cpu_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Pieces of work that all processors together do in a second of their time; other programs take
-/// some of the time that passes, but not of this.
+/// Work per second of processor time, over all processors; other programs take wall time, but not
+/// this time.
 double work_rate(double seconds) {
   std::atomic<double> done = 0;
   std::atomic<double> used_s = 0;

@@ -1,4 +1,4 @@
-// The workload that does nothing: writes the result it is told to, and ends.
+// A workload that does nothing but write a given result.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What choosing a model and whole plots cost: see README.md beside this file.
+// Run time of model selection and whole-plot analysis: see README.md in this folder.
 #include <benchmark/benchmark.h>
 
 #include "base/random.h"
@@ -30,7 +30,7 @@ struct Runs {
   std::vector<int> whole_plots;
 };
 
-/// Of 5 factors 38,619 models respect heredity, of 6 factors 2,329,547 do.
+/// The number of models that respect heredity is 38,619 for 5 factors, 2,329,547 for 6.
 void best_subset(benchmark::State& state) {
   const Runs runs(100, static_cast<int>(state.range(0)));
   for (auto _ : state) {
@@ -38,7 +38,7 @@ void best_subset(benchmark::State& state) {
   }
 }
 
-/// 10 factors, 66 terms: too many models to compare.
+/// 10 factors, 66 terms: too many models for an exhaustive comparison.
 void searched_subset(benchmark::State& state) {
   const Runs runs(200, 10);
   for (auto _ : state) {

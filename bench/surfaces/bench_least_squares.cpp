@@ -1,4 +1,4 @@
-// What least-squares fits cost: see README.md beside this file.
+// Run time of least-squares fits: see README.md in this folder.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 using namespace doetune;
 using namespace doetune::tests;
 
-/// n runs at random, 10 factors, full quadratic: 66 terms.
+/// n random runs, 10 factors, full quadratic: 66 terms.
 struct LargeStudy {
   doe::Model model = doe::Model::named("quadratic", numbered_factors(10));
   Eigen::MatrixXd coded;

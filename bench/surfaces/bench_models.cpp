@@ -1,4 +1,4 @@
-// What surfaces beyond the polynomial cost: see README.md beside this file.
+// Run time of models other than polynomials: see README.md in this folder.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ using namespace doetune;
 using surfaces::fit_gaussian_process;
 using surfaces::GaussianProcess;
 
-/// 500 runs of 6 factors with noise, every point another.
+/// 500 runs of 6 factors with noise, all at different points.
 struct Runs {
   doe::Model mean = doe::Model::parse({"1"}, tests::unit_factors(6));
   Eigen::MatrixXd coded{500, 6};
@@ -61,7 +61,7 @@ void choice(benchmark::State& state) {
   }
 }
 
-/// Throughput of seven numbers of users, 3 parameters from 9 starts.
+/// Throughput at seven numbers of users, 3 parameters from 9 starts.
 void parametric(benchmark::State& state) {
   const std::vector<doe::Factor> factors{tests::continuous("users", 1, 216)};
   Eigen::VectorXd coded(7), y(7);

@@ -1,4 +1,4 @@
-// What the optimum and its uncertainty cost.
+// Run time of the optimum and its uncertainty.
 #include <benchmark/benchmark.h>
 
 #include "base/random.h"
@@ -15,7 +15,7 @@ using namespace doetune;
 using namespace doetune::tests;
 using surfaces::Goal, surfaces::GoalType;
 
-/// A quadratic fitted to random points of random responses.
+/// A quadratic fitted to random responses at random points.
 surfaces::Fit random_fit(const std::vector<doe::Factor>& factors, std::uint64_t seed) {
   const doe::Model model = doe::Model::named("quadratic", factors);
   RandomStream random(seed, 0);
@@ -35,7 +35,7 @@ std::vector<doe::Factor> whole_factors(int k, double levels) {
   return factors;
 }
 
-/// Three ramps, or three limits that most settings meet, over 16^5 or 25^5 settings.
+/// Three ramps, or three limits that most points meet, over 16^5 or 25^5 points.
 void enumeration(benchmark::State& state, GoalType type, double levels) {
   const std::vector<doe::Factor> factors = whole_factors(5, levels);
   const surfaces::Fit a = random_fit(factors, 1), b = random_fit(factors, 2),
@@ -48,7 +48,7 @@ void enumeration(benchmark::State& state, GoalType type, double levels) {
   for (auto _ : state) benchmark::DoNotOptimize(surfaces::find_optimum(request));
 }
 
-/// The exact optimum of a quadratic on a box of k factors, all of them with curvature down.
+/// The exact optimum on a box of k factors of a quadratic with negative curvature in all of them.
 void exact_on_box(benchmark::State& state) {
   const auto k = static_cast<int>(state.range(0));
   const surfaces::Fit fit = random_fit(numbered_factors(k), 1);
@@ -57,7 +57,7 @@ void exact_on_box(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(surfaces::highest_in_box(q, low, -low));
 }
 
-/// 10,000 draws of the optimum of three factors: one ramp, exact; or three among usable settings.
+/// 10,000 draws of the optimum of three factors: one ramp, exact; or three over the usable points.
 void draws_of_optimum(benchmark::State& state) {
   const std::vector<doe::Factor> factors = numbered_factors(3);
   const surfaces::Fit a = random_fit(factors, 1), b = random_fit(factors, 2),
@@ -73,7 +73,7 @@ void draws_of_optimum(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(surfaces::optimum_uncertainty(request, optimum));
 }
 
-/// The front of two responses over 16^5 settings.
+/// The Pareto front of two responses over 16^5 points.
 void pareto_million(benchmark::State& state) {
   const std::vector<doe::Factor> factors = whole_factors(5, 15);
   const surfaces::Fit a = random_fit(factors, 1), b = random_fit(factors, 2);

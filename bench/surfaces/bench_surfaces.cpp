@@ -1,4 +1,4 @@
-// What a plan, a fit and an optimum cost: see README.md beside this file.
+// Run time of a plan, a fit and an optimum: see README.md in this folder.
 #include <benchmark/benchmark.h>
 
 #include "doe/evaluation.h"
@@ -31,7 +31,7 @@ void plan_published(benchmark::State& state) {
   }
 }
 
-/// All 3 x 15 x 801 usable settings, two responses with limits.
+/// All 3 x 15 x 801 usable points, two responses with limits.
 void optimum_published(benchmark::State& state) {
   using surfaces::Goal, surfaces::GoalType;
   const surfaces::Fit rate =

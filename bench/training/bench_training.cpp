@@ -1,11 +1,11 @@
-// Times training steps of one network on an engine, at the request of compare.py (CPU) or of
+// Times training steps of one network on an engine; started by compare.py (CPU) or by
 // bench/gpu/run.py.
 //
 //   bench_training NETWORK BATCH PRECISION THREADS [DEVICE]
 //
 // Answers each line "N" on standard input with the seconds that N steps took, the CPU seconds of
-// all threads, and the loss of the last step: one batch of random images (labels by the images'
-// first pixel), parameters again and again.
+// all threads, and the loss of the last step: one batch of random images (labels from the images'
+// first pixel), trained on repeatedly.
 #include <chrono>
 #include <cstdio>
 #include <ctime>

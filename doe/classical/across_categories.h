@@ -8,9 +8,9 @@
 
 namespace doetune::doe {
 
-/// Points whose `coded` has one entry a numeric factor, as points of all factors: the whole list
-/// for one combination of categorical levels, then for the next. Throws DesignError if there would
-/// be over 1,000,000.
+/// Extends points of the numeric factors to points of all factors: the whole list for the first
+/// combination of categorical levels, then for the next. Throws DesignError if there would be over
+/// 1,000,000 points.
 std::vector<DesignPoint> across_categories(const DesignRequest& request,
                                            const std::vector<DesignPoint>& numeric_points,
                                            std::string_view type);

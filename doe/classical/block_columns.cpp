@@ -1,4 +1,4 @@
-// Which products of factors to confound with blocks.
+// Selects the products of factors to confound with blocks.
 #include <algorithm>
 
 #include "base/random.h"
@@ -8,10 +8,10 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kStarts = 20;
-constexpr int kMaxFactorsCompared = 6;  // confounding longer products does no harm
+constexpr int kMaxFactorsCompared = 6;  // confounding longer products is harmless
 
-/// What blocks confound: main effects, effects asked for, two-factor interactions, three-factor
-/// interactions, ... The first are to be few first.
+/// Numbers of effects confounded with blocks: main effects, required effects, two-factor
+/// interactions, three-factor interactions, ... Compared lexicographically; smaller is better.
 using BlockScore = std::vector<std::int64_t>;
 
 class BlockSearch {
@@ -25,7 +25,7 @@ class BlockSearch {
     for (const Effect& effect : effects) ++asked_[fraction.column(effect)];
   }
 
-  /// Independent columns, each the best beside the others.
+  /// Independent columns, improved one at a time until no single replacement helps.
   std::vector<ColumnBits> descend(int q, RandomStream& random) const {
     std::vector<ColumnBits> chosen;
     while (static_cast<int>(chosen.size()) < q) {
@@ -57,8 +57,8 @@ class BlockSearch {
   }
 
  private:
-  /// A column that is no product of the others, and adds least to what is confounded; the present
-  /// one unless another is better.
+  /// The column, independent of the others, that adds the smallest score; `present` unless another
+  /// is strictly better.
   ColumnBits best_beside(std::vector<ColumnBits> others, std::optional<ColumnBits> present,
                          RandomStream& random) const {
     others.push_back(0);

@@ -1,9 +1,9 @@
-// Box-Behnken designs: two-level factorials in sets of two to five factors, the others at their
-// centre, and centre runs. Every factor is in as many sets as any other, and every two are together
-// in at least one.
+// Box-Behnken designs: two-level factorials in subsets of two to five factors with the other
+// factors at their centre, plus centre runs. Every factor is in the same number of subsets, and
+// every pair of factors is in at least one.
 //
 // Box & Behnken (1960), for 3-7, 9-12 and 16 numeric factors. With L combinations of categorical
-// levels the design is run at each.
+// levels the design is run at each combination.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace {
 
 struct Structure {
   int factors;
-  std::string_view sets;  ///< of factors a, b, c, ...
+  std::string_view sets;  ///< subsets of factors a, b, c, ...
   int center_runs;        ///< as published
-  int groups;             ///< of consecutive sets, with every factor equally often in each: blocks
-  bool halves;            ///< whether the highest product of each set can divide its runs in blocks
-  bool half_fractions;    ///< whether each set runs only half of its 2^5, of resolution V
+  int groups;   ///< groups of consecutive sets that contain every factor equally often: blocks
+  bool halves;  ///< whether the highest-order product of each set can split its runs into blocks
+  bool half_fractions;  ///< whether each set runs only a half fraction of its 2^5, of resolution V
 };
 
-/// Pairs up to 5 factors; triples that are partially balanced for 6, and the Fano plane for 7;
-/// affine planes of order 3 and 4, one parallel class twice, for 9 and 16; cyclic sets for 11 (the
+/// Pairs for up to 5 factors; partially balanced triples for 6; the Fano plane for 7; affine planes
+/// of order 3 and 4, with one parallel class repeated, for 9 and 16; cyclic sets for 11 (the
 /// squares modulo 11, a balanced design) and 12.
 constexpr std::array kStructures{
     Structure{3, "ab ac bc", 3, 1, false, false},
@@ -59,7 +59,7 @@ const Structure& structure_of(int k) {
                   k == 1 ? "is" : "are", k));
 }
 
-/// How many blocks the sets' runs are divided in, beside the groups.
+/// The number of blocks into which each group is split: 1 or 2.
 int halves_of(const Structure& structure, int blocks) {
   if (blocks <= 1 || blocks == structure.groups) return 1;
   if (structure.halves && blocks == 2 * structure.groups) return 2;

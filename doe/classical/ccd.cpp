@@ -2,9 +2,9 @@
 // distance alpha, and centre runs. Box & Wilson (1951); rotatable and orthogonally blocked: Box &
 // Hunter (1957).
 //
-// With L combinations of categorical levels the design over the numeric factors is run at each.
-// The ranges of factors are limits, so that alpha > 1 leaves the axial points at -1 and 1 and puts
-// the corners at 1 / alpha.
+// With L combinations of categorical levels the design of the numeric factors is run at each
+// combination. Factor ranges are hard limits: for alpha > 1 the axial points stay at -1 and 1 and
+// the corners move to 1 / alpha.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ constexpr int kMaxNumericFactors = 10;
 constexpr int kMaxFractionFactors = 20;
 constexpr int kCenterRuns = 6;
 
-/// The design over the numeric factors: cube portion in blocks 1 .. cube_blocks, axial portion in
-/// the block after them, or all in block 1.
+/// The design of the numeric factors: cube portion in blocks 1 .. cube_blocks and axial portion in
+/// the next block, or everything in block 1.
 struct Portions {
   RegularFraction cube;
   std::vector<ColumnBits> cube_block_columns;
@@ -37,13 +37,13 @@ struct Portions {
 
   int cube_blocks() const { return std::max(blocks - 1, 1); }
 
-  /// Centre runs in each block of the cube portion; the axial block has what is left.
+  /// Centre runs in each block of the cube portion; the axial block gets the rest.
   int center_per_cube_block() const {
     return blocks == 1 ? center_runs : (center_runs + 1) / blocks;
   }
 };
 
-/// Main effects and two-factor interactions, which a quadratic model has.
+/// Main effects and two-factor interactions of a quadratic model.
 std::vector<Effect> second_order_effects(int k) {
   std::vector<Effect> effects;
   for (int a = 0; a < k; ++a) {
@@ -59,8 +59,8 @@ RegularFraction full_cube(int k) {
   return cube;
 }
 
-/// alpha with which blocks are orthogonal to the quadratic model: in every block the squares of a
-/// factor add up in proportion to its runs. Box & Hunter (1957).
+/// The alpha at which blocks are orthogonal to the quadratic model: in every block the sum of
+/// squares of each factor is proportional to the number of runs. Box & Hunter (1957).
 double orthogonally_blocking_alpha(const Portions& design) {
   const auto k = static_cast<double>(design.cube.columns.size());
   const double corners = design.cube.run_count();
@@ -69,7 +69,7 @@ double orthogonally_blocking_alpha(const Portions& design) {
   return std::sqrt(corners * (2 * k + axial_center) / (2 * (corners + cube_center)));
 }
 
-/// alpha with which the estimates of all coefficients but the mean are uncorrelated.
+/// The alpha at which the estimates of all coefficients except the intercept are uncorrelated.
 double orthogonal_alpha(const Portions& design) {
   const auto k = static_cast<double>(design.cube.columns.size());
   const double corners = design.cube.run_count();
@@ -116,7 +116,7 @@ std::vector<DesignPoint> numeric_points(const Portions& design) {
   return points;
 }
 
-/// The whole cube; where a resolution is asked for, the smallest fraction that has it.
+/// The full cube, or if a resolution is requested, the smallest fraction that has it.
 RegularFraction cube_of(const DesignRequest& request, int k, int q) {
   const int resolution = request.options.resolution.value_or(0);
   if (request.options.resolution && resolution < 5) {

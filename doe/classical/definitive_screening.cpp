@@ -1,10 +1,11 @@
-// Definitive screening designs: a conference matrix C, its mirror image -C, and the centre.
+// Definitive screening designs: a conference matrix C, its mirror image -C, and a centre run.
 //
 // Jones & Nachtsheim (2011), with the conference matrices of Xiao, Lin & Bai (2012): 2m + 1 runs
-// of order m; an odd number of factors leaves out a column. Two-level categorical factors as in
-// the DSD-augmented design of Jones & Nachtsheim (2013): their zeros become -1 or 1, opposite in
-// the two runs of a mirrored pair, and two mirrored runs take the place of the centre run. So main
-// effects stay clear of all second-order terms, at the price of small correlations with each other.
+// for order m; for an odd number of factors one column is omitted. Two-level categorical factors
+// follow the DSD-augmented design of Jones & Nachtsheim (2013): their zeros become -1 or 1,
+// opposite in the two runs of a mirrored pair, and two mirrored runs replace the centre run. Main
+// effects stay orthogonal to all second-order terms, at the cost of small correlations among main
+// effects.
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
@@ -26,12 +27,12 @@ int pairs_of_center_runs(const DesignRequest& request) {
   return (request.options.center_runs.value_or(1) + 1) / 2;
 }
 
-/// In one replicate.
+/// Centre runs in one replicate.
 int center_run_count(const DesignRequest& request, bool categorical) {
   return categorical ? 2 * pairs_of_center_runs(request) : request.options.center_runs.value_or(1);
 }
 
-/// The order of the conference matrix that the runs asked for have; at least `least`.
+/// The order of the conference matrix that gives the requested number of runs; at least `least`.
 int order_of_runs(const DesignRequest& request, bool categorical, int least) {
   const int center = center_run_count(request, categorical);
   const int replicates = request.options.replicates;
@@ -49,7 +50,7 @@ int order_of_runs(const DesignRequest& request, bool categorical, int least) {
       request.factors.size(), center, replicates * (2 * order + center), runs));
 }
 
-/// Why a design of k factors has more runs than 2k + 1 or 2k + 3; empty where it has not.
+/// Explains why a design of k factors has more than 2k + 1 or 2k + 3 runs; empty if it does not.
 std::string larger_order_note(int k, int order) {
   const int even = std::max(k + k % 2, 4);
   if (order == even) return {};
@@ -58,7 +59,7 @@ std::string larger_order_note(int k, int order) {
       order, order - k, even, no_conference_matrix(even) ? "exists" : "is known here");
 }
 
-/// Sum over two mirrored runs of the products of main effects, for signs in place of zeros.
+/// Information matrix of the main effects, X'X, of a half design and its mirror image.
 Eigen::MatrixXd information(const Eigen::MatrixXd& half) { return 2 * half.transpose() * half; }
 
 double log_determinant(const Eigen::MatrixXd& half) {
@@ -67,8 +68,8 @@ double log_determinant(const Eigen::MatrixXd& half) {
   return factor.matrixLLT().diagonal().array().log().sum();
 }
 
-/// Puts -1 or 1 for the zeros of categorical columns, so that the information on main effects has
-/// the largest determinant that single changes of sign lead to.
+/// Replaces the zeros of categorical columns by -1 or 1 so that no single sign change increases the
+/// determinant of the main-effect information.
 void choose_signs(const std::vector<int>& categorical, Eigen::MatrixXd& half) {
   std::vector<std::pair<Eigen::Index, int>> zeros;
   for (const int f : categorical) {

@@ -7,7 +7,7 @@
 namespace doetune::doe {
 namespace {
 
-/// a + factor b, digit by digit modulo p.
+/// a + factor * b, digit by digit modulo p.
 int add_multiple(int a, int b, int factor, int p) {
   int sum = 0;
   for (int place = 1; a > 0 || b > 0; place *= p, a /= p, b /= p) {
@@ -16,7 +16,7 @@ int add_multiple(int a, int b, int factor, int p) {
   return sum;
 }
 
-/// 1, x, x^2, ... while they differ, where x^e is the polynomial `reduced`.
+/// 1, x, x^2, ... until the first repetition; x^e is the polynomial `reduced`.
 std::vector<int> powers_of_x(int reduced, int p, int q) {
   std::vector<int> powers;
   int element = 1;
@@ -28,7 +28,7 @@ std::vector<int> powers_of_x(int reduced, int p, int q) {
   return powers;
 }
 
-/// The elements but 0 of GF(q), as powers of one of them.
+/// The nonzero elements of GF(q) as powers of a generator.
 std::vector<int> powers_of_generator(int p, int q) {
   for (int reduced = 1;; ++reduced) {
     std::vector<int> powers = powers_of_x(reduced, p, q);

@@ -1,16 +1,16 @@
-// Arithmetic in GF(q), from which designs are constructed.
+// Arithmetic in GF(q) for the construction of designs.
 #pragma once
 
 #include <vector>
 
 namespace doetune::doe {
 
-/// The prime of which q is a power; 0 if there is none.
+/// The prime p if q is a power of p, otherwise 0.
 int prime_base(int q);
 
-/// The field of q elements, q a power of a prime p. The elements are 0 .. q - 1: their digits to
-/// base p are the coefficients of a polynomial, and multiplication is modulo a polynomial of which
-/// x is a generator. So a -> a mod p^v keeps sums.
+/// The field of q elements, q a power of a prime p. The elements are 0 .. q - 1: their base-p
+/// digits are the coefficients of a polynomial, multiplied modulo a primitive polynomial with root
+/// x. Thus a -> a mod p^v preserves sums.
 class FiniteField {
  public:
   explicit FiniteField(int q);
@@ -21,13 +21,13 @@ class FiniteField {
   int product(int a, int b) const;
   int quotient(int a, int b) const;  ///< b not 0
 
-  /// The n-th power of an element of which every other but 0 is a power, 0 <= n < q - 1.
+  /// The n-th power of a fixed generator of the multiplicative group, 0 <= n < q - 1.
   int power_of_generator(int n) const { return powers_[static_cast<std::size_t>(n)]; }
 
  private:
   int p_, q_;
   std::vector<int> powers_;
-  std::vector<int> logarithms_;  ///< of each element but 0
+  std::vector<int> logarithms_;  ///< of each nonzero element
 };
 
 }  // namespace doetune::doe

@@ -1,4 +1,4 @@
-// Folding a design over: more runs that separate what the first confounded.
+// Fold-over of a design: additional runs that de-alias confounded effects.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,11 +9,11 @@
 
 namespace doetune::doe {
 
-/// The runs to add to n x k coded runs: the same with every factor reversed, or one factor only.
-/// A numeric setting changes sign, a categorical one swaps the two levels. All reversed, main
-/// effects become clear of two-factor interactions (resolution III becomes IV); one reversed, that
-/// factor's main effect and its two-factor interactions do. Throws DesignError for a categorical
-/// factor of more than two levels that would be reversed.
+/// The runs to add to n x k coded runs: the same runs with all factors reversed, or only `factor`.
+/// A numeric setting changes sign, a categorical one swaps its two levels. Reversing all factors
+/// clears main effects of two-factor interactions (resolution III becomes IV); reversing one factor
+/// clears its main effect and its two-factor interactions. Throws DesignError for a categorical
+/// factor with more than two levels that would be reversed.
 /// Source: Box & Wilson (1951); Montgomery & Runger (1996), foldovers of 2^(k-p) designs.
 Eigen::MatrixXd fold_over(const Eigen::MatrixXd& coded, const std::vector<Factor>& factors,
                           std::optional<int> factor = std::nullopt);

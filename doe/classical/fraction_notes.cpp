@@ -31,7 +31,7 @@ std::string roman(int resolution) {
   return std::to_string(resolution);
 }
 
-/// Main effects, then two-factor interactions, by their column.
+/// Main effects, then two-factor interactions, grouped by column.
 std::map<ColumnBits, std::vector<Effect>> effects_by_column(const RegularFraction& fraction) {
   std::map<ColumnBits, std::vector<Effect>> sets;
   const int k = static_cast<int>(fraction.columns.size());
@@ -42,7 +42,7 @@ std::map<ColumnBits, std::vector<Effect>> effects_by_column(const RegularFractio
   return sets;
 }
 
-/// The first product of `order` factors, from factor `first` on, with this column; empty if none.
+/// The first product of `order` factors with index >= `first` that has this column; empty if none.
 Effect product_with(const RegularFraction& fraction, ColumnBits column, int order, int first) {
   const int k = static_cast<int>(fraction.columns.size());
   for (int f = first; f <= k - order; ++f) {

@@ -1,7 +1,7 @@
 // Regular fractions 2^(k-p) of two-level factorials.
 //
-// Without runs, resolution or generators: the smallest fraction in which the terms of the model
-// without powers have columns of their own, and blocks, if any, are confounded with none of them.
+// Without runs, resolution or generators: the smallest fraction in which the model terms without
+// powers have distinct columns, and none of them is confounded with blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct BlockedFraction {
   std::vector<ColumnBits> blocks;
 };
 
-/// log2 of the blocks.
+/// log2 of the number of blocks.
 int block_generators(const DesignRequest& request) {
   const auto blocks = static_cast<unsigned>(std::max(request.options.blocks, 1));
   if (!std::has_single_bit(blocks)) {

@@ -1,4 +1,4 @@
-// Every combination of the settings of the factors, the first factor changing fastest.
+// Full factorial designs: all combinations of levels, the first factor changing fastest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMaxRuns = 1e6;
 
-/// Three settings show the curvature that a model with powers is fitted to.
+/// Three levels if the model has powers, so that curvature can be estimated.
 int default_levels(const DesignRequest& request) {
   for (const Term& term : request.model.terms()) {
     for (const int power : term.powers) {
@@ -22,7 +22,8 @@ int default_levels(const DesignRequest& request) {
   return 2;
 }
 
-/// Settings equally spaced in coded units, as far as they are usable ones, in coded units.
+/// The levels of a factor in coded units: all usable settings of a discrete or categorical factor
+/// (or of an integer factor with few), otherwise equally spaced in coded units.
 std::vector<double> settings_of(const Factor& factor, int levels) {
   std::vector<double> coded;
   if (factor.is_categorical() || factor.kind == FactorKind::kDiscrete ||

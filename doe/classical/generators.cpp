@@ -1,4 +1,4 @@
-// Generators of a fraction, as text.
+// Parsing and printing of the generators of a fraction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,7 +111,7 @@ RegularFraction parse_generators(const std::vector<std::string>& texts,
 
 std::vector<std::string> generator_texts(const RegularFraction& fraction,
                                          const std::vector<Factor>& factors) {
-  std::map<ColumnBits, int> basic;  // the first factor that is a basic column by itself
+  std::map<ColumnBits, int> basic;  // the first factor whose column is this basic column
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const ColumnBits column = fraction.columns[f];
     if ((column & (column - 1)) == 0) basic.emplace(column, static_cast<int>(f));

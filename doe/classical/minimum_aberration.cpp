@@ -1,7 +1,7 @@
-// The search for regular fractions.
+// Search for regular fractions of minimum aberration.
 //
-// With the column of one factor taken out, EffectCounts holds for every column at once how many
-// words of each length it would close, so that the best exchange is found without trying any.
+// With one factor's column removed, EffectCounts gives for every candidate column at once how many
+// words of each length it would complete, so the best exchange is found without trying any.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,11 +12,11 @@
 namespace doetune::doe {
 namespace {
 
-constexpr std::uint64_t kSeed = 20;  // any: it fixes which of equally good fractions is found
-constexpr int kMaxWordLength = 10;   // patterns that agree so far are taken as equal
-constexpr double kWork = 1e8;        // additions for the search of one fraction
+constexpr std::uint64_t kSeed = 20;  // arbitrary: decides which of equally good fractions is found
+constexpr int kMaxWordLength = 10;   // patterns equal up to this length count as equal
+constexpr double kWork = 1e8;        // additions in the search for one fraction
 
-/// What is to be small, the first first.
+/// To be minimised, in lexicographic order.
 using Score = std::vector<std::int64_t>;
 
 class Search {
@@ -29,7 +29,8 @@ class Search {
         columns_(factors) {}
 
   /// Random columns around a random choice of basic factors, improved until no exchange of one
-  /// column helps. An even start takes columns of odd weight only: then no word is odd.
+  /// column helps. An even start uses only columns of odd weight, so that all words have even
+  /// length.
   Score descend(RandomStream& random, bool even) {
     even_ = even;
     start(random);
@@ -70,7 +71,7 @@ class Search {
     return product;
   }
 
-  /// Pairs of the effects and the mean that share a column.
+  /// Number of pairs, among the effects and the mean, that share a column.
   std::int64_t conflicts() const {
     std::vector<std::int64_t> used(std::size_t{1} << basic_, 0);
     used[0] = 1;
@@ -79,7 +80,7 @@ class Search {
     return pairs;
   }
 
-  /// For every column that the factor could have, the conflicts of its effects with others'.
+  /// For every possible column of the factor, the conflicts of its effects with other effects.
   std::vector<std::int64_t> conflicts_of(int factor) const {
     std::vector<std::int64_t> used(std::size_t{1} << basic_, 0);
     used[0] = 1;
@@ -99,7 +100,7 @@ class Search {
     return conflicts;
   }
 
-  /// Gives the factor its best column; false where it has that already.
+  /// Gives the factor its best column; false if it already has it.
   bool improve(int factor) {
     counts_.remove(columns_[factor]);
     const std::vector<std::int64_t> conflicts = conflicts_of(factor);
@@ -130,10 +131,11 @@ class Search {
   bool even_ = false;
 };
 
-/// The same fraction with the first independent factors as the basic ones.
+/// The same fraction, with the first independent factors as basic factors.
 RegularFraction in_first_factors(const std::vector<ColumnBits>& columns, int basic) {
   RegularFraction fraction{basic, {}, std::vector<int>(columns.size(), 1)};
-  std::vector<std::pair<ColumnBits, ColumnBits>> reduced;  // a column, and its basic factors
+  std::vector<std::pair<ColumnBits, ColumnBits>> reduced;  // a column, and the product of basic
+                                                           // factors it equals
   for (ColumnBits rest : columns) {
     ColumnBits product = 0;
     for (const auto& [column, factors] : reduced) {
@@ -176,7 +178,7 @@ std::optional<RegularFraction> minimum_aberration(int factors, int basic,
       columns = search.columns();
       hits = 0;
     }
-    if (score == best && !even) ++hits;  // even starts nearly always end alike
+    if (score == best && !even) ++hits;  // even starts nearly always end at the same score
   }
   return in_first_factors(columns, basic);
 }

@@ -9,17 +9,17 @@ namespace {
 
 using Eigen::MatrixXd;
 
-/// The design of 36 runs of Plackett & Burman (1946): its first run, the others are its shifts.
+/// First row of the cyclic 36-run design of Plackett & Burman (1946).
 constexpr std::string_view kCyclic36 = "-+-+++---+++++-+++--+----+-+-++--+-";
 
 /// First rows of four circulant matrices A, B, C, D with AA' + BB' + CC' + DD' = n I.
 using FourRows = std::array<std::string_view, 4>;
 constexpr FourRows kCirculants92{"+--++---+-+--+-+---++--", "++-+-++-+--++--+-++-+-+",
                                  "+-+++++---+--+---+++++-", "+---+++++++--+++++++---"};
-/// A less I is skew.
+/// A - I is skew-symmetric.
 constexpr FourRows kSkewCirculants36{"+----++++", "+---+----", "+-+--+---", "++--+-+--"};
 
-/// Row i is the first row moved i places to the right.
+/// Row i is the first row shifted cyclically i places to the right.
 MatrixXd circulant(std::string_view first_row) {
   const auto n = static_cast<int>(first_row.size());
   MatrixXd matrix(n, n);
@@ -29,7 +29,7 @@ MatrixXd circulant(std::string_view first_row) {
   return matrix;
 }
 
-/// The array of Goethals & Seidel (1970): a Hadamard matrix of four circulants.
+/// The array of Goethals & Seidel (1970): a Hadamard matrix from four circulants.
 MatrixXd goethals_seidel(const FourRows& rows) {
   const MatrixXd a = circulant(rows[0]);
   const MatrixXd b = circulant(rows[1]).rowwise().reverse();
@@ -49,7 +49,7 @@ MatrixXd doubled(const MatrixXd& h) {
   return matrix;
 }
 
-/// A symmetric conference matrix C gives a Hadamard matrix of twice its order.
+/// The Hadamard matrix of order 2n from a symmetric conference matrix C of order n.
 MatrixXd paley_two(const MatrixXd& c) {
   const MatrixXd identity = MatrixXd::Identity(c.rows(), c.rows());
   MatrixXd matrix(2 * c.rows(), 2 * c.rows());
@@ -57,7 +57,7 @@ MatrixXd paley_two(const MatrixXd& c) {
   return matrix;
 }
 
-/// A column of 1 and a row of 1, -1, -1, ... around the cyclic part.
+/// Borders the core with a column of 1 and a row 1, -1, -1, ...
 MatrixXd bordered(const MatrixXd& core) {
   const Eigen::Index n = core.rows() + 1;
   MatrixXd matrix = -MatrixXd::Ones(n, n);

@@ -1,4 +1,4 @@
-// Square matrices with orthogonal columns, from which screening designs are cut.
+// Square matrices with orthogonal columns for screening designs.
 #pragma once
 
 #include <Eigen/Core>
@@ -6,9 +6,9 @@
 
 namespace doetune::doe {
 
-/// q x q matrix of the quadratic characters of GF(q): entry (i, j) is 1 where element j less
-/// element i is a square, -1 where it is none, 0 on the diagonal. Empty unless q is a power of an
-/// odd prime. Source: Paley (1933), On orthogonal matrices.
+/// q x q matrix of the quadratic characters of GF(q): entry (i, j) is 1 if (element j - element i)
+/// is a square, -1 if it is not, and 0 on the diagonal. Empty unless q is a power of an odd prime.
+/// Source: Paley (1933), On orthogonal matrices.
 std::optional<Eigen::MatrixXd> jacobsthal_matrix(int q);
 
 /// n x n matrix C with 0 on the diagonal, -1 or 1 elsewhere and C'C = (n - 1) I: symmetric for
@@ -18,15 +18,15 @@ std::optional<Eigen::MatrixXd> jacobsthal_matrix(int q);
 ///   Goethals & Seidel (1970), n = 36
 std::optional<Eigen::MatrixXd> conference_matrix(int n);
 
-/// Whether it is proven that none of even order n exists: for n = 2 (mod 4), n - 1 no sum of two
-/// squares, as 22, 34 and 58 (Belevitch 1950).
+/// Whether it is proven that none of even order n exists: for n = 2 (mod 4) if n - 1 is not a sum
+/// of two squares, e.g. 22, 34 and 58 (Belevitch 1950).
 bool no_conference_matrix(int n);
 
-/// The least order from n up of which conference_matrix has one.
+/// The smallest order >= n for which conference_matrix has a construction.
 int next_conference_order(int n);
 
-/// n x n matrix H of -1 and 1 with H'H = n I and a first column of 1. Empty where no construction
-/// is known here, which is for no multiple of 4 up to 112:
+/// n x n matrix H of -1 and 1 with H'H = n I and a first column of 1. Empty if no construction is
+/// implemented; all multiples of 4 up to 112 are covered:
 ///   Sylvester (1867), doubling
 ///   Paley (1933), n - 1 or n/2 - 1 a prime power
 ///   Plackett & Burman (1946), the cyclic design of 36 runs

@@ -1,5 +1,5 @@
-// Plackett-Burman designs: main effects of k factors in the least multiple of four above k, or any
-// larger one, from the columns of a Hadamard matrix.
+// Plackett-Burman designs: main effects of k factors from columns of a Hadamard matrix, in the
+// smallest multiple of four above k, or any larger one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ int asked_runs(const DesignRequest& request) {
   return runs;
 }
 
-/// n x k of -1 and 1, the last run all -1.
+/// n x k matrix of -1 and 1; the last run is all -1.
 Eigen::MatrixXd screening_columns(int n, int k) {
   if (n > kMaxScreeningRuns) {
     throw DesignError(fmt::format(
@@ -48,7 +48,7 @@ Eigen::MatrixXd screening_columns(int n, int k) {
   return columns * (-columns.row(n - 1)).asDiagonal();
 }
 
-/// The largest correlation of a main effect with an interaction of two other factors.
+/// The largest absolute correlation of a main effect with an interaction of two other factors.
 double largest_column_correlation(const Eigen::MatrixXd& x) {
   double largest = 0;
   for (Eigen::Index a = 0; a < x.cols(); ++a) {

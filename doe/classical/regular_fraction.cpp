@@ -7,7 +7,8 @@
 namespace doetune::doe {
 namespace {
 
-/// The product, over the runs, of basic columns of -1 and 1 (bit b of the run's number is 1).
+/// The value of a product of basic columns at a run; basic column b is 1 where bit b of the run is
+/// set.
 int value_at(ColumnBits column, int run) {
   const ColumnBits minus = column & ~static_cast<ColumnBits>(run);
   return std::popcount(minus) % 2 == 0 ? 1 : -1;
@@ -46,7 +47,7 @@ std::vector<std::int64_t> RegularFraction::word_lengths(int longest) const {
 }
 
 std::optional<int> RegularFraction::resolution() const {
-  // The shortest word of a linear code has at most one letter more than the basic factors.
+  // The minimum distance of a linear code exceeds the number of basic factors by at most one.
   const std::vector<std::int64_t> lengths =
       word_lengths(std::min(basic + 1, static_cast<int>(columns.size())));
   for (std::size_t j = 1; j < lengths.size(); ++j) {

@@ -1,4 +1,4 @@
-// Regular fractions of two-level factorials, and the search for the best of them.
+// Regular fractions of two-level factorials, and the search for the best one.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,17 +10,17 @@
 
 namespace doetune::doe {
 
-/// A column of a fraction of 2^m runs: bit b is set where basic column b is a factor of the
-/// product. 0 is the column of ones; products are exclusive ors.
+/// A column of a fraction of 2^m runs: bit b is set if basic column b is in the product. 0 is the
+/// column of ones; the product of columns is their exclusive or.
 using ColumnBits = std::uint32_t;
 
-/// Fractions have at most 2^16 runs.
+/// Limits fractions to 2^16 runs.
 constexpr int kMaxBasicFactors = 16;
 
 /// A product of factors (indices, ascending): main effect, two-factor interaction, ...
 using Effect = std::vector<int>;
 
-/// A fraction 2^(k-p) of m = k - p basic factors: factor f is signs[f] times the product of the
+/// A fraction 2^(k-p) with m = k - p basic factors: factor f is signs[f] times the product of the
 /// basic columns in columns[f].
 struct RegularFraction {
   int basic = 0;  ///< m: 2^m runs
@@ -31,7 +31,7 @@ struct RegularFraction {
   ColumnBits column(const Effect& effect) const;
   int sign(const Effect& effect) const;
 
-  /// 2^m x k of -1 and 1, the first basic column changing fastest.
+  /// 2^m x k matrix of -1 and 1, the first basic column changing fastest.
   Eigen::MatrixXd runs() const;
 
   /// Entry j is the number of products of j factors that are constant over the runs, for
@@ -42,14 +42,14 @@ struct RegularFraction {
   std::optional<int> resolution() const;
 };
 
-/// Counts of the products of j factors, j = 0 .. longest, by the column they have in common. The
-/// coefficients of prod_f (1 + t X^column(f)) in the group algebra of the columns.
+/// Numbers of products of j factors, j = 0 .. longest, for each column: the coefficients of prod_f
+/// (1 + t X^column(f)) in the group algebra of the columns.
 class EffectCounts {
  public:
   EffectCounts(int basic, int longest);
 
   void insert(ColumnBits column);
-  void remove(ColumnBits column);  ///< of one that was inserted
+  void remove(ColumnBits column);  ///< must have been inserted
   std::int64_t of(ColumnBits column, int factors) const { return counts_(column, factors); }
   int longest() const { return static_cast<int>(counts_.cols()) - 1; }
 
@@ -57,43 +57,42 @@ class EffectCounts {
   Eigen::Array<std::int64_t, Eigen::Dynamic, Eigen::Dynamic> counts_;  ///< 2^m x (longest + 1)
 };
 
-/// The effects of a model that a two-level design can determine: its terms without powers,
-/// "1" left out; all main effects where it has no terms.
+/// The effects of a model that a two-level design can estimate: its terms without powers and
+/// without "1"; all main effects if the model has no terms.
 std::vector<Effect> two_level_effects(const Model& model, int factors);
 
-/// A fraction of 2^m runs of k factors, k >= m, in which as few as can be of the effects share a
-/// column, and among those one of minimum aberration: the word-length pattern (A3, A4, ...) is the
-/// least in lexicographic order. Found by exchange of columns from several random starts, so the
-/// minimum is not proven; the tests hold it to the published patterns. Empty where k factors have
-/// no distinct columns (k >= 2^m).
-/// Source of the criterion: Fries & Hunter (1980); of the requirement set: Franklin & Bailey
-/// (1977).
+/// A fraction of k factors in 2^m runs, k >= m, in which the fewest effects share a column, and
+/// among those one of minimum aberration: its word-length pattern (A3, A4, ...) is
+/// lexicographically smallest. Found by column exchange from several random starts, so the minimum
+/// is not proven; the tests compare it with published patterns. Empty if k factors have no distinct
+/// columns (k >= 2^m).
+/// Sources: criterion, Fries & Hunter (1980); requirement set, Franklin & Bailey (1977).
 std::optional<RegularFraction> minimum_aberration(int factors, int basic,
                                                   const std::vector<Effect>& effects);
 
-/// Whether every two of the effects, and the mean, have different columns.
+/// Whether all effects and the mean have distinct columns.
 bool determines(const RegularFraction& fraction, const std::vector<Effect>& effects);
 
-/// q columns whose products (2^q - 1 of them) are confounded with the 2^q blocks. None is the
-/// column of a main effect; as few as can be are those of the effects, then of two-factor
-/// interactions, then of longer ones. Empty where main effects are bound to be confounded.
+/// q columns whose 2^q - 1 products are confounded with the 2^q blocks. They confound no main
+/// effect, and as few as possible of the effects, then of two-factor interactions, then of longer
+/// ones. Empty if main effects cannot be kept clear.
 std::optional<std::vector<ColumnBits>> block_columns(const RegularFraction& fraction, int q,
                                                      const std::vector<Effect>& effects);
 
-/// The same, but empty where an effect would be confounded with blocks.
+/// The same, but empty if any effect would be confounded with blocks.
 std::optional<std::vector<ColumnBits>> clear_block_columns(const RegularFraction& fraction, int q,
                                                            const std::vector<Effect>& effects);
 
-/// The fraction of fewest runs that has at least this resolution (the full factorial has any),
-/// determines the effects, and has 2^q blocks confounded with none of them. Empty where the search
-/// finds none of at most 2^16 runs.
+/// The smallest fraction that has at least this resolution (the full factorial has any), determines
+/// the effects, and has 2^q blocks that confound none of them. Empty if the search finds none with
+/// at most 2^16 runs.
 std::optional<RegularFraction> smallest_fraction(int factors, int resolution, int q,
                                                  const std::vector<Effect>& effects);
 
-/// All products of the columns, without the empty one.
+/// All products of one or more of the columns.
 std::vector<ColumnBits> products_of(const std::vector<ColumnBits>& columns);
 
-/// For every run of the fraction its block, from 1.
+/// The block of every run of the fraction, from 1.
 std::vector<int> blocks_of_runs(const RegularFraction& fraction,
                                 const std::vector<ColumnBits>& columns);
 

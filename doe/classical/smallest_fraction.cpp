@@ -6,8 +6,8 @@
 namespace doetune::doe {
 namespace {
 
-/// Whether so few runs have room for the resolution: the bound of Rao (1947) for the strength
-/// resolution - 1.
+/// Whether 2^basic runs can have the resolution by the Rao (1947) bound for orthogonal arrays of
+/// strength resolution - 1.
 bool has_room(int factors, int basic, int resolution) {
   const int strength = std::min(resolution, factors + 1) - 1;
   const int chosen_from = strength % 2 == 0 ? factors : factors - 1;

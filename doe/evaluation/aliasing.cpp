@@ -15,7 +15,7 @@ std::vector<std::string> column_names(const Model& model) {
   return names;
 }
 
-/// The columns of a model and of what it leaves out.
+/// The columns of a model and of the second-order terms it omits.
 NamedMatrix all_columns(const Model& model, const Eigen::MatrixXd& coded) {
   const Model missing = missing_second_order(model);
   NamedMatrix all{{}, column_names(model), {}};
@@ -25,7 +25,8 @@ NamedMatrix all_columns(const Model& model, const Eigen::MatrixXd& coded) {
   return all;
 }
 
-/// A column as whole numbers that equal columns share; its first nonzero entry made positive.
+/// A column rounded to integers, so that equal columns have equal keys; sign chosen so that its
+/// first nonzero entry is positive.
 std::vector<long> sign_free(const Eigen::VectorXd& column, bool& negative) {
   std::vector<long> key;
   for (const double x : column) key.push_back(std::lround(x / kSame));

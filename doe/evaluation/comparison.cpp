@@ -34,7 +34,7 @@ Value power_of(const FullEvaluation& full, const std::string& term) {
   return std::nullopt;
 }
 
-/// The rows of two designs but for the powers.
+/// A row of the comparison, except for those on power.
 struct Property {
   const char* name;
   int better;

@@ -1,4 +1,4 @@
-// Two designs side by side.
+// Side-by-side comparison of two designs.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ namespace doetune::doe {
 struct ComparisonRow {
   std::string name;  ///< with its unit: "D-efficiency, percent"
   std::optional<double> a, b;
-  int better = 0;  ///< 1: more is better, -1: less is, 0: neither
+  int better = 0;  ///< 1: larger is better, -1: smaller is better, 0: neither
 };
 
 /// Rows in reading order: size, efficiencies, prediction variances, aliasing, spread, and the power
-/// of every term that one of the two has.
+/// of every term in either design.
 std::vector<ComparisonRow> compare(const FullEvaluation& a, const FullEvaluation& b);
 
 }  // namespace doetune::doe

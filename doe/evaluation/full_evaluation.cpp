@@ -22,7 +22,7 @@ Eigen::VectorXd variances(const Model& model, const Eigen::MatrixXd& points,
   return (f * inverse).cwiseProduct(f).rowwise().sum();
 }
 
-/// What a fraction 0, 1/20 ... 1 of the region does not exceed, from the variances at a sample.
+/// Quantiles 0, 1/20 ... 1 of the variances at a sample; the last is `maximum`.
 std::vector<double> quantiles(Eigen::VectorXd d, double maximum) {
   std::sort(d.begin(), d.end());
   std::vector<double> found;

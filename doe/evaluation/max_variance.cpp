@@ -38,7 +38,7 @@ Exponents sum(Exponents a, const Exponents& b) {
   return a;
 }
 
-/// The exponents of all products of two columns; empty where they are too many.
+/// The exponents of all products of two columns; empty if there are too many.
 std::vector<Exponents> products(const std::vector<Exponents>& powers) {
   const std::set<Exponents> once(powers.begin(), powers.end());
   std::set<Exponents> found;
@@ -59,7 +59,7 @@ double combination_count(const std::vector<Factor>& factors) {
   return count;
 }
 
-/// The prediction variance as one polynomial in the numeric factors for every combination of
+/// The prediction variance as one polynomial in the numeric factors for each combination of
 /// categorical levels.
 class VariancePolynomials {
  public:
@@ -96,7 +96,7 @@ class VariancePolynomials {
     }
     std::vector<Eigen::VectorXd> all;
     for (Eigen::VectorXd x : combinations) {
-      for (const int f : numeric_) x[f] = 1;  // leaves the contrasts' part of every column
+      for (const int f : numeric_) x[f] = 1;  // leaves the contrast part of every column
       const Eigen::RowVectorXd contrasts = model_.row(x);
       Eigen::VectorXd& a = all.emplace_back(Eigen::VectorXd::Zero(monomials_.size()));
       for (int j = 0; j < p; ++j) {
@@ -111,13 +111,13 @@ class VariancePolynomials {
   Monomials monomials_;
 };
 
-/// The largest variance at allowed points, by trying them.
+/// Searches for the largest variance at allowed points.
 class AllowedSearch {
  public:
   AllowedSearch(const Model& model, const Region& region, const Eigen::MatrixXd& inverse)
       : model_(model), region_(region), inverse_(inverse) {}
 
-  /// Over a sample of points and, from the best of them, by steps along one factor.
+  /// Searches a sample of points, then climbs by steps in one or two factors from the best of them.
   MaxVariance sampled(int points, bool climb) const {
     const Eigen::MatrixXd sample = region_sample(model_.factors(), region_, points);
     std::vector<std::pair<double, Eigen::Index>> order;
@@ -146,7 +146,7 @@ class AllowedSearch {
     return f * inverse_ * f.transpose();
   }
 
-  /// What a factor can be moved to: every level, or the settings about a step away.
+  /// The values a factor can move to: all levels, or the settings about a step away.
   std::vector<double> moves(const Factor& factor, double from, double step) const {
     if (factor.is_categorical()) return coded_settings(factor);
     std::vector<double> values{std::max(-1.0, from - step), std::min(1.0, from + step)};
@@ -155,7 +155,8 @@ class AllowedSearch {
     return values;
   }
 
-  /// The points with one factor moved, or two: along a limit on their sum one alone cannot move.
+  /// The points with one or two factors moved: along a constraint on their sum one factor alone
+  /// cannot move.
   std::vector<Eigen::VectorXd> neighbours(const Eigen::VectorXd& x, double step) const {
     std::vector<Eigen::VectorXd> around{x};
     for (Eigen::Index f = 0; f < x.size(); ++f) {

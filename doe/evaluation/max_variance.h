@@ -1,4 +1,4 @@
-// The largest prediction variance of a design over a region, with proof.
+// The largest prediction variance of a design over a region, with a proven upper bound.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,27 +8,27 @@
 
 namespace doetune::doe {
 
-/// The largest d(x) = f(x)' (X'X)^-1 f(x) over a region: the variance of a predicted mean in
-/// units of the error variance, from which G-efficiency is 100 p / (n max d).
+/// The maximum of d(x) = f(x)' (X'X)^-1 f(x) over a region: the variance of a predicted mean in
+/// units of the error variance. The G-efficiency is 100 p / (n max d).
 struct MaxVariance {
   double value = 0;        ///< the largest found, at `at`
-  double upper_bound = 0;  ///< nowhere is it larger, rounding included
-  Eigen::VectorXd at;      ///< coded; empty where no allowed point was found
+  double upper_bound = 0;  ///< proven upper bound, rounding included
+  Eigen::VectorXd at;      ///< coded; empty if no allowed point was found
   bool proven = false;     ///< upper_bound <= value (1 + relative_gap)
 };
 
 /// Continuous factors take any value in [-1, 1] coded, all others their settings. Over a box of up
-/// to some ten factors the maximum is proven within seconds: d is a polynomial in the numeric
+/// to about ten factors the maximum is proven within seconds: d is a polynomial in the numeric
 /// factors for every combination of categorical levels, and polynomial_maximum finds the largest of
-/// them all. Where time is up first, [value, upper_bound] brackets it.
+/// all. If the time limit is reached first, [value, upper_bound] brackets the maximum.
 ///
-/// With constraints all combinations are tried where there are at most 65,536; otherwise
-/// `upper_bound` is the one over the box and `value` the largest at allowed points that were
-/// searched, so it is proven only where the maximum over the box is allowed. A design whose
-/// polynomials have over 4,000,000 coefficients has the bound sum |(X'X)^-1| only, as no column
-/// exceeds 1.
+/// With constraints all combinations are tried if there are at most 65,536. Otherwise `upper_bound`
+/// is the bound over the box and `value` the largest at the allowed points searched, so the maximum
+/// is proven only if the maximiser over the box is allowed. For polynomials with over 4,000,000
+/// coefficients the only bound is sum |(X'X)^-1|, since no column exceeds 1.
 ///
-/// `inverse_information` is (X'X)^-1, p x p, finite. The same on any machine where it is proven.
+/// `inverse_information` is (X'X)^-1, p x p, finite. Results that are proven are the same on every
+/// machine.
 MaxVariance max_variance(const Model& model, const Region& region,
                          const Eigen::MatrixXd& inverse_information, double relative_gap = 1e-6,
                          double time_limit_s = 10);

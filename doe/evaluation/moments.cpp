@@ -10,15 +10,15 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kMomentPoints = 1 << 16;
-constexpr double kMomentWork = 2e10;  ///< multiplications: fewer points for over 550 columns
+constexpr double kMomentWork = 2e10;  ///< multiplications: fewer points above 550 columns
 constexpr int kRowsAtOnce = 1 << 10;
 
-/// What a column does with one factor: its power, or 1 + its contrast; 0: nothing.
+/// The factor's part in a column: its power, or 1 + its contrast; 0: not in the column.
 int part(const Model& model, const ModelColumn& column, std::size_t f) {
   return column.contrasts[f] >= 0 ? 1 + column.contrasts[f] : model.terms()[column.term].powers[f];
 }
 
-/// Mean of x^power over [-1, 1], or over settings where there are any.
+/// Mean of x^power over the settings, or over [-1, 1] if there are none.
 double power_mean(int power, const std::vector<double>& settings) {
   if (settings.empty()) return power % 2 == 1 ? 0 : 1.0 / (power + 1);
   double sum = 0;
@@ -26,7 +26,7 @@ double power_mean(int power, const std::vector<double>& settings) {
   return sum / static_cast<double>(settings.size());
 }
 
-/// Means of products of two powers 0 .. highest.
+/// Means of products of two powers, each 0 .. highest.
 Eigen::MatrixXd power_means(const Factor& factor, int highest) {
   const std::vector<double> settings = coded_settings(factor);
   Eigen::MatrixXd means(highest + 1, highest + 1);
@@ -39,7 +39,7 @@ Eigen::MatrixXd power_means(const Factor& factor, int highest) {
   return means;
 }
 
-/// Means over L levels of products of two of: 1, and the L - 1 sum-to-zero contrasts.
+/// Means over L levels of products of two of: 1 and the L - 1 sum-to-zero contrasts.
 Eigen::MatrixXd contrast_means(std::size_t level_count) {
   const auto levels = static_cast<Eigen::Index>(level_count);
   Eigen::MatrixXd z(levels, levels);

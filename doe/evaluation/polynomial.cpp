@@ -28,7 +28,7 @@ double bisected(const Eigen::VectorXd& coefficients, double low, double high) {
   return (low + high) / 2;
 }
 
-/// Roots on [low, high], ascending, found between the roots of the derivative.
+/// Roots on [low, high], ascending, found by bisection between the roots of the derivative.
 std::vector<double> roots(const Eigen::VectorXd& coefficients, double low, double high) {
   const Eigen::Index degree = coefficients.size() - 1;
   if (degree < 1) return {};

@@ -1,4 +1,4 @@
-// Polynomials of several variables, as lists of coefficients.
+// Polynomials of several variables, stored as lists of coefficients.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,8 +7,8 @@
 
 namespace doetune::doe {
 
-/// A set of monomials x_1^e_1 ... x_k^e_k that holds every divisor of its members, so that a
-/// polynomial over it stays over it when variables are shifted or scaled.
+/// A set of monomials x_1^e_1 ... x_k^e_k that contains every divisor of its members, so that
+/// shifting or scaling variables introduces no new monomial.
 class Monomials {
  public:
   struct Power {
@@ -16,24 +16,24 @@ class Monomials {
     int exponent;  ///< from 1
   };
 
-  /// The smallest such set that holds the given exponents (each of length `variables`).
+  /// The smallest such set that contains the given exponents (each of length `variables`).
   Monomials(int variables, const std::vector<std::vector<int>>& exponents);
 
   int size() const { return static_cast<int>(powers_.size()); }
   int variables() const { return variables_; }
   int degree() const { return degree_; }  ///< highest exponent of one variable
 
-  /// The powers that make up a monomial; the constant has none. Monomial 0 is the constant.
+  /// The powers in a monomial. Monomial 0 is the constant, which has none.
   const std::vector<Power>& powers(int monomial) const { return powers_[monomial]; }
 
-  /// The index of a monomial; -1 where it is not in the set.
+  /// The index of a monomial, or -1 if it is not in the set.
   int find(const std::vector<int>& exponents) const;
 
-  /// From the coefficients of a(x) those of b(t) = a(center + half_width t), in place.
+  /// Replaces the coefficients of a(x) by those of b(t) = a(center + half_width t).
   void recenter(Eigen::VectorXd& coefficients, const Eigen::VectorXd& center,
                 const Eigen::VectorXd& half_width) const;
 
-  /// The coefficients 0 .. degree() of the polynomial along one variable through x.
+  /// The coefficients 0 .. degree() of the univariate polynomial along one variable through x.
   Eigen::VectorXd along(const Eigen::VectorXd& coefficients, const Eigen::VectorXd& x,
                         int variable) const;
 
@@ -45,14 +45,14 @@ class Monomials {
   int degree_ = 0;
   std::map<std::vector<int>, int> index_;
   std::vector<std::vector<Power>> powers_;
-  /// Per variable: the monomials that differ in its exponent only, ascending, two or more.
+  /// Per variable: groups of two or more monomials that differ only in its exponent, ascending.
   std::vector<std::vector<std::vector<int>>> fibers_;
 };
 
-/// The value of a polynomial sum c_j x^j.
+/// The value of the polynomial sum c_j x^j.
 double polynomial_value(const Eigen::VectorXd& coefficients, double x);
 
-/// Where a polynomial sum c_j x^j is largest on [low, high].
+/// The maximiser of the polynomial sum c_j x^j on [low, high].
 double largest_at(const Eigen::VectorXd& coefficients, double low, double high);
 
 }  // namespace doetune::doe

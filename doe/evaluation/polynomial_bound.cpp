@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kAscentSteps = 12;
 
-/// The largest value of slope t + curvature t^2 / 2 on [-1, 1].
+/// The maximum of slope t + curvature t^2 / 2 on [-1, 1].
 double parabola_maximum(double slope, double curvature) {
   if (-curvature > std::abs(slope)) return -slope * slope / (2 * curvature);
   return std::abs(slope) + curvature / 2;
@@ -22,8 +22,8 @@ int total_degree(const std::vector<Monomials::Power>& powers) {
   return degree;
 }
 
-/// The second derivatives at the centre, with what higher terms can add to the diagonal of any
-/// second-derivative matrix over the box: where the sum is negative definite, so are they all.
+/// The Hessian at the centre, and a diagonal bound on the higher-order terms: if center +
+/// diag(radius) is negative definite, so is the Hessian throughout the box.
 struct SecondDerivatives {
   Eigen::MatrixXd center;
   Eigen::VectorXd radius;
@@ -49,14 +49,15 @@ SecondDerivatives second_derivatives(const Monomials& monomials,
   return h;
 }
 
-/// A variable that the polynomial does not depend on has no curvature, and needs none.
+/// Gives a variable that does not occur in the polynomial a curvature of -1, so that h can be
+/// factorised.
 void fill_absent(Eigen::MatrixXd& h) {
   for (Eigen::Index i = 0; i < h.rows(); ++i) {
     if (h.col(i).isZero(0)) h(i, i) = -1;
   }
 }
 
-/// One Newton step for the variables that are not held at an end of their range by the slope.
+/// One Newton step for the variables that the slope does not hold at an end of their range.
 void newton_step(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope,
                  Eigen::VectorXd& t) {
   Eigen::MatrixXd h = curvature;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kClimbs = 32;
 constexpr int kMaxSweeps = 100;
-constexpr int kMaxGridPoints = 6561;  // 3^8, over all polynomials
-constexpr int kMinGridPoints = 27;    // of each
+constexpr int kMaxGridPoints = 6561;  // 3^8, for all polynomials together
+constexpr int kMinGridPoints = 27;    // for each polynomial
 
 struct Box {
   int which = 0;
@@ -56,7 +56,7 @@ class Search {
   bool continuous(int v) const { return p_.settings[v].empty(); }
   double target() const { return best_.value + gap_ * std::abs(best_.value); }
 
-  /// Keeps a point where it is the best so far.
+  /// Records a point if it is the best so far.
   void offer(int which, const Eigen::VectorXd& x) {
     const double value = p_.monomials.value(p_.coefficients[which], x);
     if (value <= best_.value) return;
@@ -65,7 +65,7 @@ class Search {
     best_.at = x;
   }
 
-  /// The point with one variable moved to where the polynomial is largest along it.
+  /// Moves one variable to the maximiser along its line.
   void move_along(int which, int v, Eigen::VectorXd& x) const {
     const Eigen::VectorXd line = p_.monomials.along(p_.coefficients[which], x, v);
     if (continuous(v)) {
@@ -88,8 +88,8 @@ class Search {
     offer(which, x);
   }
 
-  /// Climbs from the best points of the grid of low, middle and high values, or where that is
-  /// large of a random part of it.
+  /// Climbs from the best points of a grid of low, middle and high values, or of random grid points
+  /// if the grid is large.
   void climb_from_grid() {
     struct Start {
       double value;
@@ -123,7 +123,7 @@ class Search {
     return p_.settings[v][(p_.settings[v].size() - 1) * static_cast<std::size_t>(third) / 2];
   }
 
-  /// All there is to search: of a variable that appears in even powers only, one half.
+  /// The whole search domain; of a variable with even powers only, one half suffices.
   Box whole(int which) {
     Box box;
     box.which = which;
@@ -142,7 +142,7 @@ class Search {
     return box;
   }
 
-  /// What the terms with odd powers of a variable, and their slopes, add up to at most.
+  /// An upper bound on the sum of the terms with odd powers of a variable, and of their slopes.
   double odd_part(int which, int v) const {
     double sum = 0;
     for (int m = 0; m < p_.monomials.size(); ++m) {
@@ -190,9 +190,9 @@ class Search {
 
   void close(double bound) { settled_ = std::max(settled_, bound); }
 
-  /// Where a slope keeps its sign over the box, or a curvature is positive, the maximum lies at an
-  /// end of that variable. Of a continuous variable an end counts only where its range ends too: a
-  /// maximum over the whole range cannot lie at the others.
+  /// If a slope keeps its sign over the box, or a curvature is positive, the maximum lies at an end
+  /// of that variable. For a continuous variable only an end of its whole range counts: a maximum
+  /// over the whole range cannot lie at an interior end.
   bool move_to_ends(const Box& box, const PolynomialBounds& bounds) {
     const double degree = p_.monomials.degree();
     for (int v = 0; v < variables(); ++v) {

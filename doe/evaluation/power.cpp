@@ -8,7 +8,7 @@
 namespace doetune::doe {
 namespace {
 
-// Boost 1.74 is wrong at lambda 0, where the power is alpha, and counts terms up to lambda / 2 in
+// Boost 1.74 is wrong at lambda = 0, where the power is alpha, and counts terms up to lambda / 2 in
 // an int.
 constexpr double kNoLambda = 1e-12;
 constexpr double kMaxLambda = 1e9;
@@ -17,7 +17,7 @@ double power(int columns, int error_runs, double lambda, double alpha) {
   if (lambda < kNoLambda) return alpha;
   const boost::math::fisher_f central(columns, error_runs);
   const double critical = quantile(complement(central, alpha));
-  // Missing it would take an error estimate so much too large that the power is 1 to nine digits.
+  // A non-rejection would need an error estimate so large that the power is 1 to nine digits.
   const double certain = critical * columns * (10 + 400.0 / error_runs) + 200;
   if (lambda > std::min(certain, kMaxLambda)) return 1;
   return cdf(complement(boost::math::non_central_f(columns, error_runs, lambda), critical));

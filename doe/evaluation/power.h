@@ -1,4 +1,4 @@
-// The chance to find an effect of a given size.
+// Statistical power to detect an effect of a given size.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,12 +12,12 @@ namespace doetune::doe {
 
 struct TermPower {
   std::string term;
-  std::optional<double> power;  ///< empty where no run is left to estimate the error from
+  std::optional<double> power;  ///< empty if there are no degrees of freedom for error
 };
 
-/// The power of the F test of every term but the intercept: the probability, at significance level
-/// alpha, to find coefficients of `effect` error standard deviations in coded units (of a term with
-/// several contrasts: effect, -effect, effect ...):
+/// The power of the F test of every term except the intercept: the probability, at significance
+/// level alpha, to detect coefficients of `effect` error standard deviations in coded units (for a
+/// term with several contrasts: effect, -effect, effect ...):
 ///
 ///   P(F' > F_{1-alpha; q, n-p}),  F' noncentral F with q, n - p degrees of freedom and
 ///   lambda = b' [V_tt]^-1 b,  V = (X'X)^-1, q columns in the term, b in error standard deviations.

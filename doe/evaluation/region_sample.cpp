@@ -20,7 +20,7 @@ std::vector<int> first_primes(std::size_t count) {
   return primes;
 }
 
-/// The digits of a whole number in a base, mirrored at the point: in [0, 1).
+/// The base-b digits of an integer mirrored at the radix point (van der Corput), in [0, 1).
 double radical_inverse(int number, int base) {
   double value = 0;
   for (double digit_worth = 1.0 / base; number > 0; number /= base, digit_worth /= base) {
@@ -29,7 +29,7 @@ double radical_inverse(int number, int base) {
   return value;
 }
 
-/// A number in [0, 1) as a coded value of a factor with these settings (none: continuous).
+/// Maps a number in [0, 1) to a coded value of a factor with these settings (none: continuous).
 double coded_value(double unit, const std::vector<double>& settings) {
   if (settings.empty()) return 2 * unit - 1;
   const auto count = static_cast<double>(settings.size());

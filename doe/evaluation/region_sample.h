@@ -1,4 +1,4 @@
-// Points that stand for a region.
+// Quasi-random sample of the allowed points of a region.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,18 +9,17 @@
 
 namespace doetune::doe {
 
-/// The coded values that a discrete, integer or categorical factor can take, ascending; of a
-/// continuous factor none.
+/// The coded values of a discrete, integer or categorical factor, ascending; empty for a continuous
+/// factor.
 std::vector<double> coded_settings(const Factor& factor);
 
-/// Whether no factor is continuous and all settings have at most `most` combinations.
+/// Whether no factor is continuous and there are at most `most` combinations of settings.
 bool few_combinations(const std::vector<Factor>& factors, int most);
 
 /// Allowed coded points (m x k), the same at every call. With few_combinations(factors, points)
-/// every one of them once; otherwise the allowed ones among the
-/// first of a quasi-random sequence, until `points` are found (fewer where under one point in 64 is
-/// allowed). Each continuous factor is uniform on [-1, 1], each other factor uniform over its
-/// settings.
+/// each of them once; otherwise the allowed ones among the first points of a quasi-random sequence,
+/// until `points` are found (fewer if under one point in 64 is allowed). Continuous factors are
+/// uniform on [-1, 1], other factors uniform over their settings.
 ///
 /// Source of the sequence: Halton (1960), Numerische Mathematik 2, 84-90.
 Eigen::MatrixXd region_sample(const std::vector<Factor>& factors, const Region& region, int points);

@@ -19,15 +19,15 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kMaxCandidates = 6561;  // 3^8
-constexpr double kGapWanted = 1e-5;   // relative gap between the bound and what was attained
+constexpr double kGapWanted = 1e-5;   // relative gap between the bound and the value attained
 constexpr double kEnoughLinear = 1e-4;
 constexpr int kMaxApproximatePasses = 100;
 constexpr int kMaxMultiplications = 2000;
 constexpr int kMaxMirrored = 6;
 constexpr double kMinWeight = 1e-12;
 
-/// As many values of a factor as the model can tell apart, spread as optimal measures like them:
-/// the extremes of a Chebyshev polynomial, which for one power are the ends.
+/// As many values of a factor as the model can distinguish, at the extrema of a Chebyshev
+/// polynomial, where optimal measures tend to have their support; for one power, the two ends.
 std::vector<double> first_values(const Model& model, std::size_t f) {
   const std::vector<double> settings = coded_settings(model.factors()[f]);
   if (model.factors()[f].is_categorical()) return settings;
@@ -45,8 +45,8 @@ std::vector<double> first_values(const Model& model, std::size_t f) {
   return {values.begin(), values.end()};
 }
 
-/// Every combination of the first values where they are few enough, random ones otherwise, and
-/// where the region is not a box a sample of it.
+/// All combinations of the first values if there are few enough, otherwise random ones; for a
+/// region that is not a box, a sample of the region.
 Eigen::MatrixXd first_candidates(const Model& model, const Region& region) {
   const std::vector<Factor>& factors = model.factors();
   std::vector<std::vector<double>> values;
@@ -78,7 +78,7 @@ Eigen::MatrixXd first_candidates(const Model& model, const Region& region) {
   return all;
 }
 
-/// A measure over candidate points whose weights make |M| as large as possible.
+/// A measure on candidate points whose weights maximise |M|.
 class Measure {
  public:
   Measure(const Model& model, const Eigen::MatrixXd& points)
@@ -87,7 +87,7 @@ class Measure {
         weights_(
             Eigen::VectorXd::Constant(points.rows(), 1.0 / static_cast<double>(points.rows()))) {}
 
-  /// M^-1; false where M has none.
+  /// Computes M^-1; false if M is singular.
   bool invert() {
     const Eigen::MatrixXd m = f_.transpose() * weights_.asDiagonal() * f_;
     const Eigen::LDLT<Eigen::MatrixXd> ldlt(m);
@@ -104,8 +104,8 @@ class Measure {
   double columns() const { return static_cast<double>(f_.cols()); }
   const Eigen::MatrixXd& inverse() const { return inverse_; }
 
-  /// Adds a point, without weight, and if wanted its images under changes of sign of continuous
-  /// factors: models that do not tell signs apart have best measures that do not either.
+  /// Adds a point with zero weight, and if `mirrored` its reflections in continuous factors: for
+  /// models that are symmetric in sign an optimal measure is symmetric as well.
   void add(const Eigen::VectorXd& point, bool mirrored) {
     std::vector<std::vector<double>> values;
     for (Eigen::Index f = 0; f < point.size(); ++f) {
@@ -123,8 +123,8 @@ class Measure {
     }
   }
 
-  /// Exchanges weight until no candidate has a variance much over p, or `go_on` says no. False
-  /// where the matrix became singular.
+  /// Exchanges weight until no candidate's variance exceeds p by much, or `go_on` returns false.
+  /// Returns false if the matrix became singular.
   template <typename GoOn>
   bool improve(RandomStream& random, GoOn go_on) {
     for (int pass = 0; pass < kMaxApproximatePasses; ++pass) {
@@ -135,12 +135,13 @@ class Measure {
     return invert();
   }
 
-  /// T = tr(M^-1 L) and, as the matrix of a quadratic form in f, phi.
+  /// T = tr(M^-1 L), and phi as the matrix of a quadratic form in f.
   double trace(const Eigen::MatrixXd& l) const { return inverse_.cwiseProduct(l).sum(); }
   Eigen::MatrixXd phi(const Eigen::MatrixXd& l) const { return inverse_ * l * inverse_; }
 
-  /// Multiplies weights by sqrt(phi / T) until no candidate's phi is much over T, or `go_on` says
-  /// no. Candidates without weight get a little first. False where the matrix became singular.
+  /// Multiplies weights by sqrt(phi / T) until no candidate's phi exceeds T by much, or `go_on`
+  /// returns false. Candidates without weight first get a small one. Returns false if the matrix
+  /// became singular.
   template <typename GoOn>
   bool multiply(const Eigen::MatrixXd& l, GoOn go_on) {
     weights_ = weights_.cwiseMax(0.1 / static_cast<double>(weights_.size()));
@@ -156,7 +157,7 @@ class Measure {
   }
 
  private:
-  /// Exchanges weight between every point that has some and the points of largest variance.
+  /// Exchanges weight between every support point and the points of largest variance.
   void exchange(RandomStream& random) {
     std::vector<int> order(static_cast<std::size_t>(f_.rows()));
     std::iota(order.begin(), order.end(), 0);
@@ -173,8 +174,8 @@ class Measure {
     }
   }
 
-  /// Moves the weight from one point to another that makes |M| largest: with variances a, b and
-  /// covariance c the determinant changes by 1 + w (b - a) - w^2 (a b - c^2).
+  /// Moves the amount w of weight from one point to another that maximises |M|: with variances a, b
+  /// and covariance c the determinant changes by the factor 1 + w (b - a) - w^2 (a b - c^2).
   void move_weight(int from, int to) {
     if (from == to || weights_[from] + weights_[to] <= 0) return;
     const Eigen::VectorXd v_from = inverse_ * f_.row(from).transpose();
@@ -213,15 +214,15 @@ bool is_full_quadratic(const Model& model) {
                              quadratic.terms().end());
 }
 
-/// The full quadratic in k factors on the cube. By symmetry a best measure is uniform over the
-/// points of {-1, 0, 1}^k with j entries other than 0, of weight w_j. With u = E x_a^2 and
-/// v = E x_a^2 x_b^2 of it, r = u - v and q = r + k (v - u^2),
+/// The full quadratic model in k factors on the cube. By symmetry some optimal measure is uniform,
+/// for each j, over the points of {-1, 0, 1}^k with j nonzero entries, with total weight w_j. With
+/// its moments u = E x_a^2 and v = E x_a^2 x_b^2, r = u - v and q = r + k (v - u^2),
 ///
 ///   |M| = u^k v^(k(k-1)/2) r^(k-1) q
 ///   d = 1 + sum s_i / u + sum_{i<j} s_i s_j / v + (s - u)' S^-1 (s - u),  s_i = x_i^2
 ///
-/// with S = r I + (v - u^2) J. As d is convex in every s_i, it is largest where all are 0 or 1: the
-/// bound needs the k + 1 values of d at those only, and is exact for any k.
+/// with S = r I + (v - u^2) J. Since d is convex in every s_i, it is largest where each is 0 or 1:
+/// the bound needs only the k + 1 values of d there, and is exact for any k.
 ApproximateBound quadratic_d_bound(int k) {
   constexpr int kMaxSteps = 1'000'000;
   const double p = (k + 1) * (k + 2) / 2.0;
@@ -234,7 +235,7 @@ ApproximateBound quadratic_d_bound(int k) {
     const double v = k == 1 ? 0 : (weights * pairs).sum() / (k * (k - 1) / 2.0);
     const double r = u - v;
     const double q = r + k * (v - u * u);
-    const Eigen::ArrayXd off = j - k * u;  // sum of s - u; their squares sum to the line below
+    const Eigen::ArrayXd off = j - k * u;  // sum of s - u; the sum of squares follows
     const Eigen::ArrayXd off_squared = j * (1 - u) * (1 - u) + (k - j) * u * u;
     Eigen::ArrayXd d = 1 + j / u + (off_squared - (v - u * u) / q * off.square()) / r;
     if (k > 1) d += pairs / v;

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kMaxRuns = 100'000;
 constexpr int kSpareWholePlots = 2;
-constexpr double kCostRounding = 1e-9;  ///< of a quotient of costs
+constexpr double kCostRounding = 1e-9;  ///< rounding tolerance of a quotient of costs
 
-/// Rounded up, so that a budget of what is printed suffices.
+/// Rounded up, so that a budget of the printed duration suffices.
 std::string duration_text(double seconds) {
   const auto [unit, name] = seconds < 120    ? std::pair(1.0, "s")
                             : seconds < 7200 ? std::pair(60.0, "min")
@@ -32,7 +32,7 @@ std::string text_of(const Allocation& allocation) {
   return fmt::format("{} runs in {} whole plots", allocation.runs, allocation.whole_plots);
 }
 
-/// The runs of each replicate that the budget pays for beside so many changes.
+/// The runs per replicate that the budget allows with this many whole plots.
 int affordable_runs(const DesignOptions& options, int whole_plots) {
   const double left =
       *options.budget_s / options.replicates - whole_plots * options.change_cost_s.value_or(0);
@@ -66,7 +66,7 @@ bool will_do(const DesignOptions& options, const Needs& needs, const Allocation&
         plots, needs.whole_plots, needs.whole_plots));
   }
   const Allocation least{std::max(needs.runs(), plots), plots};
-  const bool chosen = options.runs || !options.budget_s;  // not by what the budget pays for
+  const bool chosen = options.runs || !options.budget_s;  // not derived from the budget
   if (chosen && allocation.runs < needs.runs()) {
     throw DesignError(fmt::format(
         "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",

@@ -1,4 +1,4 @@
-// How many runs, and changes of the hard-to-change factors, a request asks for and can pay for.
+// The number of runs and whole plots of a request, from its options and its budget.
 #pragma once
 
 #include <algorithm>
@@ -9,57 +9,58 @@
 
 namespace doetune::doe {
 
-/// Runs beyond the model's terms, where their number is left open.
+/// Runs beyond the number of model terms if the request gives no number of runs.
 inline constexpr int kSpareRuns = 5;
 
-/// How long a search may take, where that is left open.
+/// Time limit of a search if the request gives none.
 inline constexpr double kTimeLimit_s = 10;
 
-/// Runs that are part of the design whatever is found: at the centre, in turn at every combination
-/// of categorical levels, and in every block.
+/// The centre runs, which are part of every design. They cycle through the combinations of
+/// categorical levels and through the blocks.
 std::vector<DesignPoint> center_points(const DesignRequest& request);
 
-/// So many runs in so many whole plots, of one replicate.
+/// Number of runs and of whole plots of one replicate.
 struct Allocation {
   int runs = 0;
-  int whole_plots = 0;  ///< 0: none, every run on its own
+  int whole_plots = 0;  ///< 0: none, every run is independent
 };
 
-/// What the model takes.
+/// Minimum requirements of the model.
 struct Needs {
-  int coefficients = 1;  ///< as many runs at least, earlier ones included
+  int coefficients = 1;  ///< minimum number of runs, including earlier ones
   int earlier_runs = 0;
-  int usual_runs = 1;   ///< where the request leaves their number open
-  int whole_plots = 0;  ///< as many at least; 0: the runs are in none
+  int usual_runs = 1;   ///< default if the request gives none
+  int whole_plots = 0;  ///< minimum number; 0: the runs are not in whole plots
 
   int runs() const { return std::max(coefficients - earlier_runs, 1); }
 };
 
-/// Whether the runs are to be in whole plots: where a factor is hard to change; but runs that are
-/// added to earlier ones only where whole_plots says how.
+/// Whether the runs are to be in whole plots: if a factor is hard to change. When runs are added to
+/// earlier ones, only if whole_plots is given.
 bool in_whole_plots(const DesignRequest& request);
 
-/// The request of one replicate: with its share of the runs and whole plots. Throws DesignError
-/// where they are no multiple of the replicates.
+/// The request for one replicate, with its fraction of the runs and whole plots. Throws DesignError
+/// if these are not multiples of the number of replicates.
 DesignRequest one_replicate(const DesignRequest& request);
 
-/// The columns of the model that the hard-to-change factors alone determine, the intercept among
-/// them: as many whole plots are the fewest with which the model can be estimated.
+/// The number of model columns that depend on hard-to-change factors only, including the intercept:
+/// the minimum number of whole plots with which the model can be estimated.
 int fewest_whole_plots(const Model& model);
 
-/// Throws DesignError for options of costs and whole plots that do not go together.
+/// Throws DesignError for inconsistent options of costs and whole plots.
 void check_costs(const DesignRequest& request);
 
-/// The allocations to choose from, ascending in whole plots. Each has the runs that are asked for,
-/// or all that the budget pays for, or else the usual ones:
+/// The possible allocations, ascending in whole plots. Each has the requested runs, or all that the
+/// budget allows, or the default number:
 ///
 ///   replicates (runs run_cost + whole_plots change_cost) <= budget.
 ///
-/// There are several only where whole plots are limited by their cost alone; without cost or number
-/// there are two beyond the fewest. Throws DesignError where none will do, saying what would.
+/// There are several only if whole plots are limited by cost alone; with neither a cost nor a
+/// number given there is one, with up to two whole plots beyond the minimum. Throws DesignError if
+/// none is feasible, stating what would be.
 std::vector<Allocation> allocations(const DesignOptions& options, const Needs& needs);
 
-/// What all replicates of a design cost, in words; empty where run_cost is not given.
+/// The cost of all replicates of a design as text; empty if run_cost is not given.
 std::string cost_note(const DesignOptions& options, const Allocation& allocation);
 
 }  // namespace doetune::doe

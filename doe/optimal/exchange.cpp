@@ -10,11 +10,11 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kMaxExchangePasses = 200;
-constexpr int kRefactorEvery = 8;  ///< passes, and after the first, which may start near singular
+constexpr int kRefactorEvery = 8;  ///< passes; also after the first, which may start near singular
 
 bool due(int passes) { return passes == 1 || passes % kRefactorEvery == 0; }
 
-/// Keeps eight lanes busy with tasks.
+/// Keeps all eight lanes busy with tasks.
 class Lockstep {
  public:
   Lockstep(const ExchangeProblem& problem, double tolerance, const ExchangeTasks& tasks)

@@ -1,4 +1,4 @@
-// Compiled three times over, for the widest vectors the processor has: see DOETUNE_WIDEST.
+// Inner loops of the coordinate exchange, compiled for three vector widths: see DOETUNE_WIDEST.
 #include "doe/optimal/exchange_batch.h"
 
 #include "doe/optimal/line_search.h"
@@ -7,15 +7,15 @@ namespace doetune::doe {
 
 namespace {
 
-/// So little that it changes no design, and enough to start from a singular one.
+/// Small enough not to change a design, large enough to start from a singular one.
 constexpr double kRidge = 1e-6;
 
-/// Searches that end at a larger gain than this need not look at every line to the last digit.
+/// Searches with a coarser tolerance than this may use the approximate line search.
 constexpr double kRough = 1e-6;
 
-/// A quadratic form along one coordinate: constant + 2 sum_a linear_a phi_a + sum_ab gram_ab
-/// phi_a phi_b, where phi are the coordinate's features. F is their number where the compiler is to
-/// know it, else kMaxFeatures.
+/// A quadratic form along one coordinate: constant + 2 sum_a linear_a phi_a + sum_ab gram_ab phi_a
+/// phi_b, where phi are the coordinate's features. F is their number if known at compile time, else
+/// kMaxFeatures.
 template <int F>
 struct QuadraticForm {
   Lanes constant;
@@ -23,14 +23,14 @@ struct QuadraticForm {
   Lanes gram[F][F];
 };
 
-/// The same, linear: constant + sum_a linear_a phi_a.
+/// A linear form along one coordinate: constant + sum_a linear_a phi_a.
 template <int F>
 struct LinearForm {
   Lanes constant;
   Lanes linear[F];
 };
 
-/// Of the criterion along a number with F features.
+/// Degree of the criterion along a numeric coordinate with F features.
 template <int F>
 constexpr int kDegree = 2 * (F < kMaxPower ? F : kMaxPower);
 
@@ -57,7 +57,7 @@ DOETUNE_INLINE Lanes at(const LinearForm<F>& form, const Lanes* phi, int feature
   return value;
 }
 
-/// Where entry (i, j) of a symmetric matrix is, of which the lower triangle is kept, row by row.
+/// Index of entry (i, j) of a symmetric matrix stored as its lower triangle, row by row.
 DOETUNE_INLINE long entry(long i, long j) {
   return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
 }
@@ -94,7 +94,7 @@ DOETUNE_INLINE Lanes dot(const Lanes* a, const Lanes* b, int p) {
 
 }  // namespace
 
-/// The loops, in one place so that they are inlined into each of the compiled versions.
+/// The loops, in one struct so that they are inlined into each of the compiled versions.
 struct ExchangeKernel {
   DOETUNE_INLINE explicit ExchangeKernel(ExchangeBatch& of)
       : batch(of), space(of.problem_.space), p(of.p_) {}
@@ -103,7 +103,7 @@ struct ExchangeKernel {
   const SearchSpace& space;
   const int p;
 
-  // Of the run at hand: f'Vf, f'Vg, g'Vg, and the same with B.
+  // Of the current run: f'Vf, f'Vg, g'Vg, and the same with B.
   Lanes ff{}, fg{}, gg{}, bff{}, bfg{}, bgg{};
 
   DOETUNE_INLINE Lanes feature(const Coordinate& coordinate, int a, const Lanes& value) const {
@@ -136,7 +136,8 @@ struct ExchangeKernel {
     return product;
   }
 
-  /// The sum of S_ij product_i product_j over the columns of one feature, which ascend.
+  /// The sum of S_ij product_i product_j over the columns of one feature, which are in ascending
+  /// order.
   DOETUNE_INLINE Lanes form(const std::vector<int>& columns, const Lanes* s) const {
     const Lanes* product = batch.product_.data();
     Lanes sum{};
@@ -173,7 +174,7 @@ struct ExchangeKernel {
     }
   }
 
-  /// g'Sg along the coordinate, given S and Sg and the value now.
+  /// g'Sg along the coordinate, given S, Sg and the current value.
   template <int F>
   DOETUNE_INLINE void quadratic(const Coordinate& coordinate, const Lanes* s, const Lanes* sg,
                                 const Lanes& now, const Lanes* phi, QuadraticForm<F>& form) const {
@@ -208,10 +209,13 @@ struct ExchangeKernel {
     }
   }
 
-  /// What is known of the criterion along one coordinate.
+  /// The criterion's forms along one coordinate.
   template <int F>
   struct Line {
-    explicit DOETUNE_INLINE Line(const Coordinate& of) : coordinate(of) {}  // the rest is large
+    explicit DOETUNE_INLINE Line(const Coordinate& of)
+        : coordinate(of) {}  // the other members are
+                             // large and stay
+                             // uninitialised
 
     const Coordinate& coordinate;
     QuadraticForm<F> v, b;
@@ -223,13 +227,13 @@ struct ExchangeKernel {
     return (1.0 + new_gg) * (1.0 - ff) + new_fg * new_fg;
   }
 
-  /// What tr(V W) falls by, times ratio().
+  /// The decrease of tr(V W), times ratio().
   DOETUNE_INLINE Lanes fall(const Lanes& new_gg, const Lanes& new_bgg, const Lanes& new_bfg,
                             const Lanes& new_fg) const {
     return (1.0 - ff) * new_bgg + 2.0 * new_fg * new_bfg - (1.0 + new_gg) * bff;
   }
 
-  /// p times what the compound rises by, of ratio() and fall().
+  /// p times the increase of the logarithm of the compound, from ratio() and fall().
   DOETUNE_INLINE Lanes rise(const Lanes& determinant, const Lanes& drop) const {
     const double share = batch.problem_.determinant_share;
     const Lanes trace = 1.0 - drop / (determinant * batch.total_);
@@ -238,8 +242,8 @@ struct ExchangeKernel {
     return (determinant > 1e-12) & (trace > 0) ? value : all_lanes(-1e300);
   }
 
-  /// The criterion of the features: the ratio of determinants, the fall of the trace, or the rise
-  /// of the compound.
+  /// The criterion at given features: the ratio of determinants, the decrease of the trace, or the
+  /// increase of the compound.
   template <int F>
   DOETUNE_INLINE Lanes worth(const Line<F>& line, const Lanes* phi) const {
     const int features = count_of<F>(line.coordinate);
@@ -258,7 +262,7 @@ struct ExchangeKernel {
     for (int a = 0; a < count_of<F>(coordinate); ++a) phi[a] = feature(coordinate, a, value);
   }
 
-  /// Coefficients of a form in powers of the coordinate's value.
+  /// Coefficients of a form as a polynomial in the coordinate's value.
   template <int F>
   DOETUNE_INLINE void coefficients(const QuadraticForm<F>& form, int power, Lanes* c) const {
     for (int i = 0; i <= 2 * power; ++i) c[i] = Lanes{};
@@ -280,8 +284,8 @@ struct ExchangeKernel {
     }
   }
 
-  /// The best value of a number. The fall of the trace is a ratio of polynomials: Dinkelbach's
-  /// (1967) iteration finds the largest by polynomials alone.
+  /// The best value of a numeric coordinate. The decrease of the trace is a ratio of polynomials,
+  /// maximised through polynomials alone by Dinkelbach's (1967) iteration.
   template <int F>
   DOETUNE_INLINE Lanes best_number(const Line<F>& line, const Lanes& current) const {
     const int power = count_of<F>(line.coordinate);
@@ -332,7 +336,7 @@ struct ExchangeKernel {
     return result;
   }
 
-  /// A value that is tried, and kept where it is allowed and the best so far.
+  /// The best allowed value tried so far.
   struct Best {
     Lanes value;
     Lanes worth;
@@ -350,8 +354,8 @@ struct ExchangeKernel {
     return better;
   }
 
-  /// Where the best value on the line is not allowed: the best of a row of points, and from there
-  /// towards the best value as far as is allowed.
+  /// Used if the best value on the line is not allowed: takes the best of a grid of points, and
+  /// from there moves towards the best value until the limit.
   template <int F>
   DOETUNE_INLINE void consider_with_limits(const Line<F>& line, int run, int c, const Lanes& aim,
                                            const LaneMask& active, Best& best) const {
@@ -382,7 +386,7 @@ struct ExchangeKernel {
     if (!space.is_box() && any(limited)) consider_with_limits(line, run, c, aim, limited, best);
   }
 
-  /// Vg (or Bg) for new features.
+  /// Updates Vg (or Bg) for new features.
   template <int F>
   DOETUNE_INLINE void follow(const Coordinate& coordinate, const Lanes* s, const Lanes* change,
                              Lanes* sg) const {
@@ -429,7 +433,7 @@ struct ExchangeKernel {
     return changed;
   }
 
-  /// Takes the changed lanes to a new value; the others keep every bit.
+  /// Moves the changed lanes to a new value; the other lanes stay bit-identical.
   template <int F>
   DOETUNE_INLINE void move(const Line<F>& line, Lanes& x, const Lanes& value,
                            const LaneMask& changed) {
@@ -452,7 +456,7 @@ struct ExchangeKernel {
     bfg = changed ? at(line.fb, phi, features) : bfg;
   }
 
-  /// V without the old row and with the new: V - Z K Z', Z = [Vf Vg]. B = V W V follows.
+  /// Replaces the old row by the new one in V: V - Z K Z', Z = [Vf Vg]; then updates B = V W V.
   DOETUNE_INLINE void update(const LaneMask& changed) {
     const Lanes zero{};
     const Lanes scale = changed ? -1.0 / ratio(gg, fg) : zero;
@@ -518,7 +522,7 @@ struct ExchangeKernel {
     return changed;
   }
 
-  /// The lower triangle of M into `factor_`.
+  /// Writes the lower triangle of M to `factor_`.
   DOETUNE_INLINE void information() {
     Lanes* m = batch.factor_.data();
     for (int i = 0; i < p; ++i) {
@@ -584,7 +588,7 @@ struct ExchangeKernel {
 
   DOETUNE_INLINE void refactor_trace(const LaneMask& lanes) {
     const Eigen::MatrixXd& weight = batch.problem_.weight;
-    Lanes* wv = batch.factor_.data();  // W V, in the room of the factor
+    Lanes* wv = batch.factor_.data();  // W V, in the memory of the factor
     const Lanes* v = batch.v_.data();
     Lanes total{};
     for (int i = 0; i < p; ++i) {
@@ -609,7 +613,7 @@ struct ExchangeKernel {
 
 namespace {
 
-// Vectors pass by reference: how they pass by value depends on the processor compiled for.
+// Vectors are passed by reference: passing by value depends on the target processor.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define DOETUNE_TARGET(features) __attribute__((target(features)))
 

@@ -1,4 +1,4 @@
-// The state of eight coordinate exchanges and the inner loops over it.
+// State of eight simultaneous coordinate exchanges.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,8 +8,8 @@
 
 namespace doetune::doe {
 
-/// All arrays have one lane a search. Of the symmetric p x p matrices V and B the
-/// lower triangle is kept, row by row: at 28 columns it fits the nearest cache, the whole does not.
+/// All arrays have one lane per search. The symmetric p x p matrices V and B are stored as lower
+/// triangles, row by row: at 28 columns a triangle fits into L1 cache, the full matrix does not.
 class ExchangeBatch {
  public:
   ExchangeBatch(const ExchangeProblem& problem, double tolerance);
@@ -17,10 +17,10 @@ class ExchangeBatch {
   void load(int lane, const Eigen::MatrixXd& design);
   Eigen::MatrixXd design(int lane) const;
 
-  /// Computes V (and B) anew in the lanes of the mask.
+  /// Recomputes V (and B) in the lanes of the mask.
   void refactor(const LaneMask& lanes);
 
-  /// Tries every coordinate of one run in the active lanes, and says which of them changed.
+  /// Tries every coordinate of one run in the active lanes; sets the lanes that changed.
   void improve_run(int run, const LaneMask& active, LaneMask& changed);
 
  private:
@@ -30,15 +30,15 @@ class ExchangeBatch {
   double tolerance_;
   bool roughly_;
   int n_, k_, p_;
-  bool trace_;                       ///< whether the criterion has a trace
-  bool compound_;                    ///< and a determinant
+  bool trace_;                       ///< whether the criterion includes a trace
+  bool compound_;                    ///< whether it also includes a determinant
   LaneArray x_;                      ///< n x k: the designs
   LaneArray v_, b_;                  ///< V = M^-1; B = V W V
   Lanes total_{};                    ///< tr(V W)
-  LaneArray f_, vf_, vg_, bf_, bg_;  ///< of the run at hand: old row f, present row g
-  LaneArray phi_;                    ///< the features of all coordinates of the run at hand
-  LaneArray product_;                ///< of a column: its features but the coordinate's
-  LaneArray factor_;                 ///< p x p in full, of refactor
+  LaneArray f_, vf_, vg_, bf_, bg_;  ///< of the current run: old row f, new row g
+  LaneArray phi_;                    ///< features of all coordinates of the current run
+  LaneArray product_;  ///< per column: product of its features except the coordinate's
+  LaneArray factor_;   ///< full p x p workspace of refactor
 };
 
 }  // namespace doetune::doe

@@ -1,8 +1,7 @@
-// Designs whose largest prediction variance over the region is smallest.
+// G-optimal designs, which minimise the maximum prediction variance over the region.
 //
 // Smith (1918), Biometrika 12, 1-85; Kiefer & Wolfowitz (1960), Canadian Journal of Mathematics 12,
-// 363-366: max d >= p / n for every design, so the G-efficiency 100 p / (n max d) has the bound
-// 100.
+// 363-366: max d >= p / n for every design, so the G-efficiency 100 p / (n max d) is at most 100.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -18,8 +17,8 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMaxNumbers = 3000;    ///< runs times factors: a step solves so many equations
-constexpr double kProofShare = 0.1;  ///< of the time limit
+constexpr int kMaxNumbers = 3000;  ///< runs times factors: the size of the linear system of a step
+constexpr double kProofShare = 0.1;  ///< fraction of the time limit
 constexpr double kProofGap = 1e-6;
 
 int runs_to_choose(const DesignRequest& request) {
@@ -73,7 +72,7 @@ SearchResult found_for(const DesignRequest& request, const Eigen::MatrixXd& base
   return *found;
 }
 
-/// The efficiency of the runs as they are, by the proven maximum of the variance where there is
+/// Reports the efficiency of the final runs, from the proven maximum of the variance if there is
 /// one.
 void report(const DesignRequest& request, const SearchResult& found, const Eigen::MatrixXd& base,
             Design& design) {

@@ -1,7 +1,7 @@
-// Eight numbers at a time: one lane for each of eight independent searches.
+// SIMD vectors of eight doubles: one lane for each of eight independent searches.
 //
-// GCC's vector extension compiles for any processor; exchange.cpp builds its inner loops for the
-// widest that is there when it runs. A lane never depends on its neighbours.
+// GCC's vector extension compiles for any processor; exchange_batch.cpp compiles its inner loops
+// for several vector widths and selects one at run time. Lanes never affect each other.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace doetune::doe {
 
 constexpr int kLanes = 8;
 
-// The alignment is stated: GCC's own depends on the processor compiled for.
+// The alignment is explicit: GCC's default depends on the target processor.
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double)), aligned(64)));
 using LaneMask = long long __attribute__((vector_size(kLanes * sizeof(long long)), aligned(64)));
 
-/// An array of Lanes, all 0 at first. (A template argument would lose the alignment.)
+/// An array of Lanes, initially 0. (A template argument would lose the alignment.)
 class LaneArray {
  public:
   LaneArray() = default;
@@ -54,8 +54,8 @@ DOETUNE_INLINE Lanes square_root(const Lanes& a) {
   return result;
 }
 
-/// ln a for normal a > 0, to the last digits: of a = 2^e m by 2 artanh((m - 1) / (m + 1)),
-/// |ln m| <= ln(2) / 2.
+/// ln a for normal a > 0 to full precision: for a = 2^e m from 2 artanh((m - 1) / (m + 1)), |ln m|
+/// <= ln(2) / 2.
 DOETUNE_INLINE Lanes natural_logarithm(const Lanes& a) {
   constexpr long long kFraction = 0xfffffffffffff;
   constexpr long long kOne = 0x3ff0000000000000;

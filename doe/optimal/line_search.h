@@ -1,4 +1,4 @@
-// The largest value of a polynomial on [-1, 1], in eight lanes at once.
+// Maximum of a polynomial on [-1, 1], in eight lanes at once.
 #pragma once
 
 #include "doe/optimal/lanes.h"
@@ -15,9 +15,9 @@ DOETUNE_INLINE Lanes polynomial(const Lanes* c, int degree, const Lanes& x) {
   return value;
 }
 
-/// A zero of the cubic q in [low, high], where q falls from above 0 to below 0; elsewhere some
-/// point of the interval. Newton's method from x if that is inside, bisecting where it would leave
-/// the bracket.
+/// A zero of the cubic q in [low, high] if q decreases from positive to negative there; otherwise
+/// some point of the interval. Newton's method from x if it is inside, with bisection where a step
+/// would leave the bracket.
 DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high, Lanes x) {
   x = (x > low) & (x < high) ? x : 0.5 * (low + high);
   for (int step = 0; step < 2; ++step) {
@@ -31,10 +31,10 @@ DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high, Lanes x
   return x;
 }
 
-/// Where the quartic c is largest on [-1, 1]. Its derivative, a cubic, falls on at most two
-/// intervals, bounded by the zeros of the second derivative; a local maximum inside is the one zero
-/// of the derivative on such an interval. Newton's method stops short of the last digits: a search
-/// that comes back to the coordinate goes on from there.
+/// The maximiser of the quartic c on [-1, 1]. Its derivative, a cubic, decreases on at most two
+/// intervals, bounded by the zeros of the second derivative; an interior local maximum is the
+/// single zero of the derivative on such an interval. Newton's method stops before full precision:
+/// a search that returns to the coordinate continues from there.
 DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   const Lanes q[4] = {c[1], 2.0 * c[2], 3.0 * c[3], 4.0 * c[4]};
   const Lanes one = all_lanes(1);
@@ -47,12 +47,12 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   const LaneMask ordered = first < second;
   Lanes left = smaller(larger(ordered ? first : second, -one), one);
   Lanes right = smaller(larger(ordered ? second : first, -one), one);
-  // A monotone cubic (or a quadratic, whose far zero is not a number) has no such intervals.
+  // A monotone cubic (or a quadratic, whose far zero is NaN) has no such intervals.
   const LaneMask usable = (discriminant > 0) & (left <= right);
   const LaneMask middle = q[3] > 0;
   left = usable ? left : (middle ? -one : one);
   right = usable ? right : one;
-  // The falling intervals: the middle one, or the two outer ones.
+  // The decreasing intervals: the middle one, or the two outer ones.
   const Lanes lower = middle ? left : -one;
   const Lanes upper = middle ? right : left;
   const LaneMask inner = (polynomial(q, 3, lower) > 0) & (polynomial(q, 3, upper) < 0);
@@ -75,9 +75,9 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
   return best;
 }
 
-/// Where the quartic c is large on [-1, 1], at less than half of the cost of quartic_maximum: the
-/// best of five points and the current one, improved by Newton's method. Of two maxima nearly
-/// alike it may take the lower one.
+/// An approximate maximiser of the quartic c on [-1, 1] at less than half the cost of
+/// quartic_maximum: the best of five points and the current one, improved by Newton's method. Of
+/// two nearly equal maxima it may return the lower one.
 DOETUNE_INLINE Lanes quartic_large(const Lanes* c, const Lanes& current) {
   Lanes best = current;
   Lanes best_value = polynomial(c, 4, current);
@@ -105,8 +105,8 @@ DOETUNE_INLINE Lanes quartic_large(const Lanes* c, const Lanes& current) {
   return best;
 }
 
-/// Where a function of a value is largest on [-1, 1]: the best of 33 points, refined by three
-/// parabolas. For functions of which no closed form separates the maxima.
+/// The maximiser of a function on [-1, 1]: the best of 33 points, refined by three parabolas. For
+/// functions whose maxima have no closed-form separation.
 template <class Function>
 DOETUNE_INLINE Lanes sampled_maximum(const Function& function, const Lanes& current) {
   constexpr double kSpacing = 1.0 / 16;
@@ -131,7 +131,7 @@ DOETUNE_INLINE Lanes sampled_maximum(const Function& function, const Lanes& curr
   return best;
 }
 
-/// Where a parabola is largest on [-1, 1].
+/// The maximiser of a parabola on [-1, 1].
 DOETUNE_INLINE Lanes parabola_maximum(const Lanes* c) {
   const Lanes one = all_lanes(1);
   const Lanes end = c[1] > 0 ? one : -one;
@@ -139,7 +139,7 @@ DOETUNE_INLINE Lanes parabola_maximum(const Lanes* c) {
   return (c[2] < 0) & (vertex > -one) & (vertex < one) ? vertex : end;
 }
 
-/// Where a polynomial is largest on [-1, 1]; if `roughly`, a quartic is searched as quartic_large.
+/// The maximiser of a polynomial on [-1, 1]; if `roughly`, quartics use quartic_large.
 DOETUNE_INLINE Lanes polynomial_maximum(const Lanes* c, int degree, const Lanes& current,
                                         bool roughly) {
   if (degree == 2) return parabola_maximum(c);

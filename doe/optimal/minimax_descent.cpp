@@ -10,19 +10,19 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kMaxSteps = 30;          ///< at one sharpness
-constexpr int kMaxDescentPasses = 10;  ///< of numbers and levels in turn
-constexpr double kSpread = 12;  ///< a peak that weighs exp(-kSpread) of the highest is left out
+constexpr int kMaxDescentPasses = 10;  ///< alternating between numeric factors and levels
+constexpr double kSpread = 12;  ///< peaks with a relative weight below exp(-kSpread) are omitted
 constexpr double kMinPart = 0.3;
-constexpr double kSharp = 500;  ///< from here on peaks are climbed to their very top
+constexpr double kSharp = 500;  ///< above this sharpness peaks are climbed to full precision
 constexpr double kRoughTop = 1e-2;
 constexpr double kVeryTop = 1e-5;
 constexpr double kMinDescentGain = 1e-12;
-constexpr double kWorthGain = 1e-2;  ///< over b: of a step, for another to be tried
-constexpr double kEnd = 1 - 1e-9;    ///< a number beyond is at its limit
+constexpr double kWorthGain = 1e-2;  ///< divided by b: minimum gain of a step for another to follow
+constexpr double kEnd = 1 - 1e-9;    ///< beyond this a numeric factor is at its limit
 constexpr double kMinDamping = 1e-7;
 constexpr double kMaxDamping = 1e7;
 constexpr double kDampingFactor = 5;
-constexpr double kMinCondition = 1e-9;  ///< of M, reciprocal
+constexpr double kMinCondition = 1e-9;  ///< reciprocal condition number of M
 
 double smooth_maximum(const Eigen::ArrayXd& heights, double sharpness) {
   const double highest = heights.maxCoeff();
@@ -108,7 +108,7 @@ bool MinimaxDescent::move_numbers() {
   return state_->smooth < before;
 }
 
-/// Whether the step gained enough for another.
+/// Whether the step gained enough to try another.
 bool MinimaxDescent::step() {
   const double before = state_->smooth;
   const Eigen::ArrayXd heights = state_->peaks.value.array().log();
@@ -166,8 +166,8 @@ Eigen::MatrixXd MinimaxDescent::moved(const Eigen::MatrixXd& slopes,
   return design;
 }
 
-/// Where the whole step leads out of the region, coordinate by coordinate what can be done of it:
-/// twice, as one coordinate may make room for another.
+/// If the whole step leads out of the region, applies as much of it as is allowed, coordinate by
+/// coordinate: twice, since moving one coordinate may make the step in another feasible.
 void MinimaxDescent::move_run(const Eigen::VectorXd& step, Eigen::Ref<Eigen::VectorXd> run) const {
   const SearchSpace& space = problem_.finder.space();
   Eigen::VectorXd to = run;
@@ -186,7 +186,7 @@ void MinimaxDescent::move_run(const Eigen::VectorXd& step, Eigen::Ref<Eigen::Vec
   }
 }
 
-/// Whether any level has changed.
+/// Whether any level changed.
 bool MinimaxDescent::change_levels() {
   const std::vector<Coordinate>& coordinates = problem_.finder.space().coordinates();
   const double before = state_->smooth;
@@ -217,7 +217,7 @@ bool MinimaxDescent::change_to_neighbours() {
   return state_->smooth < before;
 }
 
-/// The variance at the old peaks, which is quickly found, must have become smaller first.
+/// First requires a decrease of the variance at the old peaks, which is cheap to compute.
 bool MinimaxDescent::change_level(Eigen::Index run, int coordinate, double value) {
   const SearchSpace& space = problem_.finder.space();
   Eigen::VectorXd x = state_->design.row(run).transpose();

@@ -1,4 +1,4 @@
-// A design improved until its largest prediction variance cannot be made smaller nearby.
+// Local minimisation of a design's maximum prediction variance.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,16 +9,16 @@
 
 namespace doetune::doe {
 
-/// The search for n rows that, added to what is known, make the largest
-/// d(x) = f(x)' M^-1 f(x) over the region small, with M = base + sum of f(x_i) f(x_i)'.
+/// The search for n rows that, with the fixed information, minimise the maximum of d(x) = f(x)'
+/// M^-1 f(x) over the region, with M = base + sum of f(x_i) f(x_i)'.
 struct MinimaxProblem {
   PeakFinder finder;
   int runs = 0;
-  Eigen::MatrixXd base;  ///< p x p: information of runs that stay
+  Eigen::MatrixXd base;  ///< p x p: information of fixed runs
 };
 
-/// The largest d is replaced by smooth maxima ln(sum exp(b r_j)) / b of its peaks r_j = ln d_j, the
-/// sharper the larger b: `first`, `factor` times that, ... up to `last`.
+/// The maximum of d is replaced by smooth maxima ln(sum exp(b r_j)) / b of its peaks r_j = ln d_j,
+/// sharper for larger b: b = `first`, `factor` times that, ... up to `last`.
 struct Sharpening {
   double first = 0;
   double factor = 0;
@@ -27,29 +27,29 @@ struct Sharpening {
 
 /// One search from a given design, n x coordinates.
 ///
-/// Numbers move together. With J the slopes of the peaks r (at a peak d changes as if the peak
-/// stayed where it is), w_j ~ exp(b r_j) of sum 1 and g = J' w the slope of the smooth maximum,
-/// steps s of
+/// Numeric factors move jointly. With J the Jacobian of the peaks r (to first order d changes at a
+/// peak as if the peak stayed in place), weights w_j ~ exp(b r_j) with sum 1 and g = J' w the
+/// gradient of the smooth maximum, steps s from
 ///
 ///   (b (J' W J - g g') + l I) s = -g,   W = diag(w),
 ///
-/// lower it; l falls where a step succeeds and grows where it fails (Levenberg & Marquardt). After
-/// the numbers, levels are tried one by one.
+/// decrease it; l decreases after a successful step and increases after a failed one
+/// (Levenberg-Marquardt). Discrete levels are then tried one by one.
 ///
 /// Source of the smooth maximum: Charalambous (1979), Mathematical Programming 17, 265-297.
 class MinimaxDescent {
  public:
-  /// `stop` is asked often; where it says true, the descent ends at what there is.
+  /// `stop` is polled often; once it returns true, the descent ends with the current design.
   MinimaxDescent(const MinimaxProblem& problem, Eigen::MatrixXd design, std::function<bool()> stop);
 
   void descend(const Sharpening& sharpening);
 
-  /// Rounds to usable settings, and improves the design among those next to its own. The maximum is
-  /// not smooth at the best design, so rounding alone would cost far more than of other criteria.
+  /// Rounds to usable settings, and improves the design among neighbouring settings. The maximum is
+  /// not smooth at the optimum, so rounding alone would cost far more than for other criteria.
   void settle(const Sharpening& sharpening);
 
-  /// The best design yet (after settling: of usable settings), and the largest d that was found of
-  /// it; infinite where M is singular.
+  /// The best design so far (after settling: with usable settings) and the largest d found for it;
+  /// infinite if M is singular.
   const Eigen::MatrixXd& design() const { return best_design_; }
   double value() const { return best_; }
 

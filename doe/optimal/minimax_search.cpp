@@ -10,14 +10,15 @@ constexpr std::uint64_t kDescentStreams = std::uint64_t{0x6d696e6d} << 32;
 constexpr Sharpening kRoughDescent{5, 5, 3125};
 constexpr Sharpening kRefinement{15625, 5, 390625};
 constexpr Sharpening kSettling{500, 5, 12500};
-constexpr double kRoughEnd = 1e-3;    ///< relative: how far a rough descent ends from its goal
-constexpr double kRoughShare = 0.85;  ///< of the time limit; the rest is for refinement
+constexpr double kRoughEnd = 1e-3;    ///< relative: how far a rough descent ends from its optimum
+constexpr double kRoughShare = 0.85;  ///< fraction of the time limit; the rest is for refinement
 constexpr int kFirstDescents = 8;
-constexpr int kMaxDescents = 1024;  ///< in a round
+constexpr int kMaxDescents = 1024;  ///< per round
 constexpr int kRefinedInRound = 4;
-constexpr int kMinDescents = 101;  ///< they are cheap, and fewer are too few to be sure of
+constexpr int kMinDescents = 101;  ///< descents are cheap, and fewer would make the result
+                                   ///< unreliable
 
-/// Candidates are worth the negative of the largest d.
+/// The value of a candidate is minus its largest d.
 void descend_all(const MinimaxProblem& problem, std::uint64_t seed, SearchTasks& tasks) {
   while (const auto i = tasks.next()) {
     const Candidate& task = tasks[*i];
@@ -46,7 +47,7 @@ std::optional<SearchResult> search_minimax(const MinimaxProblem& problem,
   method.as_good_above = [](double best) { return best * (1 + kRoughEnd); };
   method.hopeful_from = [](double best) { return best * (1 + 2 * kRoughEnd); };
   method.new_worker = [&] {
-    MinimaxProblem own = problem;  // constraints serve one thread at a time
+    MinimaxProblem own = problem;  // constraints are not thread-safe
     own.finder = problem.finder.for_another_thread();
     return [&settings, own](SearchTasks& tasks) { descend_all(own, settings.seed, tasks); };
   };

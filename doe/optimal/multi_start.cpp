@@ -23,7 +23,7 @@ class Rounds {
     const int max_starts = settings_.starts.value_or(method_.max_starts);
     const double share = method_.start_time_share;
     int size = std::min(method_.first_round, method_.max_in_round);
-    do {  // however little time there is, one start is made
+    do {  // at least one start, whatever the time limit
       round(std::min(size, max_starts - result_.starts));
       size = std::min(2 * size, method_.max_in_round);
     } while (result_.starts < max_starts && !out_of_time(share) && !found_enough());
@@ -64,7 +64,7 @@ class Rounds {
       const double hopeful = method_.hopeful_from(best_value_);
       std::erase_if(ended, [&](const Candidate& rough) { return rough.value < hopeful; });
     } else if (!best_ && !ended.empty() && out_of_time(1)) {
-      best_ = ended.front();  // one start took all the time: its end is the answer
+      best_ = ended.front();  // one start took all the time: use its result
       ended.resize(1);
       count(ended);
       ended.clear();
@@ -79,7 +79,7 @@ class Rounds {
         std::ranges::count_if(values_, [&](double value) { return is_best(value); }));
   }
 
-  /// Says whether the next few should be polished too.
+  /// Returns whether the next few should be polished too.
   bool polish(const std::vector<Candidate>& rough) {
     const std::vector<Candidate> polished = run_all(rough, 1).first;
     for (const Candidate& candidate : polished) {
@@ -108,7 +108,7 @@ class Rounds {
   const SearchSettings& settings_;
   const Clock::time_point began_ = Clock::now();
   std::vector<SearchWorker> workers_;
-  std::vector<double> values_;  ///< among which the best is counted
+  std::vector<double> values_;  ///< the values that best_found is counted from
   double best_value_ = -std::numeric_limits<double>::infinity();
   std::optional<Candidate> best_;
   SearchResult result_;

@@ -1,8 +1,8 @@
-// Designs that are best by a criterion, for any model, region and number of runs.
+// D-, I-, A- and compound-optimal designs for any model, region and number of runs.
 //
-// Atkinson, Donev & Tobias (2007), Optimum Experimental Designs, ch. 10 to 13. Terms that may
-// matter: DuMouchel & Jones (1994), "A simple Bayesian modification of D-optimal designs",
-// Technometrics 36: a prior of variance 1 on each of their coefficients.
+// Atkinson, Donev & Tobias (2007), Optimum Experimental Designs, ch. 10 to 13. Potential terms:
+// DuMouchel & Jones (1994), "A simple Bayesian modification of D-optimal designs", Technometrics
+// 36: a prior of variance 1 on each of their coefficients.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::uint64_t kLevelStream = std::uint64_t{0x6f61} << 32;
 constexpr double kVarianceRatio =
-    1;  ///< of whole plots to runs, as Goos & Vandebroek (2001) have it
+    1;  ///< whole-plot to run error variance, as in Goos & Vandebroek (2001)
 
-/// The model with the terms that may matter behind its own.
+/// The model followed by the potential terms.
 Model with_possible(const DesignRequest& request) {
   if (request.options.possible.empty()) return request.model;
   std::vector<Term> terms = request.model.terms();
@@ -40,7 +40,7 @@ Model with_possible(const DesignRequest& request) {
   return Model(request.factors, std::move(terms));
 }
 
-/// The information of fixed rows, k coordinates each.
+/// Adds the information of fixed rows, k coordinates each.
 void add_information(const SearchSpace& space, const Eigen::MatrixXd& rows, Eigen::MatrixXd& base) {
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
     const Eigen::RowVectorXd row = space.row(rows.row(i).transpose());
@@ -48,7 +48,7 @@ void add_information(const SearchSpace& space, const Eigen::MatrixXd& rows, Eige
   }
 }
 
-/// The coordinates of points: the factors, and with blocks the block from 0.
+/// Coordinates of points: the factors, and with blocks the block index from 0.
 Eigen::MatrixXd coordinates_of(const std::vector<DesignPoint>& points, const SearchSpace& space) {
   Eigen::MatrixXd rows(points.size(), space.coordinate_count());
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -60,7 +60,8 @@ Eigen::MatrixXd coordinates_of(const std::vector<DesignPoint>& points, const Sea
   return rows;
 }
 
-/// Runs made already carry what they say of the factors; their block is none of the design's.
+/// Adds the information of existing runs on the factors; they belong to none of the design's
+/// blocks.
 void add_existing(const DesignRequest& request, const SearchSpace& space, Eigen::MatrixXd& base) {
   std::map<int, std::vector<Eigen::Index>> whole_plots;
   for (Eigen::Index i = 0; i < request.existing.rows(); ++i) {
@@ -89,7 +90,7 @@ Needs needs_of(const DesignRequest& request, int columns) {
   return needs;
 }
 
-/// `group` sorts a point into its block or whole plot.
+/// `group` is the member that receives a point's block or whole plot.
 void append_points(const SearchResult& found, const std::vector<int>& groups,
                    int DesignPoint::*group, int factors, Design& design) {
   std::vector<DesignPoint> points;
@@ -116,7 +117,7 @@ void set_criterion(const CriterionWeights& weights, const DesignRequest& request
   problem.weight.topLeftCorner(own, own) = trace_weight(weights, request);
 }
 
-/// All but the number of runs and the criterion.
+/// The exchange problem except for the number of runs and the criterion.
 ExchangeProblem problem_of(const DesignRequest& request, const std::vector<DesignPoint>& fixed) {
   if (request.model.column_count() == 0) throw DesignError("the model has no terms");
   DesignRequest extended = request;
@@ -133,8 +134,8 @@ ExchangeProblem problem_of(const DesignRequest& request, const std::vector<Desig
   return problem;
 }
 
-/// The largest orthogonal array of up to so many runs, for the main effects of words with as many
-/// levels each.
+/// The largest orthogonal array with at most max_runs runs for main effects of categorical factors
+/// with equal numbers of levels.
 std::optional<OrthogonalArray> array_for(const DesignRequest& request, int max_runs) {
   const std::size_t levels = request.factors.front().level_names.size();
   const bool alike = std::ranges::all_of(
@@ -146,7 +147,7 @@ std::optional<OrthogonalArray> array_for(const DesignRequest& request, int max_r
                           max_runs, random);
 }
 
-/// Adds the runs that a search finds, each on its own, to those at the centre.
+/// Adds the runs found by a search, without whole plots, to the centre runs.
 SearchResult add_single_runs(ExchangeProblem problem, const DesignRequest& request, int runs,
                              const SearchSettings& settings, Design& design) {
   const int blocks = request.options.blocks;
@@ -168,7 +169,7 @@ SearchResult add_single_runs(ExchangeProblem problem, const DesignRequest& reque
   return *found;
 }
 
-/// The same in whole plots, in which the allocation leaves several choices.
+/// The same in whole plots, for which the allocation leaves several choices.
 SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest& request,
                              const std::vector<Allocation>& choices, const SearchSettings& settings,
                              Design& design) {
@@ -181,8 +182,8 @@ SearchResult add_whole_plots(const ExchangeProblem& problem, const DesignRequest
   return found->search;
 }
 
-/// An array of all runs has the variances that all combinations together would have in as many: no
-/// search can do better by D or I.
+/// An orthogonal array with all the runs has the same variances as the full factorial scaled to
+/// that size: no search can improve on it by D or I.
 std::optional<SearchResult> add_array(const CriterionWeights& weights, const DesignRequest& request,
                                       const ExchangeProblem& problem, int runs, Design& design) {
   if (weights.a > 0 || request.factors.size() < 2) return std::nullopt;
@@ -220,7 +221,7 @@ Design optimal_design(const CriterionWeights& weights, const DesignRequest& aske
   Design design;
   design.points = center_points(request);
   ExchangeProblem problem = problem_of(request, design.points);
-  // Before anything that takes long: too few runs are refused at once.
+  // Before anything slow, so that too few runs are rejected immediately.
   const std::vector<Allocation> choices =
       allocations(request.options, needs_of(request, problem.space.column_count()));
   check_size(choices.front().runs, problem.space.column_count());
@@ -237,7 +238,7 @@ Design optimal_design(const CriterionWeights& weights, const DesignRequest& aske
   return design;
 }
 
-/// What the study file says, with the sum 1.
+/// The weights of the study file, normalised to sum 1.
 CriterionWeights share_weights(const DesignOptions& options) {
   const CriterionWeights weights = options.weights.value_or(CriterionWeights{1, 1, 0});
   const double least = std::min({weights.d, weights.i, weights.a});

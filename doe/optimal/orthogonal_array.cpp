@@ -1,9 +1,9 @@
-// Every array but those of Hadamard matrices is a difference scheme, developed.
+// Orthogonal arrays: all except those from Hadamard matrices are developed from difference schemes.
 //
-// An r x c difference scheme over a group of s elements has entries such that in the difference of
-// any two columns every element is equally frequent. With each element of the group added to all of
-// it in turn, it is an array of r s runs and c columns; each of its rows becomes s runs in which
-// every column has all levels, so an array of r runs, each run s times, can stand beside it.
+// An r x c difference scheme over a group of s elements: in the difference of any two columns every
+// element is equally frequent. Adding each group element in turn to the whole scheme gives an array
+// of r s runs and c columns. Each row of the scheme becomes s runs in which every column has all
+// levels, so an array of r runs, each repeated s times, can be appended as further columns.
 //
 // Source: Bose & Bush (1952), "Orthogonal arrays of strength two and three", Annals of Mathematical
 // Statistics 23; Hedayat, Sloane & Stufken (1999), Orthogonal Arrays, ch. 6.
@@ -22,15 +22,15 @@ namespace {
 
 using Eigen::MatrixXi;
 
-constexpr int kMaxOrder = 112;  ///< of a Hadamard matrix, all of which are known
+constexpr int kMaxOrder = 112;  ///< of a Hadamard matrix; all orders up to here are known
 
 bool is_power(int n, int p) {
   while (n > 1 && n % p == 0) n /= p;
   return n == 1;
 }
 
-/// The first columns of the multiplication table of a field of q elements. Modulo s, which divides
-/// q and keeps sums, it is a scheme over s elements.
+/// The first columns of the multiplication table of a field of q elements. Reduced modulo s, which
+/// divides q and preserves sums, it is a scheme over s elements.
 MatrixXi multiplication_scheme(int q, int columns) {
   const FiniteField field(q);
   return MatrixXi::NullaryExpr(q, std::min(q, columns), [&](auto i, auto j) {
@@ -38,13 +38,14 @@ MatrixXi multiplication_scheme(int q, int columns) {
   });
 }
 
-/// The first columns of a 2q x 2q scheme, q odd, of four quadratic forms in i and j:
+/// The first columns of a 2q x 2q scheme, q odd, from four quadratic forms in i and j:
 ///
 ///   [ i^2 + ij + (1 - 1/n) j^2 / 4     ij                       ]
 ///   [ n i^2 + ij                       n ij + (1 - n) j^2 / 4   ]   n no square.
 ///
-/// Two columns of one half differ by a line in i in both rows of blocks, two of different halves by
-/// i'^2 + c in one and n i'^2 + c in the other, the same c: together twice every element.
+/// Two columns of the same half differ by a linear function of i in both block rows, two of
+/// different halves by i'^2 + c in one and n i'^2 + c in the other, with the same c: together twice
+/// every element.
 MatrixXi quadratic_scheme(int q, int columns) {
   const FiniteField field(q);
   const int one = 1, n = field.power_of_generator(1);
@@ -62,7 +63,7 @@ MatrixXi quadratic_scheme(int q, int columns) {
   });
 }
 
-/// i j modulo s, for fewer columns than the least divisor of s has: s no power of a prime.
+/// i j modulo s, with fewer columns than the smallest prime divisor of s: for s not a prime power.
 MatrixXi cyclic_scheme(int s) {
   int columns = 2;
   while (s % columns != 0) ++columns;
@@ -73,7 +74,7 @@ MatrixXi cyclic_scheme(int s) {
   return scheme;
 }
 
-/// The arrays of s levels that are not put together from smaller ones on top of one another.
+/// The arrays of s levels that are not stacked from smaller ones.
 class Family {
  public:
   Family(int factors, int levels) : k_(factors), s_(levels), p_(prime_base(levels)) {}
@@ -88,7 +89,7 @@ class Family {
     return found;
   }
 
-  /// Of the array of so many runs; 0 where there is none.
+  /// Columns of the array with this many runs; 0 if there is none.
   int columns(int runs) const {
     if (is_hadamard(runs)) return runs - 1;
     if (runs % s_ != 0) return 0;
@@ -124,7 +125,7 @@ class Family {
  private:
   bool is_hadamard(int runs) const { return s_ == 2 && runs % 4 == 0 && runs <= kMaxOrder; }
 
-  /// Of the difference scheme of so many rows, 0 where there is none.
+  /// Columns of the difference scheme with this many rows; 0 if there is none.
   int scheme_columns(int rows) const {
     if (p_ == 0) return rows == s_ ? static_cast<int>(cyclic_scheme(s_).cols()) : 0;
     const bool plain = rows >= s_ && is_power(rows, p_);
@@ -152,7 +153,7 @@ class Family {
   int k_, s_, p_;
 };
 
-/// The fewest sizes that add up to the most up to n, the largest first.
+/// The fewest sizes with the largest sum up to n, largest first.
 std::vector<int> fewest(const std::vector<int>& sizes, int n) {
   constexpr int kNever = std::numeric_limits<int>::max() - 1;
   std::vector<int> count(n + 1, kNever), last(n + 1, 0);

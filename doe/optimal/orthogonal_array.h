@@ -12,11 +12,11 @@ namespace doetune::doe {
 /// n x k, entries 0 .. s - 1.
 struct OrthogonalArray {
   Eigen::MatrixXd levels;
-  std::string source;  ///< where the construction is published; of one factor: empty
+  std::string source;  ///< publication of the construction; empty for one factor
 };
 
-/// The largest array of up to so many runs, of factors of as many levels each, s >= 2. Empty where
-/// none is known here. Known, with s a power of the prime p, are
+/// The largest array with at most max_runs runs, for factors with `levels` levels each, s >= 2.
+/// Empty if no construction is available. Available, with s a power of the prime p, are
 ///
 ///   s q' runs, q' >= s a power of p: all (s q' - 1) / (s - 1) factors where q' is a power of s
 ///       (Rao 1947; Bose & Bush 1952)
@@ -25,8 +25,7 @@ struct OrthogonalArray {
 ///   s = 2: n runs, a multiple of 4 to 112: n - 1 factors (Plackett & Burman 1946)
 ///   s no such power: s^2 runs, one factor more than the least prime in s (Euler's squares)
 ///
-/// and several of these on top of one another, each after the first with its levels permuted at
-/// random.
+/// and several of these stacked, each after the first with its levels permuted at random.
 std::optional<OrthogonalArray> orthogonal_array(int factors, int levels, int max_runs,
                                                 RandomStream& random);
 

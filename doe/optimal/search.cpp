@@ -8,11 +8,11 @@ namespace doetune::doe {
 namespace {
 
 constexpr std::uint64_t kExchangeStreams = std::uint64_t{0x6f707469} << 32;
-constexpr double kRoughGain = 1e-3;      ///< at which a search from a random start ends
+constexpr double kRoughGain = 1e-3;      ///< gain at which a search from a random start ends
 constexpr double kThoroughGain = 1e-12;  ///< the same for the few best
 constexpr double kEqualityTolerance = 1e-6;
 constexpr int kMaxInRound = 4096;
-constexpr int kMinStarts = 1900;  ///< a best that one start in 400 finds is then rarely missed
+constexpr int kMinStarts = 1900;  ///< a best found by one start in 400 is then rarely missed
 
 Eigen::MatrixXd first_design(const ExchangeProblem& problem, std::uint64_t seed, int start,
                              const Eigen::MatrixXd& core) {
@@ -26,7 +26,7 @@ Eigen::MatrixXd first_design(const ExchangeProblem& problem, std::uint64_t seed,
   return design;
 }
 
-/// Rounding may lower a value that can hardly be raised: no polished design is worse than before.
+/// Rounding may lower a value that is nearly optimal: a polished design is never worse than before.
 void finish_exchange(const ExchangeProblem& problem, SearchTasks& tasks, ExchangeTask ended) {
   const Candidate& before = tasks[ended.number];
   const auto value = exact_value(problem, ended.design);
@@ -60,7 +60,7 @@ std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
   method.min_starts = kMinStarts;
   method.as_good_above = [&](double best) { return best - equality_tolerance(problem); };
   method.new_worker = [&] {
-    ExchangeProblem own = problem;  // constraints serve one thread at a time
+    ExchangeProblem own = problem;  // constraints are not thread-safe
     own.space = problem.space.for_another_thread();
     return [&, own](SearchTasks& tasks) {
       const bool polish = tasks.polishing();

@@ -1,4 +1,4 @@
-// Many exchanges from random starts.
+// Coordinate exchange from many random starts.
 #pragma once
 
 #include <optional>
@@ -8,20 +8,20 @@
 
 namespace doetune::doe {
 
-/// By how much the values of equally good designs differ: 1e-6 of |M|^(1/p), or of the trace.
+/// The difference in value below which designs count as equally good: 1e-6 of |M|^(1/p), or of the
+/// trace.
 double equality_tolerance(const ExchangeProblem& problem);
 
-/// The best design of many random starts; value is as exact_value, best_found counts the starts
-/// that ended at the best but for equality_tolerance. The starts are numbered and each has random
-/// numbers of its own; unless time runs out, the result is the same for any number of threads.
-/// Empty where every design that was found is singular. `core`: rows of a good design of fewer runs
-/// (or as many), with which the first start and, if other rows are left, every other one begins;
-/// may be empty.
+/// The best design over many random starts; value is as in exact_value, and best_found counts the
+/// starts that ended within equality_tolerance of the best. Each numbered start has its own random
+/// stream; unless time runs out, the result is the same for any number of threads. Empty if every
+/// design found is singular. `core`: rows of a good design of at most as many runs, with which the
+/// first start begins and, if it has fewer rows, every other start too; may be empty.
 std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
                                            const SearchSettings& settings,
                                            const Eigen::MatrixXd& core = {});
 
-/// What to tell a user whose search ended empty.
+/// The error for a search without a result.
 DesignError nothing_found(int runs);
 
 }  // namespace doetune::doe

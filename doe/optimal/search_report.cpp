@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kBoundTime_s = 1;
 
-/// Of the D-efficiency, percent.
+/// Upper bound on the D-efficiency, percent.
 std::optional<double> determinant_bound(const DesignRequest& request) {
   if (is_plan_of_words(request)) {
     const Eigen::MatrixXd best = moment_matrix(request.model, request.region);
@@ -27,7 +27,7 @@ std::optional<double> determinant_bound(const DesignRequest& request) {
   return known ? std::optional(bound->efficiency_percent) : std::nullopt;
 }
 
-/// Of the trace, times the number of runs.
+/// Lower bound on the trace times the number of runs.
 std::optional<double> trace_bound(const CriterionWeights& weights, const DesignRequest& request) {
   if (is_plan_of_words(request) && weights.i > 0) return request.model.column_count();
   const auto bound =
@@ -35,7 +35,7 @@ std::optional<double> trace_bound(const CriterionWeights& weights, const DesignR
   return bound && bound->proven && bound->least > 0 ? std::optional(bound->least) : std::nullopt;
 }
 
-/// The D-efficiency and 100 / (n trace), both in percent and the larger the better, as one.
+/// The compound of the D-efficiency and 100 / (n trace), both in percent and larger-is-better.
 double compound(const CriterionWeights& weights, double determinant, double inverse_trace) {
   return std::pow(determinant, weights.d) * std::pow(inverse_trace, 1 - weights.d);
 }

@@ -10,8 +10,9 @@
 namespace doetune::doe {
 namespace {
 
-constexpr std::size_t kMaxLevels = 32;     ///< a number with more settings is searched continuously
-constexpr double kMinSpacing = 1e-6;       ///< coded, of usable settings that are told apart
+constexpr std::size_t kMaxLevels = 32;  ///< a numeric factor with more settings is searched
+                                        ///< continuously
+constexpr double kMinSpacing = 1e-6;    ///< coded, between usable settings that count as distinct
 constexpr int kMaxPointTries = 1'000'000;  ///< for one allowed point
 
 double usable_setting(const Factor& factor, double coded) {

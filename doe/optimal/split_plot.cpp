@@ -8,10 +8,10 @@ namespace {
 constexpr std::uint64_t kSplitPlotStreams = std::uint64_t{0x73706c74} << 32;
 constexpr int kMaxSplitPlotStarts = 4032;  ///< six rounds
 constexpr int kMaxSplitPlotPasses = 200;
-constexpr int kMaxTries = 1000;  ///< for a run beside the first of its whole plot
+constexpr int kMaxTries = 1000;  ///< to find a run for the same whole plot as its first
 constexpr int kMaxRidgePasses = 2;
-constexpr double kRidge = 1e-3;      ///< with which a search from a random start begins
-constexpr double kEarlyGain = 1e-3;  ///< gain at which it ends
+constexpr double kRidge = 1e-3;      ///< at the beginning of a search from a random start
+constexpr double kEarlyGain = 1e-3;  ///< gain at which that search ends
 constexpr double kLateGain = 1e-10;  ///< the same for the few best
 
 /// A random allowed run with the hard-to-change settings of another, or that run itself.
@@ -54,7 +54,7 @@ void improve(SplitPlotExchange& exchange, double min_gain, int max_passes,
   }
 }
 
-/// Many a random start is singular; a ridge gives it a way out.
+/// Many random starts are singular; a ridge lets the search leave them.
 Eigen::MatrixXd ridged_start(const SplitPlotProblem& problem, RandomStream random,
                              const SearchTasks& tasks) {
   SplitPlotExchange exchange(problem, random_split_plot(problem, random), kRidge);
@@ -83,7 +83,7 @@ std::optional<SearchResult> search_split_plots(const SplitPlotProblem& problem,
   method.earliest_wins = false;
   method.as_good_above = [&](double best) { return best - tolerance; };
   method.new_worker = [&] {
-    SplitPlotProblem own = problem;  // constraints serve one thread at a time
+    SplitPlotProblem own = problem;  // constraints are not thread-safe
     own.exchange.space = problem.exchange.space.for_another_thread();
     return [&settings, own](SearchTasks& tasks) { search_all(own, settings.seed, tasks); };
   };

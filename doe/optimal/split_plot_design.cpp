@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kShortStarts = 8;
 constexpr std::size_t kTriedAtOnce = 8;
-constexpr double kTimeShare = 0.5;  ///< of the time limit, to choose by short searches
+constexpr double kTimeShare = 0.5;  ///< fraction of the time limit for the short searches that
+                                    ///< choose
 
 SplitPlotProblem with(SplitPlotProblem problem, const Allocation& allocation) {
   problem.exchange.runs = allocation.runs;
@@ -57,7 +58,7 @@ class Choice {
     return indices;
   }
 
-  /// Without time left a choice that was not tried counts as worst.
+  /// A choice that cannot be tried in time counts as worst.
   void find_value(std::size_t choice) {
     if (values_.contains(choice)) return;
     values_[choice] = -std::numeric_limits<double>::infinity();
@@ -79,7 +80,7 @@ class Choice {
   const std::vector<Allocation>& choices_;
   const SearchSettings& settings_;
   const Clock::time_point began_;
-  std::map<std::size_t, double> values_;  ///< of the choices that were tried
+  std::map<std::size_t, double> values_;  ///< of the choices tried
 };
 
 }  // namespace

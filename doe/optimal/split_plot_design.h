@@ -1,4 +1,4 @@
-// From what a request leaves open to a design in whole plots.
+// Chooses the allocation of a split-plot design and searches for the design.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ struct SplitPlotDesign {
   SearchResult search;
 };
 
-/// The best design of one of several allocations, ascending in whole plots. Which one short
-/// searches tell: of some that are evenly spread, then of those between the neighbours of the best.
-/// `problem` holds all but the number of runs and of whole plots. Empty where no design that
-/// determines the model was found.
+/// The best design of one of several allocations, ascending in whole plots. Short searches choose
+/// the allocation: first among a few evenly spaced ones, then among those between the neighbours of
+/// the best. `problem` holds everything except the numbers of runs and whole plots. Empty if no
+/// design that determines the model was found.
 std::optional<SplitPlotDesign> split_plot_design(const SplitPlotProblem& problem,
                                                  const std::vector<Allocation>& choices,
                                                  const SearchSettings& settings);

@@ -8,11 +8,11 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kGrid = 10;        ///< intervals of [-1, 1] tried on a continuous factor
-constexpr int kBisections = 20;  ///< towards the edge of what constraints allow
-constexpr int kParabolas = 3;    ///< that refine the best grid point
+constexpr int kGrid = 10;        ///< grid intervals of [-1, 1] for a continuous factor
+constexpr int kBisections = 20;  ///< towards the edge of the allowed region
+constexpr int kParabolas = 3;    ///< interpolations that refine the best grid point
 
-/// c of a whole plot of m runs.
+/// c of a whole plot with m runs.
 double shared_weight(double variance_ratio, Eigen::Index m) {
   return variance_ratio / (1 + static_cast<double>(m) * variance_ratio);
 }
@@ -22,7 +22,7 @@ double determinant_share(const ExchangeProblem& problem) {
   return problem.criterion == ExactCriterion::kDeterminant ? 1 : 0;
 }
 
-/// The settings of one coordinate, and which is best.
+/// Finds the best setting of one coordinate.
 class LineSearch {
  public:
   LineSearch(const Coordinate& coordinate, double current, double min_gain,
@@ -95,7 +95,7 @@ class LineSearch {
   double best_;
   double best_gain_ = 1;
   double min_gain_;
-  double needed_;  ///< gain of a better setting
+  double needed_;  ///< gain required of a better setting
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ SplitPlotExchange::SplitPlotExchange(const SplitPlotProblem& problem, Eigen::Mat
   }
   information_ = problem.exchange.base;
   information_.diagonal().array() += ridge;
-  // As the sum of what whole plots tell, in two products.
+  // The sum of the whole plots' information, as two matrix products.
   Eigen::MatrixXd sums(problem.sizes.size(), rows_.cols());
   for (int plot = 0; plot < static_cast<int>(problem.sizes.size()); ++plot) {
     const double c = shared_weight(problem.variance_ratio, size(plot));

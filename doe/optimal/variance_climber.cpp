@@ -13,7 +13,8 @@ constexpr int kHalvings = 8;  ///< of a step that leads downhill or out of the r
 constexpr double kFirstSlide = 0.25;
 constexpr double kMinClimbGain = 1e-14;  ///< relative
 
-/// The columns that feature a of a coordinate is part of, each with the product of its other parts.
+/// Calls `function` for every column that contains feature a of a coordinate, with the product of
+/// the column's other features.
 template <typename Function>
 void for_each_part(const Coordinate& coordinate, int a, const Eigen::VectorXd& slots,
                    Function function) {
@@ -56,7 +57,7 @@ void VarianceClimber::sweep(Eigen::Ref<Eigen::VectorXd> x, double tolerance) {
   }
 }
 
-/// Along the edge of a region one coordinate must give way before another can gain.
+/// At the boundary of the region one coordinate must move before another can gain.
 bool VarianceClimber::slide(double step, Eigen::Ref<Eigen::VectorXd> x) {
   for (int c = 0; c < space_.coordinate_count(); ++c) {
     if (space_.coordinates()[c].kind != Coordinate::Kind::kContinuous) continue;
@@ -132,7 +133,7 @@ bool VarianceClimber::try_move(int c, double to, Eigen::Ref<Eigen::VectorXd> x) 
   return true;
 }
 
-/// Where the parabola at x has its top; where it has none, the end of the range uphill.
+/// The maximiser of the parabola at x; if it has none, the uphill end of the range.
 double VarianceClimber::newton_target(double x) const {
   const Eigen::Index features = slope_.size();
   Eigen::VectorXd first(features);  // derivatives of x, x^2, ...

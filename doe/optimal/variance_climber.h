@@ -1,4 +1,4 @@
-// From a point of a region uphill to a local maximum of a design's prediction variance.
+// Coordinate-wise ascent to a local maximum of a design's prediction variance.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,17 +7,17 @@
 
 namespace doetune::doe {
 
-/// Climbs d(x) = f(x)' V f(x), V p x p, one coordinate at a time: numbers by Newton's method,
-/// levels by trying them all.
+/// Climbs d(x) = f(x)' V f(x), V p x p, one coordinate at a time: Newton's method for numeric
+/// coordinates, exhaustive trial for discrete levels.
 ///
-/// With the features phi of a coordinate and u_a the slope of f to phi_a, d changes by
-/// 2 b' e + e' A e where phi changes by e: A = u' V u, b = u' V f.
+/// With the features phi of a coordinate and u_a = df / dphi_a, d changes by 2 b' e + e' A e when
+/// phi changes by e: A = u' V u, b = u' V f.
 class VarianceClimber {
  public:
   /// Both arguments must outlive the climber.
   VarianceClimber(const SearchSpace& space, const Eigen::MatrixXd& v) : space_(space), v_(v) {}
 
-  /// Moves an allowed point to where no step of `tolerance`, coded, leads higher; d there.
+  /// Moves an allowed point until no step of `tolerance` (coded) increases d; returns d there.
   double climb(Eigen::Ref<Eigen::VectorXd> x, double tolerance);
 
  private:
@@ -35,7 +35,7 @@ class VarianceClimber {
   Eigen::VectorXd slots_;                 ///< all features
   Eigen::VectorXd vf_;                    ///< V f
   double value_ = 0;                      ///< d
-  Eigen::MatrixXd vu_;                    ///< of the coordinate at hand: V u, p x features
+  Eigen::MatrixXd vu_;                    ///< of the current coordinate: V u, p x features
   Eigen::MatrixXd form_;                  ///< A
   Eigen::VectorXd slope_;                 ///< b
   Eigen::VectorXd change_, form_change_;  ///< e, A e

@@ -11,15 +11,17 @@ namespace {
 
 constexpr double kMaxGridPoints = 1 << 14;
 constexpr double kFewGridPoints = 1 << 9;
-constexpr int kFine = 4;                ///< intervals of a grid a power of the number
-constexpr int kUsable = 2;              ///< the same, with which peaks are missed seldom
-constexpr int kRandomPoints = 1 << 10;  ///< where the grid is coarse or a part is not allowed
+constexpr int kFine = 4;                ///< grid intervals per power of a numeric coordinate
+constexpr int kUsable = 2;              ///< coarsest such grid that rarely misses a peak
+constexpr int kRandomPoints = 1 << 10;  ///< added if the grid is coarse or the region has
+                                        ///< constraints
 constexpr std::size_t kRandomSeeds = 32;
-constexpr double kGridLoss = 0.75;   ///< of a peak, at least, is on the grid
-constexpr double kSamePeak = 0.05;   ///< peaks are further apart
-constexpr Eigen::Index kTile = 128;  ///< grid points whose variances are found together
+constexpr double kGridLoss = 0.75;   ///< the grid attains at least this fraction of a peak
+constexpr double kSamePeak = 0.05;   ///< distinct peaks are further apart
+constexpr Eigen::Index kTile = 128;  ///< grid points whose variances are computed together
 
-/// Values of a coordinate, evenly from end to end, so many intervals a power; of a word all.
+/// Grid values of a coordinate: evenly spaced over its range, `intervals` per power; all levels of
+/// a categorical one.
 std::vector<double> grid_levels(const Coordinate& coordinate, int intervals) {
   const auto count = static_cast<int>(coordinate.values.size());
   const int most = std::max(intervals * coordinate.features + 1, 2);
@@ -38,7 +40,7 @@ struct GridLevels {
   bool usable = false;
 };
 
-/// The finest grid that has not too many points.
+/// The finest grid whose number of points is acceptable.
 GridLevels finest_levels(const SearchSpace& space) {
   for (const int intervals : {kFine, kUsable, 1, 0}) {
     GridLevels levels{{}, intervals >= kUsable};
@@ -88,7 +90,7 @@ PeakFinder::PeakFinder(const SearchSpace& space) : space_(space), grid_(std::mak
   }
   grid_->rows.resize(space.column_count(), grid_->at.cols());
   for (Eigen::Index i = 0; i < grid_->at.cols(); ++i) {
-    // A point that is not allowed has no variance: it exceeds no neighbour.
+    // A point that is not allowed gets variance 0, so it exceeds no neighbour.
     grid_->rows.col(i).setZero();
     if (space.allows(grid_->at.col(i))) {
       grid_->rows.col(i) = space.row(grid_->at.col(i)).transpose().cast<float>();
@@ -117,7 +119,7 @@ PeakFinder PeakFinder::for_another_thread() const {
   return copy;
 }
 
-/// d at the points of the grid: to few digits, as they are only compared.
+/// d at the grid points, in single precision since the values are only compared.
 Eigen::VectorXf PeakFinder::grid_values(const Eigen::MatrixXd& v) const {
   const Eigen::MatrixXf narrow = v.cast<float>();
   Eigen::VectorXf values(grid_->rows.cols());

@@ -1,4 +1,4 @@
-// Where in a region the prediction variance of a design has its local maxima.
+// Finds the local maxima of a design's prediction variance over a region.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,8 +9,8 @@
 
 namespace doetune::doe {
 
-/// The k derivatives of the model's row f(x) (p) to the continuous coordinates; 0 for others: k x
-/// p.
+/// The derivatives of the model's row f(x) (p) by the k coordinates, k x p; 0 for coordinates that
+/// are not continuous.
 Eigen::MatrixXd row_derivatives(const SearchSpace& space, const Eigen::VectorXd& x);
 
 struct Peaks {
@@ -18,21 +18,21 @@ struct Peaks {
   Eigen::VectorXd value;  ///< m: d there, descending
 };
 
-/// Finds the local maxima of d(x) = f(x)' V f(x) by climbing from the points of a grid that exceed
-/// their neighbours: quick and nearly always complete, but without proof (max_variance has that).
-/// Two numbers of a quadratic model have nine levels each, up to six five; more factors have
-/// fewer, and random points beside them, as have regions with constraints.
+/// Finds the local maxima of d(x) = f(x)' V f(x) by climbing from the grid points that exceed their
+/// neighbours: fast and nearly always complete, but without proof (max_variance has that). In a
+/// quadratic model two numeric factors have nine levels each and up to six have five; more factors
+/// have fewer levels and additional random points, as do regions with constraints.
 class PeakFinder {
  public:
-  /// Serves one thread; copies share the grid.
+  /// For use by one thread; copies share the grid.
   explicit PeakFinder(const SearchSpace& space);
 
   const SearchSpace& space() const { return space_; }
   PeakFinder for_another_thread() const;
 
   /// The peaks of at least `part` (in 0 .. 1) of the highest; a climb ends when its steps are below
-  /// `tolerance`, coded. Where the grid may miss some, climbs start at the `earlier` peaks of a
-  /// similar V too.
+  /// `tolerance`, coded. If the grid may miss some, climbs also start at the `earlier` peaks of a
+  /// similar V.
   Peaks peaks(const Eigen::MatrixXd& v, double part, double tolerance,
               const Eigen::MatrixXd& earlier = {}) const;
 
@@ -41,8 +41,8 @@ class PeakFinder {
     Eigen::MatrixXd at;                        ///< k x m
     Eigen::MatrixXf rows;                      ///< p x m
     std::vector<std::vector<int>> neighbours;  ///< of the points on it
-    Eigen::Index extra = 0;                    ///< from here on: random points
-    bool fine = false;                         ///< no peak is far from a point
+    Eigen::Index extra = 0;                    ///< index of the first random point
+    bool fine = false;                         ///< every peak is close to a grid point
   };
 
   void add_neighbours(const std::vector<std::vector<double>>& levels);

@@ -10,7 +10,7 @@ namespace {
 
 double squared(double x) { return x * x; }
 
-/// t_l(i, j) of the header.
+/// The term t_l(i, j) defined in the header.
 double maxpro_term(const Column& column, double a, double b) {
   switch (column.kind) {
     case ColumnKind::kContinuous:

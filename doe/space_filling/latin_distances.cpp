@@ -8,7 +8,7 @@
 namespace doetune::doe {
 namespace {
 
-/// Far enough to stay out of every energy, near enough to never overflow.
+/// Large enough to contribute to no energy, small enough never to overflow.
 constexpr int kItself = std::numeric_limits<int>::max() / 2;
 
 Eigen::MatrixXi squared_distances(const Eigen::MatrixXi& levels) {
@@ -41,11 +41,11 @@ int LatinDistances::swap_change(int a, int b, int column) const {
   int change = 0;
   const int n = runs();
   for (int j = 0; j < n; ++j) {
-    // (x_b - x_j)^2 - (x_a - x_j)^2: what point j gains to a, and loses to b.
+    // (x_b - x_j)^2 - (x_a - x_j)^2: the increase of point j's distance to a, and decrease to b.
     const int gain = apart * (sum - 2 * level[j]);
     change += lack(to_a[j] + gain) - lack(to_a[j]) + lack(to_b[j] - gain) - lack(to_b[j]);
   }
-  // The loop took a and b for third points; their own distance stays.
+  // The loop treated a and b as third points; their own distance does not change.
   const int gain = apart * apart;
   const int between = to_a[b];
   return change - 2 * (lack(between - gain) - lack(between));

@@ -1,4 +1,4 @@
-// A Latin hypercube and the squared distances of its points, updated move by move.
+// A Latin hypercube and its squared distances between points, updated move by move.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,12 +8,12 @@
 namespace doetune::doe {
 
 /// An n x k Latin hypercube on the levels 0 .. n - 1: every column is a permutation. Distances are
-/// squared Euclidean and exact. The energy for an aimed-at distance A is
+/// squared Euclidean and exact. The energy for a target distance A is
 ///
 ///   E = sum_{i<j} max(0, A - d_ij),
 ///
-/// 0 if and only if no two points are nearer than A. Only pairs that are too near count, so that a
-/// search is drawn to the pairs that hold the minimum back.
+/// 0 if and only if no two points are closer than A. Only pairs that are too close count, so the
+/// search focuses on the pairs that limit the minimum.
 class LatinDistances {
  public:
   /// Columns must be permutations of 0 .. n - 1. n is at most 2000 and k n^2 under 2^31.
@@ -29,7 +29,7 @@ class LatinDistances {
   int aim() const { return aim_; }
   std::int64_t energy() const;
 
-  /// The change of the energy were rows a and b to swap their levels in a column. O(n).
+  /// The change of the energy if rows a and b swapped their levels in a column. O(n).
   int swap_change(int a, int b, int column) const;
 
   void swap(int a, int b, int column);
@@ -43,17 +43,17 @@ class LatinDistances {
 /// Every column a random permutation.
 Eigen::MatrixXi random_latin(int runs, int factors, RandomStream& random);
 
-/// Random, with rows 2 i and 2 i + 1 reflections of one another in the centre, and for odd n the
-/// centre itself in the last row. Source: Ye, Li & Sudjianto (2000).
+/// A random Latin hypercube whose rows 2 i and 2 i + 1 are reflections of each other in the centre;
+/// for odd n the last row is the centre. Source: Ye, Li & Sudjianto (2000).
 Eigen::MatrixXi random_symmetric_latin(int runs, int factors, RandomStream& random);
 
-/// The best of so many good lattices, x_ic = (i h_c mod (n + 1)) - 1 with h_1 = 1 and the others
-/// drawn from the numbers without a common divisor with n + 1. Empty where there are none but 1.
-/// Source: Fang & Wang (1994), Number-Theoretic Methods in Statistics, ch. 1.
+/// The best of `tries` good lattices, x_ic = (i h_c mod (n + 1)) - 1 with h_1 = 1 and the other h_c
+/// drawn from the integers coprime to n + 1. Empty if only 1 is coprime. Source: Fang & Wang
+/// (1994), Number-Theoretic Methods in Statistics, ch. 1.
 Eigen::MatrixXi best_lattice(int runs, int factors, int tries, RandomStream& random);
 
-/// The largest minimum squared distance that any n x k Latin hypercube can have, at most:
-/// floor(n (n + 1) k / 6), the mean over all pairs. Source: van Dam, Rennen & Husslage (2009).
+/// An upper bound on the minimum squared distance of an n x k Latin hypercube: floor(n (n + 1) k /
+/// 6), the mean over all pairs. Source: van Dam, Rennen & Husslage (2009).
 int latin_distance_bound(int runs, int factors);
 
 }  // namespace doetune::doe

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kLatinStartsPerRound = 8;
 constexpr int kDefaultLatinStarts = 4 * kLatinStartsPerRound;
-constexpr int kFirstSteps = 100'000;      // of an annealing of the first round
+constexpr int kFirstSteps = 100'000;      // of an annealing in the first round
 constexpr int kLatinStepsPerStage = 100;  // at one temperature
 constexpr int kWorthLooking = 8;
 constexpr int kLatticeTries = 2000;
@@ -56,7 +56,7 @@ class LatinAnnealing {
   }
 
   void move() {
-    // Symmetric hypercubes move in mirrored pairs; the centre of an odd one stays.
+    // Symmetric hypercubes move in mirrored pairs; the centre of an odd one is fixed.
     const int movable = symmetric_ ? state_.runs() / 2 * 2 : state_.runs();
     const int a = pick(movable, random_);
     int b = pick(movable - 1, random_);
@@ -81,8 +81,8 @@ class LatinAnnealing {
   }
 
   void keep_best() {
-    // A pair no farther than the best distance lacks this much; while all lack many times that, it
-    // is not worth looking.
+    // A pair no farther apart than the best distance lacks this much; while the total lack is many
+    // times that, computing the minimum distance is not worthwhile.
     if (energy_ >= kWorthLooking * (state_.aim() - best_.distance)) return;
     if (const int distance = state_.min_distance(); distance > best_.distance) {
       best_ = {state_.levels(), distance};
@@ -98,8 +98,8 @@ class LatinAnnealing {
   double temperature_ = 0;
 };
 
-/// Aims spread from just above the best so far to a few percent more: what is within reach is not
-/// known, and an aim far from it draws badly on either side.
+/// Targets spread from just above the best so far to a few percent more: the attainable distance is
+/// unknown, and a target far from it is a poor guide.
 int aim_of(int best, int start) {
   return best + 1 + start % kLatinStartsPerRound / 2 * std::max(1, best / 100);
 }

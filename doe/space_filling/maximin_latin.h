@@ -1,4 +1,4 @@
-// Latin hypercubes whose nearest points are as far apart as can be found.
+// Maximin Latin hypercube designs.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,14 +10,14 @@ namespace doetune::doe {
 
 struct MaximinLatin {
   Eigen::MatrixXi levels;    ///< n x k on 0 .. n - 1
-  int squared_distance = 0;  ///< the smallest of two points
+  int squared_distance = 0;  ///< the smallest between two points
   SearchReport search;       ///< `best` in units of the cube: sqrt(squared_distance) / (n - 1)
 };
 
-/// Simulated annealing by swaps of two levels in a column, with the energy of LatinDistances. The
-/// annealings run in rounds of eight, each round twice as long as the one before and aiming just
-/// above the best distance so far; every second one keeps to symmetric hypercubes, whose space is
-/// smaller and holds many of the best. Good lattices are tried first.
+/// Simulated annealing by swaps of two levels in a column, with the energy of LatinDistances.
+/// Annealings run in rounds of eight; each round is twice as long as the one before and aims just
+/// above the best distance so far. Every second annealing is restricted to symmetric hypercubes, a
+/// smaller space that contains many of the best. Good lattices are tried first.
 /// runs >= 2, factors >= 2.
 MaximinLatin maximin_latin(int runs, int factors, const SearchEffort& effort);
 

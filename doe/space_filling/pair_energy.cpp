@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kDistancePower = 16;  // of 1 / d^2: p = 32
 constexpr double kMeanSquare = 1.0 / 6.0;
-constexpr double kCancelled = 1e-4;  // of a sum
+constexpr double kCancelled = 1e-4;  // fraction of a sum
 
 }  // namespace
 
@@ -46,7 +46,7 @@ double PairEnergy::sum() const {
          static_cast<double>(n * n) * std::pow(13.0 / 12.0, static_cast<double>(points_.x.cols()));
 }
 
-/// The terms of a setting in a column with the settings of all rows there.
+/// The terms of a setting in a column with the settings of all rows in that column.
 Eigen::ArrayXd PairEnergy::column_terms(int column, double setting) const {
   const Eigen::ArrayXd apart = (points_.x.col(column).array() - setting).abs();
   const Column& kind = points_.columns[column];
@@ -69,7 +69,7 @@ Eigen::ArrayXd PairEnergy::column_terms(int column, double setting) const {
   return 1 + (std::abs(setting - 0.5) + z - apart) / 2;
 }
 
-/// The terms of a row with all others after its setting in a column changes.
+/// The terms of a row with all others after a change of its setting in a column.
 void PairEnergy::moved_terms(int row, int column, double setting, Eigen::ArrayXd& terms) const {
   const Eigen::ArrayXd before = column_terms(column, points_.x(row, column));
   const Eigen::ArrayXd after = column_terms(column, setting);
@@ -80,11 +80,11 @@ void PairEnergy::moved_terms(int row, int column, double setting, Eigen::ArrayXd
   }
 }
 
-/// The part of the total that a row has in its pairs. A pair counts from both rows.
+/// The contribution of a row's pairs to the total. For the discrepancy each pair counts twice.
 double PairEnergy::energies(int row, const Eigen::Ref<const Eigen::ArrayXd>& terms) const {
   const Eigen::Index n = terms.size();
   const double weight = criterion_ == SpaceFillingCriterion::kCenteredL2 ? 2 : 1;
-  // Fixed rows do not see one another, except in a discrepancy.
+  // Pairs of fixed rows do not count, except in a discrepancy.
   const Eigen::Index first =
       row < fixed_ && criterion_ != SpaceFillingCriterion::kCenteredL2 ? fixed_ : 0;
   const auto sum = [&](Eigen::Index from, Eigen::Index to) {
@@ -98,7 +98,7 @@ double PairEnergy::energies(int row, const Eigen::Ref<const Eigen::ArrayXd>& ter
   return weight * (sum(first, row) + sum(row + 1, n));
 }
 
-/// What a point adds by itself (centred L2).
+/// The contribution of a single point (centred L2).
 double PairEnergy::self_energy(int row) const {
   if (criterion_ != SpaceFillingCriterion::kCenteredL2) return 0;
   const auto z = (points_.x.row(row).array() - 0.5).abs();
@@ -146,7 +146,7 @@ double PairEnergy::value_after(const PointMove& move) {
   moved_terms(move.row, move.column, move.setting, row_terms_);
   if (move.partner >= 0) {
     moved_terms(move.partner, move.column, move.partner_setting, partner_terms_);
-    // The two swap: the term between them stays.
+    // The two points swap settings: the term between them does not change.
     row_terms_[move.partner] = terms_(move.partner, move.row);
     partner_terms_[move.row] = terms_(move.row, move.partner);
     total_after_ += self_with(move.partner, move.partner_setting) +
@@ -167,7 +167,7 @@ void PairEnergy::accept() {
   };
   place(move_.row, move_.setting, row_terms_);
   if (move_.partner >= 0) place(move_.partner, move_.partner_setting, partner_terms_);
-  // The difference of two large sums has lost its digits.
+  // The difference of two large sums has lost its precision: recompute.
   total_ = total_after_ < kCancelled * total_ ? sum() : total_after_;
 }
 

@@ -13,10 +13,10 @@ namespace {
 constexpr int kStartsPerRound = 8;
 constexpr int kDefaultStarts = 2 * kStartsPerRound;
 constexpr int kStepsPerStage = 100;       // at one temperature
-constexpr int kStagesPerRefresh = 100;    // rounding errors stay far under 1e-6
-constexpr int kPolishStepsASetting = 50;  // tries to better one setting
-// Temperatures times the number of points, in units of PairEnergy::value: a move changes about the
-// share 1 / n of a criterion.
+constexpr int kStagesPerRefresh = 100;    // keeps rounding errors far below 1e-6
+constexpr int kPolishStepsASetting = 50;  // attempts to improve one setting
+// Temperatures times the number of points, in units of PairEnergy::value: a move changes a
+// criterion by about the fraction 1 / n.
 constexpr double kHot = 0.1;
 constexpr double kCold = 0.0015;
 
@@ -38,7 +38,7 @@ class Annealing {
     refresh();
   }
 
-  /// Takes better settings only, of columns that need not stay a Latin hypercube's.
+  /// Accepts only improvements, in columns that may leave the Latin hypercube.
   void polish(const Stopwatch& stopwatch) {
     temperature_ = 0;
     const auto columns = static_cast<int>(task_.polished.size());
@@ -128,7 +128,7 @@ class Annealing {
 
   void move_setting(int row, int column) {
     const double now = state_.points().x(row, column);
-    // Steps of all sizes from the whole range down to a hundredth.
+    // Steps of all sizes from the full range down to a hundredth of it.
     const double reach = std::pow(10.0, -2 * random_.uniform());
     const double u = random_.uniform();
     const bool numeric = task_.columns[column].kind == ColumnKind::kContinuous;
@@ -142,8 +142,8 @@ class Annealing {
     }
   }
 
-  /// Another point of the pool, so that parts of the region that no single setting joins are
-  /// reached.
+  /// Replaces a point by one of the pool, to reach parts of the region that single-setting moves
+  /// cannot.
   void replace_point(int row) {
     const Eigen::RowVectorXd before = state_.points().x.row(row);
     const double value =
@@ -207,7 +207,7 @@ Filled fill_space(const SpaceFillingTask& task, const SearchEffort& effort) {
   std::vector<double> values(starts);
   std::atomic<int> begun = 0;
   parallel_for(starts, effort.threads, [&](int start) {
-    // The first always runs: it is the design if the time is up at once.
+    // The first start always runs, so that there is a design if the time limit is 0.
     if (start > 0 && stopwatch.expired()) return;
     Annealing annealing(task, RandomStream(effort.seed, start));
     if (n > 1) annealing.run(annealing_steps(start, n), stopwatch);

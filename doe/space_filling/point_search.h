@@ -1,4 +1,4 @@
-// The search for points that fill a region, of factors of any kind.
+// Search for space-filling points in a region, for factors of any kind.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,26 +11,26 @@
 
 namespace doetune::doe {
 
-/// What is searched for: n points of the unit cube.
+/// The search problem: n points of the unit cube.
 struct SpaceFillingTask {
   SpaceFillingCriterion criterion = SpaceFillingCriterion::kMaxPro;
   std::vector<Column> columns;
-  Eigen::MatrixXd settings;  ///< n x k: what each column is a permutation of, at the start
-  Eigen::MatrixXd fixed;     ///< m x k points that are there already; may be empty
+  Eigen::MatrixXd settings;  ///< n x k: the initial values of each column, to be permuted
+  Eigen::MatrixXd fixed;     ///< m x k existing points; may be empty
 
   /// Whether points may take any usable setting. Otherwise columns stay permutations of `settings`
   /// (a Latin hypercube).
   bool free = false;
 
-  /// Columns whose settings may leave the Latin hypercube at the end for better ones.
+  /// Columns whose settings may finally leave the Latin hypercube to improve the criterion.
   std::vector<int> polished;
 
-  /// The usable setting of a column nearest to a number, or to which a uniform number belongs.
-  /// Needed where points are free or polished.
+  /// The usable setting of a column nearest to u, or the one that a uniform number u maps to.
+  /// Required if points are free or polished.
   std::function<double(int column, double u, bool nearest)> usable;
 
-  /// Whether a point is allowed; empty: all are. Where it is given, `pool` holds allowed points
-  /// (one a row, at least 1), from which a search starts.
+  /// Whether a point is allowed; empty: all are. If given, `pool` holds allowed points (one per
+  /// row, at least 1), from which a search starts.
   std::function<bool(const Eigen::VectorXd& point)> allows;
   Eigen::MatrixXd pool;
 };
@@ -40,9 +40,9 @@ struct Filled {
   SearchReport search;
 };
 
-/// Simulated annealing by swaps of two points' settings in a column, and where columns are free by
-/// new settings, of the points that are not fixed. Every round of eight annealings is twice as long
-/// as the one before. The result is the same for any number of threads.
+/// Simulated annealing by swaps of two points' settings in a column and, where columns are free, by
+/// new settings of points that are not fixed. Annealings run in rounds of eight; each round is
+/// twice as long as the one before. The result is the same for any number of threads.
 Filled fill_space(const SpaceFillingTask& task, const SearchEffort& effort);
 
 }  // namespace doetune::doe

@@ -1,4 +1,4 @@
-// What the space-filling builders take from a request in the same way.
+// Handling of requests common to the space-filling builders.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,26 +8,27 @@
 
 namespace doetune::doe {
 
-/// How many points to place: the runs asked for less replicates and centre runs. Throws DesignError
-/// where the study names no number, or one that the rest does not fit into.
+/// The number of points to place: the requested runs without replicates and centre runs. Throws
+/// DesignError if the study gives no number, or one that does not fit the other options.
 int points_to_place(const DesignRequest& request, const char* type);
 
-/// The design of points of the unit cube (one a row), then its centre runs.
+/// The design of points of the unit cube (one per row), followed by its centre runs.
 Design filling_design(const DesignRequest& request, const Eigen::MatrixXd& points);
 
-/// Whether the region allows a point of the unit cube whose settings are usable.
+/// Whether the region allows a point of the unit cube with usable settings.
 bool allows_point(const DesignRequest& request, const Eigen::VectorXd& point);
 
 /// A uniformly random usable point of the factor box, in the unit cube.
 Eigen::VectorXd random_point(const std::vector<Factor>& factors, RandomStream& random);
 
-/// Up to `wanted` different allowed points (one a row), drawn at random from the factor box.
-/// Throws DesignError where none of 1,000,000 is allowed.
 struct RegionSample {
   Eigen::MatrixXd points;
   int tried = 0;
   int allowed = 0;
 };
+
+/// Up to `wanted` distinct allowed points (one per row), drawn at random from the factor box.
+/// Throws DesignError if none of 1,000,000 is allowed.
 RegionSample sample_region(const DesignRequest& request, int wanted);
 
 }  // namespace doetune::doe

@@ -1,9 +1,9 @@
-// Designs whose points are drawn one after the other: Sobol' points, and random ones.
+// Sequentially sampled designs: Sobol' points and random points.
 //
-// Sobol' (1967), scrambled, with direction numbers of our own: doe/space_filling/sobol.h. Levels
-// and whole numbers get equal parts of the unit interval; points that are not allowed, or that are
-// there already, are passed over. So a longer design of the same seed starts with the shorter one,
-// and existing runs of that seed are continued.
+// Sobol' (1967), scrambled, with own direction numbers: doe/space_filling/sobol.h. Levels and
+// integers get equal parts of the unit interval; points that are not allowed or already exist are
+// skipped. So a longer design starts with the shorter one of the same seed, and existing runs of
+// that seed are continued.
 #include <fmt/format.h>
 
 #include <bit>
@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kMaxSampleTries = 2'000'000;
 
-/// Settings of a point, whole so that rounding on the way through coded units does not matter.
+/// Settings of a point as integers, so that rounding in the conversion to coded units does not
+/// matter.
 std::vector<long> place_of(const Eigen::VectorXd& point) {
   std::vector<long> place;
   for (const double u : point) place.push_back(std::lround(u * 1e9));
@@ -39,7 +40,7 @@ std::map<std::vector<long>, int> existing_places(const DesignRequest& request) {
   return places;
 }
 
-/// The first so many allowed points of a sequence that are not there already.
+/// The first `runs` allowed points of a sequence that do not exist yet.
 Design drawn_design(const DesignRequest& request, int runs,
                     const std::function<Eigen::VectorXd()>& draw) {
   std::map<std::vector<long>, int> there = existing_places(request);

@@ -1,4 +1,4 @@
-// What the searches for space-filling designs have in common.
+// Effort settings and helpers common to the searches for space-filling designs.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,9 @@
 
 namespace doetune::doe {
 
-/// How long a search goes on. The result depends on starts and seed alone unless the time runs
-/// out first.
+/// Effort of a search. The result depends only on starts and seed unless the time runs out first.
 struct SearchEffort {
-  std::optional<int> starts;  ///< annealings from a random start; empty: the search's own default
+  std::optional<int> starts;  ///< annealings from a random start; empty: the default of the search
   std::optional<double> time_limit_s;
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all
@@ -31,7 +30,7 @@ class Stopwatch {
   std::optional<double> limit_s_;
 };
 
-/// Uniform on 0 .. count - 1 to within 2^-53: several times as fast as RandomStream::below.
+/// Uniform on 0 .. count - 1 to within 2^-53; several times faster than RandomStream::below.
 inline int pick(int count, RandomStream& random) {
   return static_cast<int>(random.uniform() * count);
 }

@@ -1,4 +1,4 @@
-// Usable settings of factors as numbers of the unit interval.
+// Usable settings of factors mapped to the unit interval.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,26 +8,27 @@
 
 namespace doetune::doe {
 
-/// How many settings of a factor are usable.
+/// The number of usable settings of a factor.
 double setting_count(const Factor& factor);
 
-/// A coded setting in [0, 1]: numeric (c + 1) / 2; level l of L categorical ones (l + 1/2) / L.
+/// A coded setting mapped to [0, 1]: numeric (c + 1) / 2; level l of L categorical levels (l + 1/2)
+/// / L.
 double unit_setting(const Factor& factor, double coded);
 
-/// The reverse of unit_setting, moved to the nearest usable setting.
+/// The inverse of unit_setting, rounded to the nearest usable setting.
 double coded_setting(const Factor& factor, double unit);
 
-/// The usable setting to which a uniform number u in [0, 1) belongs, in [0, 1]. Levels, and whole
-/// numbers on a linear scale, get equal parts of the interval; others are the nearest to u.
+/// The usable setting, in [0, 1], that a uniform number u in [0, 1) maps to. Levels, and integers
+/// on a linear scale, get equal parts of the interval; other factors take the setting nearest to u.
 double usable_setting(const Factor& factor, double u);
 
-/// Where the levels of a Latin hypercube lie: over 0 .. 1 with both ends, i / (n - 1), or at the
-/// middle of n equal cells, (i + 1/2) / n.
+/// Positions of the levels of a Latin hypercube: over 0 .. 1 including both ends, i / (n - 1), or
+/// at the centres of n equal cells, (i + 1/2) / n.
 enum class Spread { kEnds, kCells };
 
-/// `runs` usable settings of a factor in [0, 1], ascending: the levels of a Latin hypercube at the
-/// nearest usable settings; where a factor has fewer settings than runs (or is categorical), each
-/// setting as often as the others, or once more.
+/// `runs` usable settings of a factor in [0, 1], ascending: the usable settings nearest to the
+/// levels of a Latin hypercube; if a factor has fewer settings than runs (or is categorical), all
+/// settings with frequencies that differ by at most one.
 Eigen::VectorXd balanced_settings(const Factor& factor, int runs, Spread spread);
 
 }  // namespace doetune::doe

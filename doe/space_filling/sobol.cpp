@@ -12,14 +12,14 @@ namespace doetune::doe {
 namespace {
 
 constexpr std::uint64_t kFirstDigit = std::uint64_t{1} << (kSobolBits - 1);
-constexpr std::uint64_t kSearchSeed = 1967;  // one with which every dimension has candidates
+constexpr std::uint64_t kSearchSeed = 1967;  // a seed for which every dimension has candidates
 constexpr int kCandidates = 8;
-constexpr int kMinPoints = 2;  // logarithms of the net sizes compared
+constexpr int kMinPoints = 2;  // log2 of the sizes of the nets compared
 constexpr int kMaxPoints = 9;
 
 int degree_of(std::uint32_t polynomial) { return std::bit_width(polynomial) - 1; }
 
-/// a b modulo p, polynomials over GF(2).
+/// a b modulo p, for polynomials over GF(2).
 std::uint32_t product_modulo(std::uint32_t a, std::uint32_t b, std::uint32_t p) {
   std::uint32_t product = 0;
   for (; b != 0; b >>= 1) {
@@ -52,7 +52,7 @@ bool is_primitive(std::uint32_t p) {
   return true;
 }
 
-/// Random initial numbers, continued: m_i = 2 a_1 m_{i-1} ^ ... ^ 2^s m_{i-s} ^ m_{i-s}.
+/// Random initial values, continued: m_i = 2 a_1 m_{i-1} ^ ... ^ 2^s m_{i-s} ^ m_{i-s}.
 SobolDirections continued(std::uint32_t polynomial, RandomStream& random) {
   const int degree = degree_of(polynomial);
   std::array<std::uint64_t, kSobolBits> m{};
@@ -76,10 +76,10 @@ SobolDirections van_der_corput() {
   return directions;
 }
 
-/// Rows of bits, reduced, to tell whether one more depends on them.
+/// Reduced rows of bits, to test whether a further row is linearly dependent on them.
 class BitRows {
  public:
-  /// False where the row is a sum of earlier ones, which leaves them as they are.
+  /// Adds a row; false if it is a sum of earlier rows, which are then unchanged.
   bool add(std::uint64_t row) {
     row = reduced(row);
     if (row == 0) return false;
@@ -106,7 +106,7 @@ std::uint64_t generator_row(const SobolDirections& directions, int digit, int m)
   return row;
 }
 
-/// Whether the first d rows of a and the first s - d rows of b are independent, for all d.
+/// Whether the first d rows of a and the first s - d rows of b are independent for all d.
 bool all_independent(const SobolDirections& a, const SobolDirections& b, int s, int m) {
   for (int d = 0; d <= s; ++d) {
     BitRows rows;
@@ -119,12 +119,12 @@ bool all_independent(const SobolDirections& a, const SobolDirections& b, int s, 
   return true;
 }
 
-/// Property A of the first d dimensions: their first digits over d direction numbers.
+/// Property A of the first d dimensions: their first digits in d direction numbers are independent.
 bool has_property_a(const std::vector<SobolDirections>& directions, const SobolDirections& next) {
   const int d = static_cast<int>(directions.size()) + 1;
   BitRows rows;
   for (const SobolDirections& one : directions) rows.add(generator_row(one, 0, d));
-  // Earlier dimensions are independent already: they have the property over fewer numbers.
+  // Earlier dimensions are known to be independent: they have the property with fewer numbers.
   return rows.add(generator_row(next, 0, d));
 }
 
@@ -139,7 +139,7 @@ int badness(const std::vector<SobolDirections>& directions, const SobolDirection
   return sum;
 }
 
-/// The best of the candidates with property A for one more dimension.
+/// The best of the candidates with property A for the next dimension.
 SobolDirections best_directions(const std::vector<SobolDirections>& directions,
                                 std::uint32_t polynomial) {
   RandomStream random(kSearchSeed, directions.size());
@@ -157,11 +157,11 @@ SobolDirections best_directions(const std::vector<SobolDirections>& directions,
   return best;
 }
 
-/// Digits times a random lower triangular matrix with a diagonal of ones.
+/// Multiplies the digits by a random lower triangular matrix with unit diagonal.
 SobolDirections scrambled(const SobolDirections& directions, RandomStream& random) {
   SobolDirections result{};
   for (int digit = 0; digit < kSobolBits; ++digit) {
-    // Row of the matrix: a random choice of the digits before, and the digit itself.
+    // Row of the matrix: a random selection of earlier digits, and the digit itself.
     const std::uint64_t own = kFirstDigit >> digit;
     const std::uint64_t before = (2 * kFirstDigit - 1) & ~(2 * own - 1);
     const std::uint64_t row = (random.next() & before) | own;

@@ -1,17 +1,17 @@
-// Space-filling designs: the points of a design of so many runs as far apart, as uniform, or as
-// well spread in every projection as a search finds.
+// Space-filling designs: points as far apart, as uniform, or as well spread in every projection as
+// a search finds.
 //
 // Johnson, Moore & Ylvisaker (1990), maximin; Hickernell (1998), centred L2; Joseph, Gul & Ba
 // (2015, 2020), MaxPro, for factors of any kind.
 //
 // Where every point is allowed the design is a Latin hypercube (McKay, Beckman & Conover 1979):
-// maximin with its levels from end to end of the range, (i - 1) / (n - 1), as the best settings of
-// a system often lie at the ends; centred L2 with its levels at the middle of n cells, where that
-// discrepancy is least; MaxPro from there, every setting then moved to its best place, which takes
-// the outer ones to the ends too. Few settings and categorical levels are balanced. With
-// constraints or existing runs points are placed freely, wherever they are allowed. The default is
-// maximin for continuous factors without constraints or existing runs, otherwise MaxPro: it keeps
-// projections good where no Latin hypercube does.
+// maximin with levels over the full range, (i - 1) / (n - 1), since the best settings of a system
+// are often at the ends; centred L2 with levels at the centres of n cells, where that discrepancy
+// is smallest; MaxPro from there, with every setting then moved to its best position, which also
+// moves the outer ones to the ends. Factors with few settings and categorical factors are balanced.
+// With constraints or existing runs points are placed freely within the allowed region. The default
+// is maximin for continuous factors without constraints or existing runs, otherwise MaxPro, which
+// keeps good projections where no Latin hypercube is possible.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,9 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMaxRuns = 2000;   // existing ones too: the search keeps a number for every pair
-constexpr int kPoolPerRun = 20;  // allowed points from which a search in a region starts
+constexpr int kMaxRuns = 2000;   // including existing ones: the search stores a number for every
+                                 // pair
+constexpr int kPoolPerRun = 20;  // allowed points from which a constrained search starts
 
 bool all_continuous(const std::vector<Column>& columns) {
   return std::all_of(columns.begin(), columns.end(),
@@ -66,7 +67,7 @@ SpaceFillingTask task_of(const DesignRequest& request, int runs) {
   for (int c = 0; c < k; ++c) {
     const Factor& factor = request.factors[c];
     task.settings.col(c) = balanced_settings(factor, runs, spread);
-    // On a log scale the low whole numbers are too far apart for as many levels as runs.
+    // On a log scale the small integers are too far apart for as many levels as runs.
     const std::set<double> distinct(task.settings.col(c).begin(), task.settings.col(c).end());
     const bool repeats = static_cast<int>(distinct.size()) < runs;
     Column& column = task.columns[c];
@@ -86,7 +87,7 @@ SpaceFillingTask task_of(const DesignRequest& request, int runs) {
   return task;
 }
 
-/// Keeps the search to the region, and notes how small it is.
+/// Restricts the search to the region, and notes the fraction of it that is allowed.
 void restrict_task(const DesignRequest& request, SpaceFillingTask& task,
                    std::vector<std::string>& notes) {
   const RegionSample sample =
@@ -94,7 +95,7 @@ void restrict_task(const DesignRequest& request, SpaceFillingTask& task,
   notes.push_back(fmt::format("{:.2g} percent of {} random settings are allowed",
                               100.0 * sample.allowed / sample.tried, sample.tried));
   task.pool = sample.points;
-  // Expressions keep the numbers they are evaluated at: one thread at a time.
+  // Expressions store the values of their variables, so they are not thread-safe.
   task.allows = [&request, lock = std::make_shared<std::mutex>()](const Eigen::VectorXd& point) {
     const std::lock_guard guard(*lock);
     return allows_point(request, point);
@@ -140,7 +141,7 @@ Design space_filling_design(const DesignRequest& request) {
   if (!request.region.is_box()) restrict_task(request, task, notes);
   SearchEffort effort{request.options.starts, request.options.time_limit_s, request.seed,
                       request.threads};
-  // All Latin hypercubes of one factor are the same.
+  // For one factor there is only one Latin hypercube.
   if (is_latin(request) && request.factors.size() == 1) effort.starts = 1;
   const bool whole_numbers = is_latin(request) &&
                              task.criterion == SpaceFillingCriterion::kMaximin &&

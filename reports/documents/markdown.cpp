@@ -22,7 +22,7 @@ std::string trimmed(const std::string& text) {
                                     : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// A paragraph that does not begin like a heading, a list, a quotation or a rule.
+/// Escapes the beginning of a paragraph that would be read as a heading, list, quotation or rule.
 std::string at_start(std::string text) {
   const auto digits = text.find_first_not_of("0123456789");
   if (text.starts_with('#') || text.starts_with('>') || text.starts_with('=')) return "\\" + text;
@@ -70,7 +70,7 @@ bool Markdown::inside(std::string_view tag) const {
 }
 
 Markup& Markdown::open(std::string_view tag, const Attributes& attributes) {
-  if (tag == "pre") end_paragraph();  // what stands before it is no part of it
+  if (tag == "pre") end_paragraph();  // preceding text is not part of it
   const std::string style = attribute(attributes, "class");
   open_.push_back({std::string(tag), attribute(attributes, "id"), style.starts_with("badge"),
                    style == "number", line_.size()});
@@ -90,7 +90,7 @@ Markup& Markdown::empty(std::string_view tag, const Attributes& /*attributes*/) 
   return *this;
 }
 
-/// Of the drawings made elsewhere, those of figures are files beside the report.
+/// Drawings in figures become links to their files; others are omitted.
 Markup& Markdown::raw(std::string_view /*markup*/) {
   const auto figure = std::find_if(open_.rbegin(), open_.rend(),
                                    [](const Element& element) { return element.tag == "figure"; });
@@ -160,7 +160,7 @@ void Markdown::end_inline(const Element& element, std::string_view mark) {
                 std::string(mark) + space + content + space + std::string(mark));
 }
 
-/// An item of a list; of a list of definitions, with its term.
+/// A list item; in a definition list, with its term.
 void Markdown::end_definition() {
   const std::string text = trimmed(line_);
   line_.clear();

@@ -1,4 +1,4 @@
-// Markup as Markdown.
+// Converts report markup to Markdown.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace doetune::reports {
 
-/// Text as it may stand in a paragraph or a cell of a table, read as the same text.
+/// Escapes text for a paragraph or a table cell, so that it is rendered unchanged.
 std::string escape_markdown(std::string_view text);
 
-/// Takes the elements that sections write, and makes CommonMark with GitHub's tables of them. A
-/// figure becomes an image, figures/ID.svg; drawings, forms and scripts are left out, and columns
-/// of tables that have nothing else.
+/// Converts the elements that sections write to CommonMark with GitHub tables. A figure becomes an
+/// image, figures/ID.svg; drawings, forms and scripts are omitted, as are table columns that
+/// contain nothing else.
 class Markdown final : public Markup {
  public:
   Markup& open(std::string_view tag, const Attributes& attributes = {}) override;
@@ -23,7 +23,7 @@ class Markdown final : public Markup {
   Markup& empty(std::string_view tag, const Attributes& attributes = {}) override;
   Markup& raw(std::string_view markup) override;
 
-  /// What was written. All elements must be closed.
+  /// The Markdown text. All elements must be closed.
   std::string markdown() const { return out_; }
 
  private:
@@ -32,7 +32,7 @@ class Markdown final : public Markup {
     std::string id;
     bool is_badge = false;
     bool is_number = false;
-    std::size_t begin = 0;  ///< of its text in `line_`
+    std::size_t begin = 0;  ///< start of its text in `line_`
   };
 
   bool inside(std::string_view tag) const;
@@ -44,13 +44,13 @@ class Markdown final : public Markup {
   void end_table();
   void add_cell(const Element& element);
 
-  std::string out_;   ///< blocks that are done
-  std::string line_;  ///< of the block under way
-  std::string term_;  ///< of a definition
+  std::string out_;   ///< finished blocks
+  std::string line_;  ///< text of the current block
+  std::string term_;  ///< term of a definition
   std::vector<Element> open_;
-  int silent_ = 0;  ///< elements open whose content is left out
+  int silent_ = 0;  ///< number of open elements whose content is omitted
   std::vector<std::vector<std::string>> rows_;
-  std::vector<bool> numeric_;  ///< of the columns, by the header
+  std::vector<bool> numeric_;  ///< by column, from the header
 };
 
 }  // namespace doetune::reports

@@ -1,4 +1,4 @@
-// report.md.
+// Writes report.md.
 #include "reports/documents/markdown.h"
 #include "reports/documents/report_formats.h"
 

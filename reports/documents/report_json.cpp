@@ -1,4 +1,4 @@
-// report.json.
+// Writes report.json.
 #include "base/version.h"
 #include "reports/documents/report_formats.h"
 #include "reports/json/analysis_json.h"
@@ -24,7 +24,7 @@ json::Format<study::StudyDirectory> design_format() {
         study::evaluation_format()}});
 }
 
-/// A run of the plan and, where it has one, its record.
+/// A planned run and its record, if there is one.
 struct Run {
   const study::PlannedRun* planned;
   const study::RunRecord* record;

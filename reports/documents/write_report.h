@@ -1,4 +1,4 @@
-// The report on disk.
+// Writes the report to disk.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +9,20 @@
 
 namespace doetune::reports {
 
-/// The files of a report, each replaced whole.
+/// The files of a report, each written atomically.
 struct ReportFiles {
-  std::vector<std::filesystem::path> pages;    ///< of the formats, in their order
+  std::vector<std::filesystem::path> pages;    ///< one per format, in order
   std::vector<std::filesystem::path> figures;  ///< figures/NAME.svg
 
   std::vector<std::filesystem::path> all() const;
 };
 
-/// Writes the report in the formats named, of report_formats(), and one SVG a figure into the
-/// folder, making it. Throws study::DirectoryError.
+/// Writes the report in the named formats, from report_formats(), and one SVG per figure into the
+/// folder, creating it. Throws study::DirectoryError.
 ReportFiles write_report(const analysis::Analysis& analysis, const std::filesystem::path& folder,
                          const std::vector<std::string>& formats = {"html"});
 
-/// The page and its figures, into the study directory's report/.
+/// Writes the HTML page and its figures into report/ of the study directory.
 ReportFiles write_report(const analysis::Analysis& analysis);
 
 }  // namespace doetune::reports

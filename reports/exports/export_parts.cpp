@@ -14,7 +14,7 @@ namespace {
 
 using Cells = std::map<int, std::string>;  ///< by run number
 
-/// One cell a run that is in any fit; runs that the column does not have are missing.
+/// Columns with one cell for each run used in any fit; cells of other runs are missing.
 class Columns {
  public:
   explicit Columns(const analysis::Analysis& analysis) {

@@ -1,4 +1,4 @@
-// export.py.
+// Writes export.py.
 #include <fmt/format.h>
 
 #include "base/version.h"
@@ -113,7 +113,7 @@ std::string transformed_response(const surfaces::Transform& transform) {
   return "y";
 }
 
-/// The columns of `coded` whose product a column of the model is.
+/// The columns of `coded` whose product is a model column.
 std::string factors_of_column(const doe::Model& model, const doe::ModelColumn& column) {
   const doe::Term& term = model.terms()[static_cast<std::size_t>(column.term)];
   std::vector<std::string> factors;
@@ -142,7 +142,7 @@ std::string terms_of(const analysis::ResponseAnalysis& response) {
   return text + "}\n";
 }
 
-/// The runs of a response in coded units: x, y, and which rows of the runs they are.
+/// Code for the runs of a response in coded units: x, y, and their row indices.
 std::string data_of(const analysis::ResponseAnalysis& response) {
   const std::string name = script_literal(response.response.name);
   std::string text = "coded = code(runs)\n";
@@ -157,7 +157,7 @@ std::string data_of(const analysis::ResponseAnalysis& response) {
   return transformed == "y" ? text : text + "y = " + transformed + "\n";
 }
 
-/// The columns that R2 does not count as explained: the constant and the blocks.
+/// The columns that R2 does not count as explained: the intercept and the blocks.
 std::string null_columns(const analysis::ResponseAnalysis& response) {
   std::vector<std::string> null;
   const auto& columns = response.fit->model.columns();

@@ -1,4 +1,4 @@
-// export.R.
+// Writes export.R.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -52,7 +52,7 @@ installed <- function(package, name) {
 }
 )";
 
-/// A name as R's syntax takes it; factors and responses are letters, digits and underscores.
+/// A name in R syntax; names of factors and responses consist of letters, digits and underscores.
 std::string r_name(const std::string& name) {
   static constexpr std::array kReserved{"if",   "else", "repeat", "while", "function",
                                         "for",  "next", "break",  "TRUE",  "FALSE",
@@ -143,7 +143,7 @@ std::string formula(const analysis::ResponseAnalysis& response) {
   return script_list(transformed_response(response) + " ~ ", terms, "", 2, " +");
 }
 
-/// The runs of a response in coded units.
+/// Code for the runs of a response in coded units.
 std::string data_of(const analysis::ResponseAnalysis& response) {
   const std::string& name = response.response.name;
   std::string text =

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kColumns = 100;
 constexpr char32_t kReplacement = 0xFFFD;
 
-/// The code points of a text; what is none is replaced.
+/// The code points of a text, with invalid ones replaced.
 std::u32string code_points(std::string_view text) {
   std::u32string points;
   for (std::size_t i = 0; i < text.size();) {
@@ -29,7 +29,7 @@ std::u32string code_points(std::string_view text) {
 
 bool is_printable_ascii(char32_t point) { return point >= 0x20 && point < 0x7F; }
 
-/// Whether an editor or an interpreter may take it for the end of a line, or turn the line around.
+/// Whether a character may be taken for a line end, or change the text direction.
 bool may_end_comment(char32_t point) {
   return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x2028 && point <= 0x202E) ||
          (point >= 0x2066 && point <= 0x2069);

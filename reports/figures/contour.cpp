@@ -45,8 +45,8 @@ void for_each_triangle(const Grid& grid, const Visit& visit) {
   }
 }
 
-/// Where the edge a-b crosses the level. The same bits whichever way the edge is walked, so that
-/// neighbouring triangles share the point.
+/// The point where edge a-b crosses the level, bit-identical for either orientation, so that
+/// adjacent triangles share it.
 Point crossing(const Node& a, const Node& b, double level) {
   const bool swap = b.at.x < a.at.x || (b.at.x == a.at.x && b.at.y < a.at.y);
   const Node& from = swap ? b : a;
@@ -74,7 +74,7 @@ Polyline clipped(const Triangle& triangle, double low, double high) {
   return ring;
 }
 
-/// Adds a directed edge, or cancels the reverse one that the neighbour has added.
+/// Adds a directed edge, or cancels its reverse added by the adjacent triangle.
 void add_boundary(Edges& edges, const Point& from, const Point& to) {
   if (SamePoint{}(from, to)) return;
   const auto [first, last] = edges.equal_range(to);
@@ -87,7 +87,7 @@ void add_boundary(Edges& edges, const Point& from, const Point& to) {
   }
 }
 
-/// Takes edges out of the map, head to tail, starting at `start`.
+/// Removes connected edges from the map, beginning at `start`, and returns the path.
 Polyline walk(Edges& edges, Point start) {
   Polyline line = {start};
   for (auto edge = edges.find(start); edge != edges.end(); edge = edges.find(line.back())) {
@@ -139,7 +139,7 @@ Grid square_grid(double low, double high, int nodes,
 }
 
 std::vector<Polyline> iso_lines(const Grid& grid, double level) {
-  Edges edges;  // with the higher side on the left
+  Edges edges;  // with higher values on the left
   std::unordered_map<Point, int, PointHash, SamePoint> ends;
   for_each_triangle(grid, [&](const Triangle& triangle) {
     Point from, to;

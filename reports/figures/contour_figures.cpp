@@ -16,9 +16,10 @@ namespace doetune::reports {
 namespace {
 
 constexpr int kLevels = 9;
-constexpr double kNearSlice = 0.35;        // coded distance up to which a run belongs to the slice
-constexpr std::size_t kMaxHeldNamed = 14;  // factors whose settings a caption lists
-constexpr int kMaxCircles = 200;           // those farthest from the slice are left out
+constexpr double kNearSlice = 0.35;        // maximum coded distance of a run from the slice to be
+                                           // drawn large
+constexpr std::size_t kMaxHeldNamed = 14;  // maximum number of factors listed in a caption
+constexpr int kMaxCircles = 200;           // runs farthest from the slice are omitted
 
 /// What is drawn of one response over a slice.
 struct Drawn {
@@ -27,7 +28,7 @@ struct Drawn {
   const Grid& mean;
   const std::optional<Grid>& margin;   ///< margin_over
   const std::optional<Grid>& allowed;  ///< allowed_over
-  double low = 0;                      ///< least and greatest mean
+  double low = 0;                      ///< minimum and maximum of the mean
   double high = 0;
 
   bool shows_excluded(Point at) const {
@@ -45,14 +46,14 @@ void draw_bands(Chart& chart, const Grid& mean, const std::vector<double>& level
   const auto colour = [&](double z) { return viridis((z - low) / (high - low)); };
   const double first = levels.empty() ? high : levels.front();
   chart.region({{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}}}, {{"fill", colour((low + first) / 2)}});
-  // Each region covers all above its level: the next one paints over it, and no seam shows.
+  // Each region covers everything above its level; the next one is painted over it without a seam.
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const double next = i + 1 < levels.size() ? levels[i + 1] : high;
     chart.region(region_between(mean, levels[i]), {{"fill", colour((levels[i] + next) / 2)}});
   }
 }
 
-/// Whether a label there would stand on the optimum's star, or outside of what is allowed.
+/// Whether a label at this point would cover the optimum's star or lie in an excluded area.
 bool is_taken(const Chart& chart, const Drawn& drawn, Point at) {
   constexpr double kStar = 28;  // pixels
   if (drawn.shows_excluded(at)) return true;
@@ -63,7 +64,7 @@ bool is_taken(const Chart& chart, const Drawn& drawn, Point at) {
   return std::hypot(label.x - star.x, label.y - star.y) < kStar;
 }
 
-/// Writes the level on a line, along it, near the middle where there is room.
+/// Writes the level along a line, near its middle if possible.
 void label_line(Chart& chart, const Drawn& drawn, const Polyline& line, double level) {
   Polyline places;
   for (const Point& p : line) places.push_back(chart.pixel(p));
@@ -77,7 +78,7 @@ void label_line(Chart& chart, const Drawn& drawn, const Polyline& line, double l
     const auto found = std::lower_bound(length.begin(), length.end(), share * length.back());
     return static_cast<std::size_t>(found - length.begin());
   };
-  // Neighbouring lines are labelled at different places, so that labels do not stack up.
+  // Labels of neighbouring lines are offset, so that they do not line up.
   const double wanted = 0.35 + 0.3 * std::fmod(std::abs(level) * 0.618, 1.0);
   for (const double aside : {0.0, 0.15, -0.15, 0.27, -0.27}) {
     const double share = wanted + aside;
@@ -109,16 +110,16 @@ void draw_missed(Chart& chart, const Grid& margin) {
   }
 }
 
-/// Grey lies over all else: what is drawn below it cannot be set.
+/// Covers the excluded area in grey, above everything drawn before.
 void draw_excluded(Chart& chart, const Grid& allowed) {
   std::vector<Polyline> rings = region_between(allowed, -1e300, 0);
-  // Its border goes along the grid in steps of a cell.
+  // The border follows the grid in steps of a cell.
   const double cell = allowed.x[1] - allowed.x[0];
   for (Polyline& ring : rings) ring = simplified(ring, cell);
   chart.region(rings, {{"fill", "#d9dde2"}});
 }
 
-/// Runs of the fit by their rows, those nearest the slice last, so that they lie on top.
+/// Row indices of the runs to draw, nearest to the slice last, so that they are on top.
 std::vector<int> runs_to_draw(const Slice& slice, const surfaces::Fit& fit) {
   std::vector<std::pair<double, int>> by_distance;
   for (int i = 0; i < fit.n; ++i) {
@@ -154,7 +155,7 @@ void draw_optimum(Chart& chart, const Slice& slice) {
              {{"fill", "#d55e00"}, {"stroke", "#fff"}, {"stroke-width", "1.5"}}, "optimum");
 }
 
-/// "high a and low b": where the grid's highest tenth lies; empty where nowhere in particular.
+/// "high a and low b": the location of the grid's highest tenth; empty if it is central.
 std::string where_highest(const Slice& slice, const Grid& mean, double low, double high) {
   double x = 0, y = 0, n = 0;
   for (std::size_t i = 0; i < mean.z.size(); ++i) {
@@ -174,7 +175,7 @@ std::string where_highest(const Slice& slice, const Grid& mean, double low, doub
   return text;
 }
 
-/// What part of what can be set meets all limits.
+/// The fraction of the permitted area that meets all limits, in a sentence.
 std::string share_text(const Drawn& drawn) {
   if (!drawn.margin) return "";
   const std::optional<double> share = share_met(*drawn.margin, drawn.allowed);
@@ -185,7 +186,7 @@ std::string share_text(const Drawn& drawn) {
                      *share == 1 ? "All" : analysis::percent(*share), of);
 }
 
-/// "190 to 279 images/s", to the digits that the means are known to.
+/// "190 to 279 images/s", with as many digits as the uncertainty of the means justifies.
 std::string range_text(const Drawn& drawn) {
   const auto text = [&](double z) {
     const auto found = std::find(drawn.mean.z.begin(), drawn.mean.z.end(), z);
@@ -211,7 +212,7 @@ std::string title_of(const Drawn& drawn) {
          share_text(drawn);
 }
 
-/// What grey stands for.
+/// The meaning of grey.
 std::string excluded_text(const analysis::Analysis& analysis) {
   const bool is_box = analysis.directory->study.region.is_box();
   if (!analysis.feasibility) return " Grey: excluded by the study's constraints.";
@@ -263,7 +264,7 @@ Figure contour_figure(const Drawn& drawn) {
   return figure;
 }
 
-/// The slices of an analysis, and what is worked out once for all responses that show one.
+/// The slices of an analysis, with the grids shared by all responses.
 class Slices {
  public:
   Slices(const analysis::Analysis& analysis, const analysis::Reference& at)
@@ -285,7 +286,7 @@ class Slices {
 
  private:
   struct Grids {
-    std::vector<Grid> means;  ///< one a response; empty without a fit
+    std::vector<Grid> means;  ///< one per response; empty without a fit
     std::optional<Grid> margin, allowed;
   };
 

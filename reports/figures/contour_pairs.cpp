@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxPairs = 6, kFewestPairs = 2, kMaxFigures = 24;
 
-/// By how much x changes the effect of y.
+/// Magnitude of the interaction of x and y.
 double interaction(const surfaces::Surface& surface, Eigen::VectorXd point, int x, int y) {
   const auto at = [&](double cx, double cy) {
     point[x] = cx;

@@ -1,4 +1,4 @@
-// Which pairs of factors deserve a contour figure.
+// Selects the pairs of factors to show in contour figures.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,9 +14,8 @@ struct FactorPair {
   int y = 1;
 };
 
-/// Pairs of numeric factors of a response with a surface: all where they are few, otherwise those
-/// whose factors change each other's effect most through the coded point `held`, from the
-/// strongest.
+/// Pairs of numeric factors of a response with a surface: all if they are few, otherwise those with
+/// the strongest interaction at the coded point `held`, strongest first.
 std::vector<FactorPair> pairs_to_draw(const analysis::Analysis& analysis,
                                       const analysis::ResponseAnalysis& response,
                                       const Eigen::VectorXd& held);

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kNodes = 41;
 constexpr int kFiner = 4;
-constexpr double kEvenChance = 0.5;  // that a run completes: below, the optimum is not sought
+constexpr double kEvenChance = 0.5;  // probability that a run completes, below which no optimum is
+                                     // sought
 
 Grid over(const Slice& slice, int nodes,
           const std::function<double(const Eigen::VectorXd&)>& value) {
@@ -22,7 +23,7 @@ Grid over(const Slice& slice, int nodes,
   });
 }
 
-/// The points of a grid, a row each, in the order of its values.
+/// The points of a grid, one per row, in the order of its values.
 Eigen::MatrixXd points_of(const Slice& slice) {
   Eigen::MatrixXd all(kNodes * kNodes, slice.held.size());
   Eigen::Index row = 0;
@@ -33,7 +34,7 @@ Eigen::MatrixXd points_of(const Slice& slice) {
   return all;
 }
 
-/// How far inside its limits y lies, in units of the goal's scale; negative where it misses one.
+/// Distance of y from its nearest limit in units of the goal's scale; negative outside the limits.
 double margin(const surfaces::Goal& goal, double y) {
   return std::min(y - goal.met_low(), goal.met_high() - y) / goal.scale;
 }
@@ -84,7 +85,7 @@ std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& mea
 }
 
 std::optional<Grid> allowed_over(const Slice& slice) {
-  // Its own expressions: figures are drawn on several threads.
+  // A copy with its own expressions, since figures are drawn by several threads.
   const doe::Region region = slice.analysis.directory->study.region.for_another_thread();
   const std::optional<surfaces::Feasibility>& feasibility = slice.analysis.feasibility;
   if (region.is_box() && !feasibility) return std::nullopt;

@@ -1,4 +1,4 @@
-// Two factors over which responses are drawn, the others held, and what is worked out over them.
+// A two-factor slice of the design space, and the grids computed over it.
 #pragma once
 
 #include <functional>
@@ -20,28 +20,28 @@ struct Slice {
 
   const doe::Factor& factor(int f) const { return analysis::factors_of(analysis)[f]; }
 
-  /// In natural units; what is held is exactly what the reference says.
+  /// In natural units; factors held have exactly the settings of the reference.
   std::vector<double> settings(const Eigen::VectorXd& point) const;
 
-  /// How far a run lies from the slice: the largest coded distance along the factors held.
+  /// Distance of a run from the slice: the maximum coded distance along the factors held.
   double distance(const Eigen::VectorXd& coded) const;
 };
 
-/// The predicted mean. Values far beyond what was observed (an inverse transform has poles) would
-/// drown the levels, and are cut off.
+/// The predicted mean, clamped to a range around the observed values: extreme values (an inverse
+/// transform has poles) would distort the contour levels.
 Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response);
 
-/// The least margin over all responses whose goal is a limit, in units of the goals' scales, within
-/// [-1, 1]: negative where a limit is missed. Empty where nothing is limited. `means` go with the
-/// responses, empty for those without a fit.
+/// The minimum margin over all responses with a limit, in units of the goals' scales, clamped to
+/// [-1, 1]; negative if a limit is violated. Empty without limits. `means` correspond to the
+/// responses and are empty for those without a fit.
 std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means);
 
-/// 1 where the study's constraints and forbidden combinations allow settings and a run is as likely
-/// to complete as not, else -1; finer than the others, since it has no slope to interpolate along.
-/// Empty where all is allowed.
+/// 1 where constraints and forbidden combinations permit the settings and a run completes with
+/// probability of at least one half, else -1; on a finer grid, since the values cannot be
+/// interpolated. Empty if everything is permitted.
 std::optional<Grid> allowed_over(const Slice& slice);
 
-/// Of what is allowed, the share whose margin is not negative; empty where nothing is allowed.
+/// The fraction of the permitted area with a nonnegative margin; empty if nothing is permitted.
 std::optional<double> share_met(const Grid& margin, const std::optional<Grid>& allowed);
 
 }  // namespace doetune::reports

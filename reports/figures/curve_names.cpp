@@ -6,7 +6,7 @@
 namespace doetune::reports {
 namespace {
 
-constexpr double kCharacter = 6.4;  // pixels, at the size of notes
+constexpr double kCharacter = 6.4;  // width in pixels of a character of a label
 constexpr double kLine = 13;
 constexpr std::size_t kLongestName = 20;
 

@@ -1,4 +1,4 @@
-// Names of curves beside their ends, in room kept for them at the sides of a chart.
+// Labels curves at their ends, in space reserved at the sides of a chart.
 #pragma once
 
 #include <string>
@@ -10,19 +10,18 @@ namespace doetune::reports {
 
 enum class Side { kLeft, kRight };
 
-/// Where a curve ends, and what stands there.
+/// The end of a curve and its label.
 struct CurveEnd {
   Point at;
   std::string name;
   std::string colour;
 };
 
-/// A dot at each end and its name beside it, moved up or down where names would overlap.
+/// Draws a dot and a label at each end, shifting labels vertically to avoid overlaps.
 void draw_curve_names(Chart& chart, const std::vector<CurveEnd>& ends, Side side);
 
-/// By how much an axis of length `span` must be longer at one side, to have room there for the
-/// longest of these names; the chart's size is that of the whole drawing, and `sides` of it need
-/// the room.
+/// The extension of an axis of length `span` at one side that gives space for the longest of these
+/// names. `size` is that of the whole drawing; `sides` is the number of sides to extend.
 double room_for_names(const std::vector<std::string>& names, double span, const Chart::Size& size,
                       int sides);
 

@@ -22,7 +22,8 @@ double error_at(const std::vector<double>& variances, double share) {
   return std::sqrt(variances[static_cast<std::size_t>(std::lround(share * last))]);
 }
 
-/// Source: Zahran, Anderson-Cook & Myers (2003), Journal of Quality Technology 35, 377.
+/// Fraction of design space plot. Source: Zahran, Anderson-Cook & Myers (2003), Journal of Quality
+/// Technology 35, 377.
 Figure fraction_figure(const doe::FullEvaluation& evaluation, bool has_whole_plots) {
   const std::vector<double>& variances = evaluation.variance_quantiles;
   Figure figure;
@@ -106,7 +107,7 @@ Figure leverage_figure(const analysis::DesignQuality& quality) {
   return figure;
 }
 
-/// The columns that are most like another, in the order of the model.
+/// The columns most correlated with others, in model order.
 std::vector<Eigen::Index> max_alike(const Eigen::MatrixXd& correlations) {
   Eigen::MatrixXd others = correlations;
   others.diagonal().setZero();
@@ -120,7 +121,7 @@ std::vector<Eigen::Index> max_alike(const Eigen::MatrixXd& correlations) {
   return order;
 }
 
-/// Of the columns of the model: the first so many of the map.
+/// The most correlated model terms; model columns are the first `columns` of the map.
 std::string correlation_title(const doe::NamedMatrix& map, Eigen::Index columns) {
   Eigen::MatrixXd own = map.values.topLeftCorner(columns, columns);
   own.diagonal().setZero();
@@ -132,7 +133,7 @@ std::string correlation_title(const doe::NamedMatrix& map, Eigen::Index columns)
                      map.rows[static_cast<std::size_t>(std::max(i, j))], most);
 }
 
-/// One step of grey-blue for every fifth of |correlation|; rounded up, so that 0.01 shows.
+/// Opacity for |correlation| in steps of a fifth, rounded up, so that 0.01 is visible.
 std::string shade(int fifth) {
   static constexpr std::array<const char*, 5> kShades = {"0.12", "0.3", "0.5", "0.75", "1"};
   return kShades[static_cast<std::size_t>(fifth)];
@@ -164,7 +165,7 @@ void draw_cells(Chart& chart, const Eigen::MatrixXd& values,
   }
 }
 
-/// Columns of the model among those of the map, which leaves constant ones out.
+/// The number of model columns in the map, which omits constant ones.
 Eigen::Index own_columns(const doe::NamedMatrix& map, const doe::Model& model) {
   Eigen::Index own = 0;
   for (const doe::ModelColumn& column : model.columns()) {
@@ -209,7 +210,7 @@ Figure correlation_figure(const analysis::Analysis& analysis, const doe::NamedMa
   y.low = -0.5;
   y.high = n - 0.5;
   const Chart::Size room = size_of_rows(y);
-  // Names of columns stand on the diagonal: one to the right of each row's last cell.
+  // Column names are on the diagonal, one to the right of the last cell of each row.
   const Axis x{"", -0.5, n + 2.5, {}};
   Chart chart(figure.name, x, y, {room.left + 34 * (n + 3), 62 + 22 * n, room.left});
   draw_cells(chart, map.values, kept);
@@ -221,7 +222,7 @@ Figure correlation_figure(const analysis::Analysis& analysis, const doe::NamedMa
   return figure;
 }
 
-/// Terms with a power, the weakest first.
+/// Terms with a known power, weakest first.
 std::vector<doe::TermPower> weakest_first(const std::vector<doe::TermPower>& powers) {
   std::vector<doe::TermPower> known;
   for (const doe::TermPower& term : powers) {

@@ -16,7 +16,7 @@ constexpr Chart::Size kSize{330, 280, 62};
 constexpr std::size_t kMaxNamed = 5;
 constexpr double kSignificant = 0.05;
 
-/// What is drawn of every run of a fit against what.
+/// Coordinates of a scatter plot with one point per run of a fit.
 struct Scatter {
   Eigen::VectorXd x, y;
   Axis x_axis, y_axis;
@@ -34,7 +34,7 @@ std::string run_title(const analysis::ResponseAnalysis& response, Eigen::Index i
                                          response.response.unit));
 }
 
-/// Runs that a diagnosis speaks of are orange, with their number.
+/// Draws the runs; outliers and influential ones are orange and labelled with their number.
 void draw_runs(Chart& chart, const analysis::ResponseAnalysis& response, const Scatter& scatter) {
   std::vector<Eigen::Index> named;
   for (Eigen::Index i = 0; i < scatter.x.size(); ++i) {
@@ -174,7 +174,8 @@ std::string outlier_title(const analysis::ResponseAnalysis& response) {
                      analysis::runs_text(runs));
 }
 
-/// Source: Blom (1958) plotting positions, (i - 3/8) / (n + 1/4).
+/// Normal plot of studentised residuals. Source: Blom (1958) plotting positions, (i - 3/8) / (n +
+/// 1/4).
 Figure normal_plot(const analysis::ResponseAnalysis& response) {
   const Eigen::VectorXd& r = response.fit->studentised_residuals;
   const double n = static_cast<double>(r.size());
@@ -229,8 +230,8 @@ Figure influence_figure(const analysis::ResponseAnalysis& response) {
                scatter, {});
 }
 
-/// Whether the power of a transform is in the profile's interval; false for those that are no
-/// power.
+/// Whether the power of a transform is in the profile's confidence interval; false for transforms
+/// that are not powers.
 bool suits(const surfaces::BoxCox& profile, const surfaces::Transform& transform) {
   using Kind = surfaces::Transform::Kind;
   const auto holds = [&](double power) {
@@ -273,7 +274,7 @@ std::string box_cox_title(const analysis::ResponseAnalysis& response) {
 }
 
 Figure box_cox_figure(const analysis::ResponseAnalysis& response) {
-  constexpr double kDepth = 8;  // of the profile, in units of the interval's drop
+  constexpr double kDepth = 8;  // depth of the profile shown, in units of the interval's drop
   const surfaces::BoxCox& profile = *response.box_cox;
   const double drop = surfaces::chi_squared_quantile(0.95, 1) / 2;
   Figure figure =

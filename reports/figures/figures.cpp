@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxTicks = 7;
 constexpr int kSteps = 40;
-constexpr double kRowHeight = 24;  // pixels
+constexpr double kRowHeight = 24;  // in pixels
 
-/// Round numbers that a factor can be set to: powers of its scale's base, or even steps.
+/// Permitted round settings of a factor: powers of its scale's base, or equidistant.
 std::vector<double> round_settings(const doe::Factor& factor) {
   std::vector<double> round;
   if (factor.scale == doe::Scale::kLinear) {
@@ -51,7 +51,7 @@ std::vector<double> marked_settings(const doe::Factor& factor) {
           : factor.usable_settings();
   if (settings.size() <= kMaxTicks) return settings;
   if (const std::vector<double> round = round_settings(factor); round.size() >= 3) return round;
-  std::vector<double> even;  // evenly spaced on the factor's own scale
+  std::vector<double> even;  // equidistant on the factor's own scale
   for (std::size_t i = 0; i < 5; ++i) {
     even.push_back(factor.snap(factor.to_natural(-1 + static_cast<double>(i) / 2)));
   }

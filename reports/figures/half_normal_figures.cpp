@@ -18,7 +18,7 @@ void draw_margin(Chart& chart, const Axis& y, double at, const char* name, const
   chart.tag({at, y.low}, name, 3, -8);
 }
 
-/// Of the line from the origin through the terms within the margin, by least squares.
+/// Least-squares slope of the line from the origin through the terms within the margin.
 double slope_within(const std::vector<analysis::Effect>& effects, const std::vector<double>& places,
                     double margin) {
   double products = 0, squares = 0;

@@ -14,18 +14,17 @@ namespace doetune::reports {
 namespace {
 
 constexpr std::size_t kMaxInteractionFigures = 12, kMaxPerResponse = 3;
-constexpr double kNone = 1e-6;  // of the range of the response: the lines are parallel
+constexpr double kNone = 1e-6;  // relative to the range of the response: lines count as parallel
 
-/// The mean over the places of factor x, a line for each place of factor `by`.
+/// The mean along factor x, with one line for each position of factor `by`.
 struct Interaction {
   int x = 0, by = 0;
   std::vector<double> places;  ///< of `by`, coded: its levels, or both ends of its range
   std::vector<Polyline> lines;
-  double strength = 0;  ///< how far lines are from parallel, in the unit of the response
+  double strength = 0;  ///< departure from parallel lines, in the unit of the response
 };
 
-/// What is left of a table of values without the mean of its rows and of its columns: how much the
-/// largest and the least differ.
+/// The range of a table of values after removing its row and column means.
 double strength_of(const std::vector<Polyline>& lines) {
   Eigen::MatrixXd table(lines.size(), lines[0].size());
   for (std::size_t l = 0; l < lines.size(); ++l) {
@@ -38,12 +37,12 @@ double strength_of(const std::vector<Polyline>& lines) {
   return table.maxCoeff() - table.minCoeff();
 }
 
-/// Enough places to tell how strong an interaction is.
+/// Enough positions to measure the strength of an interaction.
 std::vector<double> few_places(const doe::Factor& factor) {
   return factor.is_categorical() ? coded_places(factor) : std::vector<double>{-1, 0, 1};
 }
 
-/// Over these places of x. Strength 0 where a value is not finite.
+/// The interaction over these positions of x. Strength 0 if any value is not finite.
 Interaction interaction_of(const analysis::Analysis& analysis,
                            const analysis::ResponseAnalysis& response, int x, int by,
                            const std::vector<double>& places) {
@@ -65,13 +64,13 @@ Interaction interaction_of(const analysis::Analysis& analysis,
   return interaction;
 }
 
-/// The coefficients of a model that hold both factors.
+/// Whether a column contains both factors.
 bool holds_both(const doe::Model& model, const doe::ModelColumn& column, int a, int b) {
   const std::vector<int>& powers = model.terms()[static_cast<std::size_t>(column.term)].powers;
   return powers[static_cast<std::size_t>(a)] > 0 && powers[static_cast<std::size_t>(b)] > 0;
 }
 
-/// Whether the runs show that the two interact; empty where that is not tested.
+/// Whether the interaction is significant; empty if it is not tested.
 std::optional<bool> is_clear(const analysis::ResponseAnalysis& response, int a, int b) {
   if (response.other || !response.fit || response.fit->df_residual == 0) return std::nullopt;
   const std::vector<analysis::Effect> effects = analysis::effects_of(*response.fit);
@@ -92,7 +91,7 @@ bool may_interact(const analysis::ResponseAnalysis& response, int a, int b) {
                      [&](const auto& column) { return holds_both(model, column, a, b); });
 }
 
-/// Pairs that interact, the strongest first. Of two factors the one of fewer levels has the lines.
+/// Interacting pairs, strongest first. The factor with fewer levels is shown as lines.
 std::vector<Interaction> strongest(const analysis::Analysis& analysis,
                                    const analysis::ResponseAnalysis& response) {
   const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
@@ -120,7 +119,7 @@ std::string place_text(const doe::Factor& factor, double coded) {
          analysis::with_unit(factor.format(factor.to_natural(coded)), factor.unit);
 }
 
-/// What a line changes by from one end of x to the other: "+1850 images/s".
+/// The change along a line from one end of x to the other: "+1850 images/s".
 std::string change_text(const analysis::Analysis& analysis,
                         const analysis::ResponseAnalysis& response, const Interaction& interaction,
                         std::size_t l) {
@@ -147,14 +146,14 @@ std::string move_text(const doe::Factor& x, const Polyline& line) {
                      analysis::with_unit(ends, x.unit));
 }
 
-/// Whether lines that are not parallel may be so by chance.
+/// A remark if the departure from parallel lines is not significant.
 std::string doubt_text(const analysis::ResponseAnalysis& response, const Interaction& interaction) {
   if (is_clear(response, interaction.x, interaction.by) != false) return "";
   return fmt::format("; the difference{} is not significant",
                      analysis::scale_words(response.fit->transform));
 }
 
-/// How the response changes along x where it changes least and most.
+/// The smallest and largest change of the response along x.
 std::string title_of(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response,
                      const Interaction& interaction) {
   const doe::Factor& by = analysis::factors_of(analysis)[interaction.by];
@@ -192,7 +191,7 @@ std::string line_name(const doe::Factor& by, double place) {
   return by.is_categorical() ? by.format(by.to_natural(place)) : place_text(by, place);
 }
 
-/// The axis of x, with room at its right for the names of the lines.
+/// The axis of x, extended on the right for the names of the lines.
 Axis axis_with_room_for(const Interaction& interaction, const doe::Factor& x,
                         const doe::Factor& by) {
   std::vector<std::string> names;

@@ -21,12 +21,13 @@ struct Curve {
   std::string factor;
   Polyline line;
   double low = 0, high = 0;
-  double known_to = 0;  ///< half the 95 % interval of the mean, at the lowest or the highest point
+  double known_to = 0;  ///< half-width of the 95 % interval of the mean at the lowest or highest
+                        ///< point, whichever is larger
 
   double range() const { return high - low; }
 };
 
-/// Empty where the surface has no finite value (an inverse transform has poles).
+/// Empty if the surface has a value that is not finite (an inverse transform has poles).
 Curve curve_along(const analysis::ResponseAnalysis& response, const doe::Factor& factor, int f,
                   Eigen::VectorXd point) {
   Curve curve;
@@ -49,7 +50,7 @@ Curve curve_along(const analysis::ResponseAnalysis& response, const doe::Factor&
   return curve;
 }
 
-/// Of the numeric factors, the one that moves the response most first.
+/// Curves of the numeric factors, largest range of the response first.
 std::vector<Curve> curves_of(const analysis::Analysis& analysis,
                              const analysis::ResponseAnalysis& response,
                              const analysis::Reference& at) {
@@ -65,7 +66,7 @@ std::vector<Curve> curves_of(const analysis::Analysis& analysis,
   return curves;
 }
 
-/// Names of curves that end at much the same place change sides in turn.
+/// Names alternate between the right and the left side.
 void draw_names(Chart& chart, const std::vector<Curve>& curves) {
   std::vector<CurveEnd> left, right;
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -78,7 +79,7 @@ void draw_names(Chart& chart, const std::vector<Curve>& curves) {
   draw_curve_names(chart, left, Side::kLeft);
 }
 
-/// From low to high, with room at both sides for the names of the curves.
+/// From low to high, extended at both sides for the names of the curves.
 Axis axis_with_room_for(const std::vector<Curve>& curves) {
   std::vector<std::string> names;
   for (const Curve& curve : curves) names.push_back(curve.factor);

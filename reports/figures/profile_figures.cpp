@@ -40,7 +40,7 @@ double change(const Profile& profile) {
   return *high - *low;
 }
 
-/// By how much the mean changes, to the digits that both ends of the change are known to.
+/// The change of the mean, with as many digits as the uncertainty of its ends justifies.
 std::string change_text(const Profile& profile) {
   const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
   const auto half = [&](const auto& at) {
@@ -50,8 +50,9 @@ std::string change_text(const Profile& profile) {
   return analysis::difference_to(*high - *low, std::max(half(low), half(high)));
 }
 
-/// One axis for all factors of a response, so that slopes compare. It holds the runs, the means,
-/// and the interval at the point that all curves pass, unless that is wider than all else.
+/// A common axis for all factors of a response, so that slopes are comparable. It includes the
+/// runs, the means, and the interval at the common point of the curves unless it is wider than the
+/// range of the runs.
 Axis response_axis(const analysis::ResponseAnalysis& response, const std::vector<Profile>& profiles,
                    const Eigen::VectorXd& point) {
   const Eigen::VectorXd& observed = response.fit->observed;
@@ -101,7 +102,7 @@ void draw_levels(Chart& chart, const Profile& profile) {
   }
 }
 
-/// Charts in rows of three, or of four where that leaves none alone in a row.
+/// Arranges charts in rows of three, or of four if a single one would remain.
 std::string in_rows(const std::vector<std::string>& charts, std::string_view title) {
   const std::size_t columns = charts.size() % 3 == 1 ? 4 : 3;
   const std::size_t rows = (charts.size() + columns - 1) / columns;
@@ -124,7 +125,7 @@ std::string in_rows(const std::vector<std::string>& charts, std::string_view tit
   return svg.close().take();
 }
 
-/// The factors that change the response most, in the order of the study; all where they are few.
+/// The factors with the largest changes of the response, in study order; all if they are few.
 std::vector<std::size_t> factors_to_draw(const std::vector<Profile>& profiles) {
   std::vector<std::size_t> order(profiles.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

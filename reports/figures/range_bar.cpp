@@ -17,7 +17,7 @@ constexpr double kBarWidth = 220;
 constexpr double kBarHeight = 26;
 constexpr double kMiddle = kBarHeight / 2;
 
-/// The horizontal axis: everything finite that is drawn, with some room.
+/// The horizontal axis: everything finite that is drawn, with a margin.
 class Span {
  public:
   void add(double value) {

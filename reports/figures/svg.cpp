@@ -17,17 +17,17 @@ namespace doetune::reports {
 namespace {
 
 constexpr double kTowardsWhite = 0.35;
-constexpr double kTolerance = 0.15;  // pixels that a simplified line may be off
+constexpr double kTolerance = 0.15;  // maximum deviation of a simplified line in pixels
 
 std::string px(double value) {
   const std::string text = fmt::format("{:.1f}", value);
   return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
 }
 
-constexpr double kLetter = 6.4;  // width of a letter of a tick's label
+constexpr double kLetter = 6.4;  // width in pixels of a letter of a tick label
 constexpr std::size_t kLongest = 14;
-constexpr std::size_t kMaxTitled = 300;  // circles
-constexpr std::size_t kMaxDots = 5000;   // of one kind: many more cover each other
+constexpr std::size_t kMaxTitled = 300;  // maximum number of circles with titles
+constexpr std::size_t kMaxDots = 5000;   // maximum number of circles of one style
 
 double letters(std::string_view text) { return static_cast<double>(character_count(text)); }
 
@@ -71,14 +71,14 @@ Axis linear_axis(std::string title, double low, double high, double margin) {
 Chart::Chart(std::string id, Axis x, Axis y, Size size)
     : id_(std::move(id)), x_(std::move(x)), y_(std::move(y)), size_(size) {
   clipped_.open("g", {{"clip-path", "url(#" + id_ + "-clip)"}});
-  // The title, then the labels.
+  // Space for the title, then the labels.
   size_.left = std::max(size_.left, 24 + widest(y_.ticks) + 7);
   tilted_ = x_labels_touch();
   for (Tick& tick : x_.ticks) {
     if (tilted_) tick.label = shortened(tick.label, kLongest);
   }
   if (tilted_) bottom_ += 0.6 * widest(x_.ticks);
-  // The last label is centred on its mark, perhaps at the end of the axis.
+  // The last label is centred on its tick, possibly at the end of the axis.
   if (!tilted_ && !x_.ticks.empty()) {
     const double beyond = kLetter * letters(x_.ticks.back().label) / 2 -
                           (size_.width - pixel({x_.ticks.back().at, 0}).x) + 2;
@@ -187,7 +187,7 @@ void Chart::thin_circles() {
   thinned_ = fmt::format("{} of {} points drawn", kept.size(), count);
 }
 
-/// Many as one path of dots, each a line of no length with round ends.
+/// Draws many circles as one path of dots, each a line of zero length with round ends.
 void Chart::write_circles() {
   if (circles_.each.size() > kMaxDots) thin_circles();
   if (circles_.each.size() > kMaxTitled) {

@@ -1,5 +1,5 @@
-// Static figures: SVG by attributes alone, so that they show where style sheets and scripts are
-// blocked. Text and axes are drawn in `currentColor`, which a page may set.
+// Static charts as SVG, styled by attributes only, so that they work without style sheets and
+// scripts. Text and axes use `currentColor`, which a page may set.
 #pragma once
 
 #include <functional>
@@ -18,30 +18,30 @@ struct Tick {
   std::string label;
 };
 
-/// One axis of a chart: the range that is drawn, and where it is marked.
+/// An axis of a chart: range and ticks.
 struct Axis {
   std::string title;
   double low = 0;
   double high = 1;
   std::vector<Tick> ticks;
-  std::function<std::string(double)> text = {};  ///< a place as data; empty: the number itself
+  std::function<std::string(double)> text = {};  ///< a position as data; empty: as a number
 };
 
-/// An axis over [low, high], widened by `margin` of its length at both ends, with round ticks.
+/// An axis over [low, high], extended by `margin` of its length at both ends, with round ticks.
 Axis linear_axis(std::string title, double low, double high, double margin = 0.05);
 
-/// Two axes and marks in their coordinates. Regions and lines are cut off at the axes; circles,
-/// stars and labels lie above them, whole, and are left out where their place is outside. Labels of
-/// the axes have the room they need: those that would touch are tilted. Where circles are many they
-/// are drawn without their titles, and of thousands only some of those that cover each other, which
-/// the drawing says. The finished drawing carries the numbers of its circles and curves: CSV in a
-/// metadata element.
+/// Two axes and marks in their coordinates. Regions and lines are clipped at the axes; circles,
+/// stars and labels are drawn on top, unclipped, and omitted if their position is outside. Axis
+/// labels get the space that they need and are tilted if they would overlap. Circles lose their
+/// titles if there are very many; of tens of thousands, some of those that cover each other are
+/// omitted, and the drawing says so. The finished drawing contains the coordinates of its circles
+/// and curves as CSV in a metadata element.
 class Chart {
  public:
   struct Size {
     double width = 420;
     double height = 330;
-    double left = 62;  ///< room for the vertical axis' labels, more where they need it
+    double left = 62;  ///< space for labels of the vertical axis, extended as needed
   };
 
   /// `id` is unique among the charts of a page.
@@ -52,27 +52,27 @@ class Chart {
   void grid_lines();
   void region(const std::vector<Polyline>& rings, const Attributes& attributes);
   void line(const Polyline& points, const Attributes& attributes);
-  /// These numbers, as CSV, instead of those of circles and curves.
+  /// Replaces the coordinates of circles and curves by this CSV text.
   void carry(std::string csv) { carried_ = std::move(csv); }
 
-  /// A line that stands for data of that name: its points are among the numbers.
+  /// A line that represents data of that name: its points are included in the CSV.
   void curve(const Polyline& points, std::string_view name, const Attributes& attributes);
-  /// The numbers have the name alone of a title like "run 7: 209.6 ms".
+  /// In the CSV a title such as "run 7: 209.6 ms" is shortened to its name.
   void circle(Point at, double radius, const Attributes& attributes, std::string_view title);
   void star(Point at, double radius, const Attributes& attributes, std::string_view title);
-  /// Text centred on a point, turned by `degrees`, with a halo that keeps it legible.
+  /// Text centred at a point, rotated by `degrees`, with a halo for legibility.
   void label(Point at, std::string_view text, double degrees = 0);
-  /// Text beside a mark, `right` pixels from it (left of it where negative) and `down` below.
+  /// Text beside a mark, `right` pixels to the right (left if negative) and `down` pixels below.
   void tag(Point at, std::string_view text, double right, double down = 0,
            std::string_view colour = "currentColor");
 
-  /// Diagonal grey hatching, as a fill.
+  /// A fill of diagonal grey hatching.
   std::string hatching() const { return "url(#" + id_ + "-hatch)"; }
 
-  /// In drawing coordinates (pixels, y downwards).
+  /// Converts to drawing coordinates (pixels, y downwards).
   Point pixel(Point at) const;
 
-  /// The finished drawing, with `description` for readers who cannot see it.
+  /// Returns the finished drawing, with `description` as alternative text.
   std::string finish(std::string_view description);
 
  private:
@@ -90,31 +90,31 @@ class Chart {
   Size size_;
   double top_ = 12, right_ = 14, bottom_ = 46;
   Markup clipped_;  ///< regions and lines
-  Markup marks_;    ///< what lies above them
+  Markup marks_;    ///< circles, stars and labels on top of them
   struct Circle {
     Point at;  ///< in pixels
     std::string title;
     std::size_t row = 0, row_end = 0;  ///< of numbers_
   };
-  struct Circles {  ///< neighbours that look the same
+  struct Circles {  ///< consecutive circles of the same style
     double radius = 0;
     Attributes attributes;
     std::vector<Circle> each;
   };
-  Circles circles_;      ///< not yet among the marks
-  bool tilted_ = false;  ///< the labels of the horizontal axis
+  Circles circles_;      ///< not yet written to marks_
+  bool tilted_ = false;  ///< whether labels of the horizontal axis are tilted
   std::string numbers_;  ///< CSV
   std::string carried_;  ///< instead of them
   std::string thinned_;  ///< what is said of points that are not drawn
 };
 
-/// The colour at share 0..1 of viridis, "#rrggbb": even to the eye, legible to the colour-blind and
-/// in greyscale; a third of the way to white, so that dark labels stay legible on all of it.
+/// The viridis colour at `share` in [0, 1], "#rrggbb": perceptually uniform, suitable for
+/// colour-blind readers and greyscale; lightened by a third, so that dark labels are legible.
 /// Source: van der Walt & Smith, matplotlib, CC0.
 std::string viridis(double share);
 
-/// One colour for each of several series, told apart by the colour-blind.
-/// Source: Okabe & Ito (2008), "Color Universal Design".
+/// A distinct colour for each of several series, suitable for colour-blind readers. Source: Okabe &
+/// Ito (2008), "Color Universal Design".
 std::string series_colour(int index);
 
 }  // namespace doetune::reports

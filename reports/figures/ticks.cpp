@@ -11,7 +11,7 @@
 namespace doetune::reports {
 namespace {
 
-/// A tick with that many significant digits.
+/// A tick label with `digits` significant digits.
 std::string tick_label(double x, int digits) {
   static constexpr std::array<std::pair<double, const char*>, 3> kSizes{
       {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}}};
@@ -29,7 +29,7 @@ std::string tick_label(double x, int digits) {
   for (const auto& [scale, letter] : kSizes) {
     if (size >= scale) return fmt::format("{:.{}g}{}", x / scale, digits, letter);
   }
-  // As many digits as it takes to write out what lies before the point.
+  // Enough digits for the whole integer part.
   const int whole = size >= 1 ? static_cast<int>(std::log10(size)) + 1 : 1;
   return fmt::format("{:.{}g}", x, std::max({digits, 4, whole}));
 }

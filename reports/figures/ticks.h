@@ -1,4 +1,4 @@
-// What stands at the marks of an axis.
+// Formats tick labels of an axis.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace doetune::reports {
 
-/// Labels for the ticks of one axis, short and all different: "16.8M", "0.002", "1.5e-7".
+/// Short and distinct labels for the ticks of an axis: "16.8M", "0.002", "1.5e-7".
 std::vector<std::string> tick_labels(const std::vector<double>& values);
 
 }  // namespace doetune::reports

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxSwings = 12;
 
-/// "decode_rate 4.9 / 5.1 Hz", with – where there is no such step.
+/// "decode_rate 4.9 / 5.1 Hz", with – if there is no such step.
 std::string row_name(const analysis::Analysis& analysis, const analysis::FactorSwing& swing) {
   const doe::Factor& factor = analysis::factors_of(analysis)[swing.factor];
   const auto place = [&](const std::optional<analysis::SwingEnd>& end) {
@@ -23,7 +23,7 @@ std::string row_name(const analysis::Analysis& analysis, const analysis::FactorS
          analysis::with_unit(place(swing.down) + " / " + place(swing.up), factor.unit);
 }
 
-/// The ends of all bars, in order: what breaks the goal is named in the title.
+/// Names the first bar end, in order, that violates the limit.
 std::string broken_limit(const analysis::Analysis& analysis, const analysis::Tornado& tornado) {
   const surfaces::Goal* goal = analysis::goal_of(analysis, tornado.response->response.name);
   if (goal == nullptr || !goal->is_limit()) return "";
@@ -60,20 +60,21 @@ std::string title_of(const analysis::Analysis& analysis, const analysis::Tornado
                      broken_limit(analysis, tornado));
 }
 
-/// Steps down fill the upper half of a row, steps up the lower: neither hides the other.
+/// Steps down fill the upper half of a row, steps up the lower half, so that neither hides the
+/// other.
 void draw_bar(Chart& chart, const analysis::Tornado& tornado, const analysis::SwingEnd& end,
               double row, bool up) {
   const double from = up ? row - 0.32 : row, to = up ? row : row + 0.32;
   const std::string colour = series_colour(up ? 0 : 1);
   chart.region({{{tornado.centre, from}, {end.mean, from}, {end.mean, to}, {tornado.centre, to}}},
                {{"fill", colour}});
-  // Steps that change next to nothing stay visible.
+  // Keeps steps with a negligible change visible.
   chart.circle(
       {end.mean, (from + to) / 2}, 3.5, {{"fill", colour}},
       fmt::format("one step {}: {}", up ? "up" : "down", analysis::exact_number(end.mean)));
 }
 
-/// The ends of a limit, where they are within what is drawn.
+/// Draws the limits that are within the axes.
 void draw_limits(Chart& chart, const Axis& x, const Axis& y, const surfaces::Goal* goal) {
   if (goal == nullptr || !goal->is_limit()) return;
   for (const double end : {goal->met_low(), goal->met_high()}) {
@@ -117,7 +118,7 @@ Figure tornado_figure(const analysis::Analysis& analysis, analysis::Tornado torn
     names.push_back(row_name(analysis, swing));
   const Axis x = axis_over(tornado);
   Axis y = row_axis(names);
-  y.high += 0.6;  // for the names of limits
+  y.high += 0.6;  // space for the names of limits
   Chart chart(figure.name, x, y, size_of_rows(y));
   chart.grid_lines();
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -12,15 +12,16 @@ namespace doetune::reports {
 namespace {
 
 constexpr std::size_t kMaxGoalPairs = 3;
-constexpr double kNearLimit = 0.3;  // of the range drawn: limits that are shown although beyond
+constexpr double kNearLimit = 0.3;  // relative to the range drawn: limits this far outside are
+                                    // still shown
 
-/// What is drawn of two goals; `runs` are measured, all else predicted.
+/// Data of a plot of two goals; `runs` are measured, everything else is predicted.
 struct TradeOffScatter {
   const analysis::Analysis& analysis;
   const analysis::GoalPair& pair;
   std::vector<Point> runs, all_front, front;
   std::vector<int> run_numbers;
-  std::vector<const surfaces::Candidate*> front_candidates = {};  ///< those of `front`
+  std::vector<const surfaces::Candidate*> front_candidates = {};  ///< same order as `front`
 
   Point at(const surfaces::Candidate& candidate) const {
     return {analysis::prediction_of(candidate, pair.first->response.name)->mean,
@@ -47,7 +48,7 @@ TradeOffScatter scatter_of(const analysis::Analysis& analysis, const analysis::G
   return scatter;
 }
 
-/// Both goals where they are limits, as far as they are met.
+/// The ranges that meet both goals, unbounded unless they are limits.
 struct Limits {
   surfaces::Interval x{-std::numeric_limits<double>::infinity(),
                        std::numeric_limits<double>::infinity()};
@@ -68,7 +69,7 @@ Limits limits_of(const TradeOffScatter& scatter) {
   return limits;
 }
 
-/// The range of all points and, where they are near it, of the ends of a limit.
+/// The range of all points, including limits that are near it.
 Axis axis_over(const TradeOffScatter& scatter, const study::Response& response, double Point::*side,
                const surfaces::Interval& limit) {
   std::vector<Point> points = scatter.runs;
@@ -138,7 +139,7 @@ void draw_predicted(Chart& chart, const TradeOffScatter& scatter) {
              "optimum, predicted");
 }
 
-/// "186 to 5190 images/s": what a response is predicted to be at two settings.
+/// "186 to 5190 images/s": the predicted response at two settings.
 std::string change_text(const surfaces::Candidate& from, const surfaces::Candidate& to,
                         const study::Response& response) {
   const auto value = [&](const surfaces::Candidate& candidate) {

@@ -8,7 +8,7 @@
 
 namespace doetune::reports {
 
-/// Of analyses of a study; their schema is the same for any.
+/// Formats for analyses of a study; the schema does not depend on the study.
 json::Format<analysis::Analysis> fit_format(const study::Study& study = {});
 json::Format<analysis::Analysis> optimum_format(const study::Study& study = {});
 

@@ -1,4 +1,4 @@
-// fit.json.
+// Writes fit.json.
 #include "analysis/run_quality.h"
 #include "analysis/trust.h"
 #include "reports/json/analysis_json.h"
@@ -90,14 +90,13 @@ json::Format<surfaces::PathPoint> path_point_format(const std::vector<doe::Facto
        {"inside_region", &PathPoint::inside_region}});
 }
 
-/// Where the response rises and falls fastest from the centre, categorical factors at their first
-/// level.
+/// Ridge and steepest-ascent paths from the centre, with categorical factors at their first level.
 struct Paths {
   std::vector<surfaces::PathPoint> highest, lowest, ascent, descent;
   std::optional<double> cone_share;
 };
 
-/// Empty where the model has no quadratic form.
+/// Empty if the model has no quadratic form.
 std::optional<Paths> paths_of(const surfaces::Fit& fit, const doe::Region& region) {
   const auto count = static_cast<Eigen::Index>(fit.model.factors().size());
   const Eigen::VectorXd at = Eigen::VectorXd::Zero(count);
@@ -282,7 +281,7 @@ json::Format<surfaces::GaussianProcess> gaussian_process_format() {
        {"log_likelihood", &Process::log_likelihood}});
 }
 
-/// What the surface that stands in for the polynomial says of itself.
+/// Parameters and statistics of the surface used instead of the polynomial.
 json::Format<surfaces::Surface> other_format() {
   const auto parametric = parametric_format();
   const auto process = gaussian_process_format();
@@ -294,7 +293,7 @@ json::Format<surfaces::Surface> other_format() {
       });
 }
 
-/// What is known of the surface besides the polynomial.
+/// Information on the surface beyond the polynomial.
 json::Format<ResponseAnalysis> surface_format() {
   return json::object<ResponseAnalysis>(
       {{"kind", [](const ResponseAnalysis& response) { return doe::word_of(response.kind); }},
@@ -333,7 +332,7 @@ json::Format<surfaces::Fit> summary_format() {
        {"block_effects", &Fit::block_effects, coefficient_format()}});
 }
 
-/// Of a response whose polynomial could be fitted.
+/// For a response with a fitted polynomial.
 json::Format<ResponseAnalysis> polynomial_format(const study::Study& study) {
   return json::object<ResponseAnalysis>(
       {{[](const ResponseAnalysis& response) -> const surfaces::Fit& { return *response.fit; },

@@ -12,7 +12,7 @@ json::Value setting_json(const doe::Factor& factor, double setting) {
   if (factor.is_categorical()) return factor.format(setting);
   if (factor.kind != doe::FactorKind::kContinuous && setting == std::trunc(setting) &&
       std::abs(setting) < kExactInteger) {
-    return static_cast<std::int64_t>(setting);  // 3, which no program mistakes
+    return static_cast<std::int64_t>(setting);  // avoids a decimal point
   }
   return setting;
 }

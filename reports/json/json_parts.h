@@ -1,4 +1,4 @@
-// Formats that several JSON documents share.
+// JSON formats shared by several documents.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@
 
 namespace doetune::reports {
 
-/// [low, high].
+/// Array [low, high].
 json::Format<surfaces::Interval> interval_format();
 
-/// {"factor": setting}; levels by name.
+/// Object {"factor": setting}; levels by name.
 json::Format<std::vector<double>> settings_format(const std::vector<doe::Factor>& factors);
 
-/// The answer, but for the next step.
+/// The verdict without the next step.
 json::Format<analysis::Verdict> verdict_format();
 
 }  // namespace doetune::reports

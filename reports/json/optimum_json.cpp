@@ -1,4 +1,4 @@
-// optimum.json.
+// Writes optimum.json.
 #include <algorithm>
 
 #include "analysis/confirmation.h"
@@ -11,7 +11,7 @@ namespace {
 using analysis::Analysis;
 using surfaces::Optimum;
 
-/// The intervals that hold for all responses together.
+/// Simultaneous intervals for all responses.
 json::Format<surfaces::Intervals> simultaneous_format() {
   using surfaces::Intervals;
   return json::object<Intervals>(
@@ -50,7 +50,7 @@ json::Format<std::vector<surfaces::Gain>> gains_format() {
   return json::by_name(&surfaces::Gain::name, gain_format());
 }
 
-/// Where the optimum of a factor may lie: how often at each level, or between which settings.
+/// Uncertainty of the optimum's setting of a factor: frequencies of levels, or an interval.
 json::Format<surfaces::FactorUncertainty> place_format(const std::vector<doe::Factor>& factors) {
   using surfaces::FactorUncertainty;
   const auto interval = json::object<FactorUncertainty>(
@@ -122,7 +122,7 @@ json::Format<analysis::OptimumDetails> details_format(const std::vector<doe::Fac
         json::by_name(&Relaxation::name, relaxation)}});
 }
 
-/// As it was sought, ends of ramps filled in; an open end is null.
+/// The goal as used, with the ends of ramps; an open end is null.
 json::Format<surfaces::Goal> goal_format() {
   using surfaces::Goal;
   const auto target = [](const Goal& goal) {

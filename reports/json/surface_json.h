@@ -1,4 +1,4 @@
-// Surfaces as data from which a page's scripts predict with intervals, as C++ does.
+// Surfaces as JSON, for prediction with intervals in the scripts of a page.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,23 +8,23 @@
 
 namespace doetune::reports {
 
-/// What a surface is evaluated from; null for a kind that has no such form. Always `surface` (the
-/// kind), `transform`, `sigma` (null: unknown) and `df`; then, by the kind,
+/// The data needed to evaluate a surface; null for an unsupported type. Always `surface` (the
+/// type), `transform`, `sigma` (null: unknown) and `df`; then, by type,
 ///
 ///   polynomial        columns [{name, powers, contrasts}], beta, covariance; `variance` {columns,
-///                     coefficients} where sigma follows the settings; `whole_plots` {ratio,
-///                     covariance, derivatives, of_variances} where runs are in whole plots
+///                     coefficients} if sigma depends on the settings; `whole_plots` {ratio,
+///                     covariance, derivatives, of_variances} if there are whole plots
 ///   gaussian-process  columns, beta, points, runs_at, weights, rates, noise_ratio, process_sigma
 ///   law               law, factor, by (null: none), and for each level parameters and covariance
 ///
 /// Column c of a model matrix at coded x is the product over factors f of x_f^powers[f], or of
-/// contrast contrasts[f] where that is not -1. Covariances are unscaled (times sigma^2 they are
-/// those of the estimates); symmetric matrices are lower triangles, row after row. Rates are
-/// 5 / l_k^2 of numeric factors and -ln rho_c of categorical ones (surfaces::Correlation).
-/// Nothing is a value on a grid, and what follows from the rest is left out.
+/// contrast contrasts[f] if that is not -1. Covariances are unscaled (times sigma^2 they are those
+/// of the estimates); symmetric matrices are stored as lower triangles, row by row. Rates are 5 /
+/// l_k^2 of numeric factors and -ln rho_c of categorical ones (surfaces::Correlation). Nothing is
+/// tabulated on a grid, and derived values are omitted.
 nlohmann::ordered_json surface_json(const surfaces::Surface& surface);
 
-/// {columns, beta} of eta, above 0 where a run completes with a probability above one half.
+/// {columns, beta} of eta, positive if a run completes with a probability above one half.
 nlohmann::ordered_json feasibility_json(const surfaces::Feasibility& feasibility);
 
 }  // namespace doetune::reports

@@ -100,7 +100,7 @@ Markup& Markup::open(std::string_view tag, const Attributes& attributes) {
 Markup& Markup::close() {
   assert(!open_.empty());
   out_ += "</" + open_.back() + ">";
-  // A line break where it shows nowhere keeps the file readable.
+  // An invisible line break, which keeps the file readable.
   static constexpr std::string_view kBlocks[] = {"p",   "h1", "h2",     "h3", "li",      "tr",
                                                  "svg", "g",  "figure", "ul", "section", "table"};
   for (const std::string_view block : kBlocks) {

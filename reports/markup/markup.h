@@ -1,4 +1,4 @@
-// HTML and SVG with every text escaped and every element closed.
+// Writes HTML and SVG with escaped text and balanced elements.
 #pragma once
 
 #include <string>
@@ -8,30 +8,29 @@
 
 namespace doetune::reports {
 
-/// Text as it may stand in HTML, XML, and their quoted attributes: & < > " ' are entities; control
-/// characters and bytes that are no UTF-8 become U+FFFD.
+/// Escapes text for HTML, XML, and their quoted attributes: & < > " ' become entities; control
+/// characters and invalid UTF-8 become U+FFFD.
 std::string escape_markup(std::string_view text);
 
-/// JSON text as it may stand inside a script element: < > & and the two line separators that
-/// JavaScript ends lines at become \u escapes, which JSON reads back as the same characters.
+/// Escapes JSON for a script element: < > & and the two Unicode line separators that end lines in
+/// JavaScript become \u escapes, which JSON parses as the same characters.
 std::string escape_json_for_script(std::string_view json);
 
 using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 
-/// Writes elements one after the other. Names and values come from everywhere (a factor's name, a
-/// program's error output), so there is one way in that does not escape: `raw`, for markup made
-/// here.
+/// Writes elements sequentially. Names and values are untrusted (a factor's name, a program's error
+/// output), so everything is escaped except by `raw`, which is for markup generated here.
 class Markup {
  public:
   virtual ~Markup() = default;
   virtual Markup& open(std::string_view tag, const Attributes& attributes = {});
-  virtual Markup& close();  ///< the innermost open element
+  virtual Markup& close();  ///< closes the innermost open element
   virtual Markup& text(std::string_view text);
   virtual Markup& empty(std::string_view tag, const Attributes& attributes = {});
   virtual Markup& raw(std::string_view markup);
   Markup& element(std::string_view tag, std::string_view text, const Attributes& attributes = {});
 
-  /// What was written. All elements must be closed.
+  /// The markup written. All elements must be closed.
   std::string take();
 
  private:

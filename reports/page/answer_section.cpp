@@ -1,4 +1,4 @@
-// The first screen: what to set, what to expect of it, and how far that is confirmed.
+// The first screen: recommended settings, predicted responses and their confirmation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 namespace doetune::reports {
 namespace {
 
-/// The page and what its confirmation runs say.
+/// The page and the result of its confirmation runs.
 struct Answer {
   const Page& page;
   std::optional<analysis::Confirmation> confirmation;
 
   const analysis::Analysis& analysis() const { return page.analysis; }
 
-  /// Null where it was not measured.
+  /// Null if it was not measured.
   const analysis::ConfirmedResponse* confirmed(const std::string& name) const {
     if (!confirmation) return nullptr;
     for (const analysis::ConfirmedResponse& response : confirmation->responses) {
@@ -84,7 +84,7 @@ void write_settings(const Page& page, Markup& out) {
   out.close();
 }
 
-/// The words of a line each as a whole, so that none is broken at a hyphen.
+/// Makes each word of a line unbreakable, so that none is broken at a hyphen.
 void write_words(const std::string& line, Markup& out) {
   for (std::size_t begin = 0; begin < line.size();) {
     const std::size_t end = std::min(line.find(' ', begin), line.size());
@@ -112,7 +112,7 @@ void write_forms(const Page& page, Markup& out) {
   out.close();
 }
 
-/// The gain of every ramp, or of all responses where there is none; measured where it was.
+/// The gain of every ramp goal, or of all responses if there is none; measured gains if available.
 void write_gains(const Answer& answer, Markup& out) {
   const analysis::Analysis& analysis = answer.analysis();
   if (!analysis.details || analysis.details->gains.empty() || !analysis::can_gain(analysis) ||
@@ -166,18 +166,18 @@ Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goa
           analysis::exact_number(measured.response())};
 }
 
-/// Under a value, small: what it is to be read with.
+/// A small explanatory note under a value.
 std::string remark(const std::string& text) {
   return Markup().element("small", text, {{"class", "quiet"}}).take();
 }
 
-/// Which mean it is, where it is not the plain one.
+/// The kind of mean, unless it is arithmetic.
 std::string mean_remark(const surfaces::Prediction& measured) {
   if (measured.transform == surfaces::Transform::kNone) return "";
   return remark(analysis::mean_words(measured.transform));
 }
 
-/// "✓ 218 images/s, of 5 runs; 210 to 226 expected".
+/// "✓ 218 images/s, in 5 runs, expected 210 to 226".
 Cell confirmed_cell(const analysis::ConfirmedResponse* response) {
   if (response == nullptr) return {"–"};
   Cell cell = measured_cell(response->measured, response->goal, response->unit);
@@ -190,7 +190,8 @@ Cell confirmed_cell(const analysis::ConfirmedResponse* response) {
   return cell;
 }
 
-/// Measured beside the runs that confirm, else as predicted, with what the plan's runs measured.
+/// The baseline as measured with the confirmation runs; otherwise the prediction, with the mean of
+/// the plan's own runs.
 Cell today_cell(const analysis::ConfirmedResponse* confirmed,
                 const surfaces::ResponsePrediction* now,
                 const std::optional<analysis::MeasuredToday>& measured, const OptionalGoal& goal,
@@ -211,7 +212,7 @@ Cell today_cell(const analysis::ConfirmedResponse* confirmed,
   return cell;
 }
 
-/// "at most 1 s", whether the mean meets it, measured or predicted, and the probability that a
+/// "at most 1 s", whether the measured or predicted mean meets it, and the probability that a
 /// single run does.
 Cell goal_cell(const surfaces::Goal* goal, const surfaces::ResponsePrediction* predicted,
                const analysis::ConfirmedResponse* confirmed, const std::string& unit) {
@@ -269,7 +270,7 @@ std::vector<Cell> prediction_row(const Answer& answer, const analysis::ResponseA
   return row;
 }
 
-/// What the marks of the bars are: raw like these, which are left out where only text can stand.
+/// The legend of the bars, raw like these: both are omitted in text-only formats.
 void write_legend(const Answer& answer, Markup& out) {
   std::string text =
       "Compared with the goal: dot predicted, thick its 95 % interval, thin that of the next run";

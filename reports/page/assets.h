@@ -1,4 +1,4 @@
-// Files of reports/assets/ as strings inside the program.
+// Files of reports/assets/ embedded as strings.
 #pragma once
 
 #include <string_view>
@@ -7,23 +7,23 @@ namespace doetune::reports::assets {
 
 extern const std::string_view style;              ///< report.css
 extern const std::string_view plotly;             ///< plotly.min.js
-extern const std::string_view format;             ///< format.js: numbers for people
-extern const std::string_view constraints;        ///< constraints.js: where runs are allowed
-extern const std::string_view student;            ///< student.js: Student's t
-extern const std::string_view transforms;         ///< transforms.js: of responses
-extern const std::string_view polynomials;        ///< polynomials.js, as the next two: surfaces
-extern const std::string_view kriging;            ///< kriging.js
-extern const std::string_view parametric_models;  ///< parametric_models.js
-extern const std::string_view evaluate;           ///< evaluate.js: what is predicted with them
-extern const std::string_view theme;              ///< theme.js: how plots look
-extern const std::string_view address;            ///< address.js: a view that can be shared
-extern const std::string_view settings;   ///< settings.js: the sliders and what they predict
-extern const std::string_view drawing;    ///< drawing.js: small charts
-extern const std::string_view profiles;   ///< profiles.js
-extern const std::string_view surface;    ///< surface.js: in three dimensions
-extern const std::string_view contours;   ///< contours.js
-extern const std::string_view downloads;  ///< downloads.js: figures as files
-extern const std::string_view tables;     ///< tables.js: sorting
-extern const std::string_view report;     ///< report.js: puts the parts together
+extern const std::string_view format;             ///< format.js: number formatting
+extern const std::string_view constraints;        ///< constraints.js: permitted settings
+extern const std::string_view student;            ///< student.js: Student's t distribution
+extern const std::string_view transforms;         ///< transforms.js: response transforms
+extern const std::string_view polynomials;        ///< polynomials.js: polynomial surfaces
+extern const std::string_view kriging;            ///< kriging.js: Gaussian processes
+extern const std::string_view parametric_models;  ///< parametric_models.js: parametric surfaces
+extern const std::string_view evaluate;           ///< evaluate.js: predictions from surfaces
+extern const std::string_view theme;              ///< theme.js: plot styles
+extern const std::string_view address;            ///< address.js: shareable view in the URL
+extern const std::string_view settings;           ///< settings.js: sliders and their predictions
+extern const std::string_view drawing;            ///< drawing.js: small charts
+extern const std::string_view profiles;           ///< profiles.js: profile charts
+extern const std::string_view surface;            ///< surface.js: three-dimensional plot
+extern const std::string_view contours;           ///< contours.js: contour plots
+extern const std::string_view downloads;          ///< downloads.js: saving figures
+extern const std::string_view tables;             ///< tables.js: sorting
+extern const std::string_view report;             ///< report.js: initialises the page
 
 }  // namespace doetune::reports::assets

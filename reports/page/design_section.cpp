@@ -14,7 +14,7 @@ Cell percent_cell(const std::optional<double>& value) {
   return value ? Cell{fmt::format("{:.1f} %", *value), analysis::exact_number(*value)} : Cell{"–"};
 }
 
-/// A G-efficiency of a maximum that is not proven is the most it can be.
+/// If the maximum variance is not proven, the G-efficiency is an upper bound.
 Cell g_cell(const doe::FullEvaluation& evaluation) {
   Cell cell = percent_cell(evaluation.g_efficiency);
   if (evaluation.max_variance && !evaluation.max_variance->proven) cell.text = "≤ " + cell.text;
@@ -58,7 +58,7 @@ void write_efficiencies(const analysis::DesignQuality& quality, Markup& out) {
   write_table(header, rows, out);
 }
 
-/// What the runs cannot tell, and what follows for the figures.
+/// Lists what the runs cannot determine, and the consequences for the figures.
 void write_gaps(const analysis::DesignQuality& quality, Markup& out) {
   const doe::FullEvaluation& evaluation = quality.shown();
   const bool is_plan = !quality.made;

@@ -23,7 +23,7 @@ void write_coefficients(const analysis::ResponseAnalysis& response, Markup& out)
   out.close();
 }
 
-/// A row a categorical factor and response.
+/// One row per categorical factor and response.
 void write_levels(const analysis::Analysis& analysis, Markup& out) {
   const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   std::vector<std::vector<Cell>> rows;

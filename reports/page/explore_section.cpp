@@ -5,7 +5,8 @@
 namespace doetune::reports {
 namespace {
 
-/// Where scripts run: contours over any two factors, the static figure's at first.
+/// Placeholder for an interactive contour plot of any two factors, initially those of the static
+/// figure.
 void write_overlay(const Page& page, Markup& out) {
   if (page.contours.empty()) return;
   Attributes attributes = {{"id", "overlay"}, {"class", "live"}, {"data-figure", "contour"}};

@@ -1,11 +1,11 @@
-// The words that a report uses, for readers who do not design experiments every day.
+// The glossary of a report, for readers who rarely design experiments.
 #pragma once
 
 #include "reports/markup/markup.h"
 
 namespace doetune::reports {
 
-/// Opened on demand.
+/// Collapsed by default.
 void write_glossary(Markup& out);
 
 }  // namespace doetune::reports

@@ -36,7 +36,7 @@ constexpr std::array kSections{
     Section{"provenance", "Provenance", always, write_provenance},
 };
 
-// No request leaves the page, whatever stands in it.
+// Blocks all network requests, whatever the page contains.
 constexpr const char* kContentPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: "
     "blob:";

@@ -1,4 +1,4 @@
-// The report as one HTML page that opens offline.
+// The report as one self-contained HTML page that works offline.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct Report {
   std::vector<Figure> figures;  ///< the static figures of the page
 };
 
-/// One self-contained page: settings and predictions first, then what they rest on. All tables and
-/// figures are in it as static HTML and SVG; scripts, also in it, add sliders and interactive
-/// plots. The page asks browsers to refuse any network access on its behalf. Any analysis has a
-/// report: what is missing is said where it would stand.
+/// One self-contained page: settings and predictions first, then the evidence. All tables and
+/// figures are included as static HTML and SVG; embedded scripts add sliders and interactive plots.
+/// The page tells browsers to block all network access. Every analysis has a report: missing parts
+/// are explained in their place.
 Report make_report(const analysis::Analysis& analysis);
 
 std::string report_html(const analysis::Analysis& analysis);

@@ -29,9 +29,9 @@ std::string distinct(const analysis::Analysis& analysis, const Field& field) {
   return values.empty() ? "not recorded" : fmt::format("{}", fmt::join(values, ", "));
 }
 
-constexpr std::size_t kDate = 10;  // characters of "2026-11-22"
+constexpr std::size_t kDate = 10;  // length of "2026-11-22"
 
-/// "2026-11-22 13:55:24" of "2026-11-22T13:55:24.783Z".
+/// "2026-11-22 13:55:24" from "2026-11-22T13:55:24.783Z".
 std::string moment(std::string iso) {
   constexpr std::size_t kSeconds = 19;
   if (iso.size() < kSeconds || iso[kDate] != 'T') return iso;
@@ -79,7 +79,7 @@ void write_fact(std::string_view name, std::string_view value, Markup& out) {
   out.element("dt", name).element("dd", value);
 }
 
-/// The machines, their drivers and the source; several where runs were made under several.
+/// The machines, their drivers and the source revision, for each set of conditions.
 void write_conditions(const std::vector<analysis::RunConditions>& conditions, Markup& out) {
   constexpr std::size_t kMax = 8;
   for (std::size_t i = 0; i < std::min(conditions.size(), kMax); ++i) {
@@ -93,7 +93,7 @@ void write_conditions(const std::vector<analysis::RunConditions>& conditions, Ma
   }
 }
 
-/// What was asked for, and how it is asked for again.
+/// The study file, and how to reproduce the study.
 void write_study_file(const analysis::Analysis& analysis, Markup& out) {
   const std::filesystem::path file = analysis.directory->path / "study.yaml";
   if (!std::filesystem::exists(file)) return;

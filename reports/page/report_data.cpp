@@ -43,7 +43,7 @@ std::string scale_name(doe::Scale scale) {
   return {};
 }
 
-/// The stops of a slider: usable settings, thinned where there are very many.
+/// The stops of a slider: permitted settings, thinned if there are very many, including `at`.
 std::vector<double> stops(const doe::Factor& factor, double at) {
   const std::vector<double> all = factor.usable_settings();
   std::vector<double> kept = all;
@@ -72,7 +72,7 @@ Json factor_json(const doe::Factor& factor, double at) {
   return json;
 }
 
-/// Of completed runs.
+/// The observed values of completed runs.
 Eigen::VectorXd observed_of(const analysis::Analysis& analysis, const std::string& response) {
   std::vector<double> values;
   for (const auto& [run, record] : analysis.records) {
@@ -93,7 +93,7 @@ Json goal_json(const surfaces::Goal* goal, const std::string& unit) {
           {"scale", goal->scale}};
 }
 
-/// Constraints as they are written, and forbidden combinations by the indices of their factors.
+/// Constraints as written, and forbidden combinations with factor indices.
 Json region_json(const doe::Region& region) {
   Json json = {{"constraints", Json::array()}, {"forbidden", Json::array()}};
   for (const auto& constraint : region.constraints()) {
@@ -124,7 +124,7 @@ Json response_json(const analysis::Analysis& analysis, const analysis::ResponseA
   return json;
 }
 
-/// Responses of the same runs and model have one covariance between them.
+/// Replaces a covariance equal to that of an earlier response by the index of that response.
 void share_covariances(Json& responses) {
   for (std::size_t r = 0; r < responses.size(); ++r) {
     for (std::size_t earlier = 0; earlier < r; ++earlier) {
@@ -137,7 +137,7 @@ void share_covariances(Json& responses) {
   }
 }
 
-/// `values`: of the responses in their order, null where there is none.
+/// `values` are in the order of the responses, null if missing.
 Json run_json(const analysis::Analysis& analysis, const study::PlannedRun& run) {
   Json json = {{"run", run.run}, {"settings", run.settings}, {"values", Json::array()}};
   const auto record = analysis.records.find(run.run);

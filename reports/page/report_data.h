@@ -1,4 +1,4 @@
-// The report as data: what the page's scripts need to predict, draw and judge offline.
+// The report as JSON, from which the page's scripts predict, draw and assess offline.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,10 +18,10 @@ namespace doetune::reports {
 ///   reference  {settings, name}: where the sliders start
 ///   optimum    {feasible, settings} | null
 ///
-/// A covariance that is a number is that of the response at this place of the list. A goal's low
-/// and high bound the responses in which it is met; null is unbounded. `usable` holds at most 1001
-/// settings of a factor, the reference's among them. Surfaces are shipped as what they are
-/// evaluated from, never as values on a grid.
+/// A covariance that is a number refers to that of the response with this index. `low` and `high`
+/// of a goal bound the responses that meet it; null is unbounded. `usable` holds at most 1001
+/// settings of a factor, including that of the reference. Surfaces are stored by their parameters,
+/// never as values on a grid.
 nlohmann::ordered_json report_data(const analysis::Analysis& analysis);
 
 }  // namespace doetune::reports

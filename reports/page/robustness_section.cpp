@@ -1,5 +1,5 @@
-// What becomes of the answer where settings or surfaces are a little off: what a step off costs,
-// where the true best lies, and which shape the surfaces have.
+// Robustness of the optimum: effect of small changes of the settings, uncertainty of its location,
+// and shape of the surfaces.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,15 +14,15 @@
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kManyRuns = 60;   // whose table opens on demand
-constexpr std::size_t kMaxRows = 2000;  // of a table; a browser takes long to lay out more
+constexpr std::size_t kManyRuns = 60;   // larger tables are collapsed
+constexpr std::size_t kMaxRows = 2000;  // larger tables are cut: browsers lay them out slowly
 
 /// "n1, GPU 0"
 std::string place_text(const study::RunRecord& record) {
   return record.host + (record.gpu.empty() ? "" : ", " + analysis::gpu_text(record.gpu));
 }
 
-/// Which columns tell runs apart. What is the same of all is said once, above the table.
+/// Which columns differ between runs. Common values are stated once, above the table.
 struct Columns {
   std::set<std::string> places;
   bool bottleneck = false;
@@ -65,7 +65,7 @@ Cell response_cell(const study::RunRecord* record, const std::string& name) {
   return value == record->responses.end() ? Cell{"–"} : number_cell(value->second);
 }
 
-/// The verdict, and in the title what it is based on.
+/// The bottleneck, with its evidence as the title.
 Cell bottleneck_cell(const study::RunRecord* record) {
   if (record == nullptr || record->bottleneck.empty()) return text_cell("–");
   Cell cell = text_cell(analysis::bottleneck_words(record->bottleneck));
@@ -77,7 +77,7 @@ Cell place_cell(const study::RunRecord* record) {
   return text_cell(record == nullptr || record->host.empty() ? "–" : place_text(*record));
 }
 
-/// Why a run failed, that it was tried more than once, what makes its measurement doubtful.
+/// The reason of a failure, the number of attempts, and flags of the measurement.
 std::string remark(const analysis::Analysis& analysis, const study::RunRecord* record, int run) {
   if (record == nullptr) return "";
   std::vector<std::string> remarks;
@@ -111,7 +111,7 @@ std::vector<Cell> row(const analysis::Analysis& analysis, const Columns& columns
   return cells;
 }
 
-/// Means of telemetry over the window of each run; nothing where no run has any.
+/// Telemetry means over the measured window of each run; nothing if there is no telemetry.
 void write_telemetry(const analysis::Analysis& analysis, Markup& out) {
   std::vector<study::Quantity> measured;
   for (const study::Quantity& quantity : study::telemetry_quantities()) {
@@ -143,7 +143,7 @@ void write_telemetry(const analysis::Analysis& analysis, Markup& out) {
   out.close();
 }
 
-/// What limited the runs, with the evidence of one run each.
+/// The bottlenecks of the runs, each with the evidence of one run.
 void write_bottlenecks(const analysis::Analysis& analysis, Markup& out) {
   const std::vector<analysis::RunsAlike> groups = analysis::runs_by_bottleneck(analysis.records);
   if (groups.empty()) return;

@@ -1,4 +1,4 @@
-// The sections of the page, and what they are written from.
+// The sections of the report page and their input.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace doetune::reports {
 
-/// All that a page is written from: the analysis and what follows from it, worked out once.
+/// The input of a page: the analysis and everything derived from it, computed once.
 struct Page {
   const analysis::Analysis& analysis;
   analysis::Verdict verdict;
@@ -26,7 +26,7 @@ struct Page {
   std::vector<Figure> perturbations;
   std::vector<Figure> interactions;
   std::vector<Figure> tornados;
-  std::vector<std::vector<Figure>> diagnostics;  ///< of each response
+  std::vector<std::vector<Figure>> diagnostics;  ///< by response
   std::vector<Figure> design;
 };
 
@@ -35,17 +35,17 @@ Page make_page(const analysis::Analysis& analysis);
 /// All figures of the page.
 std::vector<const Figure*> figures_of(const Page& page);
 
-/// A part of the page under its own heading. A new one is a source file and a line in html.cpp.
+/// A section of the page. To add one, write a source file and a line in html.cpp.
 struct Section {
   std::string_view id;  ///< the anchor
   std::string_view title;
-  bool (*applies)(const analysis::Analysis&);  ///< a section with nothing to show is left out
+  bool (*applies)(const analysis::Analysis&);  ///< whether there is anything to show
   void (*write)(const Page&, Markup&);
 };
 
 std::span<const Section> sections();
 
-/// Those with something to show.
+/// The sections with something to show.
 std::vector<Section> shown_sections(const analysis::Analysis& analysis);
 
 void write_answer(const Page& page, Markup& out);

@@ -7,7 +7,7 @@
 namespace doetune::reports {
 namespace {
 
-/// A sentence, in which `this` is a command.
+/// A sentence in which `this` marks a command.
 void write_prose(std::string_view text, Markup& out) {
   for (bool is_code = false; !text.empty(); is_code = !is_code) {
     const std::string_view part = text.substr(0, text.find('`'));
@@ -16,7 +16,7 @@ void write_prose(std::string_view text, Markup& out) {
   }
 }
 
-/// Shown as a list, a row needs the headings beside its cells.
+/// In a list layout, a cell carries its column heading.
 Attributes cell_attributes(const Cell& cell, const std::string& title, WhenNarrow narrow) {
   Attributes attributes;
   if (narrow == WhenNarrow::kList) attributes.emplace_back("data-label", title);

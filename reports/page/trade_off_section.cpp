@@ -1,5 +1,4 @@
-// What one goal costs another: the front of settings that no others beat, and what other settings
-// cost and save.
+// Trade-offs between goals: the Pareto front, and gains and losses of alternative settings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +21,8 @@ Cell prediction_cell(const surfaces::ResponsePrediction& predicted) {
       analysis::exact_number(predicted.mean)};
 }
 
-/// The columns of a table of settings: all factors where they are few, otherwise the first of those
-/// in which the settings differ from the optimum's.
+/// The columns of a table of settings: all factors if they are few, otherwise the first ones that
+/// differ from the optimum in any row.
 class SettingsColumns {
  public:
   SettingsColumns(const analysis::Analysis& analysis,
@@ -57,7 +56,7 @@ class SettingsColumns {
     return cells;
   }
 
-  /// What is not shown, in a sentence.
+  /// The omitted columns, in a sentence.
   std::string left_out() const {
     if (shown_.size() == factors_.size()) return "";
     return fmt::format("Only {1} of {0} factors are shown, in which these configurations differ.",
@@ -232,7 +231,7 @@ void write_pareto(const analysis::Analysis& analysis, Markup& out) {
   out.close();
 }
 
-/// Why nothing is drawn.
+/// Explains why nothing is drawn.
 void write_no_figures(const analysis::Analysis& analysis, Markup& out) {
   if (analysis.goals.size() < 2)
     out.element("p", "There is only one goal, so there is no trade-off.");

@@ -13,7 +13,8 @@
 namespace doetune::reports {
 namespace {
 
-constexpr std::size_t kAllOpen = 3;  ///< responses; of more, only those to take care of
+constexpr std::size_t kAllOpen = 3;  ///< responses; if there are more, only those that need care
+                                     ///< are open
 
 std::string sign(analysis::Trust::Level level) {
   switch (level) {
@@ -26,7 +27,7 @@ std::string sign(analysis::Trust::Level level) {
   }
 }
 
-/// A standard deviation in the unit of the fit, to two digits.
+/// A standard deviation in the unit of the fit, with two significant digits.
 std::string spread_text(double deviation, const analysis::ResponseAnalysis& response) {
   return analysis::with_unit(analysis::number_to(deviation, deviation),
                              analysis::fitted_unit(response));
@@ -43,8 +44,8 @@ Cell sigma_cell(const analysis::ResponseAnalysis& response) {
           analysis::exact_number(*sigma)};
 }
 
-/// Numbers are of polynomials: what a parametric model or a Gaussian process says of itself is in
-/// its verdict.
+/// The numbers apply to polynomials; parametric models and Gaussian processes are described by
+/// their verdict.
 void write_summary(const analysis::Analysis& analysis, Markup& out) {
   std::vector<std::vector<Cell>> rows;
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
@@ -89,7 +90,7 @@ void write_findings(const std::string& heading, const std::vector<analysis::Find
   write_table({"", "Finding", "What to do"}, rows, out, WhenNarrow::kList);
 }
 
-/// What was measured in one block more than on average, with the same settings.
+/// Block effects: deviation of each block from the average block at the same settings.
 void write_block_effects(const analysis::ResponseAnalysis& response, Markup& out) {
   if (response.fit->block_effects.empty()) return;
   std::vector<std::vector<Cell>> rows;
@@ -120,7 +121,7 @@ void write_anova(const analysis::ResponseAnalysis& response, Markup& out) {
   out.close();
 }
 
-/// What replicated runs say of the surface, in numbers.
+/// Statistics of replicated runs, in words.
 std::string replicate_words(const analysis::ResponseAnalysis& response) {
   const auto row = [&](const char* source) {
     const std::vector<surfaces::AnovaRow>& rows = response.fit->anova;
@@ -143,7 +144,7 @@ std::string replicate_words(const analysis::ResponseAnalysis& response) {
       response.fit->lack_of_fit->f, analysis::p_words(response.fit->lack_of_fit->p));
 }
 
-/// The verdict on one surface, what speaks against it, and its residuals.
+/// The verdict on one surface, its findings and its residuals.
 void write_response(const analysis::ResponseAnalysis& response, const std::vector<Figure>& figures,
                     bool is_open, Markup& out) {
   const analysis::Trust assessed = analysis::trust(response);

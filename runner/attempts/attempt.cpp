@@ -41,7 +41,7 @@ std::string_view cause_name(EndCause cause) {
       ->second;
 }
 
-/// Throws Json::exception for an object that is no end.
+/// Throws Json::exception if the object does not describe an end.
 AttemptEnd end_from_json(const Json& object) {
   AttemptEnd end;
   const auto& name = object.at("cause").get_ref<const std::string&>();

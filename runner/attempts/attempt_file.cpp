@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kFile = "attempt.json";
 
-/// All that an attempt is read from and written to.
+/// The fields of attempt.json, for reading and writing.
 template <class Visit>
 void for_each_field(const Visit& visit) {
   visit("name", &Attempt::name);

@@ -1,4 +1,4 @@
-// An attempt as a file, for the process that starts it elsewhere: doetune-attempt.
+// The file attempt.json, which describes an attempt to doetune-attempt on another machine.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 
 namespace doetune::runner {
 
-/// Writes DIRECTORY/attempt.json: all of the attempt but its directory. On the disk when it
-/// returns, for another host reads it. Throws study::DirectoryError.
+/// Writes DIRECTORY/attempt.json, with all fields except the directory. Durable when it returns, as
+/// another host reads it. Throws study::DirectoryError.
 void write_attempt(const Attempt& attempt);
 
-/// Reads it back; the directory is the one given. Throws study::DirectoryError for a file that is
-/// not there or is no attempt.
+/// Reads attempt.json and sets the directory to the given one. Throws study::DirectoryError if the
+/// file is missing or invalid.
 Attempt read_attempt(const std::filesystem::path& directory);
 
 }  // namespace doetune::runner

@@ -55,8 +55,9 @@ Attempt AttemptMaker::make(const study::PlannedRun& run, int number, const Slot&
   return attempt;
 }
 
-/// `mpirun -n 4 PROGRAM ...` instead of `PROGRAM ...`. More ranks than processors are the user's
-/// wish: Open MPI is told by its environment, since other MPIs know no such option.
+/// Starts `mpirun -n 4 PROGRAM ...` instead of `PROGRAM ...`. More ranks than processors are
+/// permitted if the user asks for them: Open MPI is told so through its environment, since other
+/// MPIs do not have the option.
 void AttemptMaker::start_in_ranks(Attempt& attempt) {
   std::vector<std::string> arguments{ranks_, "-n", fmt::format("{}", attempt.processes)};
   arguments.push_back(attempt.program.string());

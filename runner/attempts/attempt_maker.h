@@ -1,4 +1,4 @@
-// From planned runs to attempts that a launcher can start.
+// Creates launchable attempts from planned runs.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@
 
 namespace doetune::runner {
 
-/// Makes the attempts of one study; looks for each program once.
+/// Creates the attempts of one study; looks up each program only once.
 class AttemptMaker {
  public:
-  /// `ranks`: the launcher's program that starts several processes, where the study names none.
-  /// Throws RunError for a bundled workload that is not there.
+  /// `ranks` is the launcher's program for starting several processes, used unless the study names
+  /// one. Throws RunError for a bundled workload that cannot be found.
   AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks);
 
-  /// The directory of an attempt, absolute. Throws study::DirectoryError where there is no current
-  /// directory for a relative one.
+  /// The absolute directory of an attempt. Throws study::DirectoryError if it is relative and there
+  /// is no current directory.
   std::filesystem::path path(int run, int number) const;
 
   /// Throws RunError for an unknown placeholder or a missing program.

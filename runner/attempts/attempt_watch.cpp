@@ -16,8 +16,8 @@
 namespace doetune::runner {
 namespace {
 
-constexpr double kIntervals = 4;   // a heartbeat is late when a node swaps or a server is busy
-constexpr double kMinStale_s = 1;  // one core for all, and a program that wants it
+constexpr double kIntervals = 4;   // a heartbeat may be late if a node swaps or a server is busy
+constexpr double kMinStale_s = 1;  // a single core may be occupied by the program
 constexpr std::string_view kFenceOwner = R"({"given_up_by":"doetune")";
 constexpr std::size_t kMaxOwnerBytes = 1 << 16;
 
@@ -36,7 +36,7 @@ bool AttemptWatch::ended() const {
 }
 
 bool AttemptWatch::claimed() const {
-  std::error_code unreadable;  // then nothing is known, and a claim is the careful answer
+  std::error_code unreadable;  // if unknown, assume a claim to be safe
   return std::filesystem::exists(directory_ / "claim", unreadable) || unreadable;
 }
 
@@ -51,7 +51,7 @@ bool AttemptWatch::beating(double now_s) {
 
 bool AttemptWatch::fence() const {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(directory_, ignored)) return true;  // nothing to start from
+  if (!std::filesystem::is_directory(directory_, ignored)) return true;  // nothing can be started
   if (claim(directory_, fmt::format("{},\"host\":\"{}\",\"pid\":{},\"start\":\"{}\"}}\n",
                                     kFenceOwner, node_name(), ::getpid(), utc_now()))) {
     return true;
@@ -68,7 +68,7 @@ bool AttemptWatch::fenced() const {
 void AttemptWatch::ask_to_stop() const {
   try {
     study::write_file_atomically(directory_ / "cancel", "");
-  } catch (const study::DirectoryError&) {  // then the attempt has no directory left to tell from
+  } catch (const study::DirectoryError&) {  // the attempt's directory is gone
   }
 }
 

@@ -1,4 +1,4 @@
-// What the directory of an attempt says while the attempt runs on another machine.
+// Observes the directory of an attempt that runs on another machine.
 #pragma once
 
 #include <ctime>
@@ -10,31 +10,32 @@
 
 namespace doetune::runner {
 
-/// Watches one attempt's directory. Clocks of two machines are never compared: a heartbeat is fresh
-/// while the time of `alive`, whatever it says, goes on changing by this machine's clock.
+/// Watches one attempt's directory. The clocks of two machines are never compared: a heartbeat
+/// counts as fresh if the modification time of `alive`, whatever its value, has changed recently by
+/// this machine's clock.
 class AttemptWatch {
  public:
-  /// A heartbeat that has not been seen yet has its first intervals from `now_s` to be seen.
+  /// The first heartbeat is expected within a few intervals of `now_s`.
   AttemptWatch(std::filesystem::path directory, double heartbeat_s, double now_s);
 
-  /// Whether `exit` is there, complete. Opens the directory afresh each time, for a network file
-  /// system answers from memory otherwise.
+  /// Whether a complete `exit` exists. Reopens the directory each time, since a network file system
+  /// may otherwise answer from its cache.
   bool ended() const;
 
-  /// Whether somebody has made claim/, the runner that gave it up included.
+  /// Whether claim/ exists, including one created by a runner that gave the attempt up.
   bool claimed() const;
 
-  /// Whether the heartbeat changed in the last few intervals, or the attempt has not begun.
+  /// Whether the heartbeat changed within the last few intervals, or the attempt has not begun.
   bool beating(double now_s);
 
-  /// Gives the attempt up. True: it had not begun and never will, for its claim is made here.
-  /// False: it runs, or ran; it is told to stop in case that it still can read.
+  /// Gives the attempt up. True: it had not begun and never will, since its claim is created here.
+  /// False: it runs or has run; a request to stop is left for it.
   bool fence() const;
 
   /// Whether fence() was called by an earlier runner and returned true.
   bool fenced() const;
 
-  /// Asks doetune-attempt to stop it.
+  /// Asks doetune-attempt to stop the attempt.
   void ask_to_stop() const;
 
   const std::filesystem::path& directory() const { return directory_; }
@@ -46,11 +47,11 @@ class AttemptWatch {
   std::optional<std::filesystem::file_time_type> beat_;
 };
 
-/// Whether a request to stop ended the attempt: by way of doetune-attempt, or, where a scheduler
-/// sends a signal to all processes, straight.
+/// Whether the attempt was ended by a request to stop, through doetune-attempt or directly by a
+/// scheduler that signals all processes.
 bool was_stopped(const AttemptEnd& end);
 
-/// What such an end means: cancelled where this runner asked for it, else lost.
+/// The end to record for such an attempt: cancelled if this runner asked for it, otherwise lost.
 AttemptEnd end_of_stopped(const AttemptEnd& end, bool asked);
 
 }  // namespace doetune::runner

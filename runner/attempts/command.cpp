@@ -17,9 +17,9 @@ namespace doetune::runner {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1 << 20;
-constexpr double kDrain_s = 1;  ///< for what is in the pipes of a program that has ended
+constexpr double kDrain_s = 1;  ///< for output left in the pipes of a program that has ended
 
-/// Reads what is there; closes the pipe at its end. More than the limit is read and dropped.
+/// Reads what is available; closes the pipe at its end. Output beyond the limit is discarded.
 void read_some(FileDescriptor& pipe, std::string& text) {
   std::array<char, 1 << 14> buffer;
   const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
@@ -28,8 +28,8 @@ void read_some(FileDescriptor& pipe, std::string& text) {
   if (got > 0) text.append(buffer.data(), std::min(static_cast<std::size_t>(got), room));
 }
 
-/// Reads until the program has ended and its pipes are empty, or the deadline: then false. Pipes
-/// that others hold open after its end are not waited for.
+/// Reads until the program has ended and its pipes are empty; false at the deadline. Does not wait
+/// for pipes that other processes keep open.
 bool read_until_end(Process& process, double deadline_s, CommandResult& result) {
   for (bool ended = false;;) {
     std::array<pollfd, 3> events{pollfd{ended ? -1 : process.handle.get(), POLLIN, 0},
@@ -39,7 +39,7 @@ bool read_until_end(Process& process, double deadline_s, CommandResult& result) 
     const int ready = ::poll(events.data(), events.size(), ended ? 0 : to_milliseconds(left_s));
     if (ready == 0 && ended) return true;
     if (left_s <= 0 && events[0].revents == 0) return ended;
-    if (!ended && events[0].revents != 0) {  // perhaps long ago: this process may have been stopped
+    if (!ended && events[0].revents != 0) {  // perhaps long ago, if this process was suspended
       ended = true;
       deadline_s = std::max(deadline_s, monotonic_s() + kDrain_s);
     }

@@ -16,7 +16,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double kMaxMagnitude = 1e100;  ///< so that sums of squares are finite
+constexpr double kMaxMagnitude = 1e100;  ///< keeps sums of squares finite
 
 const nlohmann::json* member(const nlohmann::json* object, const std::string& name) {
   if (object == nullptr || !object->is_object()) return nullptr;
@@ -28,7 +28,7 @@ bool is_sane(const nlohmann::json& value) {
   return value.is_number() && std::abs(value.get<double>()) <= kMaxMagnitude;
 }
 
-/// A list of numbers; empty, with a remark, for anything else that is there.
+/// A list of numbers; empty, with a remark, if the value is anything else.
 Values values_in(const nlohmann::json* list, const std::string& what, Measured& measured) {
   if (list == nullptr) return {};
   if (!list->is_array() || !std::all_of(list->begin(), list->end(), is_sane)) {
@@ -58,7 +58,7 @@ void read_steady(const nlohmann::json* steady, Measured& measured) {
   }
 }
 
-/// The program's own sentence on what is not steady: a note of that name.
+/// The program's own explanation of an unsteady measurement: its note "steady".
 void read_unsteady(const nlohmann::json* note, Measured& measured) {
   if (measured.steady != false || note == nullptr || !note->is_string()) return;
   measured.unsteady = {printable(note->get_ref<const std::string&>())};
@@ -73,7 +73,7 @@ void set_repeats(const std::string& name, const Values& values, Measured& measur
   measured.repeats[name] = {static_cast<int>(values.size()), mean, squares / (n - 1)};
 }
 
-/// The program's own word on the half-width, or what the values say.
+/// The half-width reported by the program, or else computed from the values.
 void set_half_width(const std::string& name, const nlohmann::json* given, const Values& repeats,
                     const Values& series, Measured& measured) {
   if (given != nullptr) {
@@ -91,7 +91,7 @@ void set_half_width(const std::string& name, const nlohmann::json* given, const 
   if (relative && std::isfinite(*relative)) measured.half_width[name] = *relative;
 }
 
-/// Whether there was something to judge.
+/// Returns whether there were enough values to test.
 bool assess(const std::string& name, const Values& values, Measured& measured) {
   const auto assessed = measurement::assess(values);
   if (!assessed) return false;
@@ -100,7 +100,7 @@ bool assess(const std::string& name, const Values& values, Measured& measured) {
   return true;
 }
 
-/// A list among the responses holds repeats as well.
+/// A list among the responses also holds repeats.
 const nlohmann::json* repeats_of(const nlohmann::json& object, const std::string& name) {
   const nlohmann::json* responses = member(&object, "responses");
   const nlohmann::json* listed = member(responses != nullptr ? responses : &object, name);

@@ -25,9 +25,9 @@ namespace {
 using study::RunStatus;
 
 constexpr double kSuspended_s = 0.1;
-constexpr double kFewReadings = 10;  ///< of telemetry: too few for a verdict
+constexpr double kFewReadings = 10;  ///< too few telemetry readings for a verdict
 
-/// What programs say when memory runs out; compared without regard to case.
+/// Out-of-memory messages of common programs; compared case-insensitively.
 constexpr std::array<std::string_view, 15> kOutOfMemory{
     "out of memory",              // CUDA, cuDNN, NCCL, PyTorch, the kernel
     "outofmemory",                // torch.cuda.OutOfMemoryError, java.lang.OutOfMemoryError
@@ -53,7 +53,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The last line that tells of memory that ran out.
+/// The last line with an out-of-memory message.
 std::optional<std::string_view> out_of_memory_line(std::string_view text) {
   const std::string folded = lower(text);
   for (const std::string_view words : kOutOfMemory) {
@@ -87,11 +87,11 @@ void add_quality(const study::Study& study, const Measured& measured, study::Run
   record.flags = measurement_flags(measured, study.run.precision);
 }
 
-/// To six significant digits: more than any of these is known to, and a third of the text in the
-/// journal.
+/// Rounds to six significant digits: more than the accuracy of any of these values, and a third of
+/// the text in the journal.
 double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
 
-/// What is known of a run in numbers, by name.
+/// The numeric facts about a run, by name.
 Facts facts_of(const study::RunRecord& record) {
   Facts facts = record.telemetry;
   facts.insert(record.responses.begin(), record.responses.end());
@@ -144,7 +144,7 @@ void add_telemetry(const study::Study& study, ReadResponses& read,
   record.flags.insert(record.flags.end(), verdict.disturbances.begin(), verdict.disturbances.end());
 }
 
-/// Whether a response, or the reason why there is none, would come from standard output or error.
+/// Whether a response, or the reason for a missing one, is read from standard output or error.
 bool reads_output(const study::Study& study, const AttemptOutput& output) {
   const auto has_pattern = [](const study::Response& response) {
     return !response.pattern.empty();

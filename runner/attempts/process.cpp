@@ -32,7 +32,7 @@ std::optional<Pipe> make_pipe() {
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-/// Strings as execve wants them; they must outlive the result.
+/// Strings in the form required by execve; they must outlive the result.
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> result;
   for (std::string& text : strings) result.push_back(text.data());
@@ -52,14 +52,14 @@ std::vector<std::string> environment_of(const Attempt& attempt, std::optional<Pr
   return entries;
 }
 
-/// What went wrong in the child before the program was there.
+/// An error in the child before it executed the program.
 struct ChildError {
   enum Step : int { kDirectory, kRedirection, kProgram } step = kDirectory;
   int error = 0;
 };
 
-/// All the child needs, made ready before it is there: until it becomes the program it shares this
-/// process' memory, and may use async-signal-safe calls only.
+/// Everything the child needs, prepared before the fork: until exec the child shares this process'
+/// memory and may make async-signal-safe calls only.
 struct ChildPlan {
   const char* program;
   char* const* arguments;
@@ -91,7 +91,7 @@ void reset_signals() {
 [[noreturn]] void become_program(const ChildPlan& plan) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != plan.parent) ::_exit(127);  // the runner died before the line above
+  if (::getppid() != plan.parent) ::_exit(127);  // the runner died before the previous line
   reset_signals();
   if (plan.cpus != nullptr) ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus);
   if (plan.mark) set_mark(*plan.mark);
@@ -106,9 +106,9 @@ void reset_signals() {
   give_up(plan, ChildError::kProgram);
 }
 
-/// A child that shares this process' memory until it becomes another program: a copy would cost
-/// time in proportion to all that is known of earlier runs. This thread waits meanwhile; no signal
-/// handler may run in the child, so all are held back until it has reset them.
+/// Creates a child that shares this process' memory until exec: a copy would take time proportional
+/// to the memory of this process. This thread waits meanwhile. No signal handler may run in the
+/// child, so all signals are blocked until it has reset them.
 pid_t fork_into(const ChildPlan& plan) {
   sigset_t all;
   sigset_t before;
@@ -168,7 +168,7 @@ StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mar
   const pid_t pid = fork_into(plan);
   if (pid < 0) return no_process("start a process");
 
-  ::setpgid(pid, pid);  // here too: the group must be there before anybody kills it
+  ::setpgid(pid, pid);  // also here: the group must exist before it can be killed
   report->write.close();
   ChildError error;
   ssize_t got = 0;

@@ -1,4 +1,4 @@
-// Starting a program in a process group of its own.
+// Starts a program in its own process group.
 #pragma once
 
 #include <sys/types.h>
@@ -12,19 +12,18 @@
 
 namespace doetune::runner {
 
-/// A started program. Its standard input is empty; its output comes through the pipes, which do
-/// not block on this side. No other descriptor of the runner is open in it, no signal blocked or
-/// ignored.
+/// A started program. Its standard input is empty; its output comes through pipes that are
+/// nonblocking on this side. It inherits no other descriptor, and no blocked or ignored signal.
 struct Process {
-  pid_t pid = 0;          ///< of its process group too
+  pid_t pid = 0;          ///< also its process group
   FileDescriptor handle;  ///< a pidfd: readable once the program has ended
   FileDescriptor output;
   FileDescriptor errors;
 };
 
-/// Starts the attempt's program; it is killed if the calling thread ends, however it ends. It and
-/// all that it starts have the mark, if one is given.
-/// Returns a message instead where it cannot be started.
+/// Starts the attempt's program, which is killed when the calling thread ends, however it ends. The
+/// program and its descendants carry the mark, if one is given. Returns an error message if it
+/// cannot be started.
 struct StartResult {
   std::optional<Process> process;
   std::string error;

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kRunSeeds = 0x72756e73;  // "runs": a stream family of its own
+constexpr std::uint64_t kRunSeeds = 0x72756e73;  // "runs": a separate family of random streams
 
 Json json_number(double value) {
   constexpr double kExact = 9007199254740992.0;  // 2^53

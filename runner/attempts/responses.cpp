@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxNotes = 64;
 constexpr std::size_t kMaxNoteBytes = 1024;
 
-/// The measured responses' JSON object, and what messages call the place.
+/// The JSON object with the measured responses, and the name of its source for messages.
 struct Source {
   std::optional<nlohmann::json> object;
   std::string source_name;
@@ -37,7 +37,7 @@ std::vector<std::string> keys(const nlohmann::json& object) {
   return names;
 }
 
-/// A number, or the mean of a list of them; NaN for anything else.
+/// A number, or the mean of a list of numbers; NaN for anything else.
 double number_in(const nlohmann::json& value) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_array() || value.empty()) return std::nan("");
@@ -52,7 +52,7 @@ std::string shortened(std::string text) {
   return text;
 }
 
-/// The program's remarks, and why it stopped measuring.
+/// The program's notes, and why it stopped measuring.
 std::map<std::string, std::string> notes_in(const nlohmann::json& object) {
   std::map<std::string, std::string> notes;
   const auto stopped = object.find("stopped_by");
@@ -78,20 +78,20 @@ std::optional<double> number_of(std::string_view text) {
   return value;
 }
 
-/// Quiet about a bad pattern, which its error() tells of. Bytes, for output may be no UTF-8.
+/// Does not log errors of a pattern, which error() reports. Latin-1, since output may not be UTF-8.
 RE2::Options pattern_options() {
   RE2::Options options(RE2::Latin1);
   options.set_log_errors(false);
   return options;
 }
 
-/// The text of the last line that matches; its first group where there is one.
+/// The text of the last matching line, or of its first group if there is one.
 std::optional<std::string> last_match(const RE2& pattern, std::string_view text) {
   const int wanted = std::min(pattern.NumberOfCapturingGroups(), 1);
   std::array<re2::StringPiece, 2> match;
   while (!text.empty()) {
     if (text.ends_with('\n')) text.remove_suffix(1);
-    const std::size_t begin = text.rfind('\n') + 1;  // 0 on the first line
+    const std::size_t begin = text.rfind('\n') + 1;  // 0 for the first line
     const re2::StringPiece line(text.data() + begin, text.size() - begin);
     if (pattern.Match(line, 0, line.size(), RE2::UNANCHORED, match.data(), wanted + 1)) {
       return std::string(match[wanted].data(), match[wanted].size());
@@ -130,8 +130,8 @@ const nlohmann::json* member(const nlohmann::json& object, const std::string& na
   return found == object.end() ? nullptr : &*found;
 }
 
-/// What may hold the responses: "responses" or the whole object, and "repeats", the single values
-/// of a response that the former has not.
+/// Members that may contain the responses: "responses" or the whole object, and "repeats" with the
+/// single values of responses not in the former.
 struct MeasuredMembers {
   const nlohmann::json* responses;
   const nlohmann::json* repeats;  ///< may be null
@@ -147,7 +147,7 @@ MeasuredMembers members_in(const nlohmann::json& object) {
 std::string not_there(const study::Response& response, const MeasuredMembers& members,
                       const std::string& source_name,
                       const std::map<std::string, std::string>& notes) {
-  const auto why = notes.find(response.name);  // the program's own word on it
+  const auto why = notes.find(response.name);  // the program's own explanation
   return fmt::format("{} has no '{}'{}", source_name, response.name,
                      why != notes.end()
                          ? ": " + why->second
@@ -186,7 +186,7 @@ std::string no_object(const AttemptOutput& output) {
          "`pattern` reads a response from other output";
 }
 
-/// Whether a response is one that telemetry measures, and the program says nothing of it.
+/// Whether telemetry measures the response and the program does not report it.
 bool is_left_to_runner(const study::Response& response, const Source& source) {
   if (study::find_quantity(response.name) == nullptr) return false;
   if (!source.object) return true;

@@ -1,4 +1,4 @@
-// Measured responses in what a program wrote.
+// Reads the measured responses from a program's output.
 #pragma once
 
 #include <map>
@@ -17,10 +17,9 @@ struct ReadResponses {
   std::map<std::string, double> values;
   std::map<std::string, std::string> notes;
   std::vector<std::string> problems;  ///< one for each measured response without a finite value
-  /// Responses that the program left to the runner's telemetry, each with what is wrong if that has
-  /// none either.
+  /// Responses left to the runner's telemetry, each with the error to report if that lacks it too.
   std::map<std::string, std::string> quantities;
-  Measured measured;  ///< how well and when
+  Measured measured;  ///< quality of the measurements
 };
 
 ReadResponses read_responses(const study::Study& study, const AttemptOutput& output);

@@ -1,4 +1,4 @@
-// The machine, or several, shared out among the runs at once.
+// Allocates the processors and GPUs of one or more hosts to concurrent runs.
 #pragma once
 
 #include <map>
@@ -8,56 +8,56 @@
 
 namespace doetune::runner {
 
-/// Where runs can be placed: this machine, another host, a scheduler's queue.
+/// Capacity of an execution host: this machine, another host, or a scheduler's queue.
 struct HostCapacity {
-  std::string host;                 ///< empty: whoever launches knows
-  int jobs = 1;                     ///< runs at once
-  std::vector<std::string> gpus;    ///< as CUDA_VISIBLE_DEVICES names them; of the host alone
-  std::vector<int> cpus;            ///< dealt out in equal contiguous parts; empty: not bound
-  bool assigns_gpus = true;         ///< false: a scheduler does
-  int runs_per_gpu = 1;             ///< that share a GPU; 1: it is a run's own
-  std::optional<int> cpus_per_run;  ///< instead of equal parts
+  std::string host;                 ///< empty: chosen by the launcher
+  int jobs = 1;                     ///< concurrent runs
+  std::vector<std::string> gpus;    ///< in CUDA_VISIBLE_DEVICES notation
+  std::vector<int> cpus;            ///< split into equal contiguous parts; empty: not bound
+  bool assigns_gpus = true;         ///< false if a scheduler assigns them
+  int runs_per_gpu = 1;             ///< runs that share a GPU; 1: exclusive use
+  std::optional<int> cpus_per_run;  ///< overrides equal parts
 };
 
-/// The part of a host that one of the runs at once has to itself.
+/// The part of a host allocated to one of the concurrent runs.
 struct Slot {
   std::string host;
-  std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them
-  std::vector<int> cpus;          ///< its program is bound to them; empty: not bound
+  std::vector<std::string> gpus;  ///< in CUDA_VISIBLE_DEVICES notation
+  std::vector<int> cpus;          ///< the program is bound to them; empty: not bound
   std::size_t host_index = 0;
-  int index = 0;           ///< of the host, below its `jobs`
-  bool scheduled = false;  ///< a scheduler assigns its GPUs
+  int index = 0;           ///< index on the host, below its `jobs`
+  bool scheduled = false;  ///< a scheduler assigns the GPUs
 };
 
-/// Deals out slots: a run waits until there is one. Where there are fewer processors than jobs, all
-/// jobs share all of them.
+/// Allocates slots; a run waits until one is free. If there are fewer processors than jobs, all
+/// jobs share all processors.
 class SlotPool {
  public:
-  /// Throws RunError for a place without room, or with more runs of `cpus_per_run` at once than it
-  /// has processors.
+  /// Throws RunError for a host without capacity, and if concurrent runs of `cpus_per_run` need
+  /// more processors than it has.
   explicit SlotPool(std::vector<HostCapacity> capacities);
 
-  /// Throws RunError where no place has so many GPUs, however many runs are waited for.
+  /// Throws RunError if no host has this many GPUs in total.
   void check(int gpus) const;
 
-  /// A slot with so many GPUs, the first that is free; empty where a run must end first.
+  /// The first free slot with this many GPUs; empty if a run must end first.
   std::optional<Slot> take(int gpus);
 
-  /// The slot of an attempt that goes on from an earlier call, as far as it is still there.
+  /// A slot for an attempt that continues from an earlier call, if one is still available.
   std::optional<Slot> take_again(const std::string& host, const std::vector<std::string>& gpus);
 
   void give_back(const Slot& slot);
 
-  /// Gives out no further slots on this host.
+  /// Allocates no further slots on this host.
   void close(const std::string& host);
 
-  int jobs() const;  ///< runs at once
+  int jobs() const;  ///< concurrent runs
 
  private:
   struct State {
     HostCapacity capacity;
-    std::vector<bool> taken;         ///< which are taken
-    std::map<std::string, int> use;  ///< runs on each GPU
+    std::vector<bool> taken;         ///< by slot index
+    std::map<std::string, int> use;  ///< number of runs on each GPU
     bool closed = false;
   };
 

@@ -18,8 +18,8 @@ constexpr double kForever_s = std::numeric_limits<double>::infinity();
 
 std::string gibibytes(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1 << 30)); }
 
-/// The files that may count out-of-memory kills, the nearest first: this process' control group,
-/// of version 2 or 1, then the machine.
+/// Files that may count out-of-memory kills, the most specific first: this process' control group,
+/// version 2 or 1, then the machine.
 std::vector<std::filesystem::path> counters() {
   std::vector<std::filesystem::path> files;
   const std::string groups = read_proc_file("/proc/self/cgroup");
@@ -35,7 +35,7 @@ std::vector<std::filesystem::path> counters() {
       files.push_back("/sys/fs/cgroup/memory" + path + "/memory.oom_control");
     }
   }
-  files.emplace_back("/sys/fs/cgroup/memory.events");  // in a container, its own
+  files.emplace_back("/sys/fs/cgroup/memory.events");  // inside a container, its own
   files.emplace_back("/sys/fs/cgroup/memory/memory.oom_control");
   files.emplace_back("/proc/vmstat");
   return files;

@@ -1,4 +1,4 @@
-// Attempts that hang or take more memory than they may.
+// Detects attempts that hang or exceed their memory limit.
 #pragma once
 
 #include <sys/types.h>
@@ -12,12 +12,12 @@
 
 namespace doetune::runner {
 
-/// Watches one attempt for its `hang_after_s` and `memory_limit_bytes`. Looks at most every half
-/// second, ten times in the time after which a program hangs: between looks nobody wakes up.
+/// Checks one attempt for its `hang_after_s` and `memory_limit_bytes`: at most every half second
+/// for memory, and ten times within `hang_after_s`. It needs no wake-up between checks.
 class Watchdog {
  public:
-  /// Below this part of one processor, a program that writes nothing does nothing: threads that
-  /// poll a queue or a device wake up now and then for ever.
+  /// A silent program that uses less than this fraction of a processor counts as inactive: threads
+  /// that poll a queue or a device wake up occasionally.
   static constexpr double kIdleShare = 0.01;
 
   struct Verdict {
@@ -27,13 +27,13 @@ class Watchdog {
 
   Watchdog(const Attempt& attempt, pid_t program, double now_s);
 
-  /// When it wants to look next; infinite where there is nothing to watch.
+  /// Time of the next check; infinite if there is nothing to watch.
   double due_s() const { return due_s_; }
 
   void saw_output(double now_s);
 
-  /// `activity`: seconds of processors and GPUs that the attempt has used so far. A verdict: the
-  /// attempt is to be stopped.
+  /// `activity` returns the processor and GPU seconds used by the attempt so far. If a verdict is
+  /// returned, the attempt must be stopped.
   std::optional<Verdict> look(double now_s, const std::function<double()>& activity);
 
  private:
@@ -45,13 +45,13 @@ class Watchdog {
   std::optional<std::int64_t> memory_limit_bytes_;
   double pause_s_;
   double due_s_;
-  double quiet_since_s_;              ///< neither output nor activity since
+  double quiet_since_s_;              ///< time since which there was neither output nor activity
   std::optional<double> activity_s_;  ///< at quiet_since_s_
   ProcessTrees trees_;
 };
 
-/// How many processes the kernel has killed for want of memory in this process' control group (or,
-/// where that cannot be read, on the machine); empty where nobody says.
+/// Number of processes killed by the kernel's out-of-memory killer in this process' control group
+/// (if that is unreadable, on the machine); empty if unknown.
 std::optional<long> out_of_memory_kills();
 
 }  // namespace doetune::runner

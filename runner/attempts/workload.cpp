@@ -18,7 +18,7 @@ namespace doetune::runner {
 namespace {
 
 namespace fs = std::filesystem;
-/// Standard output of `program --describe`; whatever it leaves running is killed.
+/// Standard output of `program --describe`; kills whatever the program leaves running.
 std::string ask(const fs::path& program, double timeout_s) {
   Command command{program, {program.string(), "--describe"}};
   command.time_limit_s = timeout_s;
@@ -60,7 +60,7 @@ std::string range_of(const WorkloadFactor& known) {
   return known.low ? fmt::format("{} or more", *known.low) : fmt::format("{} or less", *known.high);
 }
 
-/// An entry of the study file that is held against what the workload knows.
+/// An entry of the study file to check against the workload.
 struct Subject {
   std::string key;   ///< "factors.batch_size"
   std::string text;  ///< "factor 'batch_size'"
@@ -135,7 +135,7 @@ std::vector<fs::path> workload_directories() {
     const std::string text(given);
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find(':', begin), text.size());
-      std::error_code nowhere;  // the current directory may be gone, and a relative path with it
+      std::error_code nowhere;  // there may be no current directory, so that a relative path fails
       const fs::path directory = fs::absolute(text.substr(begin, end - begin), nowhere);
       if (end > begin && !nowhere) directories.push_back(directory);
       begin = end + 1;

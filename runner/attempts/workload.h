@@ -1,4 +1,4 @@
-// Bundled workloads: where their programs are, and what they say of themselves.
+// Finds bundled workloads and reads their self-descriptions.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +17,8 @@ struct WorkloadFactor {
   std::string description;
   std::optional<double> low;
   std::optional<double> high;
-  std::vector<std::string> levels;  ///< discrete and categorical: the values, as text
-  std::vector<std::string> words;   ///< taken by a setting in place of a number
+  std::vector<std::string> levels;  ///< discrete and categorical: the levels, as text
+  std::vector<std::string> words;   ///< words that a setting accepts instead of a number
   std::string default_text;
 };
 
@@ -36,29 +36,30 @@ struct WorkloadDescription {
   std::vector<WorkloadResponse> responses;
 };
 
-/// Where programs of bundled workloads are looked for, in this order: $DOETUNE_WORKLOADS (colon
-/// separated), and next to the doetune program: workloads/, ../libexec/doetune/workloads/.
+/// Directories searched for bundled workloads, in this order: $DOETUNE_WORKLOADS (colon separated),
+/// then next to the doetune program: workloads/, ../libexec/doetune/workloads/.
 std::vector<std::filesystem::path> workload_directories();
 
 /// Names of the bundled workloads, sorted.
 std::vector<std::string> workload_names();
 
-/// The program of a bundled workload. Throws RunError naming the nearest, or where none is found
-/// at all, the directories looked in.
+/// The program of a bundled workload. Throws RunError naming the most similar one or, if there is
+/// none at all, the directories searched.
 std::filesystem::path find_workload(const std::string& name);
 
-/// Asks a workload's program. Throws RunError if it does not answer in `timeout_s`, or nonsense.
+/// Runs `program --describe`. Throws RunError if it does not answer within `timeout_s` or its
+/// answer is invalid.
 WorkloadDescription describe_workload(const std::filesystem::path& program, double timeout_s = 10);
 
-/// What a study asks of a workload in vain.
+/// A mismatch between a study and a workload.
 struct NameProblem {
-  std::string key;  ///< of the study file, as in Study::location
+  std::string key;  ///< key in the study file, as in Study::location
   std::string message;
 };
 
-/// Whether the study asks of the workload what it can do: a problem for each factor or setting
-/// that it does not know, range or level that it does not allow, response that it does not measure;
-/// with the nearest valid name. Empty: all is well.
+/// Checks the study against the workload: one problem for each unknown factor or setting, each
+/// range or level that is not allowed, and each response that it does not measure, with the most
+/// similar valid name. Empty if there are none.
 std::vector<NameProblem> check_names(const study::Study& study,
                                      const WorkloadDescription& description);
 

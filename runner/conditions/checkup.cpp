@@ -24,7 +24,7 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kBusy_share = 0.1;
 constexpr double kLittleDisk_bytes = kGiB;
 
-/// A program that some launchers need.
+/// A program that some launchers require.
 struct Client {
   const char* program;
   const char* what;

@@ -1,4 +1,4 @@
-// What is missing on this machine, or in doubt, and what would help.
+// Diagnoses this machine: problems, likely disturbances and their remedies.
 #pragma once
 
 #include <filesystem>
@@ -10,24 +10,24 @@
 
 namespace doetune::runner {
 
-/// How the machine is at this moment.
+/// Current state of the machine.
 struct MachineState {
-  std::optional<double> cpu_busy_share;  ///< of all processors
+  std::optional<double> cpu_busy_share;  ///< over all processors
   std::optional<double> memory_available_bytes;
   std::optional<double> swap_used_bytes;
-  std::optional<double> disk_free_bytes;  ///< for this user, where the directory is
+  std::optional<double> disk_free_bytes;  ///< for this user, in the directory's file system
   std::optional<double> disk_total_bytes;
-  std::optional<bool> clock_synchronised;  ///< by the kernel's own word
-  std::map<std::string, bool> programs;    ///< git, sbatch, ssh, mpirun: whether PATH has them
+  std::optional<bool> clock_synchronised;  ///< as reported by the kernel
+  std::map<std::string, bool> programs;    ///< whether git, sbatch, ssh and mpirun are in PATH
 };
 
-/// Looks for 0.3 s how busy the processors are.
+/// Samples the load of the processors for 0.3 s.
 MachineState read_machine_state(const std::filesystem::path& directory);
 
 enum class FindingLevel {
-  kProblem,   ///< runs on GPUs, or any runs, will fail
+  kProblem,   ///< GPU runs, or all runs, will fail
   kDoubtful,  ///< measurements may be disturbed
-  kOptional,  ///< only some launchers need it
+  kOptional,  ///< needed by some launchers only
 };
 
 struct Finding {
@@ -36,7 +36,7 @@ struct Finding {
   std::string remedy;
 };
 
-/// In the order of their weight. `conditions` is what read_conditions gives.
+/// Most severe first. `conditions` is the result of read_conditions.
 std::vector<Finding> findings(const nlohmann::ordered_json& conditions, const MachineState& state);
 
 }  // namespace doetune::runner

@@ -29,7 +29,7 @@ bool is_revision(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c); });
 }
 
-/// git's, if it is installed and the directory is in a repository. Its own hooks are not run.
+/// From git, if it is installed and the directory is in a repository. Hooks of git are not run.
 Json source_conditions(const fs::path& directory, const std::string& search_path) {
   Json source{{"revision", nullptr}, {"dirty", nullptr}};
   fs::path git;
@@ -104,7 +104,7 @@ bool differs_from_run_to_run(const std::string& name) {
 Json read_conditions(const fs::path& working_directory, const Variables& environment) {
   const Variables own = own_environment();
   Variables all = environment;
-  all.insert(own.begin(), own.end());  // the attempt's values win
+  all.insert(own.begin(), own.end());  // the attempt's values take precedence
   Variables inherited = own;
   std::erase_if(inherited, [&](const auto& entry) { return environment.count(entry.first) > 0; });
 
@@ -118,7 +118,7 @@ Json read_conditions(const fs::path& working_directory, const Variables& environ
   conditions["libraries"] = library_conditions(library_directories(all));
   conditions["environment"] = {{"set", without_secrets(environment)},
                                {"inherited", without_secrets(inherited)}};
-  conditions = Json::parse(text_of(conditions));  // names and values may be no UTF-8
+  conditions = Json::parse(text_of(conditions));  // replaces invalid UTF-8 in names and values
   conditions["conditions_id"] = conditions_id(conditions);
   return conditions;
 }

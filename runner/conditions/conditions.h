@@ -1,4 +1,4 @@
-// Under which conditions runs are made: everything that a number may depend on and no factor is.
+// Records the conditions of runs: everything that may affect measurements and is not a factor.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace doetune::runner {
 
-/// Reads, and never changes:
+/// Reads without changing anything:
 ///
 ///   {"conditions_id": "9f3c...", "doetune": "0.1.0",
 ///    "source": {"revision", "dirty"},              git's, of the working directory
@@ -22,15 +22,16 @@ namespace doetune::runner {
 ///    "libraries": {"libcudart", "libcudnn", "libnccl"},
 ///    "environment": {"set": {...}, "inherited": {...}}}
 ///
-/// "set" is `environment`, what an attempt's program gets on top of this process' own variables;
-/// secrets are hidden (environment.h). What is not known is null. It runs git, half a second at
-/// most twice, and asks the driver: for the start of `doetune run`, not for every run.
+/// "set" is `environment`, the variables set for an attempt in addition to those of this process;
+/// secrets are hidden (environment.h). Unknown values are null. Runs git at most twice, for at most
+/// half a second each, and queries the driver: call it at the start of `doetune run`, not for every
+/// run.
 nlohmann::ordered_json read_conditions(const std::filesystem::path& working_directory,
                                        const std::map<std::string, std::string>& environment);
 
-/// A name for conditions that are the same: a hash of all but what differs from run to run or from
-/// moment to moment ("now", DOETUNE_ variables, the GPUs assigned) and of inherited variables that
-/// do not matter for speed.
+/// An identifier of equal conditions: a hash of everything except what changes from run to run or
+/// moment to moment ("now", DOETUNE_ variables, assigned GPUs) and inherited variables irrelevant
+/// to performance.
 std::string conditions_id(const nlohmann::ordered_json& conditions);
 
 }  // namespace doetune::runner

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 20> kSecretWords{
     "SESSION",   "SIGNATURE", "PRIVATE", "BEARER", "JWT", "WEBHOOK",    "DSN",  "CONNECTION_STRING",
     "ACCESS_ID", "LICENSE",   "SALT",    "OTP"};
 
-/// The names of the working directory, which are not about passwords.
+/// Names that match a secret word but denote working directories.
 constexpr std::array<std::string_view, 2> kHarmlessNames{"PWD", "OLDPWD"};
 
 constexpr std::array<std::string_view, 14> kSecretBeginnings{
@@ -85,7 +85,7 @@ std::map<std::string, std::string> own_environment() {
 
 bool matters_for_speed(std::string_view name) {
   if (name == "PATH") return true;
-  if (name == "CUDA_VISIBLE_DEVICES") return false;  // the slot's, not the conditions'
+  if (name == "CUDA_VISIBLE_DEVICES") return false;  // belongs to the slot, not the conditions
   return std::any_of(kBeginningsThatMatter.begin(), kBeginningsThatMatter.end(),
                      [&](auto beginning) { return name.starts_with(beginning); });
 }

@@ -1,4 +1,4 @@
-// The environment of a workload, fit to be written down.
+// Prepares environment variables for recording: hides secrets, selects relevant variables.
 #pragma once
 
 #include <map>
@@ -7,22 +7,22 @@
 
 namespace doetune::runner {
 
-/// What stands in the place of a value that may be secret.
+/// Replaces a value that may be secret.
 inline constexpr std::string_view kHidden = "(hidden)";
 
-/// Whether a variable may hold a secret: by its name (a word such as TOKEN, KEY or PASSWORD in it),
-/// or by its value (a URL with a user in it, the beginning of a well-known kind of token or key).
-/// Rather one too many.
+/// Whether a variable may hold a secret, by its name (containing a word such as TOKEN, KEY or
+/// PASSWORD) or its value (a URL with user information, the prefix of a common kind of token or
+/// key). In doubt, true.
 bool may_be_secret(std::string_view name, std::string_view value);
 
-/// The variables with the values of secrets hidden, and long ones cut to 1,000 bytes.
+/// The variables with secret values hidden and long values cut to 1,000 bytes.
 std::map<std::string, std::string> without_secrets(std::map<std::string, std::string> variables);
 
 /// The variables of this process.
 std::map<std::string, std::string> own_environment();
 
-/// Whether a variable changes what programs do on GPUs and processors (libraries' settings and
-/// search paths), rather than who sits where.
+/// Whether a variable affects the performance of programs on GPUs and processors (library settings,
+/// search paths), as opposed to identifying users or sessions.
 bool matters_for_speed(std::string_view name);
 
 }  // namespace doetune::runner

@@ -20,12 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// A count of bytes has no fraction.
+/// Bytes as an integer.
 Json bytes_or_null(const std::optional<double>& bytes) {
   return bytes ? Json(static_cast<std::uint64_t>(*bytes)) : Json(nullptr);
 }
 
-/// The first line of a small file, without its end.
+/// The first line of a small file, without its line end.
 std::optional<std::string> first_line(const fs::path& file) {
   const std::string text = read_proc_file(file);
   if (text.empty()) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<double> number_in(const fs::path& file) {
   return leading_number(read_proc_file(file));
 }
 
-/// The value of the first line "name<blanks>mark value", such as /proc/cpuinfo and os-release have.
+/// The value of the first line "name<blanks>mark value", as in /proc/cpuinfo and os-release.
 std::optional<std::string> value_of(const std::string& text, const std::string& name, char mark) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -67,14 +67,14 @@ std::optional<std::string> container(const fs::path& root,
   return std::nullopt;
 }
 
-/// on, off; null where the kernel does not tell.
+/// on or off; null if the kernel does not report it.
 Json turbo(const fs::path& cpu) {
   if (const auto off = number_in(cpu / "intel_pstate/no_turbo")) return *off == 0 ? "on" : "off";
   if (const auto on = number_in(cpu / "cpufreq/boost")) return *on == 0 ? "off" : "on";
   return nullptr;
 }
 
-/// This process' directory in a hierarchy of control groups, by its line "N:controller:/path".
+/// This process' directory in a control group hierarchy, from its line "N:controller:/path".
 fs::path group_of(const fs::path& root, const std::string& controller) {
   const std::string text = read_proc_file(root / "proc/self/cgroup");
   for (std::size_t begin = 0; begin < text.size();) {
@@ -90,7 +90,7 @@ fs::path group_of(const fs::path& root, const std::string& controller) {
   return "/";
 }
 
-/// The least of what the groups from this process' one up to the top say.
+/// The minimum value over this process' control group and all its ancestors.
 template <class Read>
 std::optional<double> tightest(const fs::path& hierarchy, fs::path group, const Read& read) {
   std::optional<double> least;
@@ -101,7 +101,7 @@ std::optional<double> tightest(const fs::path& hierarchy, fs::path group, const 
   }
 }
 
-/// "200000 100000": processor time in each period; "max" is no limit.
+/// "200000 100000": processor time per period; "max" means no limit.
 std::optional<double> quota(const std::optional<std::string>& text) {
   if (!text || text->starts_with("max")) return std::nullopt;
   double time_us = 0;
@@ -116,7 +116,7 @@ std::optional<double> quota(const std::optional<std::string>& text) {
 }
 
 std::optional<double> memory_limit(const fs::path& root) {
-  constexpr double kNoLimit = 0x1p60;  // version 1 writes a number near 2^63
+  constexpr double kNoLimit = 0x1p60;  // version 1 represents no limit by a number near 2^63
   const fs::path top = root / "sys/fs/cgroup";
   const auto second = tightest(top, group_of(root, ""), [](const fs::path& group) {
     return number_in(group / "memory.max");
@@ -143,7 +143,7 @@ std::optional<double> cpu_limit(const fs::path& root) {
                   });
 }
 
-/// The version that the name of a library's file ends with: libcudart.so.12.4.127.
+/// The version at the end of a library's file name: libcudart.so.12.4.127.
 std::optional<std::string> version_of(const fs::path& file) {
   std::error_code error;
   const std::string name = fs::canonical(file, error).filename().string();

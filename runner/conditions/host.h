@@ -1,4 +1,4 @@
-// The machine as a program finds it: system, processors, memory, limits, libraries.
+// Reads the properties of this machine: system, processors, memory, limits, libraries.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace doetune::runner {
 
-/// {"kernel", "distribution", "container"}. `root` is where /proc, /sys and /etc are looked for.
-/// Here and below, what cannot be found is null.
+/// {"kernel", "distribution", "container"}. `root` is the directory that contains proc, sys and
+/// etc. Here and below, unknown values are null.
 nlohmann::ordered_json system_conditions(const std::filesystem::path& root,
                                          const std::map<std::string, std::string>& environment);
 
-/// {"model", "count", "usable", "governor", "turbo"}; usable by this process.
+/// {"model", "count", "usable", "governor", "turbo"}; "usable" by this process.
 nlohmann::ordered_json cpu_conditions(const std::filesystem::path& root);
 
 /// {"total_bytes", "swap_bytes"}
@@ -23,11 +23,11 @@ nlohmann::ordered_json memory_conditions(const std::filesystem::path& root);
 /// {"memory_bytes", "cpus"}: the tightest limits of this process' control groups, version 1 or 2.
 nlohmann::ordered_json limit_conditions(const std::filesystem::path& root);
 
-/// {"libcudart": "12.4.127", ...}: the libraries of CUDA programs that are found in the
-/// directories, by the version in the name of their file; the first directory that has one counts.
+/// {"libcudart": "12.4.127", ...}: versions of CUDA libraries, from their file names; the first
+/// directory that contains a library counts.
 nlohmann::ordered_json library_conditions(const std::vector<std::filesystem::path>& directories);
 
-/// Where the loader looks for libraries: LD_LIBRARY_PATH, then the usual directories.
+/// The library search path: LD_LIBRARY_PATH, then the usual directories.
 std::vector<std::filesystem::path> library_directories(
     const std::map<std::string, std::string>& environment);
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kFresh = std::chrono::minutes(10);
 
-/// A host's name as a part of a file's.
+/// A host name as part of a file name.
 std::string plain(std::string host) {
   std::replace_if(
       host.begin(), host.end(),
@@ -45,7 +45,7 @@ void note_conditions(const fs::path& study_directory, const fs::path& working_di
   const auto written = fs::last_write_time(file, missing);
   const auto age = fs::file_time_type::clock::now() - written;
   const bool fresh = age >= fs::file_time_type::duration::zero() && age < kFresh;
-  if (!missing && fresh) return;  // one from the future was written before the clock was set back
+  if (!missing && fresh) return;  // a file from the future is outdated: the clock was set back
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);
   try {
@@ -54,7 +54,7 @@ void note_conditions(const fs::path& study_directory, const fs::path& working_di
                       .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
                   "\n");
   } catch (const study::DirectoryError&) {
-    return;  // a full disk: runs may still succeed
+    return;  // disk full: runs may still succeed
   }
 }
 

@@ -1,4 +1,4 @@
-// The conditions of each machine that runs were made on, in the study directory.
+// Stores the conditions of each machine in the study directory.
 #pragma once
 
 #include <filesystem>
@@ -8,20 +8,20 @@
 
 namespace doetune::runner {
 
-/// Writes STUDY/conditions/host-NAME.json for this machine, unless that is younger than ten
-/// minutes: asking the driver and git for every run would cost more than a short run. Conditions
-/// that cannot be read or written are missing; nothing else depends on them.
+/// Writes STUDY/conditions/host-NAME.json for this machine, unless the file is less than ten
+/// minutes old: querying the driver and git for every run could take longer than the run. Errors
+/// are ignored; nothing else depends on the file.
 void note_conditions(const std::filesystem::path& study_directory,
                      const std::filesystem::path& working_directory,
                      const std::map<std::string, std::string>& environment);
 
-/// Which conditions an attempt was made under, by the host that it ran on.
+/// Finds the conditions of an attempt by the host on which it ran.
 class ConditionsStore {
  public:
   explicit ConditionsStore(std::filesystem::path study_directory);
 
-  /// The id of the host's conditions as they were noted last, kept for good as conditions/ID.json;
-  /// empty where none were.
+  /// The ID of the latest conditions of the host, which are saved permanently as
+  /// conditions/ID.json; empty if there are none.
   std::string id_of(const std::string& host);
 
  private:

@@ -20,11 +20,11 @@
 namespace doetune::runner {
 namespace {
 
-constexpr std::size_t kMaxOutputBytes = 16 << 20;  // 100,000 jobs in a queue
+constexpr std::size_t kMaxOutputBytes = 16 << 20;  // enough for 100,000 jobs in a queue
 constexpr std::size_t kMaxWordsBytes = 300;
 constexpr double kKilledAfter_s = 5;
 
-/// Reads what is there now, and keeps it while there is room.
+/// Reads what is available, and keeps it up to the size limit.
 void drain_pipe(FileDescriptor& pipe, std::string& text, bool& cut) {
   std::array<char, 1 << 16> buffer;
   while (pipe.is_open()) {
@@ -96,7 +96,7 @@ void ClientCommands::stop(int number) {
   }
 }
 
-/// Takes in what it has written; true once it is over.
+/// Reads new output; returns true once the command has ended.
 bool ClientCommands::advance(Running& running, double now_s) {
   Process& process = running.process;
   int status = 0;

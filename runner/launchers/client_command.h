@@ -1,4 +1,4 @@
-// Commands of a cluster's clients (sbatch, squeue, ssh, ...), several at once, waited for together.
+// Runs several commands of cluster clients (sbatch, squeue, ssh, ...) concurrently.
 #pragma once
 
 #include <functional>
@@ -11,43 +11,43 @@
 
 namespace doetune::runner {
 
-/// What became of a command.
+/// Result of a command.
 struct ClientAnswer {
-  bool answered = false;  ///< false: it did not end in time, or ended by a signal
-  int status = 0;         ///< its exit code, where it answered
+  bool answered = false;  ///< false if it missed its deadline or ended by a signal
+  int status = 0;         ///< its exit code, if `answered`
   std::string output;
   std::string errors;
-  bool cut = false;  ///< there was more output than is kept
+  bool cut = false;  ///< output beyond the size limit was dropped
 
   bool ok() const { return answered && status == 0 && !cut; }
-  /// The last line of what it said of errors, or that it said nothing; without control characters.
+  /// The last line of standard error, or a text that there was none; without control characters.
   std::string words() const;
 };
 
-/// Starts commands and waits for whichever ends: never for a single one, for a cluster's client may
-/// take long, or never answer. A command that is not over at its deadline is killed. They read
-/// nothing, take no part in the terminal's Ctrl-C, and die with the calling thread.
+/// Starts commands and waits for whichever ends first, since a cluster client may take long or
+/// never answer. A command is killed at its deadline. Commands have empty input, do not receive the
+/// terminal's Ctrl-C, and die with the calling thread.
 class ClientCommands {
  public:
   using Handler = std::function<void(const ClientAnswer&)>;
 
   ClientCommands();
-  ~ClientCommands();  ///< kills what still runs
+  ~ClientCommands();  ///< kills running commands
   ClientCommands(const ClientCommands&) = delete;
   ClientCommands& operator=(const ClientCommands&) = delete;
 
-  /// Starts a program of PATH. The handler is called from wait(), once, also where it could not be
-  /// started: then it answered with status 127. `deadline_s`: from now; infinite for none.
-  /// Returns its number, for stop().
+  /// Starts a program from PATH. wait() calls the handler exactly once; if the program cannot be
+  /// started, as answered with status 127. `deadline_s` is relative to now; infinity for none.
+  /// Returns a number for stop().
   int start(const std::vector<std::string>& arguments, double deadline_s, Handler handler);
 
-  /// Kills a command, by the next wait; its handler hears that it did not answer.
+  /// Kills a command in the next wait(); its handler gets `answered` = false.
   void stop(int number);
 
   std::size_t running() const { return running_.size(); }
 
-  /// Until a command has ended, `wake` is readable (-1: none) or monotonic time `until_s` is there;
-  /// then calls the handlers of all that have ended. They may start further commands.
+  /// Waits until a command has ended, `wake` is readable (-1: none) or monotonic time `until_s` is
+  /// reached; then calls the handlers of all commands that have ended. Handlers may start commands.
   void wait(double until_s, int wake);
 
  private:
@@ -65,7 +65,7 @@ class ClientCommands {
   FileDescriptor events_;
   int last_number_ = 0;
   std::list<Running> running_;
-  std::list<Running> ended_;  ///< could not be started; told by the next wait
+  std::list<Running> ended_;  ///< not started; reported by the next wait
 };
 
 }  // namespace doetune::runner

@@ -13,7 +13,7 @@
 namespace doetune::runner {
 namespace {
 
-constexpr double kHeartbeat_s = 2;  ///< and how soon a `cancel` file is seen
+constexpr double kHeartbeat_s = 2;  ///< also the delay until a `cancel` file is noticed
 constexpr double kLook_s = 1;
 
 }  // namespace
@@ -50,7 +50,7 @@ void ClientLauncher::begin(const Attempt& attempt) {
 bool ClientLauncher::resume(const Attempt& attempt) {
   const AttemptWatch watch(attempt.directory, attempt.heartbeat_s, monotonic_s());
   if (watch.fenced()) return false;
-  if (!watch.claimed() && watch.fence()) return false;  // its client died with that doetune
+  if (!watch.claimed() && watch.fence()) return false;  // its client died with the earlier doetune
   going_.emplace(attempt.name, Going{attempt, watch});
   return true;
 }
@@ -67,7 +67,7 @@ void ClientLauncher::cancel(const std::string& attempt) {
   const auto found = going_.find(attempt);
   if (found == going_.end() || found->second.cancelled) return;
   found->second.cancelled = true;
-  if (!found->second.watch.fence()) return;  // it has begun, and was told
+  if (!found->second.watch.fence()) return;  // it has begun, and was asked to stop
   AttemptEnd cancelled;
   cancelled.cause = EndCause::kCancelled;
   end(attempt, cancelled);
@@ -90,7 +90,7 @@ void ClientLauncher::client_ended(const std::string& attempt, const ClientAnswer
   erase(attempt);
 }
 
-/// True where `exit` is there.
+/// Returns whether `exit` exists.
 bool ClientLauncher::report_if_ended(const std::string& attempt) {
   const Going& going = going_.at(attempt);
   if (!going.watch.ended()) return false;
@@ -103,8 +103,7 @@ bool ClientLauncher::report_if_ended(const std::string& attempt) {
   return true;
 }
 
-/// Looks after the attempts whose clients say nothing: ends that nobody told of, hearts that
-/// stopped.
+/// Checks the attempts without news from their clients: `exit` files, and heartbeats that stopped.
 void ClientLauncher::look() {
   std::vector<std::string> names;
   for (const auto& [name, going] : going_) names.push_back(name);

@@ -1,4 +1,4 @@
-// Attempts that a client of this machine starts elsewhere and stays connected to: ssh, srun.
+// Base of launchers whose client process stays connected to the attempt: ssh, srun.
 #pragma once
 
 #include <map>
@@ -12,8 +12,9 @@
 
 namespace doetune::runner {
 
-/// The client's end is the event; the attempt's directory says what it means. Where the connection
-/// was lost, or this is a later doetune, the attempt goes on while its heartbeat does.
+/// The end of the client triggers a look at the attempt's directory, which determines the outcome.
+/// If the connection was lost, or this is a later doetune, the attempt continues as long as its
+/// heartbeat does.
 class ClientLauncher : public Launcher {
  public:
   void submit(const Attempt& attempt) override;
@@ -24,28 +25,29 @@ class ClientLauncher : public Launcher {
  protected:
   explicit ClientLauncher(LauncherRequest request) : request_(std::move(request)) {}
 
-  /// The command that runs doetune-attempt for it, and ends with it.
+  /// The command that runs doetune-attempt for this attempt and ends with it.
   virtual std::vector<std::string> client(const Attempt& attempt) const = 0;
 
-  /// Whether to take back an attempt whose client could not begin it yet: one that will be begun
-  /// again, and never by that client.
+  /// Whether to requeue an attempt that its client could not begin yet; a later client will begin
+  /// it.
   virtual bool take_back(const Attempt& /*attempt*/, const ClientAnswer& /*answer*/) {
     return false;
   }
 
-  /// How an attempt ended that had not begun when its client did.
+  /// The end of an attempt that had not begun when its client ended.
   virtual AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) = 0;
 
-  /// Called for each attempt that ends after it had begun.
+  /// Called for each attempt that ends after having begun.
   virtual void had_begun(const std::string& /*host*/) {}
 
-  /// Writes what doetune-attempt needs; false where that failed, which is told.
+  /// Writes the input of doetune-attempt; on failure, reports the end of the attempt and returns
+  /// false.
   bool prepare(Attempt& attempt);
   void begin(const Attempt& attempt);
   void end(const std::string& attempt, AttemptEnd end);
-  bool any_begun() const;  ///< and not over
+  bool any_begun() const;  ///< whether any attempt has begun and not ended
 
-  /// Kills the clients; attempts that have begun go on while their heartbeats do.
+  /// Kills the clients; attempts that have begun continue as long as their heartbeats do.
   void stop_clients();
 
   LauncherRequest request_;
@@ -56,8 +58,8 @@ class ClientLauncher : public Launcher {
   struct Going {
     Attempt attempt;
     AttemptWatch watch;
-    std::optional<int> client = {};  ///< number of the command while it runs
-    std::string words = {};          ///< of a client that ended before the attempt did
+    std::optional<int> client = {};  ///< number of the running command
+    std::string words = {};          ///< message of a client that ended before the attempt
     bool cancelled = false;
   };
 

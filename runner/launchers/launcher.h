@@ -1,4 +1,4 @@
-// Where attempts are placed: this machine, a scheduler, another host.
+// Interface of launchers, which execute attempts: on this machine, a scheduler or other hosts.
 #pragma once
 
 #include <functional>
@@ -16,73 +16,73 @@
 
 namespace doetune::runner {
 
-/// What a launcher is made from.
+/// Arguments for constructing a launcher.
 struct LauncherRequest {
-  std::string study;                ///< its name
+  std::string study;                ///< name
   std::filesystem::path directory;  ///< of the study, absolute
   study::RunSettings run;
-  std::function<void(const std::string&)> note = {};  ///< tells the user something; may be empty
+  std::function<void(const std::string&)> note = {};  ///< sends a message to the user; may be empty
 };
 
-/// What the command line says of the places, before the study file does.
+/// Options of the command line that override the study file.
 struct PlaceOptions {
-  std::optional<int> jobs;        ///< runs at once
-  std::vector<std::string> gpus;  ///< to share out among them; empty: all there are
+  std::optional<int> jobs;        ///< concurrent runs
+  std::vector<std::string> gpus;  ///< to divide among the runs; empty: all available
 };
 
-/// A launcher's word that an attempt may be over. The attempt directory has the last word: with an
-/// `exit` file it is; without one the attempt is lost, and the remark says what is known of it.
-/// Only where `exit` could not be written is the end told here, and this word is the last.
+/// Notification that an attempt may have ended. The attempt directory decides: if it has an `exit`
+/// file, the attempt has ended; otherwise it is lost, and `remark` gives the known circumstances.
+/// `end` is set only if no `exit` could be written, and is then final.
 struct LauncherEvent {
   std::string attempt;
   std::string remark;
   std::optional<AttemptEnd> end = {};
 };
 
-/// Starts attempts and says when to look for their ends. It never tries again: retries belong to
-/// the run loop, each one a new attempt with a directory of its own.
+/// Starts attempts and reports when to check for their ends. It never retries: retries are up to
+/// the run loop, which makes a new attempt with its own directory.
 class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  /// Where runs can be placed at once: unless a launcher knows better, this machine. Throws
-  /// RunError for a cluster that cannot be asked, with what to install or to write.
+  /// The hosts on which runs can be placed now; by default this machine. Throws RunError, with a
+  /// remedy, for a cluster that cannot be queried.
   virtual std::vector<HostCapacity> capacities(const study::RunSettings& run,
                                                const PlaceOptions& options) const;
 
-  /// What starts the ranks of a program that is run in several processes.
+  /// The program that starts the ranks of a multi-process program.
   virtual std::string_view ranks() const { return "mpirun"; }
 
-  /// Starts an attempt, once: a name that was submitted or claimed before is not started again.
-  /// An attempt that cannot be started ends with an `exit` file that says why.
+  /// Starts an attempt, at most once: a name that was submitted or claimed before is not started
+  /// again. An attempt that cannot be started gets an `exit` file with the reason.
   virtual void submit(const Attempt& attempt) = 0;
 
-  /// Takes up an attempt of an earlier runner that has no `exit` file. True: it goes on and is
-  /// watched as if submitted here. False: nothing of it runs, and nothing ever will.
+  /// Resumes an attempt of an earlier runner that has no `exit` file. True: it continues and is
+  /// watched as if submitted here. False: nothing of it runs, or will ever run.
   virtual bool resume(const Attempt& attempt) = 0;
 
-  /// Waits until an attempt may be over, `wake` is readable, or `timeout_s` have passed. Empty
-  /// optional: no answer, nothing is known of any attempt.
+  /// Waits until an attempt may have ended, `wake` is readable, or `timeout_s` have passed. An
+  /// empty optional means that the scheduler did not answer and nothing is known of any attempt.
   virtual std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) = 0;
 
-  /// Stops an attempt; its end is reported by wait as any other.
+  /// Stops an attempt; wait() reports its end like any other.
   virtual void cancel(const std::string& attempt) = 0;
 
-  /// Hosts of capacities() that turned out to be of no use: they get no further runs.
+  /// Hosts of capacities() that proved unusable and get no further runs.
   virtual std::set<std::string> closed_hosts() const { return {}; }
 };
 
-/// One kind of launcher. A new one is a source file and a line in launcher.cpp.
+/// A kind of launcher. To add one, write a source file and a line in launcher.cpp.
 struct LauncherType {
-  std::string_view name;     ///< as written in the study file
-  std::string_view summary;  ///< what it is for
+  std::string_view name;     ///< as in the study file
+  std::string_view summary;  ///< purpose
   std::unique_ptr<Launcher> (*make)(const LauncherRequest& request);
 };
 
 std::span<const LauncherType> launcher_types();
 
-/// The launcher of this name; making it asks nothing of a cluster. Throws RunError for an unknown
-/// one, with the nearest.
+/// The launcher of this name; does not contact a cluster. Throws RunError for an unknown name, with
+/// the most similar one.
 std::unique_ptr<Launcher> make_launcher(std::string_view name, const LauncherRequest& request);
 
 }  // namespace doetune::runner

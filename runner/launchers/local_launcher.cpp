@@ -27,17 +27,17 @@
 namespace doetune::runner {
 namespace {
 
-constexpr double kUnkillableAfter_s = 10;  ///< a program that SIGKILL does not end in this time
+constexpr double kUnkillableAfter_s = 10;  ///< after SIGKILL, a program is given up
 constexpr double kDescendantsTimeout_s = 2;
 
-constexpr double kClockLook_s = 1;  ///< at the clock, at least so often
-constexpr double kLate_s = 1;       ///< later than this no busy machine wakes a process up
-/// How long a scheduler's signal may come after the end of a program that it ended.
+constexpr double kClockLook_s = 1;  ///< maximum interval between checks of the clock
+constexpr double kLate_s = 1;       ///< longer delays cannot be due to load
+/// How long after the end of a program the scheduler's signal that caused it may arrive.
 constexpr double kSignalAfterSuccess_s = 0.02;
 constexpr double kSignalAfterFailure_s = 0.5;
 constexpr std::size_t kMaxOwnerBytes = 1 << 16;
 
-/// Who runs the attempt: for people who look, and for kill_left_behind.
+/// Identifies the runner of the attempt: for users, and for kill_left_behind.
 std::string owner_text(ProcessMark mark) {
   const nlohmann::ordered_json owner{
       {"launcher", "local"}, {"host", node_name()},           {"pid", ::getpid()},
@@ -50,7 +50,7 @@ struct Owner {
   ProcessMark mark;
 };
 
-/// Empty for a claim of another kind, or one that is incomplete.
+/// Empty for a claim of another kind or an incomplete one.
 std::optional<Owner> read_owner(const std::filesystem::path& attempt_directory) {
   const auto text = read_bounded(attempt_directory / "claim" / "owner", kMaxOwnerBytes);
   const auto object = text ? parse_untrusted(*text) : std::nullopt;
@@ -69,7 +69,7 @@ bool is_readable(int descriptor, double timeout_s) {
   return ::poll(&event, 1, to_milliseconds(timeout_s)) == 1;
 }
 
-/// Of a program that has ended and was not waited for yet.
+/// Whether a program that has ended, but was not waited for, exited successfully.
 bool ended_well(pid_t pid) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -81,9 +81,9 @@ std::string output_problem(const CappedOutput& output, const CappedOutput& error
   return errors.problem().empty() ? "" : "stderr: " + errors.problem();
 }
 
-/// Reads what is in the pipe now. False at its end.
+/// Reads what is available in the pipe. False at its end.
 bool drain_pipe(const FileDescriptor& pipe, CappedOutput& file) {
-  constexpr int kMaxReads = 64;  // then it is another attempt's turn
+  constexpr int kMaxReads = 64;  // then the next attempt gets its turn
   std::array<char, 1 << 16> buffer;
   for (int i = 0; i < kMaxReads; ++i) {
     const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
@@ -124,13 +124,13 @@ LocalLauncher::~LocalLauncher() {
   ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
 }
 
-/// Time in which this process could look after its attempts.
+/// A clock that excludes the time for which this process was stopped.
 double LocalLauncher::now_s() const { return monotonic_s() - stood_still_s_; }
 
-/// In all: for differences.
+/// Total time of suspension of the process and the machine; only differences are meaningful.
 double LocalLauncher::suspended_s() const { return stood_still_s_ + machine_suspended_s(); }
 
-/// Of what takes no time unless this process is stopped meanwhile.
+/// Adds a delay that can only be explained by suspension of this process.
 void LocalLauncher::note_lateness(double seconds) {
   if (seconds > kLate_s) stood_still_s_ += seconds;
 }
@@ -185,14 +185,14 @@ void LocalLauncher::record(const Attempt& attempt, pid_t program) {
 }
 
 bool LocalLauncher::resume(const Attempt& attempt) {
-  kill_left_behind(attempt.directory);  // its program itself has died with the runner
+  kill_left_behind(attempt.directory);  // its program has died with the runner
   return false;
 }
 
 void LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_directory) {
   const auto owner = read_owner(attempt_directory);
   if (!owner || (owner->process != process_identity() && is_running(owner->process))) return;
-  // Their number is finite but may grow while they are being killed.
+  // There are finitely many, but more may be started while they are being killed.
   const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
   for (auto left = processes_with(owner->mark); !left.empty() && monotonic_s() < deadline_s;
        left = processes_with(owner->mark)) {
@@ -201,7 +201,7 @@ void LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_direct
   }
 }
 
-/// Until something is readable, at most until now_s() is `until_s`; what is readable then.
+/// Sleeps until a descriptor is readable, or now_s() reaches `until_s`; returns the readable ones.
 std::vector<int> LocalLauncher::sleep(double until_s, int wake) {
   std::array<epoll_event, 64> events;
   int count = 0;
@@ -229,8 +229,8 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
   const auto is_ready = [&](int descriptor) {
     return std::find(ready.begin(), ready.end(), descriptor) != ready.end();
   };
-  // A scheduler sends its signal to us and to the program, which may then end as if it were done:
-  // first the caller decides whether it was stopped.
+  // A scheduler signals this process and the program, which may then end as if finished: the caller
+  // decides first whether it was stopped.
   if (wake >= 0 && is_ready(wake)) return std::exchange(reported_, {});
   std::vector<std::string> ended;
   for (auto& [name, running] : running_) {
@@ -238,7 +238,7 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
       drain(running);
       running.watchdog.saw_output(now_s());
     }
-    // Stopped and continued here, this process must not take a late look for a late end.
+    // Read the clock before the check: this process may be suspended between the two.
     const double seen_s = now_s();
     const bool over = is_readable(running.process.handle.get(), 0);
     if (!over) heed_limits(running, seen_s);
@@ -250,13 +250,13 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
   return std::exchange(reported_, {});
 }
 
-/// Whether the caller's signal comes right after these ends.
+/// Whether a signal to the caller arrives right after these ends.
 bool LocalLauncher::is_signalled(const std::vector<std::string>& ended, int wake) const {
   if (where_ == Where::kHere) return false;
   double pause_s = 0;
   for (const std::string& name : ended) {
     const Running& running = running_.at(name);
-    if (running.stop != Stop::kNone) continue;  // by us
+    if (running.stop != Stop::kNone) continue;  // stopped by this launcher
     const bool well = ended_well(running.process.pid);
     pause_s = std::max(pause_s, well ? kSignalAfterSuccess_s : kSignalAfterFailure_s);
   }
@@ -287,7 +287,7 @@ void LocalLauncher::stop(const std::string& attempt, EndCause cause, const std::
   stop_further(found->second, now_s());
 }
 
-/// One step further: SIGTERM, after the grace SIGKILL, and for what does not die of that, nothing.
+/// The next step of stopping: SIGTERM, after the grace period SIGKILL, then giving up.
 void LocalLauncher::stop_further(Running& running, double now_s) {
   switch (running.stop) {
     case Stop::kNone:
@@ -319,7 +319,7 @@ void LocalLauncher::drain(Running& running) {
   }
 }
 
-/// Ends an attempt whose program has ended, or cannot be ended.
+/// Finishes an attempt whose program has ended or cannot be killed.
 void LocalLauncher::finish(const std::string& name) {
   Running& running = running_.at(name);
   const double duration_s = running.ended_s.value_or(now_s()) - running.started_s;
@@ -328,7 +328,7 @@ void LocalLauncher::finish(const std::string& name) {
   end.suspended_s = suspended_s() - running.suspended_before_s;
   end.detail = running.detail;
 
-  // The group first, while the dead program's number still stands for it.
+  // Kill the group first, while the number of the unreaped program still identifies it.
   ::kill(-running.process.pid, SIGKILL);
   int status = 0;
   if (::waitpid(running.process.pid, &status, WNOHANG) == running.process.pid) {
@@ -350,9 +350,8 @@ void LocalLauncher::finish(const std::string& name) {
   report(attempt, std::move(end));
 }
 
-/// A program that the kernel killed for want of memory, or one that failed because the kernel
-/// killed what it had started: known by the count of the control group, where no other attempt
-/// shares it.
+/// Detects out-of-memory kills, of the program itself or of processes without which it failed, by
+/// the counter of the control group, provided that no other attempt shares it.
 void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) const {
   if (end.cause != EndCause::kExited || end.exit_code == 0 || !running.kills_before) return;
   const bool killed = end.signal == SIGKILL || end.exit_code == 128 + SIGKILL;
@@ -362,8 +361,8 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
   end.detail = "the kernel killed one of its processes because memory ran out";
 }
 
-/// Leaves the end in the attempt's directory. A program may have removed that, or put something in
-/// the way: its own failure, and no reason to give up the other runs.
+/// Writes the end to the attempt's directory. If the program removed or obstructed the directory,
+/// only this attempt fails; the other runs continue.
 void LocalLauncher::report(const Attempt& attempt, AttemptEnd end) {
   LauncherEvent event{attempt.name, ""};
   try {
@@ -378,8 +377,8 @@ void LocalLauncher::report(const Attempt& attempt, AttemptEnd end) {
   reported_.push_back(std::move(event));
 }
 
-/// Kills what the attempt started outside its group. Such processes became this one's children;
-/// one without a mark is known only when no other attempt can have started it.
+/// Kills descendants outside the attempt's group, which have become children of this process. One
+/// without a mark is attributed only if there is no other attempt.
 bool LocalLauncher::kill_descendants(const Running& running) {
   const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
   const bool alone = running_.size() == 1;

@@ -1,4 +1,4 @@
-// Attempts as processes on this machine.
+// Runs attempts as processes on this machine.
 #pragma once
 
 #include <map>
@@ -15,22 +15,21 @@
 
 namespace doetune::runner {
 
-/// Each attempt is a process group. At its end, of whatever kind, everything that it started is
-/// killed: its group, and descendants that left the group, which become children of this process
-/// (PR_SET_CHILD_SUBREAPER). If this process is killed, so are the attempts' programs.
+/// Each attempt is a process group. When it ends, for whatever reason, all its descendants are
+/// killed: its group, and processes that left the group, which become children of this process
+/// (PR_SET_CHILD_SUBREAPER). If this process is killed, the attempts' programs are killed as well.
 ///
-/// Use it from one thread: an attempt's program dies with the thread that submitted it. Between
-/// events the runner sleeps, but for the telemetry of attempts that want it, for a watchdog where a
-/// limit of memory or silence is set, and for one look at the clock a second: so it knows how long
-/// it was suspended (Ctrl-Z, a scheduler), which counts neither as time of the attempts nor against
-/// their limits.
+/// Use it from one thread: an attempt's program dies with the thread that submitted it. The runner
+/// sleeps between events, except for telemetry, for watchdogs (memory and hang limits), and for
+/// checking the clock once a second, which detects suspension of this process (Ctrl-Z, a
+/// scheduler). Time suspended counts neither as duration of the attempts nor towards their limits.
 class LocalLauncher : public Launcher {
  public:
   enum class Where {
     kHere,
-    kNode,  ///< of a cluster: `exit` files are on the disk before they are told of, and a program's
-            ///< end is believed only a moment after it, for a scheduler signals program and runner
-            ///< one after the other
+    kNode,  ///< on a cluster node: `exit` files are durable before they are reported, and the end
+            ///< of a program is believed only after a moment, since a scheduler signals the program
+            ///< and the runner one after the other
   };
   explicit LocalLauncher(Where where = Where::kHere);
   ~LocalLauncher() override;
@@ -45,13 +44,13 @@ class LocalLauncher : public Launcher {
   /// Stops an attempt for another reason.
   void stop(const std::string& attempt, EndCause cause, const std::string& detail);
 
-  /// Kills what an attempt of an earlier runner left running on this machine, known by its mark
-  /// (process_table.h), wherever its directory is now. Nothing where its runner still lives: the
-  /// directory is then a copy.
+  /// Kills what an attempt of an earlier runner left running on this machine, identified by its
+  /// mark (process_table.h), even if its directory was moved. Does nothing if that runner is alive:
+  /// the directory is then a copy.
   static void kill_left_behind(const std::filesystem::path& attempt_directory);
 
  private:
-  /// How far an attempt has been stopped.
+  /// Escalation of stopping an attempt.
   enum class Stop { kNone, kTerminated, kKilled, kGivenUp };
 
   struct Running {
@@ -62,11 +61,11 @@ class LocalLauncher : public Launcher {
     ProcessMark mark;
     std::string start;
     double started_s;   ///< by now_s()
-    double deadline_s;  ///< by now_s(): when to stop it further
+    double deadline_s;  ///< by now_s(): time of the next escalation
     Watchdog watchdog;
     double suspended_before_s;
     std::optional<double> ended_s = {};     ///< by now_s()
-    std::optional<long> kills_before = {};  ///< out of memory, in the control group
+    std::optional<long> kills_before = {};  ///< out-of-memory kills counted at the start
     std::string detail = {};                ///< why it was stopped
     Stop stop = Stop::kNone;
     EndCause cause = EndCause::kExited;
@@ -93,9 +92,9 @@ class LocalLauncher : public Launcher {
   FileDescriptor events_;
   std::map<std::string, Running> running_;
   std::vector<LauncherEvent> reported_;
-  std::optional<TelemetryRecorder> recorder_;  ///< from the first attempt on that wants one
+  std::optional<TelemetryRecorder> recorder_;  ///< created for the first attempt that needs it
   bool was_subreaper_ = false;
-  double stood_still_s_ = 0;  ///< in which this process was stopped
+  double stood_still_s_ = 0;  ///< total time for which this process was stopped
 };
 
 }  // namespace doetune::runner

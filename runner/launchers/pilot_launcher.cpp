@@ -18,16 +18,16 @@ namespace {
 
 constexpr int kMaxFruitless = 3;
 constexpr double kKeepAlive_s = 10;
-constexpr int kIdleLooks = 24;  ///< of the pilot, kIdleLook_s apart, before it ends by itself
+constexpr int kIdleLooks = 24;  ///< checks by the pilot, kIdleLook_s apart, before it ends
 constexpr int kIdleLook_s = 5;
 constexpr double kUsualWait_s = 5;
-constexpr double kWhileQueued_s = 1;   ///< between looks at the queue until the nodes are there
-constexpr double kRetryStep_s = 0.25;  ///< of a step for which there was no room
-constexpr double kNoRoom_s = 15;       ///< though nothing of ours runs: then the room is lost
+constexpr double kWhileQueued_s = 1;   ///< polling interval until the nodes are allocated
+constexpr double kRetryStep_s = 0.25;  ///< delay before retrying a step that did not fit
+constexpr double kNoRoom_s = 15;       ///< without a step of ours running: resources are lost
 constexpr double kMinPilot_s = 3600;
-constexpr int kAttemptsInPilot = 10;  ///< one after the other, where the study sets no limit
+constexpr int kAttemptsInPilot = 10;  ///< one after another, if the study sets no limit
 
-/// Holds the nodes while the file's time goes on changing, whatever the clocks say.
+/// Holds the nodes as long as the modification time of the file changes, whatever the clocks say.
 std::string holding_script(const std::filesystem::path& alive) {
   return fmt::format(
       "seen=; idle=0\n"
@@ -39,8 +39,9 @@ std::string holding_script(const std::filesystem::path& alive) {
       kIdleLooks, study::shell_quoted(alive.string()), kIdleLook_s);
 }
 
-/// Ranks inside a step stay on its node: Open MPI's mpirun would ask Slurm for a step on all nodes
-/// of the allocation, and srun for processors that this step has, and both would wait for ever.
+/// Keeps the ranks of a step on its node. Otherwise Open MPI's mpirun would ask Slurm for a step on
+/// all nodes of the allocation, and srun for processors that this step holds, and both would wait
+/// forever.
 void add_step_settings(Attempt& attempt) {
   attempt.environment.try_emplace("OMPI_MCA_plm", "^slurm");
   attempt.environment.try_emplace("OMPI_MCA_ras", "^slurm");
@@ -121,20 +122,20 @@ AttemptEnd PilotLauncher::not_begun(const std::string&, const ClientAnswer& answ
   AttemptEnd end;
   end.detail = fmt::format("srun in Slurm job {}: {}", id_, answer.words());
   if (pilot_ == Pilot::kRunning) {
-    pilot_ = Pilot::kQueued;  // until Slurm says that it is there
+    pilot_ = Pilot::kQueued;  // until Slurm confirms that it exists
     submitted_s_ = monotonic_s();
     queue_.ask_within(0);
   }
   return end;
 }
 
-/// A step is refused where the one before it is not quite over yet. srun itself would wait for word
-/// from the controller, and ask again only after SlurmctldTimeout, a minute or more; and it would
-/// wait for ever for room that is lost: a step that was created, but whose srun was killed before
-/// it started anything, keeps its processors until the allocation ends.
+/// A step is refused if the previous one has not quite ended. srun itself would wait for the
+/// controller, and retry only after SlurmctldTimeout, a minute or more. It would wait forever for
+/// lost resources: a step whose srun was killed before it started anything keeps its processors
+/// until the allocation ends.
 bool PilotLauncher::take_back(const Attempt& attempt, const ClientAnswer& answer) {
-  const bool wait = answer.errors.find("busy") != std::string::npos ||  // nodes, ports, a switch
-                    answer.errors.find("rolog") != std::string::npos;   // still runs
+  const bool wait = answer.errors.find("busy") != std::string::npos ||  // nodes, ports or a switch
+                    answer.errors.find("rolog") != std::string::npos;   // prolog still runs
   if (pilot_ != Pilot::kRunning || !wait) return false;
   waiting_.push_front(attempt);
   const double now_s = monotonic_s();
@@ -144,7 +145,7 @@ bool PilotLauncher::take_back(const Attempt& attempt, const ClientAnswer& answer
   return true;
 }
 
-/// An allocation without room for a single step, though none of ours runs, is of no use.
+/// Cancels an allocation that has no resources for a single step although none of ours is running.
 void PilotLauncher::leave_full_pilot() {
   no_room_since_s_.reset();
   commands_.start({"scancel", id_}, kSlurmAnswer_s, [](const auto&) {});
@@ -191,7 +192,7 @@ void PilotLauncher::cancel(const std::string& attempt) {
   end(attempt, cancelled);
 }
 
-/// For the pilot: this doetune lives.
+/// Signals to the pilot that this doetune is alive.
 void PilotLauncher::keep_alive(double now_s) {
   if (now_s < kept_alive_s_ + kKeepAlive_s) return;
   kept_alive_s_ = now_s;
@@ -217,12 +218,12 @@ void PilotLauncher::submitted(const ClientAnswer& answer) {
   }
 }
 
-/// Slurm has said what jobs there are.
+/// Handles an answer of Slurm about its jobs.
 void PilotLauncher::heard() {
   const SlurmJob* job = queue_.find(name_);
   const bool there = job != nullptr && !is_final(*job) && job->state != "COMPLETING";
   if (pilot_ == Pilot::kSubmitting || queue_.asked_s() < submitted_s_) return;
-  if (there && job->id == left_id_) return;  // until it is gone
+  if (there && job->id == left_id_) return;  // until it has ended
   if (!there) {
     if (pilot_ == Pilot::kUnknown) {
       pilot_ = Pilot::kNone;
@@ -246,7 +247,7 @@ void PilotLauncher::heard() {
   begin_waiting();
 }
 
-/// Each reason once; a wait of a few seconds is Slurm's usual one.
+/// Reports each reason once, after the few seconds that are usual for Slurm.
 void PilotLauncher::report_why_it_waits(const SlurmJob& job) {
   if (monotonic_s() < submitted_s_ + kUsualWait_s || job.reason == reported_reason_) return;
   reported_reason_ = job.reason;
@@ -256,7 +257,7 @@ void PilotLauncher::report_why_it_waits(const SlurmJob& job) {
 
 void PilotLauncher::pilot_ended(const std::string& why) {
   pilot_ = Pilot::kNone;
-  stop_clients();  // an srun may wait for ever for a step in it
+  stop_clients();  // an srun may wait forever for a step in it
   if (++fruitless_ >= kMaxFruitless) {
     give_up(fmt::format("{} consecutive allocations ended before any run did; the last: {}",
                         kMaxFruitless, why));
@@ -265,7 +266,7 @@ void PilotLauncher::pilot_ended(const std::string& why) {
   }
 }
 
-/// Ends the attempts that wait for nodes which do not come.
+/// Ends the waiting attempts if no nodes can be allocated.
 void PilotLauncher::give_up(const std::string& why) {
   for (const Attempt& attempt : std::exchange(waiting_, {})) {
     AttemptEnd not_started;

@@ -1,4 +1,4 @@
-// Attempts as steps in one allocation of Slurm that they share.
+// Runs attempts as steps in one shared Slurm allocation.
 #pragma once
 
 #include <deque>
@@ -11,14 +11,14 @@
 
 namespace doetune::runner {
 
-/// A job that only holds nodes (the pilot), and in it a step of `srun` for each attempt:
-/// milliseconds instead of a second or more of queueing a run. A run has all its processes on one
-/// node.
+/// Submits a job that only holds nodes (the pilot) and runs each attempt in it as a step of `srun`,
+/// which takes milliseconds instead of a second or more of queueing per run. All processes of a run
+/// are on one node.
 ///
-/// The pilot ends with this object, and by itself when nobody has touched DIRECTORY/pilot.alive for
-/// two minutes: a doetune that was killed holds no nodes, and one that is started again before that
-/// goes on with them. An allocation that ends while runs are left, or has no room for a step though
-/// none is in progress, is asked for again.
+/// The pilot ends with this object, and by itself if DIRECTORY/pilot.alive was not touched for two
+/// minutes: a killed doetune does not keep nodes, and one restarted before that continues with
+/// them. A new allocation is requested if the old one ends while runs are left, or cannot fit a
+/// step although none is in progress.
 class PilotLauncher : public ClientLauncher {
  public:
   explicit PilotLauncher(LauncherRequest request);
@@ -54,22 +54,22 @@ class PilotLauncher : public ClientLauncher {
   void leave_full_pilot();
 
   std::filesystem::path alive_;
-  std::string name_;  ///< of the job
+  std::string name_;  ///< name of the job
   SlurmQueue queue_;
   Pilot pilot_ = Pilot::kUnknown;
   std::string id_;
-  std::string reported_reason_;  ///< for which it waits, as the user was told
+  std::string reported_reason_;  ///< pending reason last reported to the user
   double submitted_s_ = 0;
-  int missing_ = 0;    ///< answers in a row without it
-  int fruitless_ = 0;  ///< allocations in a row without an attempt that ended
-  int jobs_ = 1;       ///< most attempts that have waited at once: so many steps have room
-  int gpus_ = 0;       ///< most of an attempt
-  int ranks_ = 1;      ///< most of an attempt
+  int missing_ = 0;    ///< consecutive answers without the pilot
+  int fruitless_ = 0;  ///< consecutive allocations in which no attempt ended
+  int jobs_ = 1;       ///< maximum number of attempts waiting at once: number of concurrent steps
+  int gpus_ = 0;       ///< maximum of an attempt
+  int ranks_ = 1;      ///< maximum of an attempt
   std::deque<Attempt> waiting_;
   double kept_alive_s_ = 0;
-  double retry_s_ = 0;                          ///< when to ask again for steps without room
-  std::optional<double> no_room_since_s_ = {};  ///< and none of ours has ended since
-  std::string left_id_;                         ///< of a pilot that is being cancelled
+  double retry_s_ = 0;                          ///< when to retry steps that did not fit
+  std::optional<double> no_room_since_s_ = {};  ///< time since which no step fitted and none ended
+  std::string left_id_;                         ///< of a pilot being cancelled
 };
 
 }  // namespace doetune::runner

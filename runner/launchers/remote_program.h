@@ -1,4 +1,4 @@
-// Where doetune-attempt, the program that holds a run on another host, lies.
+// Locates doetune-attempt, the program that runs attempts on other hosts.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace doetune::runner {
 
-/// doetune-attempt as `given` in the study file, else the one beside the running program. Throws
-/// RunError where that is missing. `key`: of the study file.
+/// doetune-attempt as `given` in the study file, by default the one next to the running program.
+/// Throws RunError if that is missing. `key` is the key in the study file.
 std::filesystem::path attempt_program(const std::string& given, const std::string& key);
 
 }  // namespace doetune::runner

@@ -37,7 +37,7 @@ std::string slurm_job_name(const std::string& attempt, const std::filesystem::pa
 }
 
 int slurm_minutes(double seconds) {
-  constexpr double kMax = 1e6;  // two years
+  constexpr double kMax = 1e6;  // about two years
   return static_cast<int>(std::clamp(std::ceil(seconds / 60), 1.0, kMax));
 }
 
@@ -51,7 +51,7 @@ void check_slurm(std::string_view launcher, const study::RunSettings& run,
                     launcher, client),
         "run.launcher");
   }
-  // `scontrol ping` answers at once, whether the controller does or not.
+  // `scontrol ping` returns at once, even if the controller does not answer.
   const CommandResult ping = run_command({in_path("scontrol"), {"scontrol", "ping"}});
   for (const std::string* words : {&ping.errors, &ping.output}) {
     if (words->find("configuration source") == std::string::npos) continue;
@@ -116,7 +116,7 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
   }
   add("exclude", fmt::format("{}", fmt::join(excluded_nodes, ",")));
   arguments.insert(arguments.end(), slurm.options.begin(), slurm.options.end());
-  // Slurm's own redirection would take % in the path for one of its patterns.
+  // Slurm's own redirection would interpret % in the path.
   arguments.push_back("--wrap");
   arguments.push_back(fmt::format("exec {} {} >{} 2>&1", study::shell_quoted(program.string()),
                                   study::shell_quoted(attempt.directory.string()),

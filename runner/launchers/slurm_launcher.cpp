@@ -20,18 +20,18 @@ namespace {
 constexpr int kSubmissionsAtOnce = 4;
 constexpr int kMaxFailuresOfNode = 2;
 constexpr double kMaxHeartbeat_s = 10;
-constexpr double kMaxSettle_s = 15;  ///< for a network file system to show what a node wrote
+constexpr double kMaxSettle_s = 15;  ///< time for a network file system to show what a node wrote
 constexpr double kMinLook_s = 0.1;
 constexpr double kMaxLook_s = 5;
-constexpr double kLookShare = 0.05;  ///< at most this part of the time goes into looking
+constexpr double kLookShare = 0.05;  ///< maximum fraction of time spent checking for ends
 constexpr std::size_t kMaxLogBytes = 4096;
 
-/// How long a final state, or its absence from the queue, must last before it is believed.
+/// How long a final state, or absence from the queue, must persist before it is believed.
 double settle_s(const study::RunSettings& run) {
   return std::min(kMaxSettle_s, 3 * run.slurm.poll_s);
 }
 
-/// The last line that doetune-attempt, or the shell in its place, left in the job's log.
+/// The last line that doetune-attempt, or the shell that starts it, left in the job's log.
 std::string last_words(const std::filesystem::path& directory) {
   ClientAnswer answer;
   answer.answered = true;
@@ -39,12 +39,12 @@ std::string last_words(const std::filesystem::path& directory) {
   return answer.errors.empty() ? "" : answer.words();
 }
 
-/// Whether sbatch failed before the controller can have heard of the job.
+/// Whether sbatch failed before the controller could receive the job.
 bool never_arrived(const ClientAnswer& answer) {
   return answer.answered && answer.errors.find("(connect failure)") != std::string::npos;
 }
 
-/// Whether the controller may have taken the job all the same.
+/// Whether the controller may have accepted the job despite the error.
 bool may_have_arrived(const ClientAnswer& answer) {
   if (!answer.answered) return true;
   for (const char* words : {"timed out", "Unable to contact", "Zero Bytes", "Unexpected message",
@@ -54,7 +54,7 @@ bool may_have_arrived(const ClientAnswer& answer) {
   return answer.status == 0;
 }
 
-/// "12" out of "12" or "12;cluster"; empty for anything else.
+/// "12" from "12" or "12;cluster"; empty for anything else.
 std::string job_id(const std::string& output) {
   const std::string id = output.substr(0, output.find_first_of(";\n"));
   const bool number = !id.empty() && id.find_first_not_of("0123456789") == std::string::npos;
@@ -149,7 +149,7 @@ void SlurmLauncher::cancel(const std::string& attempt) {
     remove_from_queue(name);
     return finish(name, end, false);
   }
-  // To doetune-attempt alone: a program that gets a signal of its own may end as if it were done.
+  // Signal doetune-attempt only: a program that receives the signal as well may end as if finished.
   commands_.start({"scancel", "--batch", "--signal=TERM", "--name=" + name}, kSlurmAnswer_s,
                   [](const auto&) {});
 }
@@ -159,7 +159,7 @@ void SlurmLauncher::submit_more() {
     const std::string name = to_submit_.front();
     to_submit_.pop_front();
     const auto found = jobs_.find(name);
-    if (found == jobs_.end()) continue;  // cancelled meanwhile
+    if (found == jobs_.end()) continue;  // cancelled in the meantime
     ++submitting_;
     commands_.start(found->second.submission, kSlurmAnswer_s,
                     [this, name](const ClientAnswer& answer) { submitted(name, answer); });
@@ -169,7 +169,7 @@ void SlurmLauncher::submit_more() {
 void SlurmLauncher::submitted(const std::string& name, const ClientAnswer& answer) {
   --submitting_;
   const auto found = jobs_.find(name);
-  if (found == jobs_.end()) return remove_from_queue(name);  // cancelled meanwhile
+  if (found == jobs_.end()) return remove_from_queue(name);  // cancelled in the meantime
   Job& job = found->second;
   if (never_arrived(answer)) {
     to_submit_.push_front(name);
@@ -182,11 +182,11 @@ void SlurmLauncher::submitted(const std::string& name, const ClientAnswer& answe
     job.seen.id = id;
     try {
       study::write_file_durably(job.watch.directory() / "job", id + "\n");
-    } catch (const study::DirectoryError&) {  // for people only: the job is known by its name
+    } catch (const study::DirectoryError&) {  // for users only: jobs are identified by name
     }
     return;
   }
-  if (may_have_arrived(answer)) return queue_.ask_within(0);  // its name will tell
+  if (may_have_arrived(answer)) return queue_.ask_within(0);  // the queue will show its name
   if (!job.watch.fence()) return;
   AttemptEnd end;
   end.cause = EndCause::kNotStarted;
@@ -194,7 +194,7 @@ void SlurmLauncher::submitted(const std::string& name, const ClientAnswer& answe
   finish(name, end, false);
 }
 
-/// Looks for `exit` files.
+/// Checks for `exit` files.
 void SlurmLauncher::look() {
   const double began_s = monotonic_s();
   std::vector<std::string> names;
@@ -217,7 +217,7 @@ void SlurmLauncher::look() {
 }
 
 void SlurmLauncher::consider_all() {
-  look();  // an end on the disk goes before anything that Slurm says
+  look();  // an end on disk takes precedence over Slurm's answers
   std::vector<std::string> names;
   for (const auto& [name, job] : jobs_) names.push_back(name);
   for (const std::string& name : names) {
@@ -232,8 +232,8 @@ void SlurmLauncher::consider_all() {
   clear_queue();
 }
 
-/// Cancels what is in the queue for nobody: attempts given up, and those that are long over, which
-/// a controller that crashed may have queued again.
+/// Cancels jobs that nobody waits for: attempts given up, and finished ones that a crashed
+/// controller may have queued again.
 void SlurmLauncher::clear_queue() {
   for (const auto& [name, job] : queue_.jobs()) {
     const bool again =
@@ -248,7 +248,7 @@ void SlurmLauncher::clear_queue() {
   }
 }
 
-/// How an attempt without an end of its own has ended, as far as that is certain.
+/// The end of an attempt without an `exit` file, if it can be determined.
 std::optional<AttemptEnd> SlurmLauncher::consider(const std::string& name, Job& job) {
   const bool beats = job.watch.beating(monotonic_s()) && job.watch.claimed();
   const SlurmJob* listed = queue_.find(name);
@@ -306,15 +306,15 @@ std::optional<AttemptEnd> SlurmLauncher::consider_missing(Job& job) {
   if (claimed) job.watch.ask_to_stop();
   AttemptEnd end;
   end.cause = job.cancelled ? EndCause::kCancelled : EndCause::kLost;
-  if (claimed) end.host = job.seen.node;  // else Slurm forgot it, and no node is to blame
+  if (claimed) end.host = job.seen.node;  // otherwise Slurm forgot the job, and no node is to blame
   end.detail = fmt::format("Slurm has no record of {} any more{}",
                            job.seen.id.empty() ? "the job of this run" : "job " + job.seen.id,
                            claimed ? ", and its heartbeat has stopped" : "");
   return end;
 }
 
-/// Hands over the end. One that doetune decides is final: its claim, or the dead heartbeat, stands
-/// for it, and an `exit` that comes late is not looked at.
+/// Reports the end of an attempt. One determined by doetune is final: the attempt is fenced or its
+/// heartbeat has stopped, and a late `exit` is ignored.
 void SlurmLauncher::finish(const std::string& name, const AttemptEnd& end, bool exit_is_there) {
   const Job& job = jobs_.at(name);
   events_.push_back({job.attempt, "", exit_is_there ? std::nullopt : std::optional(end)});
@@ -323,7 +323,7 @@ void SlurmLauncher::finish(const std::string& name, const AttemptEnd& end, bool 
 
 void SlurmLauncher::remove_from_queue(const std::string& name) {
   unwanted_.insert(name);
-  if (queue_.silent()) return;  // the next answer will show whether it is still there
+  if (queue_.silent()) return;  // the next answer shows whether it is still there
   commands_.start({"scancel", "--name=" + name}, kSlurmAnswer_s, [](const auto&) {});
   queue_.ask_within(0);
 }

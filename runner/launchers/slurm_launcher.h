@@ -1,4 +1,4 @@
-// Each attempt as a job of its own in Slurm's queue.
+// Submits each attempt as a separate Slurm job.
 #pragma once
 
 #include <deque>
@@ -16,18 +16,18 @@
 
 namespace doetune::runner {
 
-/// The attempt directory decides; Slurm's word is a event about when to look and why there is no
-/// `exit`. A job is known by its name, which no other job ever has; its number, which Slurm may
-/// give again, is kept in DIR/job for people. Nothing here waits for Slurm: while its controller is
+/// The attempt directory is decisive; Slurm's answers only indicate when to look at it, and why
+/// there is no `exit`. Jobs are identified by name, which is unique; the number, which Slurm may
+/// reuse, is stored in DIR/job for the user. Nothing blocks on Slurm: while its controller is
 /// silent, nothing is submitted and nothing is given up.
 ///
-/// An attempt is lost when Slurm says that its job is over, or twice does not list it, and no
-/// heartbeat comes; it is then fenced, so that a job which starts late does nothing. What may still
-/// be in the queue is cancelled. A node on which two attempts were lost is excluded from then on.
+/// An attempt is lost if Slurm reports its job as over, or omits it twice, and there is no
+/// heartbeat; it is then fenced, so that a job which starts late does nothing, and any remaining
+/// job is cancelled. A node that lost two attempts is excluded from then on.
 class SlurmLauncher : public Launcher {
  public:
   explicit SlurmLauncher(LauncherRequest request);
-  ~SlurmLauncher() override;  ///< jobs go on; the next doetune takes them up
+  ~SlurmLauncher() override;  ///< jobs continue; the next doetune resumes them
 
   std::vector<HostCapacity> capacities(const study::RunSettings& run,
                                        const PlaceOptions& options) const override;
@@ -41,11 +41,11 @@ class SlurmLauncher : public Launcher {
   struct Job {
     std::string attempt;
     AttemptWatch watch;
-    std::vector<std::string> submission = {};    ///< sbatch and its arguments
+    std::vector<std::string> submission = {};    ///< the sbatch command
     std::optional<double> submitted_s = {};      ///< empty until sbatch has ended
-    std::optional<double> missing_since_s = {};  ///< first answer without it
+    std::optional<double> missing_since_s = {};  ///< first answer without the job
     std::optional<double> over_since_s = {};     ///< first answer that it is over, or should be
-    std::optional<AttemptEnd> reported = {};     ///< `exit` says stopped; why, Slurm knows
+    std::optional<AttemptEnd> reported = {};     ///< `exit` says stopped; Slurm knows why
     SlurmJob seen = {};                          ///< as last listed
     bool cancelled = false;                      ///< by cancel()
   };
@@ -68,8 +68,8 @@ class SlurmLauncher : public Launcher {
   std::map<std::string, Job> jobs_;    ///< by job name
   std::deque<std::string> to_submit_;  ///< job names
   int submitting_ = 0;
-  std::set<std::string> unwanted_;       ///< job names, cancelled until Slurm says they are over
-  std::map<std::string, int> failures_;  ///< attempts lost on each node
+  std::set<std::string> unwanted_;       ///< names of jobs to cancel until Slurm reports them over
+  std::map<std::string, int> failures_;  ///< lost attempts by node
   std::set<std::string> excluded_;       ///< nodes
   std::vector<LauncherEvent> events_;
   double look_due_s_ = 0;

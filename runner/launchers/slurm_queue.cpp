@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 10> kFinalStates{
     "BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE", "FAILED",
     "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",  "TIMEOUT"};
 
-/// Of squeue(1), "JOB REASON CODES"; the last is what a job is held with after failed launches.
+/// From squeue(1), "JOB REASON CODES"; the last is the reason for holding a job after failed
+/// launches.
 constexpr std::array<std::string_view, 9> kNeverStarts{"BadConstraints",
                                                        "DependencyNeverSatisfied",
                                                        "InvalidAccount",
@@ -36,7 +37,7 @@ bool is_in(const std::array<std::string_view, size>& list, const std::string& te
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// The name comes last, for it may hold anything.
+/// The name is the last field because it may contain anything.
 std::optional<SlurmJob> parse_line(std::string_view line) {
   std::array<std::string, 4> fields;
   for (std::string& field : fields) {
@@ -67,7 +68,7 @@ std::optional<std::map<std::string, SlurmJob>> parse_squeue(std::string_view tex
     const std::size_t end = std::min(text.find('\n'), text.size());
     auto job = parse_line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (!job) continue;  // the rest of a name with line breaks: not one of ours
+    if (!job) continue;  // the rest of a name with line breaks, which is not one of ours
     understood = true;
     SlurmJob& entry = jobs[job->name];
     const bool over = is_final(entry) || entry.state == "COMPLETING";
@@ -98,7 +99,7 @@ AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string
   if (job.state == "OUT_OF_MEMORY") {
     return end_of(EndCause::kMemory, job, "over the job's memory limit");
   }
-  if (job.state == "CANCELLED") {  // a controller that crashed and came back does that, too
+  if (job.state == "CANCELLED") {  // also done by a controller that restarts after a crash
     return end_of(EndCause::kLost, job, "cancelled, not by doetune");
   }
   const bool ran = job.state == "COMPLETED" || job.state == "FAILED";
@@ -123,7 +124,7 @@ double SlurmQueue::due_s() const {
 }
 
 void SlurmQueue::ask_within(double seconds) {
-  if (!silent()) due_s_ = std::min(due_s_, monotonic_s() + seconds);  // also while it is asked
+  if (!silent()) due_s_ = std::min(due_s_, monotonic_s() + seconds);  // also during a query
 }
 
 void SlurmQueue::ask_if_due(double now_s) {

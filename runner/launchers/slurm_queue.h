@@ -1,4 +1,4 @@
-// What Slurm says of jobs: `squeue`, asked now and then for all of them at once.
+// The state of Slurm jobs, polled for all of them at once with `squeue`.
 #pragma once
 
 #include <functional>
@@ -15,35 +15,36 @@ namespace doetune::runner {
 /// A job as squeue lists it.
 struct SlurmJob {
   std::string id;
-  std::string state;   ///< in full, e.g. RUNNING
-  std::string node;    ///< or several, as Slurm writes them; empty: none yet
-  std::string reason;  ///< why it waits, or ended
+  std::string state;   ///< full name, e.g. RUNNING
+  std::string node;    ///< or a list in Slurm's notation; empty before allocation
+  std::string reason;  ///< why it is pending, or ended
   std::string name;
 };
 
-/// Jobs by name, out of `squeue -o kSqueueFormat`. Empty optional: this is no such list. Where two
-/// jobs have one name, the one that is not over counts.
+/// Jobs by name, from `squeue -o kSqueueFormat`. Empty optional if the text is not such a list. Of
+/// two jobs with the same name, the one that is not over counts.
 std::optional<std::map<std::string, SlurmJob>> parse_squeue(std::string_view text);
 inline constexpr const char* kSqueueFormat = "%i|%T|%N|%r|%j";
 
-/// Whether a job of this state is over. One that is not known is not: states are added.
+/// Whether a job in this state is over; false for unknown states, since Slurm adds new ones.
 bool is_final(const SlurmJob& job);
 
-/// Whether it waits for something that will not come by itself, such as nodes that there are not.
+/// Whether it waits for something that will not happen by itself, such as more nodes than exist.
 bool never_starts(const SlurmJob& job);
 
-/// Whether it runs, as far as Slurm knows, and has not been stopped for a while.
+/// Whether a heartbeat is expected: Slurm lists it as neither over nor suspended.
 bool should_beat(const SlurmJob& job);
 
-/// Whether a job that was lost in this state speaks against its node: not where somebody ended it.
+/// Whether the node may have caused the loss of a job in this state: not if the job was ended on
+/// purpose.
 bool is_nodes_fault(const SlurmJob& job);
 
-/// How an attempt without an `exit` file ended whose job is over. `claimed`: doetune-attempt began;
-/// `words`: the last it said, may be empty.
+/// The end of an attempt whose job is over and that has no `exit` file. `claimed`: doetune-attempt
+/// began; `words`: its last message, may be empty.
 AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string& words);
 
-/// Polls squeue by way of a launcher's commands. A controller that does not answer is asked less
-/// and less often, and the user hears once that it is silent, and once that it is back.
+/// Polls squeue through a launcher's commands. If the controller does not answer, polls less and
+/// less often; the user is notified once that it is silent and once that it is back.
 class SlurmQueue {
  public:
   using Note = std::function<void(const std::string&)>;
@@ -53,10 +54,10 @@ class SlurmQueue {
 
   void ask_if_due(double now_s);
   void ask_within(double seconds);
-  double due_s() const;  ///< monotonic: when to call ask_if_due next
+  double due_s() const;  ///< monotonic time of the next ask_if_due
 
   bool silent() const { return failures_ > 0; }
-  double asked_s() const { return asked_s_; }  ///< when the last answer was asked for
+  double asked_s() const { return asked_s_; }  ///< time of the query that was last answered
   const SlurmJob* find(const std::string& name) const;
   const std::map<std::string, SlurmJob>& jobs() const { return jobs_; }  ///< of this user, by name
 
@@ -71,10 +72,10 @@ class SlurmQueue {
   bool asking_ = false;
   double due_s_ = 0;
   double asked_s_ = 0;
-  int failures_ = 0;  ///< in a row
+  int failures_ = 0;  ///< consecutive failures
 };
 
-/// A client that does not answer in this time does not answer.
+/// Timeout of Slurm clients.
 inline constexpr double kSlurmAnswer_s = 20;
 
 }  // namespace doetune::runner

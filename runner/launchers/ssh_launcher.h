@@ -1,4 +1,4 @@
-// Attempts on other hosts by the OpenSSH client.
+// Runs attempts on other hosts with the OpenSSH client.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace doetune::runner {
 
-/// The study directory, doetune-attempt and the programs must be at the same paths on each host. A
-/// host that could not be reached twice in a row gets no further runs; if none is left, wait()
-/// throws RunError.
+/// The study directory, doetune-attempt and the programs must have the same paths on all hosts. A
+/// host that fails to connect twice in a row gets no further runs; if none is left, wait() throws
+/// RunError.
 class SshLauncher : public ClientLauncher {
  public:
   explicit SshLauncher(LauncherRequest request) : ClientLauncher(std::move(request)) {}
@@ -28,7 +28,7 @@ class SshLauncher : public ClientLauncher {
   void had_begun(const std::string& host) override { failures_[host] = 0; }
 
  private:
-  std::map<std::string, int> failures_;  ///< in a row, by host
+  std::map<std::string, int> failures_;  ///< consecutive failures by host
   std::set<std::string> closed_;
   std::string last_words_;
 };

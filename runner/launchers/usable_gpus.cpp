@@ -15,7 +15,7 @@ std::vector<std::string> ids_of(const Gpu& gpu) {
   return ids;
 }
 
-/// Whether an entry names the device: CUDA takes the beginning of a UUID for it.
+/// Whether an entry names the device: CUDA accepts a prefix of a UUID.
 bool names(const std::string& entry, const std::string& id) {
   return !entry.empty() && id.starts_with(entry);
 }
@@ -53,7 +53,7 @@ UsableGpus usable_gpus() {
       if (seen) usable.ids.push_back(id);
     }
   }
-  // Indices in the variable mean what CUDA means by them: they are passed on as they are.
+  // The indices in the variable are CUDA's own and are passed on unchanged.
   if (visible && usable.ids.empty()) usable.ids = *visible;
   return usable;
 }

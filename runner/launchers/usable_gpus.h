@@ -1,4 +1,4 @@
-// The GPUs that runs on this machine may be given.
+// Determines which GPUs of this machine may be assigned to runs.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 namespace doetune::runner {
 
 struct UsableGpus {
-  std::vector<std::string> ids;  ///< as CUDA_VISIBLE_DEVICES names them
-  std::string problem;           ///< why there are none, or fewer than the driver counts
+  std::vector<std::string> ids;  ///< in CUDA_VISIBLE_DEVICES notation
+  std::string problem;           ///< why there are none, or fewer than the driver reports
 };
 
-/// The entries of this process' CUDA_VISIBLE_DEVICES; empty optional where it is not set.
+/// The entries of this process' CUDA_VISIBLE_DEVICES; empty optional if it is not set.
 std::optional<std::vector<std::string>> visible_devices();
 
-/// What this process' own CUDA_VISIBLE_DEVICES leaves of the machine's GPUs, by UUID: an index
-/// means another device to CUDA (the fastest first) than to NVML. Of a GPU in MIG mode, its
-/// instances. Where NVML cannot be opened, the entries of CUDA_VISIBLE_DEVICES as they are.
+/// The machine's GPUs permitted by this process' own CUDA_VISIBLE_DEVICES, as UUIDs, because CUDA
+/// numbers devices differently (fastest first) from NVML. For a GPU in MIG mode, its instances. If
+/// NVML cannot be opened, the unchanged entries of CUDA_VISIBLE_DEVICES.
 UsableGpus usable_gpus();
 
 }  // namespace doetune::runner

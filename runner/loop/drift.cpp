@@ -58,7 +58,7 @@ std::vector<Drift> drifts(const study::Study& study, const study::Plan& plan,
       if (record->second.status != study::RunStatus::kCompleted) continue;
       const auto value = record->second.responses.find(response.name);
       if (value == record->second.responses.end()) continue;
-      if (settings != nullptr && *settings != run.settings) continue;  // a centre of other words
+      if (settings != nullptr && *settings != run.settings) continue;  // other categories
       settings = &run.settings;
       points.push_back({static_cast<double>(run.run), value->second});
     }
@@ -68,7 +68,7 @@ std::vector<Drift> drifts(const study::Study& study, const study::Plan& plan,
 }
 
 std::string drift_text(const Drift& drift) {
-  constexpr double kTooWide = 0.1;  // to be called steady
+  constexpr double kTooWide = 0.1;  // maximum half-width to be called steady
   const char* const what = drift.is_clear                 ? "drifts"
                            : drift.half_width <= kTooWide ? "is steady at the centre"
                                                           : "varies too much to detect a drift";

@@ -1,4 +1,4 @@
-// Whether what is measured changes while a study is under way.
+// Tests for drift of responses during a study, by replicated centre runs.
 #pragma once
 
 #include <map>
@@ -12,19 +12,18 @@
 
 namespace doetune::runner {
 
-/// How a response changes from one centre run to the next, by a straight line through them in run
-/// order: what changes beside the settings (a GPU that warms up, a cache that fills) changes them
-/// too, and nothing else does.
+/// Change of a response over the centre runs, by a straight line in run order: as their settings
+/// are equal, it is caused by something else (a GPU that warms up, a cache that fills).
 struct Drift {
   std::string response;
-  int runs = 0;           ///< completed centre runs
-  double change = 0;      ///< from the first of them to the last, over their mean
+  int runs = 0;           ///< number of completed centre runs
+  double change = 0;      ///< from the first to the last, relative to their mean
   double half_width = 0;  ///< of its 95 % interval (Student's t, runs - 2 degrees of freedom)
-  bool is_clear = false;  ///< zero is not in the interval
+  bool is_clear = false;  ///< the interval excludes zero
 };
 
-/// For each measured response with three or more completed centre runs at one setting. Source:
-/// NIST/SEMATECH e-Handbook, 5.3.3.7 (centre points as checks on stability).
+/// For each measured response with at least three completed centre runs at the same settings.
+/// Source: NIST/SEMATECH e-Handbook, 5.3.3.7 (centre points as checks on stability).
 std::vector<Drift> drifts(const study::Study& study, const study::Plan& plan,
                           const std::map<int, study::RunRecord>& final_records);
 

@@ -1,4 +1,4 @@
-// The user's own commands after each attempt and at the end: `run.after_run`, `run.after_all`.
+// User commands after each attempt and at the end: `run.after_run`, `run.after_all`.
 #pragma once
 
 #include <map>
@@ -12,9 +12,8 @@
 
 namespace doetune::runner {
 
-/// Runs the hooks of a study, one after another: while one runs no new run begins, so that it
-/// disturbs no measurement. One that fails, or takes longer than kHookLimit_s, is told and changes
-/// nothing else.
+/// Runs the hooks of a study sequentially; no run is started meanwhile, so that they do not disturb
+/// measurements. Failure of a hook, or exceeding kHookLimit_s, is reported and has no other effect.
 ///
 /// Placeholders of their arguments: {study}, {directory} (of the study); after a run also {run},
 /// {attempt}, {status}, {attempt_directory}; at the end also {completed}, {infeasible},
@@ -26,7 +25,7 @@ class Hooks {
   /// Throws RunError for a missing program or an unknown placeholder.
   explicit Hooks(const study::StudyDirectory& directory);
 
-  /// What went wrong, for the user; empty where nothing did or there is no hook.
+  /// An error message for the user; empty if there was no error or no hook.
   std::string after_run(const study::RunRecord& record,
                         const std::filesystem::path& attempt_directory) const;
   std::string after_all(const RunCounts& counts) const;

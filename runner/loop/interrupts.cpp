@@ -21,7 +21,7 @@ SignalInterrupts::SignalInterrupts() {
 }
 
 SignalInterrupts::~SignalInterrupts() {
-  count();  // those that came too late must not end the process now
+  count();  // consumes late signals, which must not end the process now
   ::sigaction(SIGPIPE, &pipe_before_, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
 }

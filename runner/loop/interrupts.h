@@ -1,4 +1,4 @@
-// The user's wish to stop.
+// Requests of the user to stop.
 #pragma once
 
 #include <signal.h>
@@ -7,21 +7,21 @@
 
 namespace doetune::runner {
 
-/// Counts requests to stop. The first lets the runs under way finish, the second stops them.
+/// Counts requests to stop: the first lets the runs in progress finish, the second stops them.
 class Interrupts {
  public:
   virtual ~Interrupts() = default;
 
-  /// How many there have been so far.
+  /// Number of requests so far.
   virtual int count() = 0;
 
-  /// Readable when there is one that count() has not told of; -1: none.
+  /// Readable if there are requests not yet counted by count(); -1 if not available.
   virtual int descriptor() const = 0;
 };
 
-/// SIGINT, SIGTERM and SIGHUP of this process while the object lives; they are then blocked, so
-/// that one never comes in the middle of a write. SIGPIPE is ignored meanwhile: a closed terminal
-/// must not end a study. Make it before any other thread.
+/// Handles SIGINT, SIGTERM and SIGHUP of this process during its lifetime; they are blocked
+/// meanwhile, so that none interrupts a write. SIGPIPE is ignored, since a closed terminal must not
+/// end a study. Construct it before starting any other thread.
 class SignalInterrupts : public Interrupts {
  public:
   SignalInterrupts();

@@ -44,7 +44,7 @@ void Progress::ended(const study::RunRecord& record, std::optional<study::RunSta
   --counts_.of(before);
   ++counts_.of(record.status);
   if (record.status == study::RunStatus::kCancelled || record.status == study::RunStatus::kLost) {
-    return;  // their time says nothing of others'
+    return;  // not representative of the duration of other runs
   }
   ++ended_;
   ended_total_s_ += record.duration_s;

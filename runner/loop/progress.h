@@ -1,4 +1,4 @@
-// How far a study is, and how long it will take: counting apart from printing.
+// Progress of a study and its remaining time, independent of printing.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace doetune::runner {
 
-/// Every planned run is in one of these: those with a final record by its status, and the rest.
+/// Number of planned runs by status of their final record; runs without one are `remaining`.
 struct RunCounts {
   int planned = 0;
   int completed = 0;
@@ -20,9 +20,9 @@ struct RunCounts {
   int timed_out = 0;
   int cancelled = 0;
   int lost = 0;
-  int remaining = 0;  ///< without a record
+  int remaining = 0;  ///< without a final record
 
-  /// The number of a status; of none: remaining.
+  /// The count for a status; `remaining` for none.
   int& of(std::optional<study::RunStatus> status);
 
   int unsuccessful() const { return failed + timed_out + cancelled + lost; }
@@ -30,27 +30,27 @@ struct RunCounts {
 
 RunCounts count_runs(const study::Plan& plan, const std::map<int, study::RunRecord>& final_records);
 
-/// The counts and times of a study under way.
+/// Counts and times of a study in progress.
 class Progress {
  public:
-  /// `expected_s` is the user's estimate of one run, used until one has completed.
+  /// `expected_s` is the user's estimate of the duration of a run, used until one has completed.
   Progress(int jobs, std::optional<double> expected_s, double now_s);
 
   void started(int run, double now_s);
 
-  /// `before`: the run's status until now.
+  /// `before` is the run's status before this attempt.
   void ended(const study::RunRecord& record, std::optional<study::RunStatus> before);
   void retried() { ++retries_; }
   void set_waiting(std::size_t runs) { waiting_ = runs; }
   void set_counts(const RunCounts& counts) { counts_ = counts; }
 
   const RunCounts& counts() const { return counts_; }
-  int retries() const { return retries_; }  ///< attempts that are made once more, so far
+  int retries() const { return retries_; }  ///< number of retries so far
   std::size_t under_way() const { return running_.size(); }
   double elapsed_s(double now_s) const { return now_s - began_s_; }
 
-  /// Time until the waiting runs and those under way are done, if each takes the mean of those that
-  /// ended; empty where nothing is known.
+  /// Remaining time, if each waiting or running run takes the mean duration of those that ended;
+  /// empty if unknown.
   std::optional<double> time_left_s(double now_s) const;
 
  private:
@@ -58,29 +58,29 @@ class Progress {
   std::optional<double> expected_s_;
   double began_s_;
   std::size_t waiting_ = 0;
-  std::map<int, double> running_;  ///< run, when it began
+  std::map<int, double> running_;  ///< start time by run
   int ended_ = 0;
   int retries_ = 0;
   double ended_total_s_ = 0;
   RunCounts counts_;
 };
 
-/// Hears of every step of a study; nothing in it may throw.
+/// Receives every event of a study; must not throw.
 class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
 
   virtual void started(const Progress& progress, const study::PlannedRun& run, int attempt) = 0;
 
-  /// `again`: the run will be tried once more.
+  /// `again`: the run will be retried.
   virtual void ended(const Progress& progress, const study::PlannedRun& run,
                      const study::RunRecord& record, const std::filesystem::path& attempt_directory,
                      bool again) = 0;
 
-  /// Something the user should read: a damaged line of the journal, what Ctrl-C will do.
+  /// A message to the user: a damaged line of the journal, the effect of Ctrl-C.
   virtual void note(const std::string& text) = 0;
 
-  /// Called as time goes by. Returns in how many seconds it wants to be called next.
+  /// Called periodically. Returns the number of seconds until the next call.
   virtual double tick(const Progress& progress, double now_s) = 0;
 };
 

@@ -53,7 +53,7 @@ std::string times(const Progress& progress, double now_s) {
   return left_s ? fmt::format("{}{}ETA {}", elapsed, kSeparator, clock_text(*left_s)) : elapsed;
 }
 
-/// What went wrong: attempts that are made once more, runs that failed.
+/// Retries and failures so far.
 std::string troubles(const Progress& progress) {
   std::string text;
   if (const int retries = progress.retries(); retries > 0) {
@@ -63,7 +63,7 @@ std::string troubles(const Progress& progress) {
   return failed > 0 ? fmt::format("{}{}{} failed", text, kSeparator, failed) : text;
 }
 
-/// "861 images/s", "p99 46 ms": the first response goes by its unit alone.
+/// "861 images/s", "p99 46 ms": the first response is identified by its unit alone.
 std::vector<std::string> response_texts(const study::Study& study, const study::RunRecord& record) {
   std::vector<std::string> texts;
   for (const study::Response& response : study.responses) {
@@ -181,7 +181,7 @@ double ProgressPrinter::tick(const Progress& progress, double now_s) {
   return kRedrawEvery_s;
 }
 
-/// Settings are cut before the first response is left out, and all of them before the times.
+/// If the width is too small, settings are cut before the first response, and the times last.
 std::string ProgressPrinter::status_line(const Progress& progress, double now_s) const {
   const int width = output_.width() - 1;
   const std::string front = tally(progress.counts()) + " ";
@@ -198,7 +198,7 @@ std::string ProgressPrinter::status_line(const Progress& progress, double now_s)
   return fitted(front, current_, measured + back, width);
 }
 
-/// A line that stays, above the status line where there is one.
+/// Prints a permanent line, above the status line if there is one.
 void ProgressPrinter::line(const std::string& text, bool alarming) {
   const std::string_view before = std::exchange(line_shown_, false) ? kClearLine : "";
   output_.write(alarming && output_.color ? fmt::format("{}\x1b[31m{}\x1b[0m\n", before, text)

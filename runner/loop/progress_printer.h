@@ -1,4 +1,4 @@
-// Progress as text: a status line on a terminal, plain lines elsewhere.
+// Prints progress: a status line on a terminal, plain lines otherwise.
 #pragma once
 
 #include <cstdio>
@@ -12,25 +12,25 @@
 
 namespace doetune::runner {
 
-/// Where progress is written.
+/// Output stream of the progress.
 struct ProgressOutput {
   std::function<void(std::string_view)> write;
-  std::function<int()> width;  ///< columns of the terminal; empty where it is none
+  std::function<int()> width;  ///< columns of the terminal; empty if it is not a terminal
   bool color = false;
 
-  /// A stream of the process; colour on a terminal unless NO_COLOR is set or TERM is dumb.
+  /// A stream of the process; with colour on a terminal unless NO_COLOR is set or TERM is dumb.
   static ProgressOutput of(std::FILE* stream);
 };
 
-/// On a terminal one line, redrawn in place and fitted to its width:
+/// On a terminal a single line, redrawn and fitted to the width:
 ///
 ///   [12/20] #7 batch_size=8 · #6: 861 images/s p99 46 ms · 2:05 · ETA 1:10 · 1 retry
 ///
-/// completed and infeasible of planned runs, the last run started, what the last one that completed
-/// has measured as far as there is room, time so far, time left, and what went wrong. Elsewhere a
-/// line for each run that ended, and one a
-/// minute while none does. Failures get a line of their own on both: the reason, where the output
-/// is, and whether the run is tried again.
+/// the number of completed and infeasible runs out of those planned, the last run started,
+/// responses of the last completed run as far as they fit, elapsed time, remaining time, and
+/// problems. Elsewhere one line for each run that ended, and one line a minute while none does.
+/// Failures get a separate line in both cases: the reason, the path of the output, and whether the
+/// run is retried.
 class ProgressPrinter : public ProgressSink {
  public:
   ProgressPrinter(const study::Study& study, ProgressOutput output);
@@ -42,7 +42,7 @@ class ProgressPrinter : public ProgressSink {
   void note(const std::string& text) override;
   double tick(const Progress& progress, double now_s) override;
 
-  /// Takes the status line away, before others write there.
+  /// Removes the status line before other output.
   void clear();
 
  private:
@@ -54,24 +54,23 @@ class ProgressPrinter : public ProgressSink {
   ProgressOutput output_;
   std::string current_;                ///< the last run started, "#7 batch_size=8"
   int last_ = 0;                       ///< the last run that completed
-  std::vector<std::string> measured_;  ///< by it, a text a response
-  double drawn_s_ = 0;                 ///< when tick last wrote
-  bool changed_ = true;                ///< since then
+  std::vector<std::string> measured_;  ///< its responses, one text each
+  double drawn_s_ = 0;                 ///< time of the last output by tick
+  bool changed_ = true;                ///< since drawn_s_
   bool line_shown_ = false;
 };
 
-/// A run as people know it: "#7 executors_per_gpu=2 batch_size=8".
+/// A run as shown to users: "#7 executors_per_gpu=2 batch_size=8".
 std::string run_text(const study::Study& study, const study::PlannedRun& run);
 
 /// How a run ended, in one line: "[12/20] #7 batch_size=8 completed in 12.3 s: 861 images/s".
 std::string ended_text(const study::Study& study, const RunCounts& counts,
                        const study::PlannedRun& run, const study::RunRecord& record);
 
-/// A duration as people read it: 0:07, 2:05, 3:04:05.
+/// A duration as shown to users: 0:07, 2:05, 3:04:05.
 std::string clock_text(double seconds);
 
-/// The status line's parts around `middle`, which is shortened where the whole would not fit into
-/// `width` columns.
+/// The status line, with `middle` shortened if the whole would exceed `width` columns.
 std::string fitted(const std::string& front, const std::string& middle, const std::string& back,
                    int width);
 

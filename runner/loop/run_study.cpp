@@ -28,9 +28,9 @@ using study::RunRecord;
 using study::RunStatus;
 using study::StudyDirectory;
 
-constexpr double kLookEvery_s = 1;  ///< at what the user does to the study directory
+constexpr double kLookEvery_s = 1;  ///< interval between checks of the study directory
 constexpr double kResultsEvery_s = 1;
-constexpr double kResultsShare = 0.05;  ///< at most this part of the time goes into results.csv
+constexpr double kResultsShare = 0.05;  ///< maximum fraction of time spent writing results.csv
 
 Selection selection_of(const StudyDirectory& directory, const RunOptions& options) {
   const study::RunSettings& run = directory.study.run;
@@ -88,11 +88,11 @@ class StudyRun {
   struct UnderWay {
     std::size_t index;  ///< in the plan
     int number;
-    std::optional<Slot> slot;  ///< none where an earlier call had more jobs
+    std::optional<Slot> slot;  ///< none if an earlier call had more jobs
     std::filesystem::path directory;
   };
 
-  /// Whether no further run is to begin.
+  /// Whether no further run may be started.
   bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || gave_up_; }
 
   bool goes_on() const { return !under_way_.empty() || (schedule_->waiting() > 0 && !stopping()); }
@@ -101,7 +101,7 @@ class StudyRun {
     if (!text.empty()) sink_.note(text);
   }
 
-  /// Whatever cannot work is found before anything is run.
+  /// Finds errors in the study before any run is started.
   void check_commands(const Selection& selection) {
     Schedule schedule(directory_.plan, final_, selection);
     while (const auto index = schedule.next(now_s_())) {
@@ -109,7 +109,7 @@ class StudyRun {
     }
   }
 
-  /// What earlier calls did: records, and attempt directories without a record.
+  /// Loads the records of earlier calls, and attempt directories without a record.
   void load_history() {
     for (const auto* records : {&journal_.content().records, &journal_.content().left_out}) {
       for (const RunRecord& record : *records) {
@@ -123,21 +123,22 @@ class StudyRun {
       std::sort(numbers.begin(), numbers.end());
       for (const int number : numbers) {
         if (number <= last_attempt_[run]) continue;
-        last_attempt_[run] = number;  // whosesoever it is: its directory is taken
+        last_attempt_[run] = number;  // whoever made it: the directory exists
         if (!is_decided(run) && is_own(directory_.plan.runs[i], number)) adopt(i, number);
       }
     }
   }
 
-  /// Attempts come one after another, so one before the last recorded is of no interest, even if
-  /// its own line of the journal was damaged; nor is any of a run with its final result.
+  /// Whether the run has its final result, so that its unrecorded attempts are irrelevant. Attempts
+  /// before the last recorded one are never considered, even if their journal lines were damaged.
   bool is_decided(int run) const {
     const auto record = final_.find(run);
     return record != final_.end() && (record->second.status == RunStatus::kCompleted ||
                                       record->second.status == RunStatus::kInfeasible);
   }
 
-  /// Whose directory it is, its request says; one that is another's is told and left alone.
+  /// Whether the directory belongs to this attempt, by its request; others are reported and left
+  /// alone.
   bool is_own(const PlannedRun& run, int number) {
     const auto path = maker_.path(run.run, number);
     if (is_request_of(path, directory_, run, number)) return true;
@@ -146,7 +147,7 @@ class StudyRun {
     return false;
   }
 
-  /// An attempt of an earlier call that the journal does not know: it ended, goes on, or was lost.
+  /// Handles an unrecorded attempt of an earlier call: it ended, still runs, or was lost.
   void adopt(std::size_t index, int number) {
     const PlannedRun& run = directory_.plan.runs[index];
     const auto path = maker_.path(run.run, number);
@@ -160,7 +161,7 @@ class StudyRun {
     append(record_of(index, number, path, {"", "doetune was stopped while it was running"}));
   }
 
-  /// The attempt as its own file tells of it, where it has one: which host, which GPUs.
+  /// The attempt as described by its attempt.json, if there is one: with its host and GPUs.
   static Attempt as_started(Attempt attempt) {
     std::error_code ignored;
     if (!std::filesystem::exists(attempt.directory / "attempt.json", ignored)) return attempt;
@@ -210,7 +211,7 @@ class StudyRun {
 
   void start(std::size_t index, Slot slot) {
     const PlannedRun& run = directory_.plan.runs[index];
-    lock_.check();  // no study is made again where it was deleted
+    lock_.check();  // a deleted study must not be recreated
     const int number = ++last_attempt_[run.run];
     const Attempt attempt = maker_.make(run, number, slot);
     std::error_code error;
@@ -236,7 +237,7 @@ class StudyRun {
     const auto events =
         launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s, kLookEvery_s})),
                        interrupts_.descriptor());
-    lock_.check();  // before an attempt is judged by files that are no longer there
+    lock_.check();  // before attempts are assessed by files that may be gone
     heed_interrupts();
     for (const LauncherEvent& event : events.value_or(std::vector<LauncherEvent>())) end(event);
     if (results_stale_ && now_s_() >= results_due_s_) write_results();
@@ -279,7 +280,7 @@ class StudyRun {
     if (!again) heed_failure(record);
   }
 
-  /// Each response that drifts is told once, with the first centre run that makes it clear.
+  /// Reports each drifting response once, at the first centre run that makes it significant.
   void report_drift(const PlannedRun& run) {
     if (run.type != doe::PointType::kCenter) return;
     for (const Drift& drift : drifts(directory_.study, directory_.plan, final_)) {
@@ -296,7 +297,7 @@ class StudyRun {
                            study::run_status_name(record.status)));
   }
 
-  /// The record of an attempt that is over, by its directory and what the launcher says.
+  /// The record of an attempt that ended, from its directory and the launcher's event.
   RunRecord record_of(std::size_t index, int number, const std::filesystem::path& path,
                       const LauncherEvent& event) {
     AttemptEnd lost;
@@ -336,12 +337,12 @@ class StudyRun {
   SlotPool pool_;
   Progress progress_;
   std::map<int, RunRecord> final_;
-  std::map<int, int> last_attempt_;  ///< highest number used, by run
+  std::map<int, int> last_attempt_;  ///< highest attempt number used, by run
   std::optional<Schedule> schedule_;
-  std::vector<UnderWay> going_on_;             ///< left by an earlier call
+  std::vector<UnderWay> going_on_;             ///< attempts of an earlier call that still run
   std::map<std::string, UnderWay> under_way_;  ///< by attempt name
   int interrupts_seen_ = 0;
-  std::set<std::string> drifting_;  ///< responses that were said to drift
+  std::set<std::string> drifting_;  ///< responses reported to drift
   bool stop_file_seen_ = false;
   bool gave_up_ = false;
   int ended_ = 0;
@@ -371,7 +372,7 @@ std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
   Schedule schedule(directory.plan, records, selection_of(directory, options));
   SlotPool pool = pool_of(directory, options, launcher);
   AttemptMaker maker(directory, launcher.ranks());
-  std::deque<Slot> taken;  // as if the first to start were the first to end
+  std::deque<Slot> taken;  // assumes that runs end in the order of their start
   std::vector<PlannedAttempt> attempts;
   while (const auto index = schedule.next(0)) {
     const PlannedRun& run = directory.plan.runs[*index];

@@ -1,4 +1,4 @@
-// Which run comes next: no processes, and no clock of its own.
+// Decides which run is next; starts no processes and reads no clock.
 #pragma once
 
 #include <deque>
@@ -13,39 +13,39 @@
 
 namespace doetune::runner {
 
-/// What is to be run.
+/// Which runs to execute.
 struct Selection {
   std::vector<int> only;  ///< run numbers; empty: all of the plan
   std::set<study::RunStatus> again{study::RunStatus::kFailed, study::RunStatus::kTimedOut,
                                    study::RunStatus::kCancelled, study::RunStatus::kLost};
   study::Retries retries = {};
-  bool retry_first = false;  ///< before the other runs, which may not be made at all
+  bool retry_first = false;  ///< before the other runs, which may then never be started
 };
 
-/// The runs still to do, in run order. A completed or infeasible run is never among them; one that
-/// failed before is, with all its attempts anew, where the selection asks for its status.
+/// The pending runs, in run order. Completed and infeasible runs are excluded; runs that failed in
+/// an earlier call are included, with all their retries, if the selection contains their status.
 class Schedule {
  public:
-  /// Throws RunError where `only` names a run that is not in the plan.
+  /// Throws RunError if `only` contains a run that is not in the plan.
   Schedule(const study::Plan& plan, const std::map<int, study::RunRecord>& final_records,
            const Selection& selection);
 
-  /// The next run to start, its index in the plan, where one is due: a run that failed waits for
-  /// its backoff, the runs after it don't.
+  /// Index in the plan of the next run that is due. A failed run waits for its backoff; the runs
+  /// after it do not.
   std::optional<std::size_t> peek(double now_s) const;
 
-  /// Takes the next run that is due.
+  /// Removes and returns the next run that is due.
   std::optional<std::size_t> next(double now_s);
 
-  /// When the first waiting run is due; infinite where none waits.
+  /// Time when the first waiting run is due; infinite if none waits.
   double due_s() const;
 
-  /// Takes a run that is under way already: it is not started, but may be tried again.
+  /// Removes a run that is already in progress; it may be retried.
   void take(std::size_t index);
 
-  /// Tells how a run that was taken ended. True: it is tried again, after the other runs of its
-  /// block unless asked otherwise: while its failures, of whatever kind, are not more than the
-  /// retries after such an end; losses say nothing of the run and are counted apart.
+  /// Reports the end of a run that was taken. Returns whether it is retried, by default after the
+  /// other runs of its block: as long as its failures, of any kind, do not exceed the retries for
+  /// this status. Losses are counted separately, since they say nothing about the run.
   bool ended(std::size_t index, study::RunStatus status, double now_s);
 
   std::size_t waiting() const { return queue_.size(); }
@@ -63,7 +63,7 @@ class Schedule {
   std::deque<Waiting> queue_;
   study::Retries retries_;
   bool retry_first_;
-  std::map<std::size_t, int> failures_;  ///< of a run's own
+  std::map<std::size_t, int> failures_;  ///< by run, except losses
   std::map<std::size_t, int> losses_;
 };
 

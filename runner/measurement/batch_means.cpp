@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMinBatches = 8;
 constexpr std::size_t kFirstBatches = 32;
-constexpr double kIndependence = 0.1;  ///< level of the test
+constexpr double kIndependence = 0.1;  ///< significance level of the test
 
 std::vector<double> batches_of(std::span<const double> values, std::size_t size) {
   std::vector<double> batches;
@@ -23,7 +23,7 @@ std::vector<double> batches_of(std::span<const double> values, std::size_t size)
   return batches;
 }
 
-/// Variance of the batches, and correlation of neighbours.
+/// Variance of the batches, and correlation of adjacent ones.
 struct Spread {
   double variance = 0;
   double correlation = 0;
@@ -44,7 +44,8 @@ Spread spread_of(const std::vector<double>& batches) {
   return {squares / (n - 1), 1 - (differences + ends) / (2 * squares)};
 }
 
-/// Von Neumann's ratio as a correlation: normal with variance (n - 2) / (n^2 - 1) without any.
+/// Von Neumann's test, with the ratio as a correlation: normal with variance (n - 2) / (n^2 - 1)
+/// under independence.
 bool independent(double correlation, std::size_t batches) {
   const auto n = static_cast<double>(batches);
   const double deviate = correlation * std::sqrt((n * n - 1) / (n - 2));

@@ -74,7 +74,8 @@ std::optional<StoppedBy> Measurement::assess() const {
   return std::nullopt;
 }
 
-/// Whether there is as much as wanted, and steady for long enough where that decides.
+/// Whether the minimum time and count are reached and, if the rule is adaptive, steadiness has
+/// lasted.
 bool Measurement::is_complete() const {
   if (end_s() - begin_s() < rule_.min_s || values_.size() - begin() < min_count_) return false;
   return 4 * values_.size() >= 5 * unsteady_ && unsteady_ < values_.size();

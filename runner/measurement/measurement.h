@@ -1,4 +1,4 @@
-// A measurement that goes on until it is good enough.
+// Sequential measurement that stops when it is steady and precise enough.
 #pragma once
 
 #include <cstddef>
@@ -10,60 +10,62 @@
 
 namespace doetune::measurement {
 
-/// When to stop measuring. Times are seconds.
+/// When to stop measuring. Times are in seconds.
 struct StoppingRule {
-  std::optional<double> precision = {};   ///< wanted half-width of the 95 % interval of the mean,
-                                          ///< relative to it; a change that small is none
-  std::vector<double> quantiles = {};     ///< to be supported, see quantile.h
-  double min_s = 0;                       ///< of what counts
-  std::size_t min_count = 1;              ///< of what counts
-  std::optional<double> max_s = {};       ///< from the start, whatever else is wanted
-  std::optional<double> deadline_s = {};  ///< moment that must not pass
+  std::optional<double> precision = {};  ///< required half-width of the 95 % interval of the mean,
+                                         ///< relative to it; also the tolerance for changes of
+                                         ///< level
+  std::vector<double> quantiles = {};    ///< that the number of values must support, see quantile.h
+  double min_s = 0;                      ///< minimum duration of the part used
+  std::size_t min_count = 1;             ///< minimum number of values used
+  std::optional<double> max_s = {};      ///< maximum duration from the start, overrides the other
+                                         ///< criteria
+  std::optional<double> deadline_s = {};  ///< time that must not be passed
 
-  /// Whether the values decide how long to measure. Otherwise the least time and count are all,
-  /// everything measured counts, and steadiness is only told.
+  /// Whether the values decide how long to measure. Otherwise only the minimum time and count
+  /// matter, all values are used, and steadiness is only reported.
   bool adaptive() const { return precision || max_s; }
 };
 
 enum class StoppedBy {
-  kPrecision,  ///< steady, and as precise as wanted
-  kMinTime,    ///< the least time and count, where no precision is wanted
+  kPrecision,  ///< steady, with the required precision
+  kMinTime,    ///< the minimum time and count, if no precision is required
   kMaxTime,
-  kTimeLimit,  ///< another value like the last would pass the deadline
+  kTimeLimit,  ///< another value of the last duration would miss the deadline
 };
 
-/// "precision reached", "least time reached", "max_time", "time limit".
+/// "precision reached", "minimum time reached", "max_time", "time limit".
 std::string_view stopped_by_name(StoppedBy by);
 
-/// Values of one kind, such as the times of micro-batches, while they are measured:
+/// Values of one kind, such as the times of micro-batches, during their measurement:
 ///
 ///   Measurement measurement(rule, now());
 ///   while (!measurement.stopped_by()) measurement.add(measure(), now());
 ///
-/// What counts, where the rule is adaptive, is the steady part; where none is found, the last half.
-/// Precision is looked at each time the values have become a tenth more, and must be there twice in
-/// a row, for stopping at the first interval that happens to be short would cost its confidence
-/// (Law & Kelton 1984, Oper. Res. 32, 169; what remains: tests/runner/test_measurement.cpp). For
-/// the same reason an adaptive measurement ends only when it has been steady for the last fifth of
-/// its values and 20 of them count.
+/// If the rule is adaptive, the steady part of the values is used; if none is found, the last half.
+/// Precision is checked whenever the number of values has grown by a tenth, and must be reached
+/// twice in a row, since stopping at the first interval that happens to be short would reduce its
+/// coverage (Law & Kelton 1984, Oper. Res. 32, 169; remaining error:
+/// tests/runner/test_measurement.cpp). For the same reason an adaptive measurement ends only when
+/// it has been steady over the last fifth of its values and uses at least 20.
 class Measurement {
  public:
-  /// `start_s` and all other moments are of one clock.
+  /// `start_s` and all other times are of the same clock.
   Measurement(StoppingRule rule, double start_s);
 
-  /// The next value, finite, and when it was complete.
+  /// Adds the next value, finite, completed at `now_s`.
   void add(double value, double now_s);
 
-  /// Why to stop; empty: go on.
+  /// Why to stop; empty to continue.
   std::optional<StoppedBy> stopped_by() const { return stopped_by_; }
 
-  /// Whether what counts is steady; empty where that are too few values to tell.
+  /// Whether the part used is steady; empty if there are too few values.
   std::optional<bool> steady() const;
 
-  /// The detector's word on all values.
+  /// Steadiness of all values.
   std::optional<Steadiness> steadiness() const { return detector_.assess(); }
 
-  /// Of what counts: the number of values before it, and its time.
+  /// Start of the part used, as a number of values and as a time, and its end.
   std::size_t begin() const;
   double begin_s() const;
   double end_s() const;
@@ -75,10 +77,10 @@ class Measurement {
 
   StoppingRule rule_;
   double start_s_;
-  std::size_t min_count_;      ///< the rule's, or more where quantiles need it
-  std::size_t unsteady_ = 0;   ///< values when it was last not steady
-  std::size_t next_look_ = 0;  ///< at the precision, when there are so many values
-  int precise_looks_ = 0;      ///< in a row
+  std::size_t min_count_;      ///< that of the rule, or more if quantiles need it
+  std::size_t unsteady_ = 0;   ///< number of values when it was last not steady
+  std::size_t next_look_ = 0;  ///< number of values at the next check of precision
+  int precise_looks_ = 0;      ///< consecutive checks that were precise
   SteadyDetector detector_;
   std::vector<double> values_;
   std::vector<double> ends_s_;

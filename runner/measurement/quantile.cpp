@@ -9,7 +9,7 @@
 namespace doetune::measurement {
 namespace {
 
-/// P(B <= k) of n and p.
+/// P(B <= k) for B binomial with n and p.
 double at_most(std::size_t k, std::size_t n, double p) {
   if (k >= n) return 1;
   return boost::math::cdf(boost::math::binomial(static_cast<double>(n), p), static_cast<double>(k));
@@ -19,7 +19,7 @@ void check_probability(double p) {
   if (!(p > 0 && p < 1)) throw std::invalid_argument("a probability must be between 0 and 1");
 }
 
-/// The smallest number from `low` on for which `holds`, which keeps holding from there on.
+/// The smallest number from `low` for which `holds` is true; `holds` must be monotone.
 template <class Holds>
 std::size_t first(std::size_t low, std::size_t high, Holds holds) {
   while (low < high) {
@@ -52,7 +52,7 @@ std::optional<QuantileInterval> quantile_interval(std::span<const double> values
   const double outside = (1 - confidence) / 2;
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
-  // P(B < l) exceeds `outside` from some l on: the one before is wanted.
+  // P(B < l) exceeds `outside` from some l on; its predecessor is needed.
   const std::size_t above =
       first(1, n, [&](std::size_t l) { return at_most(l - 1, n, q) > outside; });
   const std::size_t high =

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kMaxGroups = 128;
 constexpr std::size_t kBlocks = 18;
 constexpr double kDifferent = 3.5;   ///< standard errors, after a search for the largest difference
-constexpr double kFar = 8 * 1.4826;  ///< median deviations: 8 standard deviations of normal values
-constexpr double kTrending = 2.6;    ///< standard errors: 1 %, either way
-constexpr double kAlike = -2.6;      ///< standard errors: 0.5 %, one way
+constexpr double kFar = 8 * 1.4826;  ///< median deviations: 8 standard deviations under normality
+constexpr double kTrending = 2.6;    ///< standard errors: 1 %, two-sided
+constexpr double kAlike = -2.6;      ///< standard errors: 0.5 %, one-sided
 
 double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -30,10 +30,10 @@ double median(std::span<const double> values) {
   return std::midpoint(*middle, *std::max_element(sorted.begin(), middle));
 }
 
-/// 0 where there is no change, whatever the level.
+/// Relative change; 0 if there is no change, whatever the level.
 double relative(double change, double level) { return change == 0 ? 0 : change / std::abs(level); }
 
-/// From 0; equal values share the mean of their ranks.
+/// Ranks from 0; ties share the mean of their ranks.
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -49,7 +49,7 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
-/// White's truncation point.
+/// White's truncation point (MSER).
 std::size_t min_standard_error(std::span<const double> ranks) {
   double sum = 0;
   double squares = 0;
@@ -67,12 +67,12 @@ std::size_t min_standard_error(std::span<const double> ranks) {
   return best;
 }
 
-/// Whether the mean rank of the first `head` is another than that of the rest.
+/// Whether the mean rank of the first `head` values differs significantly from that of the rest.
 bool differs(std::span<const double> ranks, std::size_t head) {
   const auto rest = ranks.subspan(head);
   const double average = mean(rest);
   double squares = 0;
-  double products = 0;  // of neighbours
+  double products = 0;  // of adjacent values
   for (std::size_t i = 0; i < rest.size(); ++i) {
     squares += (rest[i] - average) * (rest[i] - average);
     if (i > 0) products += (rest[i] - average) * (rest[i - 1] - average);
@@ -91,7 +91,7 @@ double change_after(std::span<const double> groups, std::size_t head) {
   return relative(median(groups.subspan(head)) - before, before);
 }
 
-/// How many of the first groups differ from the rest as a whole by more than the tolerance.
+/// Number of leading groups that, taken together, differ from the rest by more than the tolerance.
 std::size_t different_head(std::span<const double> groups, std::span<const double> ranks,
                            double tolerance) {
   const std::size_t head = min_standard_error(ranks);
@@ -105,8 +105,8 @@ std::size_t different_tail(std::span<const double> groups, std::span<const doubl
                         std::vector<double>(ranks.rbegin(), ranks.rend()), tolerance);
 }
 
-/// How many of the first groups, each by itself, are far from the median of all, as none of the
-/// last half are.
+/// Number of leading groups each of which is farther from the overall median than any group of the
+/// last half.
 std::size_t far_head(std::span<const double> groups, double tolerance) {
   const double level = median(groups);
   std::vector<double> distances;
@@ -119,13 +119,13 @@ std::size_t far_head(std::span<const double> groups, double tolerance) {
   return head;
 }
 
-/// Groups of the warm-up.
+/// Number of groups in the warm-up.
 std::size_t warmup_of(std::span<const double> groups, std::span<const double> ranks,
                       double tolerance) {
   return std::max(different_head(groups, ranks, tolerance), far_head(groups, tolerance));
 }
 
-/// Means of as many consecutive values each, some 18; what is over is left out at the beginning.
+/// Means of some 18 blocks of equal size; values left over are dropped at the beginning.
 std::vector<double> blocks_of(std::span<const double> values) {
   const std::size_t size = std::max<std::size_t>((values.size() + kBlocks / 2) / kBlocks, 2);
   std::vector<double> blocks;
@@ -134,7 +134,7 @@ std::vector<double> blocks_of(std::span<const double> values) {
   return blocks;
 }
 
-/// Bartels' ratio in standard errors from its expectation.
+/// Bartels' ratio, standardised.
 double ratio_of_neighbours(std::span<const double> ranks) {
   const double average = mean(ranks);
   double differences = 0;
@@ -147,7 +147,7 @@ double ratio_of_neighbours(std::span<const double> ranks) {
   return squares > 0 ? (differences / squares - 2) / std::sqrt(20 / (5 * n + 7)) : 0;
 }
 
-/// Kendall's tau over time in standard errors.
+/// Kendall's tau against time, standardised.
 double trend_of(std::span<const double> values) {
   int pairs = 0;
   for (std::size_t later = 1; later < values.size(); ++later) {
@@ -158,8 +158,7 @@ double trend_of(std::span<const double> values) {
   return pairs / std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
 }
 
-/// From the lowest to the highest quarter, or from the highest to the lowest where that comes
-/// first.
+/// Relative change between the quarters with the lowest and highest median, in time order.
 double change_of(std::span<const double> values) {
   std::array<double, 4> quarters{};
   for (std::size_t i = 0; i < quarters.size(); ++i) {
@@ -171,13 +170,13 @@ double change_of(std::span<const double> values) {
   return relative(*to - *from, *from);
 }
 
-/// Whether neither a trend nor a swing shows.
+/// Whether there is neither a significant trend nor a swing.
 bool is_level(std::span<const double> groups) {
   const std::vector<double> blocks = blocks_of(groups);
   return std::abs(trend_of(blocks)) < kTrending && ratio_of_neighbours(ranks_of(blocks)) > kAlike;
 }
 
-/// In groups; at least `warmup` of them are left out.
+/// Result with `begin` in groups; omits at least `warmup` of them.
 Steadiness assess_groups(std::span<const double> groups, std::size_t warmup, double tolerance) {
   const std::vector<double> ranks = ranks_of(groups);
   const std::size_t begin = std::max(warmup, warmup_of(groups, ranks, tolerance));
@@ -205,7 +204,7 @@ void SteadyDetector::add(double value) {
   if (groups_.size() == kMaxGroups) merge_groups();
 }
 
-/// What was a warm-up at this resolution stays one.
+/// Keeps the warm-up detected at the finer resolution.
 void SteadyDetector::merge_groups() {
   const std::size_t warmup = warmup_of(groups_, ranks_of(groups_), tolerance_);
   warmup_ = std::max(warmup_, warmup * group_size_);

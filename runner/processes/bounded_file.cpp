@@ -28,7 +28,7 @@ std::optional<OpenFile> open_regular(const std::filesystem::path& file) {
   return open;
 }
 
-/// What there is from `offset` on, at most `bytes`: the file may shrink or grow meanwhile.
+/// The content from `offset`, at most `bytes`: the file may shrink or grow meanwhile.
 std::string read_from(const OpenFile& file, std::size_t offset, std::size_t bytes) {
   std::string text(bytes, '\0');
   std::size_t length = 0;

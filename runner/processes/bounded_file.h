@@ -1,4 +1,4 @@
-// Reading files that an untrusted program wrote.
+// Reads files written by an untrusted program.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace doetune::runner {
 
-/// A regular file's whole text. Empty for one that is not there, is longer than `max_bytes`, or is
-/// anything but a regular file: links are not followed, and a FIFO blocks nobody.
+/// The content of a regular file. Empty for a file that is missing, longer than `max_bytes`, or
+/// anything but a regular file: symbolic links are not followed, and a FIFO does not block.
 std::optional<std::string> read_bounded(const std::filesystem::path& file, std::size_t max_bytes);
 
-/// The last `max_bytes` of a regular file; empty text where there is none. `cut`, where given: told
-/// whether there is more.
+/// The last `max_bytes` of a regular file; an empty text if there is none. `cut`, if not null, is
+/// set to whether the file is longer.
 std::string read_tail(const std::filesystem::path& file, std::size_t max_bytes,
                       bool* cut = nullptr);
 

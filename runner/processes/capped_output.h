@@ -1,4 +1,4 @@
-// A program's output on disk, however much it is.
+// Stores a program's output in a file of bounded size.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace doetune::runner {
 
-/// Writes the first bytes of a stream to a file as they come, and keeps the last ones in memory
-/// until the end: a file of at most head + tail bytes, with a line between them that says how many
-/// were left out. A full disk loses output, never the attempt; problem() tells of it.
+/// Writes the first bytes of a stream to a file at once, and keeps the last ones in memory until
+/// the end. The file has at most head + tail bytes, with a line between them that states how many
+/// were omitted. A full disk loses output, but does not end the attempt; see problem().
 class CappedOutput {
  public:
   static constexpr std::size_t kHeadBytes = 8 << 20;
@@ -25,7 +25,7 @@ class CappedOutput {
   void write(std::string_view bytes);
   void finish();
 
-  /// Why some of it is not in the file; empty where all is there.
+  /// Why part of the output is not in the file; empty if it is complete.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -1,4 +1,4 @@
-// Program output as part of a message.
+// Prepares program output for use in messages.
 #pragma once
 
 #include <string>
@@ -6,11 +6,12 @@
 
 namespace doetune::runner {
 
-/// The last line that says something: neither a blank one nor a rule of dashes, as mpirun draws.
+/// The last line with content: neither blank nor a rule of dashes such as mpirun prints.
 std::string_view last_line(std::string_view text);
 
-/// Short, and without what a terminal would obey: control characters, those of C1 (U+0080 to
-/// U+009F) too, and bytes that are no UTF-8, for a terminal of 8 bits obeys 0x9b as well.
+/// A short text without anything that a terminal interprets: control characters, including C1
+/// (U+0080 to U+009F), and bytes that are not UTF-8, since an 8-bit terminal interprets 0x9b as
+/// well.
 std::string printable(std::string_view line);
 
 }  // namespace doetune::runner

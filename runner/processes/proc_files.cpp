@@ -11,7 +11,7 @@
 namespace doetune::runner {
 namespace {
 
-/// Takes the first word of a line.
+/// Removes and returns the first word of a line.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const std::size_t length = std::min(line.find_first_of(" \t\n"), line.size());
@@ -32,7 +32,7 @@ double ticks_per_s() {
   return ticks;
 }
 
-/// user nice system idle iowait irq softirq steal; guest time is part of user's.
+/// user nice system idle iowait irq softirq steal; guest time is included in user.
 CpuTimes times_in(std::string_view line) {
   std::array<double, 8> ticks{};
   for (double& value : ticks) value = leading_number(next_word(line)).value_or(0) / ticks_per_s();
@@ -106,7 +106,8 @@ std::optional<double> stalled_s(std::string_view pressure) {
 }
 
 std::optional<ProcessStat> parse_process_stat(std::string_view stat) {
-  // The name, in brackets, may hold anything. proc(5) numbers the fields from 1; state is the 3rd.
+  // The name, in parentheses, may contain anything. proc(5) numbers fields from 1; state is the
+  // 3rd.
   constexpr std::size_t kLast = 24;
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;

@@ -123,7 +123,7 @@ std::vector<pid_t> processes_with(ProcessMark mark) {
   std::vector<pid_t> found;
   for (const pid_t pid : numbered_entries("/proc")) {
     if (pid == ::getpid() || mark_of(pid) != mark) continue;
-    if (!process_identity(pid).empty()) found.push_back(pid);  // else dead, not waited for yet
+    if (!process_identity(pid).empty()) found.push_back(pid);  // otherwise a zombie
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// A study that cannot be run as things are.
+// Error for a study that cannot be run in its environment.
 #pragma once
 
 #include <stdexcept>
@@ -7,12 +7,12 @@
 
 namespace doetune::runner {
 
-/// A missing program, an unknown placeholder, launcher or workload: found before anything is run.
-/// The message says what was looked for, where, and what would do. Exit code 3.
+/// A missing program, an unknown placeholder, launcher or workload, detected before any run. The
+/// message says what was looked for, where, and a remedy. Exit code 3.
 struct RunError : std::runtime_error {
   explicit RunError(const std::string& message, std::string where = "")
       : std::runtime_error(message), key(std::move(where)) {}
-  std::string key;  ///< of the study file: what it is about, as in Study::location; may be empty
+  std::string key;  ///< key in the study file, as in Study::location; may be empty
 };
 
 }  // namespace doetune::runner

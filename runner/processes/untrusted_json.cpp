@@ -12,7 +12,7 @@ namespace {
 constexpr int kMaxDepth = 64;
 constexpr int kMaxCandidates = 1000;
 
-/// The word of digits that begins there: perhaps a number.
+/// The characters that may form a number at a position.
 std::string_view number_at(std::string_view text, std::size_t at) {
   if (text[at] != '-' && (text[at] < '0' || text[at] > '9')) return {};
   const std::size_t end = text.find_first_not_of("0123456789+-.eE", at);
@@ -25,8 +25,8 @@ bool is_too_large(std::string_view number) {
          std::isinf(std::strtod(std::string(number).c_str(), nullptr));
 }
 
-/// The text with NaN and infinities outside of strings, and numbers too large, as null; empty where
-/// it is nested too deep.
+/// Replaces NaN, infinities and too large numbers outside of strings by null; empty if the text is
+/// nested too deeply.
 std::optional<std::string> without_specials(std::string_view text) {
   constexpr std::array<std::string_view, 8> kSpecials{"-Infinity", "Infinity", "-NaN", "NaN",
                                                       "-nan",      "nan",      "-inf", "inf"};
@@ -87,7 +87,7 @@ std::optional<nlohmann::json> parse_untrusted(std::string_view text) {
 }
 
 std::optional<nlohmann::json> last_object(std::string_view output) {
-  std::size_t bytes_left = kMaxJsonBytes;  // bounds the work on output that is no JSON at all
+  std::size_t bytes_left = kMaxJsonBytes;  // bounds the work for output without JSON
   std::size_t end = output.size();
   for (int i = 0; i < kMaxCandidates && end > 0; ++i) {
     const std::size_t line_end = output.rfind('\n', end - 1);

@@ -1,8 +1,8 @@
-// doetune-attempt DIRECTORY: starts one attempt on the machine it is called on, for the launchers
-// that reach other machines. DIRECTORY holds attempt.json; this program adds the rest (attempt.h),
-// `alive` while the attempt runs, and stops it when a file `cancel` appears there, by which doetune
-// asks for that, or on a signal: without that file the attempt is lost, for somebody else sent it.
-// It ends with the exit code of the attempt's program; who wants to know how it ended reads `exit`.
+// doetune-attempt DIRECTORY: runs one attempt on this machine, for launchers that reach other
+// machines. DIRECTORY holds attempt.json; this program adds the files described in attempt.h and
+// touches `alive` while the attempt runs. It stops the attempt when doetune creates a file
+// `cancel` there, or on a signal; without that file the signal came from elsewhere, and the attempt
+// is lost. Exits with the exit code of the attempt's program; `exit` says how the attempt ended.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -25,13 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace doetune::runner;
 
-/// GPUs that a scheduler assigned are known only here.
+/// GPUs assigned by a scheduler are known only here.
 void add_assigned_gpus(Attempt& attempt) {
   if (!attempt.gpus.empty() || attempt.gpus_wanted == 0) return;
   attempt.gpus = visible_devices().value_or(attempt.gpus);
 }
 
-/// Refreshes the time of `alive`. On a full disk or a lost mount there is none for a while.
+/// Touches `alive`. On a full disk or a lost mount the heartbeat is missing for a while.
 void beat(const Attempt& attempt) {
   const fs::path alive = attempt.directory / "alive";
   const int file = ::open(alive.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -49,7 +49,7 @@ void run(const Attempt& attempt) {
   launcher.submit(attempt);
   for (;;) {
     std::error_code ignored;
-    const bool signalled = interrupts.count() > 0;  // by doetune only after it made the file
+    const bool signalled = interrupts.count() > 0;  // doetune signals only after creating the file
     if (fs::exists(attempt.directory / "cancel", ignored)) {
       launcher.cancel(attempt.name);
     } else if (signalled) {

@@ -52,7 +52,7 @@ std::string cores_busy(const Facts& facts) {
       shared ? fmt::format(" ({} by other programs)", percent(facts.at("foreign_cpu_share"))) : "");
 }
 
-/// Busy with this run: where others keep the cores busy, the run is disturbed, not limited.
+/// Whether this run keeps the cores busy; if other programs do, it is disturbed, not limited.
 bool cores_are_busy(const Facts& facts) {
   const auto busy = fact(facts, "cpu_utilization");
   return busy && *busy >= kBusy_percent && !at_least(facts, "foreign_cpu_share", *busy / 200);

@@ -1,4 +1,4 @@
-// What held a run back, and what disturbed it.
+// Determines the bottleneck of a run, and what disturbed it.
 #pragma once
 
 #include <map>
@@ -9,31 +9,30 @@
 
 namespace doetune::runner {
 
-/// By name: a summary of telemetry, with the run's own responses and its notes that are numbers.
+/// Values by name: telemetry summary, responses of the run, and its numeric notes.
 using Facts = std::map<std::string, double>;
 
 struct Verdict {
-  std::string bottleneck;  ///< a name of bottleneck_rules(), or "none_found"
-  std::string evidence;    ///< one sentence with the numbers that decided
-  std::vector<std::string>
-      disturbances;  ///< one sentence each; a disturbed run is flagged, no more
+  std::string bottleneck;                 ///< a name from bottleneck_rules(), or "none_found"
+  std::string evidence;                   ///< one sentence with the decisive numbers
+  std::vector<std::string> disturbances;  ///< one sentence each; shown as flags of the run
 };
 
-/// One rule: it holds where all that it asks for is known and so.
+/// A rule holds if all facts that it needs are known and satisfy it.
 struct BottleneckRule {
   std::string_view bottleneck;
   bool (*holds)(const Facts& facts);
   std::string (*evidence)(const Facts& facts);
-  std::string_view condition;  ///< in words, for documents
+  std::string_view condition;  ///< in words, for documentation
 };
 
-/// In the order in which they are tried; the first that holds decides. What holds a device back
-/// comes before the device, and a device before those that merely feed it.
+/// The rules in order; the first that holds decides. Causes that limit a device come before the
+/// device, and a device before those that feed it.
 ///
 /// Thresholds: 80 % for memory, as in the speed-of-light rules of NVIDIA Nsight Compute; 15 % for
-/// time stalled, the example of a trigger in Documentation/accounting/psi.rst of Linux; one core
-/// for launches, for one thread feeds a stream. The others are this project's own choice: 90 % is
-/// busy, half of the time is most of it, and heat is never a steady state.
+/// stall time, as in the example trigger in Documentation/accounting/psi.rst of Linux; one core for
+/// launches, since one thread feeds a stream. The others are choices of this project: busy is 90 %,
+/// most of the time is 50 %; thermal throttling is never a steady state.
 std::span<const BottleneckRule> bottleneck_rules();
 
 Verdict find_bottleneck(const Facts& facts);

@@ -1,12 +1,12 @@
-// A count that only grows, from one that may fall.
+// Total growth of a counter that may be reset.
 #pragma once
 
 #include <optional>
 
 namespace doetune::runner {
 
-/// The growth since the first reading of something that counts up, but falls where a part of what
-/// is counted goes away or the counter starts again. A fall counts as no growth.
+/// The growth since the first reading of a counter that may fall, because it was restarted or part
+/// of what it counts disappeared. A fall counts as no growth.
 class Growing {
  public:
   explicit Growing(std::optional<double> first = std::nullopt) : last_(first) {}

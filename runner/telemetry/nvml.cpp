@@ -36,7 +36,7 @@ std::optional<double> number_in(const FieldValue& field) {
   }
 }
 
-/// The one value that a function gives through its last argument.
+/// The value that a function returns through its last argument.
 template <class Value, class Function, class... Arguments>
 std::optional<Value> ask(const Function& function, Arguments... arguments) {
   Value value{};
@@ -79,7 +79,7 @@ std::string library_name() {
 class Nvml::Device {
  public:
   Handle handle = nullptr;
-  int index = 0;  ///< of the GPU, or of the one that an instance is part of
+  int index = 0;  ///< of the GPU, or of the GPU that contains the instance
   bool is_instance = false;
   std::string uuid;
 };
@@ -132,7 +132,7 @@ void Nvml::Library::add_instances(const Device& gpu) {
   const unsigned most = ask<unsigned>(max_instances, gpu.handle).value_or(0);
   for (unsigned i = 0; i < most; ++i) {
     Device part;
-    if (!instance(gpu.handle, i, &part.handle)) continue;  // numbers may have gaps
+    if (!instance(gpu.handle, i, &part.handle)) continue;  // indices may have gaps
     part.index = gpu.index;
     part.is_instance = true;
     part.uuid = ask_text(uuid, part.handle).value_or("");
@@ -167,7 +167,7 @@ std::vector<int> Nvml::Library::processes(Handle handle) const {
   auto number = static_cast<unsigned>(found.size());
   Return status = compute_processes.call(handle, &number, found.data());
   if (status == nvml::kInsufficientSize) {
-    found.resize(number + 64);  // room for some that start meanwhile
+    found.resize(number + 64);  // spare capacity for processes that start meanwhile
     number = static_cast<unsigned>(found.size());
     status = compute_processes.call(handle, &number, found.data());
   }
@@ -238,7 +238,7 @@ const Nvml::Device* Nvml::find(const std::string& id) const {
   const Device* found = nullptr;
   for (const Device& device : library_->devices) {
     if (!device.is_instance && id == fmt::format("{}", device.index)) return &device;
-    if (id.size() <= 4 || !device.uuid.starts_with(id)) continue;  // "GPU-" alone fits every one
+    if (id.size() <= 4 || !device.uuid.starts_with(id)) continue;  // "GPU-" matches every UUID
     if (found != nullptr) return nullptr;
     found = &device;
   }

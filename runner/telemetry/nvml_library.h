@@ -1,4 +1,4 @@
-// NVML's binary interface, as far as it is used here: types, and functions looked up at run time.
+// The part of NVML's binary interface used here: types, and functions looked up at run time.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 namespace doetune::runner::nvml {
 
-// After NVIDIA's reference manual of the library.
+// Values from the NVML API reference manual.
 using Handle = struct NvmlDevice*;  // opaque
 
 using Return = int;
@@ -41,7 +41,7 @@ struct Memory {
 };
 
 struct MemoryV2 {
-  unsigned version = 40 | 2U << 24U;  ///< its size, and which it is
+  unsigned version = 40 | 2U << 24U;  ///< size of the struct, and its version 2
   unsigned long long total = 0;
   unsigned long long reserved = 0;
   unsigned long long free = 0;
@@ -76,11 +76,11 @@ struct ComputeProcess {
 static_assert(sizeof(MemoryV2) == 40 && sizeof(FieldValue) == 40 && sizeof(ComputeProcess) == 24,
               "as the library has them");
 
-/// A function of the library; one that it lacks gives nothing.
+/// A function of the library; calling a missing one fails.
 template <class... Arguments>
 class Function {
  public:
-  /// The first of the names that there is: newest first.
+  /// Looks up the first available name; names are ordered newest first.
   Function(void* library, std::initializer_list<const char*> names) {
     for (const char* name : names) {
       if (library != nullptr && pointer_ == nullptr) {
@@ -98,7 +98,7 @@ class Function {
   Return (*pointer_)(Arguments...) = nullptr;
 };
 
-/// The library's file and its functions; without the file each of them fails.
+/// The library file and its functions; without the file every call fails.
 class Functions {
   void* file_;
 
@@ -110,7 +110,7 @@ class Functions {
 
   std::string problem;  ///< why the file could not be opened
 
-  /// The library's words for a status.
+  /// The library's description of a status.
   std::string explain(Return status) const;
 
   template <class... Arguments>

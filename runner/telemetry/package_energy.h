@@ -1,4 +1,4 @@
-// Energy of the processors by RAPL (running average power limit), where the kernel lets it be read.
+// Energy of the processors by RAPL (running average power limit), if the kernel permits reading.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +9,20 @@
 
 namespace doetune::runner {
 
-/// The counters intel-rapl:N/energy_uj of the kernel's power capping framework, one a package
-/// (AMD's have the same names). Most systems let only root read them.
+/// The counters intel-rapl:N/energy_uj of the kernel's power capping framework, one per package
+/// (also on AMD). On most systems only root may read them.
 class PackageEnergy {
  public:
   explicit PackageEnergy(const std::filesystem::path& powercap = "/sys/class/powercap");
 
-  /// Joules since the first reading, over all packages. A counter may wrap around once between two
-  /// readings, which takes a minute at least. Empty where there is none that can be read.
+  /// Joules since the first reading, summed over all packages. A counter may wrap around at most
+  /// once between two readings; wrapping takes at least a minute. Empty if none can be read.
   std::optional<double> read_j();
 
  private:
   struct Package {
     ProcFile counter;
-    double range_uj = 0;  ///< where it starts again from 0
+    double range_uj = 0;  ///< value at which it wraps to 0
     std::optional<double> last_uj;
   };
   std::vector<Package> packages_;

@@ -44,7 +44,7 @@ void ProcessTrees::search() {
   }
 }
 
-/// Children of this process that belong to the group or the session of an attempt.
+/// Adds children of this process that belong to the group or session of an attempt.
 void ProcessTrees::add_left_behind() {
   for (const pid_t orphan : children()) {
     const auto stat = stat_of(orphan);
@@ -69,7 +69,7 @@ ProcessUse ProcessTrees::use(const std::string& attempt) {
   for (auto member = tree.members.begin(); member != tree.members.end();) {
     const auto [pid, start_ticks] = *member;
     const auto stat = stat_of(pid);
-    if (!stat || stat->start_ticks != start_ticks) {  // gone, or its number is another's now
+    if (!stat || stat->start_ticks != start_ticks) {  // ended, or its number was reused
       member = tree.members.erase(member);
       continue;
     }

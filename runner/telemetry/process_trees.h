@@ -1,4 +1,4 @@
-// What the processes of each attempt use: the program and everything that it started.
+// Resource use of each attempt's processes: the program and all its descendants.
 #pragma once
 
 #include <sys/types.h>
@@ -11,49 +11,49 @@
 
 namespace doetune::runner {
 
-/// Totals since the program started; of processes that came and went between two readings, what
-/// their parents waited for.
+/// Totals since the program started. For processes that started and ended between two readings,
+/// only what their parents waited for is included.
 struct ProcessUse {
   int processes = 0;
-  double resident_bytes = 0;  ///< now; pages that processes share count for each of them
+  double resident_bytes = 0;  ///< current; shared pages count for every process
   double cpu_s = 0;
-  double major_faults = 0;           ///< pages that had to be read from a disk
+  double major_faults = 0;           ///< pages read from disk
   std::optional<double> read_bytes;  ///< from storage, not from the page cache
   std::optional<double> written_bytes;
 };
 
-/// Context switches of the threads alive, since the first reading.
+/// Context switches of the living threads, since the first reading.
 struct ContextSwitches {
   double voluntary = 0;
   double involuntary = 0;
 };
 
-/// A process belongs to an attempt whose program it is, or if its parent does; once seen, it
-/// belongs to it wherever it goes. Of those that lost their parent before they were seen, and so
-/// became children of this process (PR_SET_CHILD_SUBREAPER), it belongs to the attempt of its
-/// group's or its session's leader; one that has left both is missed.
+/// A process belongs to an attempt if it is its program or its parent belongs to it; once seen, it
+/// stays a member. Processes orphaned before they were seen become children of this process
+/// (PR_SET_CHILD_SUBREAPER) and are assigned by their group's or session's leader; one that has
+/// left both is missed.
 class ProcessTrees {
  public:
   void add(const std::string& attempt, pid_t leader);
   void remove(const std::string& attempt);
 
-  /// Looks for processes that are new; takes a time in proportion to the threads of those known.
+  /// Searches for new processes; the time is proportional to the number of known threads.
   void search();
 
-  /// All zero for an attempt that was not added.
+  /// All zero for an unknown attempt.
   ProcessUse use(const std::string& attempt);
 
-  /// Memory now, where pages that processes share count once (Pss of /proc/PID/smaps_rollup): takes
-  /// a time in proportion to the memory.
+  /// Current memory with shared pages divided among processes (Pss of /proc/PID/smaps_rollup); the
+  /// time is proportional to the memory.
   double proportional_bytes(const std::string& attempt) const;
 
-  /// Takes a time in proportion to the threads.
+  /// The time is proportional to the number of threads.
   ContextSwitches context_switches(const std::string& attempt);
 
  private:
   struct Tree {
     pid_t leader = 0;
-    std::map<pid_t, double> members;  ///< with when they started
+    std::map<pid_t, double> members;  ///< with start times
     Growing cpu_s{0.0};
     Growing major_faults{0.0};
     Growing read_bytes{0.0};

@@ -21,10 +21,10 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr double kFlushEvery_s = 1;
-constexpr double kFullRate_s = 3600;  ///< then a line is written once a second
-constexpr Seconds kPatience(2);       ///< with a thread that is asked to end
+constexpr double kFullRate_s = 3600;  ///< after this time a line is written once a second
+constexpr Seconds kPatience(2);       ///< with a thread asked to end
 
-/// Complete lines in a file, or none any more.
+/// Writes complete lines to a file, until an error.
 class LineFile {
  public:
   explicit LineFile(const std::filesystem::path& file)
@@ -43,7 +43,7 @@ class LineFile {
   std::string lines_;
 };
 
-/// An attempt under way, from one reading to the next.
+/// A running attempt, with the state between readings.
 class Recording {
  public:
   Recording(TelemetryTarget target, double now_s)
@@ -84,7 +84,7 @@ class Recording {
     if (host.process_cpu_s) add_others(now, host);
   }
 
-  /// Processes are read less often than processors: since the last time that both were.
+  /// Processes are read less often than processors: uses the interval since both were last read.
   void add_others(const CpuTimes& now, HostSample& host) {
     const double process_cpu_s = std::exchange(process_cpu_s_, *host.process_cpu_s);
     const auto before = std::exchange(cpu_with_processes_, now);
@@ -104,7 +104,7 @@ class Recording {
   std::optional<CpuTimes> cpu_;
   std::optional<CpuTimes> cpu_with_processes_;
   double process_cpu_s_ = 0;
-  double gpu_busy_s_ = 0;  ///< over all GPUs
+  double gpu_busy_s_ = 0;  ///< sum over all GPUs
 };
 
 }  // namespace
@@ -116,14 +116,14 @@ struct TelemetryRecorder::State {
   std::vector<TelemetryTarget> targets() const;
 
   const double rate;
-  std::mutex mutex;  ///< of all below; never held while a driver is asked
+  std::mutex mutex;  ///< protects all members below; never held during driver calls
   std::condition_variable changed;
   bool stopping = false;
   bool ended = false;
   std::map<std::string, Recording> recordings;
 
   std::mutex trees_mutex;
-  ProcessTrees trees;  ///< for `activity`: the thread's own may be held up
+  ProcessTrees trees;  ///< for `activity`: the thread's own may be blocked
 };
 
 std::vector<TelemetryTarget> TelemetryRecorder::State::targets() const {
@@ -132,7 +132,7 @@ std::vector<TelemetryTarget> TelemetryRecorder::State::targets() const {
   return all;
 }
 
-/// The thread.
+/// The sampling thread.
 void TelemetryRecorder::State::sample() {
   Sources sources;
   std::unique_lock lock(mutex);
@@ -150,7 +150,7 @@ void TelemetryRecorder::State::sample() {
       if (found == recordings.end() || found->second.target().leader != asked[i].leader) continue;
       found->second.take(std::move(readings[i]));
     }
-    const double next_s = readings.front().time_s + 1 / rate;  // none is made up for
+    const double next_s = readings.front().time_s + 1 / rate;  // missed samples are not made up for
     const std::chrono::steady_clock::time_point next(
         std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(next_s)));
     changed.wait_until(lock, next, [&] { return stopping; });
@@ -192,7 +192,7 @@ void TelemetryRecorder::add(TelemetryTarget target) {
   if (!thread_.joinable()) start();
 }
 
-/// Signals are the other threads' business.
+/// Starts the thread with signals blocked: other threads handle them.
 void TelemetryRecorder::start() {
   sigset_t all;
   sigset_t before;

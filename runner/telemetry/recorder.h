@@ -1,4 +1,4 @@
-// Telemetry of the attempts under way, into a file for each.
+// Records the telemetry of running attempts, in one file each.
 #pragma once
 
 #include <sys/types.h>
@@ -11,27 +11,28 @@
 
 namespace doetune::runner {
 
-/// What is recorded of one attempt.
+/// An attempt to record.
 struct TelemetryTarget {
-  std::string attempt;            ///< its name, for `remove` and `activity`
-  pid_t leader = 0;               ///< its program, and so its process group
-  std::vector<std::string> gpus;  ///< as CUDA_VISIBLE_DEVICES names them
-  std::vector<int> cpus;          ///< that it is bound to; empty: all that this process may use
-  std::filesystem::path file;     ///< telemetry.csv; one that is there is replaced
+  std::string attempt;            ///< name, for `remove` and `activity`
+  pid_t leader = 0;               ///< process ID and group of its program
+  std::vector<std::string> gpus;  ///< in CUDA_VISIBLE_DEVICES notation
+  std::vector<int> cpus;          ///< it is bound to; empty: all that this process may use
+  std::filesystem::path file;     ///< telemetry.csv; replaced if it exists
 };
 
-/// One thread samples for all attempts: processors and GPUs at the rate asked for, what is slow to
-/// ask for (processes, memory, counters of GPUs) at most once a second and so seldom that it costs
-/// less than a thousandth of a core. After an hour an attempt's samples are written once a second.
+/// One thread samples for all attempts: processors and GPUs at the requested rate, slow sources
+/// (processes, memory, GPU counters) at most once a second and rarely enough to cost less than a
+/// thousandth of a core. After an hour the samples of an attempt are written once a second.
 ///
-/// The lines of a second are written together, the rest with `remove`. What cannot be opened,
-/// written (a full disk ends the file) or read is missing in the file; no call throws for it, and
-/// none waits for a driver that hangs, nor does the destructor for longer than two seconds.
+/// Lines are written once a second, the rest by `remove`. What cannot be opened, read or written (a
+/// full disk ends the file) is missing from the file. No call throws because of it or waits for a
+/// hanging driver; the destructor waits at most two seconds.
 ///
-/// CSV: the columns of sample.h. time_s is of CLOCK_MONOTONIC, which a workload can read as well.
+/// CSV with the columns of sample.h. time_s is of CLOCK_MONOTONIC, which workloads can read as
+/// well.
 class TelemetryRecorder {
  public:
-  /// 0 samples a second: nothing is recorded, `activity` is known all the same.
+  /// With 0 samples a second nothing is recorded, but `activity` works.
   explicit TelemetryRecorder(double samples_per_s = 10);
   ~TelemetryRecorder();
   TelemetryRecorder(const TelemetryRecorder&) = delete;
@@ -39,19 +40,19 @@ class TelemetryRecorder {
 
   void add(TelemetryTarget target);
 
-  /// The file is complete when this returns. Does nothing for an attempt that is not recorded.
+  /// The file is complete when this returns. Does nothing for an unknown attempt.
   void remove(const std::string& attempt);
 
-  /// Seconds of processors that the attempt's processes have used, and seconds that its GPUs were
-  /// busy: it grows while the attempt does anything. It looks through the attempt's processes:
-  /// to be asked every few seconds at most. 0 for an attempt that is not recorded.
+  /// Processor seconds used by the attempt's processes plus seconds for which its GPUs were busy:
+  /// grows while the attempt is active. Scans the attempt's processes, so call it every few seconds
+  /// at most. 0 for an unknown attempt.
   double activity(const std::string& attempt);
 
  private:
   void start();
 
   struct State;
-  std::shared_ptr<State> state_;  ///< shared with the thread, which a hanging driver may hold up
+  std::shared_ptr<State> state_;  ///< shared with the thread, which a hanging driver may block
   std::thread thread_;
 };
 

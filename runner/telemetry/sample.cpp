@@ -50,8 +50,7 @@ constexpr std::array kGpuColumns{
 
 constexpr std::size_t kMaxGpus = 64;
 
-/// Shortest text that reads back as the same number, as long as it is no share with more digits
-/// than anybody needs.
+/// Appends the shortest exact text of a number; values below 1e6 are rounded to 6 decimals.
 void append_cell(std::string& text, const std::optional<double>& value) {
   text += ',';
   if (!value) return;
@@ -59,7 +58,7 @@ void append_cell(std::string& text, const std::optional<double>& value) {
   fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), rounded);
 }
 
-/// False for a text that is no finite number; an empty one is a missing value.
+/// False for a text that is not a finite number; an empty text is a missing value.
 bool read_cell(std::string_view text, std::optional<double>& value) {
   if (text.empty()) return true;
   double number = 0;
@@ -71,7 +70,7 @@ bool read_cell(std::string_view text, std::optional<double>& value) {
   return true;
 }
 
-/// The cells of a line, one after the other.
+/// Iterates over the cells of a line.
 class Cells {
  public:
   explicit Cells(std::string_view line) : rest_(line) {}
@@ -108,7 +107,7 @@ std::optional<Sample> parse_line(std::string_view line, std::size_t gpus) {
   return sample;
 }
 
-/// How many GPUs a first line is about.
+/// The number of GPUs in a header line.
 std::optional<std::size_t> gpus_in(std::string_view header) {
   const auto commas = static_cast<std::size_t>(std::count(header.begin(), header.end(), ','));
   const std::size_t gpus = (commas - std::min(commas, kHostColumns.size())) / kGpuColumns.size();

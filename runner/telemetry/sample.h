@@ -1,4 +1,4 @@
-// One line of telemetry.csv: what was read at a moment.
+// A line of telemetry.csv: the readings at one time.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace doetune::runner {
 
-/// The machine and the attempt's processes. Shares are of the processors assigned, over the time
-/// since the reading before; what ends in _s, _j or counts something is a total that grows. What
-/// cannot be read, or was not read at that moment, is empty.
+/// The machine and the attempt's processes. Fractions refer to the assigned processors and the time
+/// since the previous reading; quantities ending in _s or _j and counts are cumulative. What was
+/// not or could not be read is empty.
 struct HostSample {
-  std::optional<double> cpu_busy;   ///< share
-  std::optional<double> iowait;     ///< share
-  std::optional<double> steal;      ///< share
-  std::optional<double> others;     ///< share used by processes that are not the attempt's
-  std::optional<double> processes;  ///< alive
+  std::optional<double> cpu_busy;   ///< fraction
+  std::optional<double> iowait;     ///< fraction
+  std::optional<double> steal;      ///< fraction
+  std::optional<double> others;     ///< fraction used by processes outside the attempt
+  std::optional<double> processes;  ///< number alive
   std::optional<double> process_cpu_s;
   std::optional<double> resident_bytes;
   std::optional<double> read_bytes;
@@ -39,31 +39,31 @@ struct GpuSample : GpuReading, GpuCounters {};
 struct Sample {
   double time_s = 0;  ///< CLOCK_MONOTONIC
   HostSample host;
-  std::vector<GpuSample> gpus;  ///< in the order in which they were assigned
+  std::vector<GpuSample> gpus;  ///< in the order of assignment
 };
 
 template <class Part>
 struct Column {
-  std::string_view name;  ///< with its unit; a GPU's comes after "gpu0_"
+  std::string_view name;  ///< with its unit; for a GPU prefixed by "gpu0_"
   std::optional<double> Part::*value;
 };
 
 std::span<const Column<HostSample>> host_columns();
 std::span<const Column<GpuSample>> gpu_columns();
 
-/// The first line: time_s, the host's columns, those of each GPU.
+/// The header line: time_s, the host's columns, the columns of each GPU.
 std::string telemetry_header(std::size_t gpus);
 
-/// Appends a line; what is missing is an empty cell.
+/// Appends a line; missing values are empty cells.
 void append_line(std::string& text, const Sample& sample);
 
 struct Telemetry {
-  std::vector<Sample> samples;  ///< in the order of time
+  std::vector<Sample> samples;  ///< in time order
   std::string problem;          ///< why there are none
 };
 
-/// Reads telemetry.csv. Any program may have written it: a line that is not complete (the last one
-/// of a machine that lost its power), not finite or not later than the one before is passed over.
+/// Parses telemetry.csv. Any program may have written it: lines that are incomplete (the last one
+/// after a power failure), not finite or not later than the previous one are skipped.
 Telemetry parse_telemetry(std::string_view text);
 
 }  // namespace doetune::runner

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kMinCoverage = 0.5;
 
-/// The part of a span that lies in the window; of no length where none does.
+/// The part of an interval between readings that lies in the window; of length 0 if there is none.
 TimeWindow overlap(const Point& from, const Point& to, const TimeWindow& window) {
   const double begin_s = std::max(from.time_s, window.begin_s);
   return {begin_s, std::max(begin_s, std::min(to.time_s, window.end_s))};
@@ -18,8 +18,8 @@ double between(const Point& from, const Point& to, double time_s) {
   return from.value + part * (to.value - from.value);
 }
 
-/// The sum over the spans between readings of what `add` makes of each one's part in the window,
-/// over the time covered.
+/// The sum of `add` over the intervals between readings, each restricted to the window, divided by
+/// the time covered.
 template <class Add>
 std::optional<double> over_spans(const Series& series, const TimeWindow& window, const Add& add) {
   double covered_s = 0;

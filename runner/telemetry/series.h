@@ -1,4 +1,4 @@
-// Quantities over a window of time, from readings at moments.
+// Statistics of sampled time series over a time window.
 #pragma once
 
 #include <optional>
@@ -19,21 +19,21 @@ struct Point {
   double value = 0;
 };
 
-/// In the order of time. All of these are empty where the readings cover less than half of the
-/// window, and else speak of the part covered.
+/// In time order. All functions below return empty if the readings cover less than half of the
+/// window, and otherwise refer to the covered part.
 using Series = std::vector<Point>;
 
-/// Mean of what changes steadily: readings joined by straight lines (the trapezoidal rule).
+/// Time average with linear interpolation between readings (the trapezoidal rule).
 std::optional<double> mean_between(const Series& series, const TimeWindow& window);
 
-/// Mean of readings that each speak of the time since the one before.
+/// Time average of readings that each refer to the interval since the previous one.
 std::optional<double> mean_of_spans(const Series& series, const TimeWindow& window);
 
-/// Growth per second of a counter: its difference, interpolated at the window's ends, over the time
-/// between. Where it falls it began anew.
+/// Growth of a counter per second, linearly interpolated at the ends of the window. A fall is taken
+/// as a reset.
 std::optional<double> growth_per_s(const Series& counter, const TimeWindow& window);
 
-/// The greatest reading in the window, and the least.
+/// The maximum and minimum reading in the window.
 std::optional<double> greatest(const Series& series, const TimeWindow& window);
 std::optional<double> least(const Series& series, const TimeWindow& window);
 

@@ -27,7 +27,7 @@ void Sources::paced(Pace& pace, double now_s, const Action& action) {
 std::vector<Reading> Sources::read(const std::vector<TelemetryTarget>& targets) {
   const bool any_gpu = std::any_of(targets.begin(), targets.end(),
                                    [](const auto& target) { return !target.gpus.empty(); });
-  if (any_gpu && !nvml_) nvml_.emplace();  // takes long, so before the time is taken
+  if (any_gpu && !nvml_) nvml_.emplace();  // slow, so done before the time is read
   follow(targets);
   const double now_s = monotonic_s();
   std::vector<Reading> readings(targets.size());
@@ -45,7 +45,7 @@ std::vector<Reading> Sources::read(const std::vector<TelemetryTarget>& targets) 
   return readings;
 }
 
-/// Keeps the process trees of exactly these attempts; a new one is read at once.
+/// Tracks the process trees of exactly these attempts; new ones are read at once.
 void Sources::follow(const std::vector<TelemetryTarget>& targets) {
   for (auto followed = followed_.begin(); followed != followed_.end();) {
     const bool goes_on = std::any_of(targets.begin(), targets.end(), [&](const auto& target) {

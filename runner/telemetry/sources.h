@@ -1,4 +1,4 @@
-// What the recorder reads, and how often.
+// The sources read by the telemetry recorder, and their sampling intervals.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 
 namespace doetune::runner {
 
-/// What was read of one attempt at one moment.
+/// The readings of one attempt at one time.
 struct Reading {
   double time_s = 0;  ///< CLOCK_MONOTONIC
-  CpuTimes cpu;       ///< of the processors assigned
-  HostSample host;    ///< without the shares
+  CpuTimes cpu;       ///< of the assigned processors
+  HostSample host;    ///< without the fractions
   std::vector<GpuSample> gpus;
 };
 
-/// When something is due that takes long: once a second at most, and so seldom that it costs less
-/// than 1/2000 of a core. The first time, when everything is new, is no measure of that.
+/// Schedule of a slow reading: at most once a second, and rarely enough to cost less than 1/2000 of
+/// a core. The first reading is not used to measure its cost, as everything is new then.
 class Pace {
  public:
   bool due(double now_s) const { return now_s >= due_s_; }
@@ -35,16 +35,16 @@ class Pace {
   }
 
  private:
-  static constexpr double kMin_s = 0.95;  ///< a tick early rather than late
+  static constexpr double kMin_s = 0.95;  ///< slightly below 1 s, so as not to miss a tick
   static constexpr double kShare = 1.0 / 2000;
   double due_s_ = 0;
 };
 
-/// All files, processes and GPUs that are read; used by one thread.
+/// All files, processes and GPUs that are read; for use by one thread.
 class Sources {
  public:
-  /// One reading for each attempt; whatever is not due or cannot be read is empty. May block where
-  /// a driver hangs.
+  /// One reading for each attempt; what is not due or cannot be read is empty. May block if a
+  /// driver hangs.
   std::vector<Reading> read(const std::vector<TelemetryTarget>& targets);
 
  private:
@@ -63,7 +63,7 @@ class Sources {
   ProcFile memory_pressure_{"/proc/pressure/memory"};
   ProcFile io_pressure_{"/proc/pressure/io"};
   PackageEnergy package_energy_;
-  std::optional<Nvml> nvml_;  ///< opened with the first attempt that has GPUs
+  std::optional<Nvml> nvml_;  ///< opened for the first attempt with GPUs
   ProcessTrees trees_;
   std::map<std::string, pid_t> followed_;
   Pace processes_pace_;

@@ -29,7 +29,7 @@ double mean(const Values& values) { return sum(values) / static_cast<double>(val
 
 double maximum(const Values& values) { return *std::max_element(values.begin(), values.end()); }
 
-/// Bits of the reasons that hold a GPU back; idle, or set by the user, is neither.
+/// Bits of the reasons that throttle a GPU; idle and user-set clocks are not throttling.
 constexpr std::uint64_t kHeat = clock_event::kThermal | clock_event::kHardwareThermal;
 constexpr std::uint64_t kPower = clock_event::kPowerCap | clock_event::kPowerBrake;
 constexpr std::uint64_t kAnything = kHeat | kPower | clock_event::kHardwareSlowdown;
@@ -53,7 +53,7 @@ class Summary {
     return measure(series, window_);
   }
 
-  /// Of all GPUs together; empty where one of them does not tell.
+  /// Combined over all GPUs; empty if one does not report.
   std::optional<double> gpus(Measure measure, OfGpu value,
                              double (*together)(const Values&)) const {
     return together_of(together, [&](std::size_t gpu) {
@@ -62,7 +62,7 @@ class Summary {
     });
   }
 
-  /// Part of the time in which one of the reasons held a GPU back; the most of the GPUs.
+  /// Fraction of time in which one of the reasons throttled a GPU; the maximum over the GPUs.
   std::optional<double> held_back(std::uint64_t reasons) const {
     return together_of(maximum, [&](std::size_t gpu) {
       const auto held = [&](const GpuSample& sample) -> std::optional<double> {
@@ -75,7 +75,7 @@ class Summary {
     });
   }
 
-  /// Joules a second.
+  /// Joules per second.
   std::optional<double> energy_rate() const {
     return together_of(sum, [&](std::size_t gpu) {
       const auto counted = growth_per_s(

@@ -1,4 +1,4 @@
-// An attempt's telemetry in numbers: the quantities of study/quantities.h.
+// Summarises an attempt's telemetry as the quantities of study/quantities.h.
 #pragma once
 
 #include <filesystem>
@@ -12,19 +12,19 @@
 namespace doetune::runner {
 
 struct TelemetrySummary {
-  std::map<std::string, double> values;  ///< by name; what was not measured is not there
+  std::map<std::string, double> values;  ///< by name; missing if not measured
   std::string problem;                   ///< why there are none
 };
 
-/// Energy is the growth of the GPUs' own counters, or where one has none, the integral over its
-/// power; both per second of the window covered, times the window. A sum over GPUs is there only
-/// where each of them tells its part. `throughput` is the run's, for what is per joule.
+/// Energy is the growth of the GPUs' energy counters or, for a GPU without one, the integral of its
+/// power; both as a rate over the covered part, times the window. A sum over GPUs is given only if
+/// all of them report. `throughput` is that of the run, for quantities per joule.
 TelemetrySummary summarise(const Telemetry& telemetry, const TimeWindow& window,
                            std::optional<double> throughput = std::nullopt);
 
-/// The same of an attempt's telemetry.csv: over the window that the workload names on
-/// CLOCK_MONOTONIC, else from `warmup_s` after the first reading to the last. A file that is
-/// not there, too large (64 MiB) or of no sense gives nothing, and a reason.
+/// Summarises an attempt's telemetry.csv over the window reported by the workload
+/// (CLOCK_MONOTONIC), by default from `warmup_s` after the first reading to the last. A file that
+/// is missing, too large (64 MiB) or invalid yields no values and a reason.
 TelemetrySummary summarise_file(const std::filesystem::path& file,
                                 const std::optional<TimeWindow>& window, double warmup_s,
                                 std::optional<double> throughput = std::nullopt);

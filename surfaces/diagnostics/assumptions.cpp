@@ -14,7 +14,7 @@ namespace {
 constexpr int kMinRuns = 8;
 constexpr int kMinFreedom = 4;
 
-/// Residuals of runs that do not determine a coefficient alone, studentised.
+/// Studentised residuals, except of runs that alone determine a coefficient.
 std::vector<double> usable_residuals(const Fit& fit) {
   std::vector<double> r;
   for (int i = 0; i < fit.n; ++i) {
@@ -23,7 +23,7 @@ std::vector<double> usable_residuals(const Fit& fit) {
   return r;
 }
 
-/// With them residuals have one variance, if the weights are right.
+/// Residuals times these have equal variance if the weights are correct.
 Eigen::VectorXd roots_of_weights(const Fit& fit) {
   if (fit.weights.size() == 0) return Eigen::VectorXd::Ones(fit.n);
   return fit.weights.cwiseSqrt();
@@ -53,7 +53,7 @@ std::optional<DriftTest> drift_test(const Fit& fit, const Eigen::VectorXd& order
   x = roots.asDiagonal() * x;
   const Eigen::VectorXd weighted = roots.cwiseProduct(order);
   const Eigen::VectorXd residuals = roots.cwiseProduct(fit.residuals);
-  // The part of the order that the model cannot explain (Frisch & Waugh).
+  // The part of the order that is orthogonal to the model (Frisch & Waugh).
   const Eigen::VectorXd rest =
       weighted - x * Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(x).solve(weighted);
   const double length = rest.squaredNorm();

@@ -10,7 +10,7 @@ namespace {
 constexpr double kSignificant = 0.05;
 constexpr double kWholeLeverage = 1 - 1e-10;
 
-/// The columns of the model and of its blocks.
+/// The number of columns of the model and its blocks.
 int parameter_count(const Fit& fit) { return fit.n - fit.df_residual; }
 
 void add_residual(const Fit& fit, double r, RunInfluence& run) {
@@ -21,7 +21,7 @@ void add_residual(const Fit& fit, double r, RunInfluence& run) {
   run.cooks_distance = r * r * odds / p;
   run.influential = f_p_value(*run.cooks_distance, p, df) < 0.5;
   if (df < 2) return;
-  // r^2 reaches df where all of the residual sum of squares is this run's.
+  // r^2 reaches df if the whole residual sum of squares comes from this run.
   run.deleted = r * std::sqrt((df - 1) / std::max(0.0, df - r * r));
   run.dffits = *run.deleted * std::sqrt(odds);
   run.outlier_p = std::min(1.0, fit.n * t_p_value(*run.deleted, df - 1));

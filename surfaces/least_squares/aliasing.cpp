@@ -12,7 +12,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// The intercept, the contrasts of the blocks and then the other columns of the model.
+/// The intercept, the block contrasts, then the other columns of the model.
 struct NamedColumns {
   std::vector<std::string> names;
   Eigen::MatrixXd x;
@@ -61,7 +61,7 @@ std::string combination(const std::vector<std::pair<std::string, double>>& share
   return text.empty() ? "0" : text;
 }
 
-/// Each column that depends on those before it, written as a combination of them.
+/// Each column that is linearly dependent on earlier ones, written as a combination of them.
 std::vector<std::string> dependencies(const NamedColumns& columns) {
   constexpr double kNothing = 1e-10, kRounding = 1e-8;
   std::vector<std::string> found;
@@ -91,7 +91,7 @@ bool in_model(const doe::Model& model, std::size_t f) {
                      [f](const doe::Term& term) { return term.powers[f] > 0; });
 }
 
-/// Factors that no run varies and levels that no run has, each with what to do.
+/// Factors that never vary and levels without runs, each with a remedy.
 std::vector<std::string> missing_variation(const LeastSquaresProblem& problem) {
   std::vector<std::string> missing;
   for (std::size_t f = 0; f < problem.model.factors().size(); ++f) {
@@ -115,7 +115,7 @@ std::vector<std::string> missing_variation(const LeastSquaresProblem& problem) {
   return missing;
 }
 
-/// The first few.
+/// The first few aliases as text, with the number omitted.
 std::string listed(const std::vector<std::string>& aliases) {
   constexpr std::size_t kReadable = 8;
   const std::size_t shown = std::min(kReadable, aliases.size());

@@ -18,7 +18,7 @@ AnovaRow tested(std::string source, int df, double sum_of_squares, double error_
   return row;
 }
 
-/// The runs of each point, apart by block.
+/// The runs at each point, separately by block.
 std::map<std::vector<double>, std::vector<int>> replicates(const Fit& fit) {
   std::map<std::vector<double>, std::vector<int>> groups;
   for (int i = 0; i < fit.n; ++i) {

@@ -1,4 +1,4 @@
-// Blocks as columns of a fit.
+// Blocks as contrast columns of a fit.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,16 +7,16 @@
 
 namespace doetune::surfaces {
 
-/// How many blocks the runs lie in; 1 where no block numbers are given.
+/// The number of blocks; 1 if no block numbers are given.
 int block_count(const std::vector<int>& blocks);
 
 /// The n x (blocks - 1) sum-to-zero contrasts: 1 in the block, -1 in the first one.
 Eigen::MatrixXd block_contrasts(const std::vector<int>& blocks, Eigen::Index n);
 
-/// Responses, or a column, less the mean of their block.
+/// Responses, or a column, minus the mean of their block.
 Eigen::VectorXd about_block_means(const std::vector<int>& blocks, const Eigen::VectorXd& z);
 
-/// One a contrast: "block[2]".
+/// One per contrast: "block[2]".
 std::vector<std::string> block_names(const std::vector<int>& blocks);
 
 }  // namespace doetune::surfaces

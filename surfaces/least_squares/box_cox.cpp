@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kReach = 5;
 
-/// l(lambda) with the columns' decomposition made once.
+/// l(lambda), with the decomposition of the columns computed once.
 class Profile {
  public:
   Profile(const Eigen::MatrixXd& columns, const Eigen::VectorXd& y, Eigen::VectorXd roots)
@@ -41,7 +41,7 @@ class Profile {
   Eigen::ArrayXd log_ratio_;
 };
 
-/// Where l falls to `level` between `inside` and the end of the reach; that end where it does not.
+/// Where l falls to `level` between `inside` and `outside`; `outside` if it does not.
 double end_of_interval(const Profile& profile, double inside, double outside, double level) {
   const auto above = [&](double lambda) { return profile(lambda) - level; };
   if (above(outside) >= 0) return outside;
@@ -76,7 +76,7 @@ BoxCox box_cox(const doe::Model& model, const Eigen::MatrixXd& coded, const Eige
   FitOptions plain = options;
   plain.loss = Loss::kSquares;
   plain.whole_plots.clear();
-  plain.transform = Transform::kLog;  // checks that y is positive
+  plain.transform = Transform::kLog;  // checks that y > 0
   const Fit fit = fit_least_squares(model, coded, y, plain);
   if (!fit.sigma || *fit.sigma == 0) {
     throw FitError("a power cannot be estimated: the model fits the responses exactly");

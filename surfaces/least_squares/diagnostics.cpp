@@ -1,4 +1,4 @@
-// What a fit says about itself as a whole, about its runs and about each coefficient.
+// Summary statistics of a fit, diagnostics of its runs and tables of coefficients.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -9,7 +9,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// A run that the fit goes through whatever its response is.
+/// The fit passes through a run of this leverage whatever its response.
 constexpr double kFullLeverage = 1 - 1e-10;
 
 void add_aicc(Fit& fit, double rss) {
@@ -66,7 +66,7 @@ double without_rounding(double sum_of_squares, const Eigen::VectorXd& z) {
 void add_diagnostics(Fit& fit, const SumsOfSquares& sums, const Eigen::VectorXd& z) {
   const Eigen::VectorXd roots =
       fit.weights.size() > 0 ? fit.weights.cwiseSqrt().eval() : Eigen::VectorXd::Ones(fit.n);
-  // What the model is to explain: blocks explain nothing that a setting could change.
+  // The variation to explain: without the blocks, which no setting can change.
   const double varying = sums.model + sums.residual;
   fit.r2 = varying > 0 ? sums.model / varying : 0;
   if (sums.total == 0) {

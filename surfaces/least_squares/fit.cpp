@@ -46,7 +46,7 @@ void check_options(const FitOptions& options, const Eigen::MatrixXd& coded) {
   }
 }
 
-/// The weights of the runs, less the more their errors vary; empty: all 1.
+/// The weights of the runs divided by their modelled variance; empty: all 1.
 Eigen::VectorXd weights_of(const FitOptions& options, const Eigen::MatrixXd& coded) {
   Eigen::VectorXd weights = options.weights;
   if (!options.variance) return weights;
@@ -57,7 +57,7 @@ Eigen::VectorXd weights_of(const FitOptions& options, const Eigen::MatrixXd& cod
   return weights;
 }
 
-/// b with the runs counting by what the loss leaves of them; its errors from all of them.
+/// b with the runs weighted by the robust loss; its standard errors use all runs.
 Solution robust_solution(const LeastSquaresProblem& problem, const Eigen::VectorXd& z,
                          const Solution& solution, const Eigen::VectorXd& weights, Fit& fit) {
   const Eigen::VectorXd roots = weights.cwiseSqrt();
@@ -90,7 +90,7 @@ void take(const Solution& solution, Fit& fit) {
   fit.leverage = solution.leverage;
 }
 
-/// Squares of squares of the responses must be numbers.
+/// The fourth powers of the responses must be representable.
 void check_size(const Eigen::VectorXd& z) {
   constexpr double kLargest = 1e75, kSmallest = 1e-75;
   const double size = z.size() > 0 ? z.cwiseAbs().maxCoeff() : 0;

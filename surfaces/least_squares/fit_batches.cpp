@@ -1,4 +1,4 @@
-// A fit at many points at once, and as a quadratic.
+// Batch evaluation of a fit, and its representation as a quadratic form.
 #include <cmath>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// The factors of a term's numeric part, a square twice.
+/// The factors of a term's numeric part; a squared factor is listed twice.
 std::vector<Eigen::Index> numeric_factors(const doe::Model& model, const doe::Term& term) {
   std::vector<Eigen::Index> factors;
   for (std::size_t f = 0; f < term.powers.size(); ++f) {
@@ -18,8 +18,8 @@ std::vector<Eigen::Index> numeric_factors(const doe::Model& model, const doe::Te
   return factors;
 }
 
-/// A coefficient with the rounding of the responses taken for none: from exact data a coefficient
-/// that is 0 comes out at some 1e-17, and would put the stationary point far out.
+/// A coefficient, or 0 if it is within the rounding of the responses: for exact data a zero
+/// coefficient is estimated as about 1e-17, which would put the stationary point far away.
 double beyond_rounding(const Fit& fit, int column) {
   constexpr double kRounding = 100 * std::numeric_limits<double>::epsilon();
   const double size = std::hypot(fit.fitted.norm(), fit.residuals.norm());
@@ -44,7 +44,7 @@ std::vector<Prediction> Fit::predictions(const Eigen::MatrixXd& points) const {
   const Eigen::MatrixXd x = model.matrix(points);
   const Eigen::VectorXd means = x * beta;
   const Eigen::MatrixXd product = x * unscaled_covariance;
-  // By columns, as they lie in memory.
+  // By columns, for contiguous memory access.
   Eigen::VectorXd factors = Eigen::VectorXd::Zero(points.rows());
   for (Eigen::Index c = 0; c < x.cols(); ++c) factors += product.col(c).cwiseProduct(x.col(c));
   const double s = sigma.value_or(0);
@@ -64,7 +64,7 @@ std::optional<QuadraticForm> Fit::quadratic(
     const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
   const auto k = static_cast<Eigen::Index>(model.factors().size());
   QuadraticForm q{0, Eigen::VectorXd::Zero(k), Eigen::MatrixXd::Zero(k, k)};
-  // With its numeric factors at 1 a column is what its contrasts are at these levels.
+  // With the numeric factors at 1, a column equals its contrasts at these levels.
   Eigen::VectorXd ones = coded_point;
   for (Eigen::Index f = 0; f < k; ++f) {
     if (!model.factors()[static_cast<std::size_t>(f)].is_categorical()) ones[f] = 1;

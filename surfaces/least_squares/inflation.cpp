@@ -5,8 +5,8 @@
 
 namespace doetune::surfaces {
 
-// With S the weighted cross-products of all columns but "1" about their means, GVIF of the columns
-// T is |R_TT| |R_others| / |R| of their correlations R, which is |S_TT| |(S^-1)_TT|.
+// With S the weighted cross-products of all columns except "1" about their means and R their
+// correlations, the GVIF of columns T is |R_TT| |R_others| / |R| = |S_TT| |(S^-1)_TT|.
 std::vector<std::optional<double>> variance_inflation(const LeastSquaresProblem& problem,
                                                       const Eigen::MatrixXd& covariance) {
   const doe::Model& model = problem.model;

@@ -8,7 +8,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// L with LL' = a symmetric matrix that is positive semidefinite but for rounding.
+/// L with LL' = a, for a symmetric and positive semidefinite up to rounding.
 Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& a) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(a);
   return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
@@ -18,7 +18,7 @@ double sum_of_products(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return (a.array() * b.array()).sum();
 }
 
-/// The degrees of freedom and the scale of F, from the sums A1 and A2 of the source.
+/// The degrees of freedom and the scale of F, from the sums A1 and A2 of the paper.
 struct Denominator {
   double df = 0;
   double scale = 1;

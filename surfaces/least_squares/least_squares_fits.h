@@ -1,4 +1,4 @@
-// Fits of one model to several responses.
+// Fits of one model to several responses of the same runs.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,15 +11,15 @@
 
 namespace doetune::surfaces {
 
-/// What they share is worked out once: all that depends on the runs alone.
+/// Computes once everything that depends on the runs alone.
 class LeastSquaresFits {
  public:
-  /// Arguments as of fit_least_squares, the transform aside. Throws FitError for options that do
-  /// not go with the runs.
+  /// Arguments as for fit_least_squares, except the transform. Throws FitError for options that do
+  /// not match the runs.
   LeastSquaresFits(const doe::Model& model, const Eigen::MatrixXd& coded,
                    const FitOptions& options = {});
 
-  /// What fit_least_squares gives, or throws; may be called by several threads at a time.
+  /// Returns or throws what fit_least_squares does; thread-safe.
   Fit fit(const Eigen::VectorXd& y, Transform transform) const;
 
  private:

@@ -1,7 +1,7 @@
-// A coded polynomial written out in natural units.
+// Expansion of a coded polynomial in natural units.
 //
 // With u = x, log2(x) or log10(x) a coded factor is c = u m + a, so every coded term is a product
-// of powers (u m + a)^k. The sums cancel, so they are collected in the precision of the solution.
+// of powers (u m + a)^k. The sums suffer cancellation, so they use the precision of the solution.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace doetune::surfaces {
 
-/// s(x) of the factor's scale.
+/// The value s(x) on the factor's scale.
 template <typename Real>
 Real on_scale(const doe::Factor& factor, double x) {
   using std::log10, std::log2;
@@ -35,16 +35,16 @@ Real on_scale(const doe::Factor& factor, double x) {
 /// of each categorical factor (-1: none), which keeps its coded form, "precision[fp32]".
 using Monomial = std::pair<std::vector<int>, std::vector<int>>;
 
-/// How much of each coded column's coefficient a natural one has: (column, share) pairs.
+/// A natural coefficient as a linear combination of coded ones: (column, factor) pairs.
 template <typename Real>
 using Shares = std::vector<std::pair<int, Real>>;
 
 std::string monomial_name(const Monomial& monomial, const std::vector<doe::Factor>& factors);
 
-/// The monomial of a model column's highest powers.
+/// The monomial of highest degree of a model column.
 Monomial leading_monomial(const doe::Model& model, int column);
 
-/// Of one coded column: its monomials with their shares.
+/// Expands one coded column into monomials with their factors.
 template <typename Real>
 std::map<Monomial, Real> expanded(const doe::Model& model, int column) {
   const std::vector<doe::Factor>& factors = model.factors();
@@ -70,8 +70,8 @@ std::map<Monomial, Real> expanded(const doe::Model& model, int column) {
   return polynomial;
 }
 
-/// Every natural coefficient as shares of the coded ones, in the model's own order of terms, then
-/// what the expansion added.
+/// Every natural coefficient as a linear combination of the coded ones: first in the model's own
+/// order of terms, then the terms added by the expansion.
 template <typename Real>
 std::vector<std::pair<std::string, Shares<Real>>> natural_terms(const doe::Model& model) {
   std::map<Monomial, Shares<Real>> all;

@@ -9,10 +9,10 @@
 namespace doetune::surfaces {
 namespace {
 
-/// The tuning constants of 95 % efficiency at normal errors.
+/// Tuning constants for 95 % efficiency at normal errors.
 constexpr double kHuber = 1.345, kTukey = 4.685;
 
-/// z - q t of one run.
+/// The residual z - q t of one run.
 class RunResidual final : public ceres::CostFunction {
  public:
   RunResidual(Eigen::RowVectorXd q, double z) : q_(std::move(q)), z_(z) {
@@ -39,7 +39,7 @@ std::unique_ptr<ceres::LossFunction> loss_of(Loss loss, double scale) {
   return std::make_unique<ceres::TukeyLoss>(kTukey * scale);
 }
 
-/// Moves t to where sum rho((z - q t) / scale) is least.
+/// Minimises sum rho((z - q t) / scale) over t.
 void minimise(const Eigen::MatrixXd& q, const Eigen::VectorXd& z, Loss loss, double scale,
               Eigen::VectorXd& t) {
   ceres::Problem::Options ownership;
@@ -72,11 +72,11 @@ double median_scale(const Eigen::VectorXd& residuals) {
   return median / 0.6745;
 }
 
-/// t and the scale of its residuals in turn, until the scale stays.
+/// Alternates between t and the scale of its residuals until the scale converges.
 double alternate(const Eigen::MatrixXd& q, const Eigen::VectorXd& z, Loss loss,
                  Eigen::VectorXd& t) {
-  // The median jumps where residuals change places, so that the turns may come to circle: then the
-  // scale moves half the way, and settles to fewer digits.
+  // The median jumps when residuals change order, so the iteration may cycle: then the scale moves
+  // only half the way, and converges to fewer digits.
   constexpr int kTurns = 500, kFreeTurns = 50;
   constexpr double kStays = 1e-10, kSettles = 1e-4, kNothing = 1e-12;
   double scale = median_scale(z - q * t);

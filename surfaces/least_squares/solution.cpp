@@ -25,7 +25,7 @@ using RowVector = Eigen::Matrix<Real, 1, Eigen::Dynamic>;
 constexpr const char* kParts[] = {"first order", "two-way interactions", "pure quadratic",
                                   "third order and above"};
 
-/// The part of the analysis a term belongs to, in the order they are fitted; -1 for the intercept.
+/// The part of the analysis of variance that a term belongs to, in fitting order; -1: intercept.
 int part_of(const doe::Term& term) {
   const int order = term.order();
   if (order == 0) return -1;
@@ -42,10 +42,10 @@ std::vector<int> columns_of_part(const doe::Model& model, int part) {
   return columns;
 }
 
-/// The order in which columns are fitted, and which part owns them.
+/// The order in which columns are fitted, and the parts they belong to.
 struct Order {
   std::vector<int> columns;
-  bool intercept = false;  ///< the first of them
+  bool intercept = false;  ///< whether the first column is the intercept
   std::vector<ModelPart> parts;
 };
 
@@ -78,7 +78,7 @@ Matrix<Real> coded_points(const LeastSquaresProblem& problem) {
   return coded;
 }
 
-/// The columns in the order of fitting.
+/// The decomposed columns, in fitting order.
 template <typename Real>
 struct Decomposition {
   Decomposition(const LeastSquaresProblem& problem, const Order& order)
@@ -96,8 +96,8 @@ struct Decomposition {
     qr.compute(roots.asDiagonal() * x);
   }
 
-  /// The ratio of the largest pivot of the columns to the smallest, all columns brought to length 1
-  /// before their means came off, so that a column that does not vary has none.
+  /// The ratio of the largest to the smallest pivot of the columns, scaled to length 1 before
+  /// centring so that a constant column has pivot 0.
   double condition() const {
     Matrix<double> r = upper().template cast<double>();
     for (Eigen::Index c = 0; c < r.cols(); ++c) {
@@ -180,7 +180,7 @@ class Solver final : public LeastSquaresSolver {
   const Eigen::MatrixXd& covariance() const override { return of_runs_.covariance; }
 
  private:
-  /// Rows from the order of fitting to that of the model.
+  /// Reorders rows from fitting order to the order of the model.
   Matrix<Real> in_place(const Matrix<Real>& rows) const {
     Matrix<Real> result(rows.rows(), rows.cols());
     for (Eigen::Index j = 0; j < rows.rows(); ++j) {
@@ -212,7 +212,7 @@ class Solver final : public LeastSquaresSolver {
   Decomposition<Real> columns_;
   Matrix<Real> r_;
   std::vector<std::pair<std::string, Shares<Real>>> natural_;
-  Solution of_runs_;  ///< what is the same for all responses
+  Solution of_runs_;  ///< the parts that do not depend on the response
 };
 
 template <typename Real>
@@ -237,7 +237,7 @@ std::vector<ModelPart> model_parts(const doe::Model& model, const std::vector<in
 
 std::unique_ptr<const LeastSquaresSolver> least_squares_solver(const LeastSquaresProblem& problem) {
   constexpr double kSingular = 1e12, kSmall = 20'000;
-  constexpr double kLarge = 1'000'000;  // where extended precision takes seconds
+  constexpr double kLarge = 1'000'000;  // above which extended precision takes seconds
   const Order order = order_of(problem);
   const Eigen::Index n = problem.coded.rows();
   if (n < static_cast<Eigen::Index>(order.columns.size())) return nullptr;

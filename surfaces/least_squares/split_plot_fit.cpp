@@ -1,4 +1,4 @@
-// A fit of runs in whole plots, made of the ordinary fit of the same runs.
+// The fit of runs in whole plots, derived from the ordinary fit of the same runs.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -12,7 +12,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// Both variances need freedom of their own: between whole plots and within them.
+/// Both variances need degrees of freedom: between whole plots and within them.
 void check_freedom(const Eigen::MatrixXd& x, const WholePlots& plots) {
   Eigen::MatrixXd with_plots(x.rows(), x.cols() + plots.count());
   with_plots << x, plots.membership();
@@ -38,7 +38,7 @@ double ratio_of(const WholePlots& plots, const Eigen::MatrixXd& x, const Eigen::
       "model");
 }
 
-/// By the full likelihood: a restricted one says nothing about models of different terms.
+/// By the full likelihood: restricted likelihoods are not comparable between models.
 std::optional<double> aicc_of(const WholePlots& plots, const Eigen::MatrixXd& x,
                               const Eigen::VectorXd& z) {
   const auto n = static_cast<double>(x.rows());
@@ -49,7 +49,7 @@ std::optional<double> aicc_of(const WholePlots& plots, const Eigen::MatrixXd& x,
   return plots.deviance(x, z, d, Likelihood::kFull).value + 2 * k + 2 * k * (k + 1) / (n - k - 1);
 }
 
-/// What no one error describes.
+/// Clears the statistics that assume a single error.
 void clear(Fit& fit) {
   fit.adjusted_r2 = fit.press = fit.predicted_r2 = fit.aicc = fit.adequate_precision = std::nullopt;
   fit.anova.clear();
@@ -57,7 +57,7 @@ void clear(Fit& fit) {
   fit.lack_of_fit_problem = "not tested with whole plots";
 }
 
-/// The sequential tests of the model's parts. With X = QR a part is what its rows of R b are.
+/// Sequential tests of the model's parts. With X = QR a part corresponds to its rows of R b.
 std::vector<PartTest> part_tests(const Fit& fit, const Eigen::MatrixXd& x, const Eigen::VectorXd& b,
                                  const KenwardRoger& errors) {
   const std::vector<ModelPart> parts = model_parts(fit.model, fit.blocks);
@@ -142,8 +142,8 @@ SplitPlot split_plot_of(const WholePlots& plots, const KenwardRoger& errors, dou
   return plot;
 }
 
-/// What looks at single runs: their share in their own fitted value, and residuals over their own
-/// standard deviation. `root` is as covariance = root root'.
+/// Run diagnostics: leverages, and residuals divided by their own standard deviation. covariance =
+/// root root'.
 void set_diagnostics(Fit& fit, const Eigen::MatrixXd& x, const Eigen::MatrixXd& root,
                      const Eigen::MatrixXd& weights) {
   fit.leverage = (x.array() * weights.transpose().array()).rowwise().sum();

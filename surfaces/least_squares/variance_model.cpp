@@ -22,7 +22,7 @@ Eigen::MatrixXd points_of(const std::vector<GroupVariance>& groups) {
   return coded;
 }
 
-/// The columns of a model, and those of `besides`.
+/// The columns of a model, followed by those of `besides`.
 Eigen::MatrixXd columns(const doe::Model& model, const Eigen::MatrixXd& coded,
                         const Eigen::MatrixXd& besides) {
   const Eigen::MatrixXd own = model.matrix(coded);
@@ -31,7 +31,7 @@ Eigen::MatrixXd columns(const doe::Model& model, const Eigen::MatrixXd& coded,
   return all;
 }
 
-/// 1 and the factors that the groups vary, as far as their number determines them.
+/// The intercept and the factors that vary between groups, as many as the groups determine.
 doe::Model log_linear(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                       const Eigen::MatrixXd& besides) {
   std::vector<doe::Term> terms{{std::vector<int>(factors.size(), 0)}};
@@ -72,7 +72,7 @@ class Regression {
     return -(half_df_.array() * (eta + variances.array() * (-eta).exp())).sum();
   }
 
-  /// Fisher scoring from the pooled variance, halving a step that does not help.
+  /// Fisher scoring from the pooled variance, halving steps that do not improve.
   Eigen::VectorXd estimate(const Eigen::VectorXd& variances) const {
     Eigen::VectorXd g = Eigen::VectorXd::Zero(x_.cols());
     g[0] = std::log(half_df_.dot(variances) / half_df_.sum());
@@ -94,7 +94,7 @@ class Regression {
     return g;
   }
 
-  /// 2 (l1 - l0) against a constant variance.
+  /// The statistic 2 (l1 - l0) against a constant variance.
   double likelihood_ratio(const Eigen::VectorXd& variances) const {
     Eigen::VectorXd constant = Eigen::VectorXd::Zero(x_.cols());
     constant[0] = std::log(half_df_.dot(variances) / half_df_.sum());
@@ -129,7 +129,7 @@ void add_bartlett(const Eigen::VectorXd& variances, const Eigen::VectorXd& df,
   const double pooled = df.dot(variances) / df.sum();
   const double statistic = -df.dot((variances.array() / pooled).log().matrix());
   const double correction = 1 + (df.cwiseInverse().sum() - 1 / df.sum()) / (3 * (groups - 1));
-  test.bartlett = std::max(0.0, statistic / correction);  // of equal variances 0, but for rounding
+  test.bartlett = std::max(0.0, statistic / correction);  // 0 for equal variances, up to rounding
   test.bartlett_p = boost::math::cdf(
       boost::math::complement(boost::math::chi_squared(groups - 1), *test.bartlett));
 }
@@ -164,7 +164,7 @@ double VarianceModel::variance(const Eigen::Ref<const Eigen::VectorXd>& coded) c
 VarianceModel fit_variance_model(const std::vector<doe::Factor>& factors,
                                  const std::vector<GroupVariance>& groups,
                                  const std::vector<GroupVariance>& repeats) {
-  // Without a variance above 0 they have no level, and none is told from that of the other kind.
+  // Without a positive variance they have no level, and there is no second level to separate.
   std::vector<GroupVariance> all = any_varies(groups) ? groups : std::vector<GroupVariance>{};
   const auto runs = static_cast<Eigen::Index>(all.size());
   if (any_varies(repeats)) all.insert(all.end(), repeats.begin(), repeats.end());

@@ -79,7 +79,7 @@ WholePlots::Deviance WholePlots::deviance(const Eigen::MatrixXd& x, const Eigen:
 
 double WholePlots::likeliest_ratio(const Eigen::MatrixXd& x, const Eigen::VectorXd& z,
                                    Likelihood likelihood) const {
-  // The deviance may have several minima: all are looked at that lie between steps of this scan.
+  // The deviance may have several minima: all that this scan brackets are considered.
   constexpr double kFirst = 1e-4, kLast = 1e8, kStep = 10;
   const auto slope = [&](double d) { return deviance(x, z, d, likelihood).slope; };
   double best = std::numeric_limits<double>::infinity();

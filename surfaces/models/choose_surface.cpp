@@ -15,14 +15,14 @@ constexpr const char* kGaussianProcess = "Gaussian process";
 constexpr double kSignificant = 0.05;
 constexpr std::size_t kMaxPoints = 1000;
 
-/// The candidates so far, with the squared leave-one-out residuals of each that has them.
+/// The candidates so far, with the squared leave-one-out residuals of those that have them.
 class Comparison {
  public:
   Comparison(const Eigen::VectorXd& y, Transform transform)
       : z_(transformed_responses(y, transform)),
         total_(without_rounding((z_.array() - z_.mean()).square().sum(), z_)) {}
 
-  /// A candidate with its leave-one-out residuals; without them, none exist.
+  /// Adds a candidate with its leave-one-out residuals; empty if they do not exist.
   void add(SurfaceCandidate candidate, const std::optional<Eigen::VectorXd>& residuals) {
     Eigen::VectorXd losses;
     if (!residuals) {
@@ -45,7 +45,8 @@ class Comparison {
     losses_.emplace_back();
   }
 
-  /// Whether one predicts no worse than another, by one standard error of the differences.
+  /// Whether one predicts no worse than the other by more than one standard error of the
+  /// differences.
   bool is_as_good(std::size_t one, std::size_t other) const {
     const Eigen::ArrayXd differences = losses_[one] - losses_[other];
     const auto n = static_cast<double>(differences.size());
@@ -89,7 +90,7 @@ void compare_polynomial(Comparison& comparison, const std::string& name, const d
   }
 }
 
-/// Why no Gaussian process is fitted; empty where one is.
+/// The reason why no Gaussian process is fitted; empty if one is.
 std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
                                      const Eigen::MatrixXd& coded, const FitOptions& options) {
   const std::size_t least = 5 * (factors.size() + 1);
@@ -123,7 +124,7 @@ void compare_gaussian_process(Comparison& comparison, const std::vector<doe::Fac
   }
 }
 
-/// The least simple polynomial that was compared.
+/// The most complex polynomial that was compared.
 const SurfaceCandidate* largest_polynomial(const std::vector<SurfaceCandidate>& candidates) {
   const SurfaceCandidate* largest = nullptr;
   for (const SurfaceCandidate& candidate : candidates) {
@@ -133,7 +134,7 @@ const SurfaceCandidate* largest_polynomial(const std::vector<SurfaceCandidate>& 
   return largest;
 }
 
-/// Whether the polynomials give reason to look beyond them.
+/// Whether there is no reason to consider more than polynomials.
 bool polynomials_suffice(const SurfaceCandidate* largest) {
   return largest != nullptr && largest->lack_of_fit_p.value_or(0) >= kSignificant;
 }
@@ -150,7 +151,7 @@ std::optional<std::size_t> lowest_rms(const std::vector<SurfaceCandidate>& candi
   return best;
 }
 
-/// The first that could be fitted, where none can be compared.
+/// Chooses the first fitted candidate, if none can be compared.
 SurfaceChoice uncompared(std::vector<SurfaceCandidate> candidates) {
   std::string problems;
   for (std::size_t i = 0; i < candidates.size(); ++i) {

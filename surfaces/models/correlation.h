@@ -1,4 +1,4 @@
-// How alike a Gaussian process takes the responses at two points to be.
+// Correlation function of a Gaussian process.
 #pragma once
 
 #include <Eigen/Core>
@@ -13,19 +13,19 @@ namespace doetune::surfaces {
 ///   r(x, x') = (1 + s + s^2 / 3) exp(-s) prod_c rho_c^[x_c != x'_c],
 ///   s^2 = 5 sum_k ((x_k - x'_k) / l_k)^2
 ///
-/// k over the numeric factors: the Matern correlation of smoothness 5/2 with a length scale l_k a
-/// factor. c over the categorical ones: any two levels are alike to rho_c in (0, 1), the
+/// with k over the numeric factors: Matern correlation of smoothness 5/2 with a length scale l_k
+/// per factor; c over the categorical ones: any two levels have correlation rho_c in (0, 1), the
 /// exchangeable correlation, positive definite for any number of levels.
 /// Sources: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, eq. 4.17; Qian,
 /// Wu & Wu (2008), Technometrics 50, 383.
 ///
-/// Parameters are one a factor, unbounded: ln l_k, and ln(-ln rho_c).
+/// One unbounded parameter per factor: ln l_k, or ln(-ln rho_c).
 class Correlation {
  public:
   Correlation() = default;
   Correlation(const std::vector<doe::Factor>& factors, const Eigen::VectorXd& log_parameters);
 
-  /// r(points[i], point); `points` is m x k, a point a row.
+  /// r(points[i], point); `points` is m x k, one point per row.
   Eigen::ArrayXd with(const Eigen::MatrixXd& points,
                       const Eigen::Ref<const Eigen::VectorXd>& point) const;
 
@@ -38,7 +38,7 @@ class Correlation {
                            const Eigen::MatrixXd& weights) const;
 
  private:
-  /// s of all points with one.
+  /// The distances s of all points to one point.
   Eigen::ArrayXd scaled_distances(const Eigen::MatrixXd& points,
                                   const Eigen::Ref<const Eigen::VectorXd>& point) const;
 

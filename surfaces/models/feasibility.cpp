@@ -19,7 +19,7 @@ double logistic(double eta) { return 1 / (1 + std::exp(-eta)); }
 /// ln(1 + exp(eta)) without overflow.
 double softplus(double eta) { return std::max(eta, 0.0) + std::log1p(std::exp(-std::abs(eta))); }
 
-/// The penalised likelihood at some coefficients, and a step of Fisher scoring from there.
+/// The penalised likelihood at given coefficients, and a Fisher scoring step from there.
 struct Firth {
   double penalised_log_likelihood = 0;
   Eigen::MatrixXd covariance;  ///< (X'WX)^-1
@@ -44,8 +44,8 @@ struct Firth {
   }
 };
 
-/// Steps no longer than 5 in any coefficient, halved while the likelihood falls by more than its
-/// rounding.
+/// Fisher scoring with steps of at most 5 in any coefficient, halved while the likelihood decreases
+/// by more than rounding.
 Eigen::VectorXd scored(const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
   constexpr double kSmallest = 1e-11;
   Eigen::VectorXd beta = Eigen::VectorXd::Zero(x.cols());
@@ -70,7 +70,7 @@ bool determines(const doe::Model& model, const Eigen::MatrixXd& coded) {
   return coded.rows() >= model.column_count() && doe::evaluate(model, coded).aliases.empty();
 }
 
-/// The linear model of the factors that the runs determine; the others are named.
+/// The linear model of the factors that the runs determine; the others are added to `undetermined`.
 doe::Model linear_model(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                         std::vector<std::string>& undetermined) {
   std::vector<std::string> terms{"1"};

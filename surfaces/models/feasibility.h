@@ -1,4 +1,4 @@
-// Where settings can run at all: the probability that a run completes.
+// Feasibility of settings: the probability that a run completes.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,39 +15,39 @@ namespace doetune::surfaces {
 /// `model`.
 ///
 /// b maximises Firth's penalised likelihood ln L(b) + ln |X'WX| / 2, W = diag(pi (1 - pi)): finite
-/// even where the completed and the infeasible runs can be separated, and nearly unbiased. Of p
-/// and b, (X'WX)^-1 is the covariance. Sources: Firth (1993), Biometrika 80, 27; Heinze & Schemper
-/// (2002), Statistics in Medicine 21, 2409.
+/// even if the completed and the infeasible runs are separable, and nearly unbiased. (X'WX)^-1 is
+/// the p x p covariance of b. Sources: Firth (1993), Biometrika 80, 27; Heinze & Schemper (2002),
+/// Statistics in Medicine 21, 2409.
 struct Feasibility {
   doe::Model model;
   int completed = 0, infeasible = 0;      ///< runs
-  std::vector<Coefficient> coefficients;  ///< of eta; t and p are Wald's, normal
+  std::vector<Coefficient> coefficients;  ///< of eta; Wald t and p, normal
   double penalised_log_likelihood = 0;
-  std::string note;  ///< in plain words, what the runs say and what they do not
+  std::string note;  ///< plain-language summary of what the runs show and do not show
 
   Eigen::VectorXd beta;        ///< p
   Eigen::MatrixXd covariance;  ///< p x p
 
   double probability(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const;
 
-  /// Wald's interval of eta carried over to the probability: it stays within [0, 1]. Where runs
-  /// separate, it is wide, and rightly.
+  /// Wald's interval of eta transformed to the probability, so it stays within [0, 1]. For
+  /// separable runs it is wide, as it should be.
   Interval interval(const Eigen::Ref<const Eigen::VectorXd>& coded_point,
                     double level = 0.95) const;
 };
 
 /// Fits a given model by Fisher scoring with step halving.
 ///
-/// coded  n x k points, one row a run     completed  n: whether the run could be run to its end
-/// Throws FitError if there are no runs, or they do not determine the model, naming what is
-/// aliased.
+/// coded  n x k points, one row per run     completed  n: whether the run completed
+/// Throws FitError if there are no runs, or they do not determine the model, naming the aliased
+/// terms.
 Feasibility fit_feasibility(const doe::Model& model, const Eigen::MatrixXd& coded,
                             const std::vector<bool>& completed);
 
-/// With a model by what the runs determine: interactions where X has full rank and there are at
+/// The same with a model chosen from the runs: interactions if X has full rank and there are at
 /// least as many completed and as many infeasible runs as columns; otherwise linear in the factors
-/// that the runs determine. Where all runs are of one kind nothing tells them apart: the model is 1
-/// and the probability (completed + 1/2) / (n + 1) everywhere.
+/// that the runs determine. If all runs have the same outcome, the model is 1 and the probability
+/// (completed + 1/2) / (n + 1) everywhere.
 Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                             const std::vector<bool>& completed);
 

@@ -70,7 +70,7 @@ void check(const GroupedRuns& runs, const Eigen::VectorXd& z) {
   }
 }
 
-/// The reverse of named_parameters.
+/// The inverse of named_parameters.
 Eigen::VectorXd log_parameters(const GaussianProcessParameters& parameters,
                                const std::vector<doe::Factor>& factors) {
   const auto k = static_cast<Eigen::Index>(factors.size());
@@ -106,9 +106,9 @@ GaussianProcessParameters named_parameters(const Eigen::VectorXd& logs,
   return parameters;
 }
 
-/// With V = U R U' + g I of all runs, U the points of the runs and N = U'U: the projection of all
-/// runs is (I - U N^-1 U') / g + U N^-1 P N^-1 U', and a residual is its product with z over its
-/// diagonal.
+/// With V = U R U' + g I for all runs, U the incidence of runs and points and N = U'U: the
+/// projection for all runs is (I - U N^-1 U') / g + U N^-1 P N^-1 U', and a residual is its product
+/// with z over its diagonal.
 void leave_one_out(GaussianProcess& fit, const GroupedRuns& runs, const Kriging& kriging,
                    const Eigen::VectorXd& z) {
   const Eigen::VectorXd diagonal = projection(kriging).diagonal();
@@ -194,7 +194,7 @@ MeanErrors GaussianProcess::mean_errors(const Eigen::MatrixXd& coded_points) con
   const Eigen::MatrixXd r = correlation.matrix(points, coded_points);  // m x p
   const Eigen::MatrixXd gap =
       model.matrix(coded_points).transpose() - whitened_mean.transpose() * root.matrixL().solve(r);
-  // A mean is w' responses, and unbiased: w' F = f'.
+  // A mean is w' responses, unbiased: w' F = f'.
   const Eigen::MatrixXd w =
       root.matrixU().solve(root.matrixL().solve(r) + whitened_mean * mean_root.solve(gap));
   MeanErrors errors;

@@ -1,4 +1,4 @@
-// The algebra of a Gaussian process whose parameters are given; for gaussian_process.cpp only.
+// Kriging algebra for given covariance parameters; internal to gaussian_process.cpp.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -10,16 +10,16 @@
 
 namespace doetune::surfaces {
 
-/// Runs with those at the same point taken together. They enter the likelihood through the mean of
-/// the point and the scatter about it (Binois, Gramacy & Ludkovski, 2018, eq. 4 to 7).
+/// Runs grouped by point. They enter the likelihood through the mean of the point and the scatter
+/// about it (Binois, Gramacy & Ludkovski, 2018, eq. 4 to 7).
 struct GroupedRuns {
   std::vector<doe::Factor> factors;
   int n = 0;
   std::vector<int> point_of_run;
-  Eigen::MatrixXd points;      ///< m x k, coded, in the order of their first run
+  Eigen::MatrixXd points;      ///< m x k, coded, ordered by first run
   Eigen::VectorXi runs_at;     ///< m
   Eigen::MatrixXd mean_terms;  ///< F, m x q
-  Eigen::VectorXd responses;   ///< m: averages of the transformed responses
+  Eigen::VectorXd responses;   ///< m: means of the transformed responses
   double pure_error = 0;       ///< sum of squares about them
 
   int points_count() const { return static_cast<int>(points.rows()); }
@@ -35,20 +35,20 @@ struct Kriging {
   Eigen::LLT<Eigen::MatrixXd> mean_root;  ///< of F' C^-1 F
   Eigen::VectorXd beta;                   ///< generalised least squares
   Eigen::VectorXd weights;                ///< C^-1 (responses - F beta)
-  double variance = 0;                    ///< of the process, at the maximum of the likelihood
+  double variance = 0;                    ///< process variance at the maximum of the likelihood
   double log_likelihood = 0;              ///< restricted
 };
 
-/// The last parameter is ln(g - 1e-9), the others are Correlation's. The floor keeps C positive
-/// definite. Empty where C or F' C^-1 F is not.
+/// The last parameter is ln(g - 1e-9), the others are those of Correlation. The floor keeps C
+/// positive definite. Empty if C or F' C^-1 F is not positive definite.
 std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
                                      const Eigen::VectorXd& log_parameters);
 
 /// P = C^-1 - C^-1 F (F' C^-1 F)^-1 F' C^-1, so that weights = P responses.
 Eigen::MatrixXd projection(const Kriging& kriging);
 
-/// Of the logarithm of the restricted likelihood with respect to the parameters. In the square of
-/// the number of points once P is there: all derivatives are traces with one matrix.
+/// Gradient of the logarithm of the restricted likelihood with respect to the parameters. Quadratic
+/// in the number of points once P is known: all derivatives are traces with one matrix.
 Eigen::VectorXd likelihood_gradient(const GroupedRuns& runs, const Kriging& kriging,
                                     const Eigen::VectorXd& log_parameters);
 

@@ -16,7 +16,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// Independent normal distributions of the logarithms of the parameters.
+/// Independent normal priors of the transformed parameters.
 struct Prior {
   Eigen::VectorXd centre, deviation;
 
@@ -58,20 +58,20 @@ class Objective final : public ceres::FirstOrderFunction {
     return true;
   }
 
-  /// Infinite where there is none.
+  /// Infinite if the objective cannot be evaluated.
   double value(const Eigen::VectorXd& p) const {
     double cost = 0;
     return Evaluate(p.data(), &cost, nullptr) ? cost : std::numeric_limits<double>::infinity();
   }
 
  private:
-  static constexpr double kFarthest = 50;  // where exponentials still are finite
+  static constexpr double kFarthest = 50;  // so that exponentials stay finite
 
   const GroupedRuns& runs_;
   const Prior& prior_;
 };
 
-/// For each of a few noise levels the best of some common length scales.
+/// For each of a few noise levels, the best of several common length scales.
 std::vector<Eigen::VectorXd> starts(const GroupedRuns& runs, const Prior& prior,
                                     const Objective& objective, int threads) {
   std::vector<double> noise_ratios{1e-4, 0.1};
@@ -112,7 +112,7 @@ Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, int threads) {
     options.function_tolerance = 1e-7;
     options.gradient_tolerance = 1e-5;
     ceres::GradientProblemSolver::Summary summary;
-    // The problem owns its function.
+    // The problem takes ownership of its function.
     ceres::Solve(options, ceres::GradientProblem(new Objective(runs, prior)), found[i].data(),
                  &summary);
     values[i] = objective.value(found[i]);

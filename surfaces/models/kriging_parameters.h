@@ -1,4 +1,4 @@
-// The parameters of a Gaussian process that its runs make likely; for gaussian_process.cpp only.
+// Estimation of the parameters of a Gaussian process; internal to gaussian_process.cpp.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,8 +7,8 @@
 
 namespace doetune::surfaces {
 
-/// The parameters of solve_kriging that maximise restricted likelihood times prior, both as
-/// fit_gaussian_process states them. Throws FitError where no start can be evaluated.
+/// The parameters of solve_kriging that maximise restricted likelihood times prior, both as defined
+/// at fit_gaussian_process. Throws FitError if no start can be evaluated.
 Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, int threads);
 
 }  // namespace doetune::surfaces

@@ -40,12 +40,12 @@ int level_of(const ParametricFit& fit, const Eigen::Ref<const Eigen::VectorXd>& 
   return fit.by ? static_cast<int>(std::lround(point[*fit.by])) : 0;
 }
 
-/// " of level fp16", where parameters differ by level.
+/// " of level fp16" if parameters differ by level.
 std::string of_level(const ParametricFit& fit, int level) {
   return fit.by ? " of level " + fit.factors[*fit.by].level_names[level] : "";
 }
 
-/// The model in the response's own unit.
+/// The value of the model in the response's own unit.
 double value_of(const ParametricFit& fit, const Eigen::Ref<const Eigen::VectorXd>& point) {
   const double x = fit.factors[fit.factor].to_natural(point[fit.factor]);
   return fit.model.value(x, fit.parameters.col(level_of(fit, point)), nullptr);
@@ -55,7 +55,7 @@ bool at_bound(const ModelParameter& parameter, double value) {
   return value == parameter.low || value == parameter.high;
 }
 
-/// The runs of one level, with their numbers.
+/// The runs of one level, with their indices.
 struct LevelRuns : ParametricRuns {
   std::vector<int> runs = {};
 };
@@ -91,7 +91,7 @@ void check_runs(const ParametricFit& fit, const LevelRuns& level, int number) {
         "at other settings",
         of_level(fit, number), settings, fit.factors[fit.factor].name, p, fit.model.name));
   }
-  const Eigen::VectorXd halves = Eigen::VectorXd::Constant(p, 0.5);  // within every range
+  const Eigen::VectorXd halves = Eigen::VectorXd::Constant(p, 0.5);  // within all parameter ranges
   Eigen::VectorXd gradient;
   for (const double x : level.x) {
     if (std::isfinite(fit.model.value(x, halves, &gradient)) && gradient.allFinite()) continue;
@@ -100,8 +100,8 @@ void check_runs(const ParametricFit& fit, const LevelRuns& level, int number) {
   }
 }
 
-/// (J'J)^-1 J' over the parameters that are not at a bound, 0 for the others.
-/// Throws FitError where J leaves some undetermined.
+/// (J'J)^-1 J' over the parameters that are not at a bound, 0 for the others. Throws FitError if J
+/// is rank-deficient.
 Eigen::MatrixXd weights_of_level(const ParametricFit& fit, const LevelRuns& level, int number) {
   const Eigen::VectorXd theta = fit.parameters.col(number);
   std::vector<int> free;
@@ -180,7 +180,7 @@ void describe_level(ParametricFit& fit, int level) {
   }
 }
 
-/// By a fit to the other runs that starts from the estimates.
+/// Each by a fit to the other runs that starts from the estimates.
 std::optional<Eigen::VectorXd> left_out_residuals(const ParametricFit& fit, const LevelRuns& level,
                                                   int number) {
   const Eigen::Index count = level.x.size();

@@ -13,7 +13,7 @@ namespace {
 
 using doe::SurfaceType, doe::word_of;
 
-/// N parameters as numbers that carry their derivatives.
+/// N parameters as dual numbers, for automatic differentiation.
 template <int N>
 std::array<ceres::Jet<double, N>, N> jets(const Eigen::VectorXd& parameters) {
   std::array<ceres::Jet<double, N>, N> result;
@@ -27,7 +27,7 @@ double taken_apart(const ceres::Jet<double, N>& value, Eigen::VectorXd* gradient
   return value.a;
 }
 
-/// A parametric model from a formula over x and an array of parameters.
+/// A parametric model's value function from a formula in x and an array of parameters.
 template <int N, typename Formula>
 auto of_x(Formula formula) {
   return [formula](double x, const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient) {

@@ -17,7 +17,7 @@ class Residuals final : public ceres::CostFunction {
     mutable_parameter_block_sizes()->push_back(static_cast<int>(runs.model.parameters.size()));
   }
 
-  /// False where a residual does not exist, so that the search steps back.
+  /// False if a residual does not exist, so that the search steps back.
   bool Evaluate(double const* const* parameters, double* residuals,
                 double** jacobians) const override {
     const auto p = static_cast<Eigen::Index>(runs_.model.parameters.size());
@@ -38,13 +38,13 @@ class Residuals final : public ceres::CostFunction {
   const ParametricRuns& runs_;
 };
 
-/// Of the residuals; infinite where one does not exist.
+/// Residual sum of squares; infinite if a residual does not exist.
 double sum_of_squares(const ParametricRuns& runs, const Eigen::VectorXd& parameters) {
   const double sum = (model_values(runs, parameters) - runs.z).squaredNorm();
   return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
 }
 
-/// Of the positive x; 1 where there are none.
+/// Geometric mean of the positive x; 1 if there are none.
 double geometric_mean(const Eigen::VectorXd& x) {
   double sum = 0;
   int count = 0;
@@ -56,13 +56,13 @@ double geometric_mean(const Eigen::VectorXd& x) {
   return count > 0 ? std::exp(sum / count) : 1;
 }
 
-/// The magnitude of a parameter after the first.
+/// The scale of a parameter other than the first.
 double unit_of(const ModelParameter& parameter, const Eigen::VectorXd& x) {
   return std::pow(geometric_mean(x), parameter.x_power);
 }
 
-/// Where least squares in the response's own unit put the first parameter, given the others; so
-/// much nearer to 0 that the transform has values, where it has none there (logit: above 1).
+/// The least-squares value of the first parameter in the response's own unit, given the others;
+/// moved towards 0 until the transform is defined (logit: below 1).
 double first_start(const ParametricRuns& runs, Eigen::VectorXd start) {
   const Eigen::VectorXd y =
       runs.z.unaryExpr([&](double z) { return back_transformed(runs.transform, z); });
@@ -74,8 +74,8 @@ double first_start(const ParametricRuns& runs, Eigen::VectorXd start) {
   return start[0];
 }
 
-/// Every combination of the starts of the parameters after the first, where the transform has
-/// values.
+/// Every combination of the starts of the parameters after the first for which the transform is
+/// defined.
 std::vector<Eigen::VectorXd> starts(const ParametricRuns& runs) {
   const auto p = static_cast<Eigen::Index>(runs.model.parameters.size());
   std::vector<Eigen::VectorXd> all{Eigen::VectorXd::Ones(p)};
@@ -96,8 +96,8 @@ std::vector<Eigen::VectorXd> starts(const ParametricRuns& runs) {
   return all;
 }
 
-/// Parameters on the bounds that they all but lie on, where the residual sum of squares is no
-/// worse for it.
+/// Moves parameters that are almost at a bound onto it, if the residual sum of squares does not
+/// increase.
 Eigen::VectorXd put_on_bounds(const ParametricRuns& runs, Eigen::VectorXd theta) {
   const double allowed = sum_of_squares(runs, theta) * (1 + 1e-10);
   for (Eigen::Index j = 0; j < theta.size(); ++j) {
@@ -118,7 +118,7 @@ double model_on_scale(const ParametricModel& parametric, const Transform& transf
                       const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient) {
   const double y = parametric.value(x, parameters, gradient);
   if (!has_value(transform, y)) return std::numeric_limits<double>::quiet_NaN();
-  // Where the model stands still so does z, however steep the transform is (sqrt at y = 0).
+  // Where the model is constant so is z, however steep the transform is (sqrt at y = 0).
   const bool moves = gradient != nullptr && (gradient->array() != 0).any();
   if (moves) *gradient *= transform_slope(transform, y);
   return transformed(transform, y);
@@ -147,7 +147,7 @@ Eigen::VectorXd improved_parameters(const ParametricRuns& runs, Eigen::VectorXd 
   options.max_num_iterations = 500;
   options.function_tolerance = 1e-16;
   options.parameter_tolerance = 1e-14;
-  // These two have units, and responses may be of any size on the scale of the fit.
+  // These two tolerances have units, and responses may have any magnitude.
   options.gradient_tolerance = 0;
   options.min_lm_diagonal = 1e-60;
   ceres::Solver::Summary summary;
@@ -161,7 +161,7 @@ Eigen::VectorXd best_parameters(const ParametricRuns& runs) {
   for (const Eigen::VectorXd& start : starts(runs)) {
     const Eigen::VectorXd found = improved_parameters(runs, start);
     const double rss = sum_of_squares(runs, found);
-    // A later start has to be clearly better: equal ones differ by rounding.
+    // A later start must be clearly better: equal ones differ by rounding.
     if (best.size() > 0 && !(rss < least * (1 - 1e-10))) continue;
     best = found;
     least = rss;

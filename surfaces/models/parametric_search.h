@@ -1,4 +1,4 @@
-// The parameters of a parametric model by nonlinear least squares; for parametric_model.cpp only.
+// Nonlinear least squares for parametric models; internal to parametric_model.cpp.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,7 +7,7 @@
 
 namespace doetune::surfaces {
 
-/// What z = T(y) = T(model(x; theta)) + e is fitted to.
+/// The data of the fit z = T(y) = T(model(x; theta)) + e.
 struct ParametricRuns {
   const ParametricModel& model;
   Transform transform;
@@ -15,19 +15,19 @@ struct ParametricRuns {
   Eigen::VectorXd z;  ///< n responses on the scale of the fit
 };
 
-/// T(model(x; theta)), and where asked its gradient by the parameters; not a number where T has no
-/// value for the model.
+/// T(model(x; theta)), and its gradient by the parameters if requested; NaN if the model is outside
+/// the domain of T.
 double model_on_scale(const ParametricModel& parametric, const Transform& transform, double x,
                       const Eigen::VectorXd& parameters, Eigen::VectorXd* gradient);
 
 /// The same at every x, without gradients.
 Eigen::VectorXd model_values(const ParametricRuns& runs, const Eigen::VectorXd& parameters);
 
-/// The least squares parameters within their ranges that Levenberg-Marquardt reaches from a start.
+/// The parameters that Levenberg-Marquardt reaches from a start within the parameter ranges.
 Eigen::VectorXd improved_parameters(const ParametricRuns& runs, Eigen::VectorXd start);
 
-/// The best that improved_parameters reaches from every combination of starts; empty where T has no
-/// value for the model at any of them.
+/// The best result of improved_parameters over all combinations of starts; empty if the model is
+/// outside the domain of T at all of them.
 Eigen::VectorXd best_parameters(const ParametricRuns& runs);
 
 }  // namespace doetune::surfaces

@@ -6,7 +6,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// Bonferroni: each of r intervals at 1 - (1 - level) / r.
+/// Bonferroni: each of r intervals at level 1 - (1 - level) / r.
 Intervals simultaneous(const Prediction& prediction, double level, std::size_t r) {
   const double each = 1 - (1 - level) / static_cast<double>(r);
   return {prediction.confidence_interval(each), prediction.prediction_interval(each),

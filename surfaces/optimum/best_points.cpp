@@ -13,11 +13,11 @@
 namespace doetune::surfaces {
 namespace {
 
-/// Coded: a quarter of a factor's range, or another level.
+/// In coded units: a quarter of a factor's range, or another level.
 double min_difference(const doe::Factor& factor) { return factor.is_categorical() ? 1 : 0.5; }
 
-/// The best point so far of several threads: of points that score the same the first in order,
-/// whichever was found first.
+/// The best point so far over several threads; ties go to the first in order, independently of
+/// which was found first.
 class BestSoFar {
  public:
   std::optional<Score> score() const {
@@ -43,7 +43,8 @@ class BestSoFar {
   std::size_t block_ = 0;
 };
 
-/// A score that no point of a block beats, of those that may still be chosen; empty without any.
+/// An upper bound on the scores of a block's points that may still be chosen; empty if there are
+/// none.
 using Bound = std::optional<Score>;
 
 class BestPointsSearch {
@@ -73,11 +74,11 @@ class BestPointsSearch {
     return best.found();
   }
 
-  /// The best point that differs from all before. What a block holds besides them lies behind what
-  /// it held, so that each look at it tells later ones more.
+  /// The best point that differs from all in `before`. The remaining points of a block are no
+  /// better than its previous bound, so each visit tightens the bounds.
   std::optional<Scored> next(const std::vector<Scored>& before) {
     BestSoFar best;
-    // Best bounds first, ever more blocks at a time, until no block can hold a better point.
+    // In order of bounds, in growing batches, until no block can contain a better point.
     std::size_t from = 0;
     for (std::size_t count = kFirstBlocks; from < order_.size(); from += count, count *= 2) {
       const std::optional<Score> score = best.score();
@@ -98,7 +99,7 @@ class BestPointsSearch {
  private:
   static constexpr std::size_t kFirstBlocks = 8;
 
-  /// Offers the best point of a block among those allowed, and says what none of them beats.
+  /// Offers the best allowed point of a block, and returns a bound on all its allowed points.
   Bound look(std::size_t index, const Block& block, const std::vector<bool>& allowed,
              BestSoFar& best) const {
     const std::optional<Score> bar = best.score();
@@ -111,10 +112,10 @@ class BestPointsSearch {
     return bound;
   }
 
-  /// Best bounds first, of equal ones in the order of blocks.
+  /// Sorts blocks by bound, best first, ties in block order.
   void sort_bounds(const std::optional<Scored>& found) {
     for (Bound& bound : bounds_) {
-      // Whether it was known depends on which thread was first, and it matters of ties only.
+      // Whether it was computed depends on thread timing; it matters only for ties.
       if (bound && found && !ties_but_for_probability(*bound, found->score)) bound->probability = 1;
     }
     std::iota(order_.begin(), order_.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// The best points of a search, without keeping the others.
+// The best distinct points of a search, without storing all points.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ struct Scored {
 /// Whether two settings differ by a quarter of a numeric factor's range or by a level.
 bool differ(const std::vector<doe::Factor>& factors, const Settings& a, const Settings& b);
 
-/// The best point, then again and again the best that differs from all before, at most `most`;
-/// empty where the region allows none. One score a block is kept, so that after the first look only
-/// blocks are visited that could hold the next point.
+/// The best point, then repeatedly the best that differs from all before, at most `most`; empty if
+/// the region allows none. One bound per block is kept, so that after the first pass only blocks
+/// that could contain the next point are visited.
 std::vector<Scored> best_points(const OptimumRequest& request, const SettingsSearch& search,
                                 std::size_t most);
 

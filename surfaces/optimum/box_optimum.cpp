@@ -11,7 +11,7 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr int kMaxFactors = static_cast<int>(kMaxBoxFactors);
-// Sized at compile time, since faces are small and many.
+// Sized at compile time, since faces are small and numerous.
 using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxFactors, 1>;
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxFactors, kMaxFactors>;
 using Indices = std::vector<Eigen::Index>;
@@ -32,7 +32,7 @@ class Faces {
   }
 
  private:
-  /// Variables along which q rises, or falls, all over the box lie at an end.
+  /// Fixes variables in which q is monotone over the whole box at an end.
   void fix_monotone() {
     for (Eigen::Index i = 0; i < linear_.size(); ++i) {
       double least = linear_[i], most = linear_[i];
@@ -46,7 +46,7 @@ class Faces {
     }
   }
 
-  /// The faces whose free variables are a subset of the open ones.
+  /// Searches the faces whose free variables are a subset of the open ones.
   void search_faces(unsigned subset) {
     free_.clear();
     ends_.clear();
@@ -66,7 +66,7 @@ class Faces {
     }
   }
 
-  /// Puts the free variables where the gradient along the face vanishes; false if that is outside.
+  /// Moves the free variables to the stationary point on the face; false if that is outside.
   bool moves_inside(const Eigen::LLT<Matrix>& bent) {
     for (const Eigen::Index i : free_) at_[i] = 0;
     const Vector gradient = linear_ + 2 * second_ * at_;
@@ -88,8 +88,8 @@ class Faces {
   Vector linear_;
   Matrix second_;
   Vector low_, high_;
-  Indices open_;         ///< not fixed at an end
-  Indices free_, ends_;  ///< of the faces at hand
+  Indices open_;         ///< variables not fixed at an end
+  Indices free_, ends_;  ///< of the current face
   Vector at_;
   BoxOptimum best_;
 };

@@ -54,7 +54,7 @@ std::optional<Interval> fieller(const TwoMeans& means, double t) {
   return Interval{(of_both - root) / of_b, (of_both + root) / of_b};
 }
 
-/// Of the ratio's logarithm, to first order in the errors of the means.
+/// From the logarithm of the ratio, to first order in the errors of the means.
 std::optional<Interval> delta_ratio(const TwoMeans& means, double t) {
   const double y_a = means.a.response(), y_b = means.b.response();
   if (y_a <= 0 || y_b <= 0) return std::nullopt;
@@ -87,7 +87,7 @@ std::optional<Interval> ratio_interval(const TwoMeans& means, double t) {
   return Interval{1 / scaled->high, 1 / scaled->low};
 }
 
-/// t of each interval; 0 stands for none.
+/// The t quantile of each interval; 0: no interval.
 struct Quantiles {
   double of_difference = 0;
   double of_ratio = 0;

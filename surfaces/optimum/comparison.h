@@ -1,4 +1,4 @@
-// What one choice of settings gains over another.
+// Gain of one choice of settings over another.
 #pragma once
 
 #include <optional>
@@ -9,27 +9,27 @@
 
 namespace doetune::surfaces {
 
-/// A response at some settings against the same at others. The two means come from the same runs,
-/// so that their errors are correlated and their difference is known better than either.
+/// A response at some settings compared with other settings. Both means come from the same runs, so
+/// their errors are correlated, and their difference is known more precisely than either.
 struct Gain {
   std::string name;
-  double difference = 0;             ///< mean at the settings less mean at the others, own unit
+  double difference = 0;             ///< mean at the settings minus mean at the others, own unit
   std::optional<Interval> interval;  ///< of the difference; empty without an error estimate
-  std::optional<double> ratio;       ///< of the means; empty unless both are above 0
-  std::optional<Interval> ratio_interval;  ///< empty where the data do not bound it
+  std::optional<double> ratio;       ///< of the means; empty unless both are positive
+  std::optional<Interval> ratio_interval;  ///< empty if the data do not bound it
 };
 
-/// Of every response of the request, at request.confidence. The interval of a difference is
-/// Student's t; for a transformed response by the delta method. That of a ratio is Fieller's (1954,
-/// Journal of the Royal Statistical Society B 16, 175), on the log scale the exponential of a
-/// difference, for logits and powers that of the logarithm's delta method.
+/// For every response of the request, at request.confidence. The interval of a difference is
+/// Student's t, by the delta method for a transformed response. The interval of a ratio is
+/// Fieller's (1954, Journal of the Royal Statistical Society B 16, 175); on the log scale the
+/// exponential of that of a difference; for logits and powers by the delta method on the logarithm.
 std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>& settings,
                         const std::vector<double>& others);
 
-/// The same of two means that were measured in runs of their own (measured_mean), so that their
-/// errors are independent and need not be alike: by Welch's degrees of freedom (1947, Biometrika
-/// 34, 28), worked out from the errors of the responses for the difference and from their relative
-/// errors for the ratio. Without intervals where either is of one run.
+/// The same for two means that were measured in separate runs (measured_mean), so that their errors
+/// are independent and may have different variances: by Welch's degrees of freedom (1947,
+/// Biometrika 34, 28), computed from the errors of the responses for the difference and from their
+/// relative errors for the ratio. Without intervals if either is from a single run.
 Gain measured_gain(const std::string& name, const Prediction& settings, const Prediction& others,
                    double level = 0.95);
 

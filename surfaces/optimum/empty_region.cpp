@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTries = 1'000;
 
-/// How many of some settings drawn at random each constraint is the first to exclude.
+/// Counts, over random settings, how often each constraint is the first to exclude them.
 std::map<std::string, int> reasons(const OptimumRequest& request, const SettingsSearch& search) {
   RandomStream random(1, 0);
   std::map<std::string, int> reasons;

@@ -1,4 +1,4 @@
-// What to say where constraints leave nothing.
+// Error for a region that constraints leave empty.
 #pragma once
 
 #include "surfaces/optimum.h"
@@ -6,8 +6,8 @@
 
 namespace doetune::surfaces {
 
-/// Throws std::invalid_argument that names the constraint, or forbidden combination, that excludes
-/// the most settings.
+/// Throws std::invalid_argument naming the constraint, or forbidden combination, that excludes the
+/// most settings.
 [[noreturn]] void refuse_empty_region(const OptimumRequest& request, const SettingsSearch& search);
 
 }  // namespace doetune::surfaces

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxEquivalentCandidates = 200'000;
 constexpr std::size_t kMaxEquivalents = 5;
 
-/// How much worse a goal finds z at a point than at the best, on the scale of the fit.
+/// How much worse, by the goal, z is at a point than at the best, on the scale of the fit.
 double disadvantage(const Goal& goal, const Prediction& at, const Prediction& best) {
   const double rise = at.transform == Transform::kInverse ? -1 : 1;
   if (goal.type == GoalType::kMaximize) return rise * (best.mean - at.mean);
@@ -54,8 +54,8 @@ class Comparison {
   }
 
  private:
-  /// Those of the rows whose disadvantage is in doubt. The error of a difference is at most the sum
-  /// of both errors: most points need no more.
+  /// The rows whose disadvantage is not significant. The error of a difference is at most the sum
+  /// of both errors, which already decides most points.
   std::vector<Eigen::Index> no_worse(const GoalResponse& ramp, const Eigen::MatrixXd& coded,
                                      const std::vector<Eigen::Index>& rows) const {
     const Prediction at_best = ramp.surface->predict(best_);
@@ -73,7 +73,7 @@ class Comparison {
       worse.push_back(by);
     }
     if (close.empty()) return close;
-    // The best point is the first: errors of one call alone have common columns.
+    // The best point is the first row: only errors of one call have common columns.
     Eigen::MatrixXd points(close.size() + 1, coded.cols());
     points << best_.transpose(), coded(close, Eigen::all);
     const MeanErrors errors = ramp.surface->mean_errors(points);
@@ -94,7 +94,7 @@ class Comparison {
   std::vector<const GoalResponse*> ramps_;
 };
 
-/// Coordinates in which settings differ where some coordinate is 1 apart.
+/// Coordinates in which distinct settings differ by at least 1 in some coordinate.
 Eigen::MatrixXd coordinates(const std::vector<doe::Factor>& factors, Eigen::MatrixXd coded) {
   for (std::size_t f = 0; f < factors.size(); ++f) {
     if (!factors[f].is_categorical()) coded.col(static_cast<Eigen::Index>(f)) /= 0.5;

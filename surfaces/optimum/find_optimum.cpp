@@ -12,7 +12,7 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr std::size_t kImprovedPoints = 32;
-constexpr long kEvaluations = 300'000;  // of improvements, all together
+constexpr long kEvaluations = 300'000;  // total over all improvements
 constexpr std::size_t kAlternatives = 3;
 constexpr double kRounding = 1e-12;  // relative
 
@@ -21,7 +21,7 @@ Scored scored(const OptimumRequest& request, const Scorer& scorer, Settings sett
   return {std::move(settings), scorer.best_of(coded.transpose()).score};
 }
 
-/// Settings reached from a point by moves that better its score.
+/// Improves settings by moves that increase their score.
 Scored improved(const OptimumRequest& request, const Scorer& scorer, const SettingsSearch& search,
                 Scored start, long& evaluations) {
   start = scored(request, scorer, std::move(start.settings));
@@ -35,7 +35,7 @@ Scored improved(const OptimumRequest& request, const Scorer& scorer, const Setti
   return start;
 }
 
-/// The best of some points, then the best of the others that differ from all before.
+/// The best of some points, then repeatedly the best of the others that differs from all before.
 std::vector<Scored> spread_out(const OptimumRequest& request, std::vector<Scored> points,
                                std::size_t most) {
   std::stable_sort(points.begin(), points.end(),
@@ -50,7 +50,7 @@ std::vector<Scored> spread_out(const OptimumRequest& request, std::vector<Scored
   return chosen;
 }
 
-/// The usable settings next to the exact optimum between them, where that is known.
+/// The usable settings adjacent to the exact continuous optimum, if that is known.
 std::vector<Scored> beside_exact(const OptimumRequest& request, const Scorer& scorer,
                                  const SettingsSearch& search) {
   const auto goal = QuadraticGoal::of(request);
@@ -63,7 +63,7 @@ std::vector<Scored> beside_exact(const OptimumRequest& request, const Scorer& sc
   return spread_out(request, std::move(points), 1);
 }
 
-/// Where moves begin: the exact optimum first, then what a global search and the grid found.
+/// Starting points: the exact optimum first, then the results of the global search and the grid.
 std::vector<Scored> starts(const OptimumRequest& request, const Scorer& scorer,
                            const SettingsSearch& search) {
   std::vector<Scored> points = beside_exact(request, scorer, search);
@@ -75,7 +75,7 @@ std::vector<Scored> starts(const OptimumRequest& request, const Scorer& scorer,
   return points;
 }
 
-/// The best settings of a search; where it is not exhaustive, improved.
+/// The best settings of a search, improved if it is not exhaustive.
 std::vector<Scored> chosen_points(const OptimumRequest& request, const SettingsSearch& search) {
   if (search.is_exhaustive()) return best_points(request, search, 1 + kAlternatives);
   const Scorer scorer(request);
@@ -98,7 +98,7 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
   return names;
 }
 
-/// How much more than a usable setting any other may give, from the exact optimum between them.
+/// Upper bound on the gain of any other setting, from the exact continuous optimum.
 std::optional<double> most_to_gain(const OptimumRequest& request, const SettingsSearch& search,
                                    const Settings& settings) {
   if (search.is_exhaustive()) return 0;

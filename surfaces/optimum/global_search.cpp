@@ -15,9 +15,9 @@ namespace {
 constexpr int kGlobalEvaluations = 40'000;
 constexpr int kLocalEvaluations = 4'000;
 constexpr double kTolerance = 1e-5;  // coded
-constexpr double kForbidden = -1e6;  // worth less than any settings inside the region
+constexpr double kForbidden = -1e6;  // merit below that of any settings inside the region
 
-/// The factors that are not held as the variables of an optimiser, coded.
+/// The factors that are not held, as the coded variables of an optimiser.
 class Variables {
  public:
   Variables(const OptimumRequest& request, const SettingsSearch& search)
@@ -38,7 +38,7 @@ class Variables {
     return centre;
   }
 
-  /// What settings are worth: rises as their score gets better.
+  /// The objective: increases with the score.
   double worth(const std::vector<double>& variables) {
     const Settings settings = natural(variables);
     if (!region_.allows(settings)) return kForbidden;
@@ -52,7 +52,7 @@ class Variables {
     return settings;
   }
 
-  /// Moves the variables to where an algorithm of NLopt ends.
+  /// Runs an algorithm of NLopt from the variables and stores its result in them.
   void optimise(nlopt::algorithm algorithm, int evaluations, std::vector<double>& variables) {
     nlopt::opt optimiser(algorithm, static_cast<unsigned>(free_.size()));
     optimiser.set_lower_bounds(low_);
@@ -68,7 +68,7 @@ class Variables {
     try {
       optimiser.optimize(variables, value);
     } catch (const nlopt::roundoff_limited&) {
-      // The variables are the best that was found.
+      // The variables hold the best point found.
     }
   }
 
@@ -86,7 +86,7 @@ class Variables {
   const OptimumRequest& request_;
   Scorer scorer_;
   doe::Region region_;
-  Settings settings_;  ///< natural; those of held factors count
+  Settings settings_;  ///< natural; held factors keep their values
   std::vector<std::size_t> free_;
   std::vector<double> low_, high_;
 };
@@ -99,7 +99,7 @@ std::vector<Settings> globally_searched(const OptimumRequest& request,
   std::vector<std::optional<Settings>> found(algorithms.size());
   const auto count = static_cast<int>(algorithms.size());
   parallel_for(count, request.threads, [&](int i) {
-    nlopt::srand(1);  // each thread has its own sequence
+    nlopt::srand(1);  // each thread has its own generator
     Variables variables(request, search);
     std::vector<double> at = variables.centre();
     variables.optimise(algorithms[static_cast<std::size_t>(i)], kGlobalEvaluations, at);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMinCommon = 3;
 
-/// The columns of two responses' errors that belong to the same run.
+/// The pairs of columns of two responses' errors that belong to the same run.
 std::vector<std::pair<Eigen::Index, Eigen::Index>> common_runs(const std::vector<int>& a,
                                                                const std::vector<int>& b) {
   std::vector<std::pair<Eigen::Index, Eigen::Index>> common;
@@ -41,9 +41,9 @@ std::vector<int> runs_of(const GoalResponse& response) {
   return runs;
 }
 
-/// The value of a normal variable that is as probable as t.
+/// The normal value with the same cumulative probability as t.
 double as_normal(double t, double df) {
-  // By the lower tail, where a probability keeps its digits.
+  // By the lower tail, where probabilities keep their precision.
   return t > 0 ? -normal_value(t_probability(-t, df)) : normal_value(t_probability(t, df));
 }
 

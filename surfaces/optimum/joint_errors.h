@@ -1,4 +1,4 @@
-// How the errors of several responses hang together, at one point or many.
+// Joint distribution of the errors of several responses, at one or many points.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,23 +12,24 @@ namespace doetune::surfaces {
 /// The errors of responses that were measured in the same runs are correlated: what made a run slow
 /// made its throughput low. Their correlation is that of the surfaces' residuals over common runs,
 ///   rho_jk = sum r_j r_k / sqrt(sum r_j^2 sum r_k^2)
-/// (seemingly unrelated regressions: Zellner 1962, JASA 57, 348), taken for 0 with fewer than three
+/// (seemingly unrelated regressions: Zellner 1962, JASA 57, 348), taken as 0 with fewer than three
 /// common runs; with few degrees of freedom it is itself uncertain. Errors of predicted means are
-/// correlated by it as far as they stem from the same runs, errors of one next run entirely.
+/// correlated to the extent that they come from the same runs, errors of the same next run fully.
 class JointErrors {
  public:
-  /// Throws std::invalid_argument where a response has other than one run number a run.
+  /// Throws std::invalid_argument if a response does not have one run number per run.
   explicit JointErrors(const std::vector<GoalResponse>& responses);
 
-  /// r x r: of the errors of one run.
+  /// r x r: correlation of the errors of one run.
   const Eigen::MatrixXd& of_run() const { return of_run_; }
 
-  /// r x r: of the errors of predictions of the next run at a coded point, mean and run together.
+  /// r x r: correlation of the prediction errors of the next run at a coded point, mean and run
+  /// error together.
   Eigen::MatrixXd of_next_run(const Eigen::VectorXd& coded) const;
 
-  /// The probability that the next run at a coded point meets every limit: each error is Student's
-  /// t exactly as its Prediction says, and they hang together as normal variables of correlation
-  /// of_next_run do (a Gaussian copula: with correlation 0 it is the product of probabilities).
+  /// The probability that the next run at a coded point meets every limit. Each error has the
+  /// Student t distribution of its Prediction; their dependence is that of normal variables with
+  /// correlation of_next_run (a Gaussian copula: with correlation 0 the probability is a product).
   /// Source: Cario & Nelson (1997), Modeling and Generating Random Vectors. Empty without limits or
   /// without error estimates.
   std::optional<double> all_limits_met(const Eigen::VectorXd& coded) const;
@@ -37,21 +38,21 @@ class JointErrors {
   friend class MeanDraws;
 
   std::vector<GoalResponse> responses_;
-  std::vector<std::vector<int>> runs_;  ///< of each response, by column of its mean errors
+  std::vector<std::vector<int>> runs_;  ///< per response, by column of its mean errors
   Eigen::MatrixXd of_run_;
 };
 
-/// Draws of what the true mean responses at some points may be, given the runs: predicted means
-/// plus errors that hang together over points (mean_errors) and responses (JointErrors), each
-/// response's scaled by sqrt(df / chi-squared), so that a mean has the Student t of its Prediction.
-/// The scales of two responses hang together as squares of their errors do, by rho^2. Of fits to
-/// the same many runs the errors of as many combinations of runs are drawn as the means depend on:
-/// the draws have the same distribution.
+/// Draws from the distribution of the true mean responses at some points, given the runs: predicted
+/// means plus errors correlated over points (mean_errors) and responses (JointErrors), scaled per
+/// response by sqrt(df / chi-squared), so that a mean has the Student t of its Prediction. The
+/// scales of two responses are correlated like the squares of their errors, by rho^2. For fits to
+/// the same large set of runs, only as many independent errors are drawn as the means depend on:
+/// the distribution of the draws is the same.
 class MeanDraws {
  public:
   MeanDraws(const JointErrors& joint, const Eigen::MatrixXd& coded);
 
-  /// Of each response an m x draws matrix on the scale of the fit; the same for the same stream.
+  /// One m x draws matrix per response on the scale of the fit; the same for the same stream.
   std::vector<Eigen::MatrixXd> draw(int draws, std::uint64_t stream) const;
 
   /// The same in the response's own unit.
@@ -61,7 +62,7 @@ class MeanDraws {
   struct Response {
     Eigen::VectorXd means;  ///< m
     MeanErrors errors;
-    std::vector<int> rows;  ///< among all runs, of the columns of errors.of_runs
+    std::vector<int> rows;  ///< index among all runs of each column of errors.of_runs
     double df = 0;
     Transform transform = Transform::kNone;
   };

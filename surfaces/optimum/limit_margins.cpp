@@ -39,7 +39,7 @@ double LimitMargins::smallest_margin(Eigen::Index point) const {
 
 double LimitMargins::max_probability() const {
   if (limits_.empty() || points_ == 0) return 1;
-  // Whichever limit the margin belongs to.
+  // For whichever limit this margin belongs to.
   const double margin = smallest_margin(widest_);
   double most = 0;
   for (const Limit& limit : limits_) most = std::max(most, t_probability(margin, limit.df));
@@ -72,10 +72,10 @@ double LimitMargins::probability(Eigen::Index point) const {
 std::vector<double> LimitMargins::probabilities(double least) const {
   std::vector<double> result(static_cast<std::size_t>(points_), limits_.empty() ? 1 : 0);
   if (limits_.empty() || points_ == 0) return result;
-  // Less by a rounding, so that nothing is ruled out that would tie.
+  // Reduced by a rounding unit, so that no ties are ruled out.
   const double needed = std::max(least, probability(widest_)) - kScoreRounding;
   const std::vector<double> needed_margins = margins_of(needed);
-  // So wide that the product cannot be told from 1.
+  // Margins so wide that the product is 1 within rounding.
   const double share = kScoreRounding / (5.0 * static_cast<double>(limits_.size()));
   const std::vector<double> sure_margins = margins_of(1 - share);
   for (Eigen::Index i = 0; i < points_; ++i) {

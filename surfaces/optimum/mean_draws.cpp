@@ -30,24 +30,24 @@ Eigen::MatrixXd normal_matrix(Eigen::Index rows, Eigen::Index columns, RandomStr
   return values;
 }
 
-/// A with A A' = correlation.
+/// A matrix A with A A' = correlation.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& correlation) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(correlation);
   return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
 }
 
-/// sqrt(df / chi-squared), with the chi-squared that is as probable as a normal value.
+/// sqrt(df / chi-squared), with chi-squared at the cumulative probability of a normal value.
 double scale(double normal, double df) {
   if (std::isinf(df) || df == 0) return 1;
   return std::sqrt(df / chi_squared_quantile(normal_probability(normal), df));
 }
 
-/// The errors of a fit's means as (m x p) (p x n); the second factor depends on its runs alone.
+/// The errors of a fit's means as (m x p) (p x n); the second factor depends only on the runs.
 struct FactoredErrors {
   Eigen::MatrixXd of_points, of_runs;
 };
 
-/// Empty for surfaces that are not fits with one error.
+/// Empty for surfaces other than fits with a single error.
 std::optional<FactoredErrors> factored(const Surface& surface, const Eigen::MatrixXd& coded) {
   const auto* fit = dynamic_cast<const Fit*>(&surface);
   if (!fit || fit->split_plot) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<FactoredErrors> factored(const Surface& surface, const Eigen::Matr
   return errors;
 }
 
-/// The place of each matrix in a list of the distinct ones.
+/// The index of each matrix in a list of the distinct ones.
 std::vector<std::size_t> distinct(const std::vector<FactoredErrors>& errors,
                                   std::vector<const Eigen::MatrixXd*>& found) {
   std::vector<std::size_t> places;
@@ -72,14 +72,14 @@ std::vector<std::size_t> distinct(const std::vector<FactoredErrors>& errors,
   return places;
 }
 
-/// Of fits to the same many runs: the errors of their means by fewer independent errors than runs,
-/// m x q for each response. With the distinct second factors stacked, (F_1' F_2' ...) = Q R, the
-/// errors (m x p) F_j e are (m x p) R_j' u, where u = Q'e is as independent as e. Empty where they
-/// are not fewer by half.
+/// For fits to the same large set of runs: expresses the errors of their means by fewer independent
+/// errors than runs, m x q for each response. With the distinct second factors stacked, (F_1' F_2'
+/// ...) = Q R, the errors (m x p) F_j e are (m x p) R_j' u, where u = Q'e is independent like e.
+/// Empty if this does not at least halve their number.
 std::vector<Eigen::MatrixXd> by_fewer_errors(const std::vector<GoalResponse>& responses,
                                              const std::vector<std::vector<int>>& runs,
                                              const Eigen::MatrixXd& coded) {
-  constexpr std::size_t kMany = 500;  // fewer are drawn as they are: their errors cost little
+  constexpr std::size_t kMany = 500;  // below this the full errors are cheap to draw
   const bool same_runs = std::all_of(
       runs.begin(), runs.end(), [&](const std::vector<int>& of_one) { return of_one == runs[0]; });
   if (runs.empty() || runs[0].size() < kMany || !same_runs) return {};

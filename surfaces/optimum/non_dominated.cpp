@@ -18,7 +18,7 @@ Columns in_order(const Eigen::Ref<const Eigen::RowVectorXd>& values) {
   return order;
 }
 
-/// The cost of a column in one row, and the column's place among those that are compared.
+/// The cost of a column in one row, and the column's index among those compared.
 struct Ranked {
   double cost = 0;
   Eigen::Index at = 0;
@@ -29,7 +29,7 @@ using Ranking = std::vector<Ranked>;
 
 bool cheaper(const Ranked& a, const Ranked& b) { return a.cost < b.cost; }
 
-/// Of columns whose places begin at `first`.
+/// The ranking of columns whose indices begin at `first`.
 Ranking ranking_of(const Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStride<>>& costs,
                    Eigen::Index first) {
   Ranking ranking;
@@ -41,14 +41,14 @@ Ranking ranking_of(const Eigen::Ref<const Eigen::RowVectorXd, 0, Eigen::InnerStr
   return ranking;
 }
 
-/// The columns, of those added so far, that no earlier one equals or undercuts in every row.
+/// The non-dominated columns so far: those that no earlier column equals or undercuts in all rows.
 class Unbeaten {
  public:
   explicit Unbeaten(Eigen::Index rows) : rankings_(static_cast<std::size_t>(rows)) {}
 
-  /// Which of some more columns it takes in. What a beaten column undercuts, one of those taken in
-  /// undercuts, so beaten ones are forgotten. Sets of columns are bits: of each column, those that
-  /// cost no more in the rows so far.
+  /// Adds columns and returns those that are non-dominated. Dominated columns can be discarded,
+  /// since anything they dominate is also dominated by a column that is kept. Sets of columns are
+  /// bit sets: for each column, those that cost no more in the rows processed so far.
   Columns add(const Eigen::Ref<const Eigen::MatrixXd>& costs) {
     Sets rivals = Sets::Constant((count_ + costs.cols()) / 64 + 1, costs.cols(), kAll);
     for (std::size_t row = 0; row < rankings_.size(); ++row) {
@@ -68,11 +68,11 @@ class Unbeaten {
   }
 
  private:
-  using Sets = Eigen::Array<std::uint64_t, Eigen::Dynamic, Eigen::Dynamic>;  ///< one a column
+  using Sets = Eigen::Array<std::uint64_t, Eigen::Dynamic, Eigen::Dynamic>;  ///< one per column
   using Set = Eigen::Array<std::uint64_t, Eigen::Dynamic, 1>;
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
-  /// Takes off the rivals of `more` those of `all` that cost more.
+  /// Removes from the rivals of each column in `more` those in `all` that cost more.
   void keep_cheaper(const Ranking& all, const Ranking& more, Sets& rivals) const {
     Set no_dearer = Set::Zero(rivals.rows());
     auto next = all.begin();
@@ -103,7 +103,7 @@ class Unbeaten {
     }
   }
 
-  std::vector<Ranking> rankings_;  ///< of each row: of the columns taken in, by number
+  std::vector<Ranking> rankings_;  ///< per row: the columns kept, by index
   Eigen::Index count_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which of some points no other beats in every respect.
+// Non-dominated points (Pareto filter).
 #pragma once
 
 #include <Eigen/Core>
@@ -6,13 +6,12 @@
 
 namespace doetune::surfaces {
 
-/// `costs` has one row a goal, one column a point. What each row is multiplied by for its range to
-/// be 1; 0 where all its costs are equal.
+/// Scale factors that give each row of `costs` (one row per goal, one column per point) the range
+/// 1; 0 if all costs in the row are equal.
 Eigen::VectorXd shares_of_ranges(const Eigen::MatrixXd& costs);
 
-/// The columns that no other dominates, being no greater in any row and less in one; of equal
-/// columns the first. In the order of the sums of costs as shares of their ranges: there no column
-/// dominates an earlier one.
+/// The columns that no other dominates (no larger in any row and smaller in one); of equal columns
+/// the first. Ordered by the sum of scaled costs: in this order no column dominates an earlier one.
 std::vector<Eigen::Index> non_dominated(const Eigen::MatrixXd& costs);
 
 }  // namespace doetune::surfaces

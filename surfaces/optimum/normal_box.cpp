@@ -14,16 +14,16 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr int kPoints = 4000;
-constexpr double kSingular = 1e-7;  // a variable that the ones before it determine
+constexpr double kSingular = 1e-7;  // variables below this are determined by earlier ones
 
-/// The n-th point of Richtmyer's lattice, coordinate i: the fraction of n sqrt(prime_i), folded.
+/// Coordinate i of the n-th point of Richtmyer's lattice: the fraction of n sqrt(prime_i), folded.
 double lattice(int n, std::size_t i) {
   constexpr std::array<int, 16> kPrimes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53};
   const double x = (n + 0.5) * std::sqrt(kPrimes.at(i % kPrimes.size()));
   return std::abs(2 * (x - std::floor(x)) - 1);
 }
 
-/// The lower triangle L with L L' = correlation; a column is 0 where nothing is left.
+/// The lower triangle L with L L' = correlation; columns without remaining variance are 0.
 Eigen::MatrixXd triangle(const Eigen::MatrixXd& correlation) {
   const Eigen::Index r = correlation.rows();
   Eigen::MatrixXd l = Eigen::MatrixXd::Zero(r, r);
@@ -38,7 +38,7 @@ Eigen::MatrixXd triangle(const Eigen::MatrixXd& correlation) {
   return l;
 }
 
-/// The product of the probabilities of the intervals, each given a draw inside those before.
+/// The product of the interval probabilities, each conditional on draws inside the earlier ones.
 double product_at(const Eigen::MatrixXd& l, const Eigen::VectorXd& low, const Eigen::VectorXd& high,
                   int point) {
   Eigen::VectorXd y = Eigen::VectorXd::Zero(low.size());
@@ -69,7 +69,7 @@ double normal_box_probability(const Eigen::MatrixXd& correlation, const Eigen::V
     if (low[i] >= high[i] || low[i] == std::numeric_limits<double>::infinity()) return 0;
   }
   if (order.empty()) return 1;
-  // The least likely first: what follows varies less.
+  // Least likely variables first, which reduces the variance of the estimate.
   const auto probability = [&](Eigen::Index i) {
     return normal_probability(high[i]) - normal_probability(low[i]);
   };

@@ -11,12 +11,12 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr int kPilotDraws = 64;
-constexpr std::size_t kKeptOfPilot = 16;  // of each draw
+constexpr std::size_t kKeptOfPilot = 16;  // per draw
 constexpr std::size_t kMaxCandidates = 500;
 constexpr std::uint64_t kPilotStream = 1'000'000;
 
-/// Points at which a quadratic of the given factors is known by its values: the centre, a step up
-/// and one down of each factor, a step up of each two.
+/// Points that determine a quadratic of the given factors: the centre, a step up and a step down in
+/// each factor, and a step up in each pair.
 Eigen::MatrixXd interpolation_points(const Eigen::VectorXd& centre,
                                      const std::vector<Eigen::Index>& factors) {
   std::vector<Eigen::VectorXd> points{centre};
@@ -61,7 +61,7 @@ QuadraticForm interpolated(const Eigen::Ref<const Eigen::VectorXd>& values, Eige
   return q;
 }
 
-/// body(first, count, stream) of every part of the draws.
+/// Calls body(first, count, stream) for every part of the draws.
 void for_each_part(int draws, int threads, const std::function<void(int, int, int)>& body) {
   const int parts = (draws + kDrawsAtATime - 1) / kDrawsAtATime;
   parallel_for(parts, threads, [&](int part) {
@@ -83,7 +83,7 @@ std::vector<Eigen::VectorXd> of_draw(const std::vector<Eigen::MatrixXd>& drawn, 
   return values;
 }
 
-/// Usable settings, not too many, that can run.
+/// At most max_drawn usable settings that are feasible.
 Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold, request.max_drawn,
                               request.max_drawn);
@@ -96,7 +96,7 @@ Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
   return coded(kept, Eigen::all);
 }
 
-/// The pilot points that are among the best of some draw, those first that are so most often.
+/// The pilot points that are among the best of some draw, most frequent first.
 Eigen::MatrixXd candidates(const OptimumRequest& request) {
   const Eigen::MatrixXd coded = pilot_points(request);
   const MeanDraws means(JointErrors(request.responses), coded);

@@ -1,4 +1,4 @@
-// The optimum of every draw of what the true mean responses may be; for uncertainty.cpp only.
+// The optimum of each draw of the true mean responses; internal to uncertainty.cpp.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,24 +10,24 @@
 
 namespace doetune::surfaces {
 
-/// One row a draw.
+/// One row per draw.
 struct OptimaOfDraws {
   OptimaOfDraws(int draws, Eigen::Index factors);
 
-  Eigen::MatrixXd coded;                  ///< where the optimum lies
+  Eigen::MatrixXd coded;                  ///< location of the optimum
   Eigen::VectorXd desirability_loss;      ///< of the first listed settings
   Eigen::VectorXd response_loss;          ///< of the first response
-  std::vector<Eigen::Index> best_listed;  ///< which of the listed settings is the best of them
+  std::vector<Eigen::Index> best_listed;  ///< index of the best of the listed settings
 };
 
-/// Draws in one stream of random numbers; parts of so many are drawn on several threads.
+/// Number of draws per random stream, the unit of work of a thread.
 inline constexpr int kDrawsAtATime = 250;
 
-/// Exact, of one quadratic on a box; `listed` coded, a point a row.
+/// Exact, for one quadratic on a box; `listed` is coded, one point per row.
 OptimaOfDraws exact_optima(const OptimumRequest& request, const QuadraticGoal& goal,
                            const Eigen::MatrixXd& listed, int draws);
 
-/// Among usable settings that may be the best; all responses of the request count.
+/// Over usable settings that may be the best; all responses of the request count.
 OptimaOfDraws optima_among_settings(const OptimumRequest& request, const Eigen::MatrixXd& listed,
                                     int draws);
 

@@ -27,7 +27,7 @@ std::vector<const GoalResponse*> goals_of(const OptimumRequest& request) {
   return goals;
 }
 
-/// One row a goal, one column a point.
+/// One row per goal, one column per point.
 Eigen::MatrixXd costs_of(const std::vector<const GoalResponse*>& goals,
                          const std::vector<Eigen::VectorXd>& responses) {
   Eigen::MatrixXd costs(goals.size(), responses.front().size());
@@ -40,8 +40,8 @@ Eigen::MatrixXd costs_of(const std::vector<const GoalResponse*>& goals,
 }
 
 struct Front {
-  Eigen::MatrixXd natural;  ///< a point a row
-  Eigen::MatrixXd costs;    ///< a point a column
+  Eigen::MatrixXd natural;  ///< one point per row
+  Eigen::MatrixXd costs;    ///< one point per column
 };
 
 Front searched_front(const OptimumRequest& request, const SettingsSearch& search,
@@ -70,7 +70,7 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
   return {all.natural(kept, Eigen::all), all.costs(Eigen::all, kept)};
 }
 
-/// Up to `most` points spread over the ranges of the costs, in the order of the first.
+/// Up to `most` points spread over the ranges of the costs, in the order of the first cost.
 std::vector<Eigen::Index> thinned(const Eigen::MatrixXd& costs, std::size_t most) {
   const Eigen::MatrixXd scaled = (shares_of_ranges(costs).asDiagonal() * costs).transpose();
   std::vector<Eigen::Index> ends;
@@ -85,7 +85,7 @@ std::vector<Eigen::Index> thinned(const Eigen::MatrixXd& costs, std::size_t most
   return chosen;
 }
 
-/// The share of draws of the means in which no other point dominates.
+/// The fraction of draws of the means in which no other point dominates.
 Eigen::VectorXd non_dominated_shares(const std::vector<const GoalResponse*>& goals,
                                      const Eigen::MatrixXd& coded) {
   std::vector<GoalResponse> responses;

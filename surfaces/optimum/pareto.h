@@ -1,4 +1,4 @@
-// What one goal costs another: the Pareto front.
+// Trade-offs between goals: the Pareto front.
 #pragma once
 
 #include <cstddef>
@@ -8,29 +8,29 @@
 
 namespace doetune::surfaces {
 
-/// What a goal makes of a response, taken for a direction: the lower the better, limit or ramp.
+/// The cost of a response for a goal (ramp or limit) treated as a direction: smaller is better.
 double cost(const Goal& goal, double y);
 
 struct ParetoPoint {
   Candidate candidate;
-  /// That none of the other points listed is truly better in every goal, by draws of the mean
-  /// responses (joint_errors.h).
+  /// The probability that none of the other listed points is truly better in every goal, from draws
+  /// of the mean responses (joint_errors.h).
   double non_dominated_probability = 1;
 };
 
 struct ParetoFront {
-  std::vector<ParetoPoint> points;  ///< in the order of the first goal, its best first
-  bool complete = true;             ///< every usable setting was looked at
+  std::vector<ParetoPoint> points;  ///< ordered by the first goal, its best first
+  bool complete = true;             ///< every usable setting was evaluated
 };
 
-/// The settings that no others beat by the mean predictions: no others are as good in every goal
-/// and better in one. Every goal is a direction here (cost), whether a ramp or a limit: at most and
-/// minimize the lower the better, at least and maximize the higher, target and within the nearer.
-/// So the front shows what relaxing a limit would bring; candidates say which miss limits. Thinned
-/// to `most` points evenly spread over the ranges of the responses, the best of each goal among
-/// them. Empty for fewer than two goals. Up to 1,000,000 usable settings are all looked at, of more
-/// a coarse grid. Source: Chomicki et al. (2003), Skyline with Presorting, for the search. Throws
-/// like find_optimum.
+/// The settings that are non-dominated by the mean predictions: no others are as good in every goal
+/// and better in one. Every goal, ramp or limit, is treated as a direction (cost): at most and
+/// minimize mean smaller is better, at least and maximize larger, target and within closer. So the
+/// front shows what relaxing a limit would gain; candidates state which limits they miss. Thinned
+/// to `most` points evenly spread over the ranges of the responses, including the best of each
+/// goal. Empty for fewer than two goals. Up to 1,000,000 usable settings are all evaluated, beyond
+/// that a coarse grid. Source: Chomicki et al. (2003), Skyline with Presorting, for the search.
+/// Throws like find_optimum.
 ParetoFront pareto_front(const OptimumRequest& request, std::size_t most = 50);
 
 }  // namespace doetune::surfaces

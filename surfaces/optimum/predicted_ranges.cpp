@@ -10,17 +10,17 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr std::size_t kImprovedExtremes = 4;
-constexpr long kExtremeEvaluations = 60'000;  // of improvements of one extreme
+constexpr long kExtremeEvaluations = 60'000;  // for the improvement of one extreme
 
 struct Extreme {
   double value = 0;  ///< sign x response
   Settings settings;
 };
 
-/// The highest sign x response of every block of a search, highest first.
+/// The maximum of sign x response in every block of a search, in descending order.
 using Extremes = std::vector<Extreme>;
 
-/// Of every response at the lowest and the highest: 2 a response.
+/// For the minimum and maximum of every response: 2 per response.
 std::vector<Extremes> extremes_of_blocks(const OptimumRequest& request,
                                          const SettingsSearch& search) {
   std::vector<std::vector<Extreme>> found(search.block_count());
@@ -47,7 +47,7 @@ std::vector<Extremes> extremes_of_blocks(const OptimumRequest& request,
   return extremes;
 }
 
-/// The highest sign x response, from the highest that a search has seen.
+/// The maximum of sign x response, improved from the best values of a search.
 double improved(const SettingsSearch& search, const Surface& surface, double sign,
                 const Extremes& seen) {
   double highest = seen.front().value;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxLevels = 1'000;
 
-/// The one response that is sought by a ramp up or down; null where there is none or another goal.
+/// The only optimised response, if its goal is maximize or minimize; otherwise null.
 const GoalResponse* only_goal(const OptimumRequest& request) {
   const GoalResponse* only = nullptr;
   for (const GoalResponse& response : request.responses) {
@@ -57,7 +57,8 @@ std::optional<QuadraticGoal> QuadraticGoal::of(const OptimumRequest& request) {
   const Surface& surface = *goal.response_->surface;
   if (!surface.quadratic(goal.levels_.front())) return std::nullopt;
   const bool turned =
-      surface.predict(goal.levels_.front()).transform == Transform::kInverse;  // falls as y rises
+      surface.predict(goal.levels_.front()).transform == Transform::kInverse;  // decreases as y
+                                                                               // increases
   goal.sign_ = (goal.response_->goal->type == GoalType::kMaximize) == turned ? -1 : 1;
   goal.low_ = Eigen::Map<const Eigen::VectorXd>(low.data(), numeric);
   goal.high_ = Eigen::Map<const Eigen::VectorXd>(high.data(), numeric);
@@ -91,7 +92,7 @@ Eigen::MatrixXd usable_around(const OptimumRequest& request, const SettingsSearc
     const auto column = static_cast<Eigen::Index>(f);
     const Settings& choices = search.choices()[f];
     const doe::Factor& factor = request.factors[f];
-    // The first usable setting at or above the point, but for rounding.
+    // The first usable setting at or above the point, up to rounding.
     const auto above = std::find_if(choices.begin(), choices.end(), [&](double setting) {
       return factor.to_coded(setting) >= coded[column] - 1e-12;
     });

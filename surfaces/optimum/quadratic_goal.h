@@ -1,4 +1,4 @@
-// Where the optimum is that of one quadratic on a box, and known exactly.
+// Problems whose optimum is that of one quadratic on a box, and known exactly.
 #pragma once
 
 #include <functional>
@@ -11,26 +11,25 @@
 
 namespace doetune::surfaces {
 
-/// One response is sought, as high or as low as can be, its surface is a quadratic of the numeric
-/// factors, and nothing but their ranges bounds them. On the scale of the fit `sign` times the
-/// quadratic is to be high.
+/// One response is maximised or minimised, its surface is a quadratic of the numeric factors, and
+/// only their ranges bound them. On the scale of the fit `sign` times the quadratic is maximised.
 class QuadraticGoal {
  public:
-  /// Empty where it is not so, or where there are too many numeric factors (more than
+  /// Empty if this is not the case, or if there are too many numeric factors (more than
   /// kMaxBoxFactors) or combinations of levels (more than 1,000).
   static std::optional<QuadraticGoal> of(const OptimumRequest& request);
 
   const GoalResponse& response() const { return *response_; }
   double sign() const { return sign_; }
 
-  /// Coded points, one a combination of levels of the categorical factors.
+  /// Coded points, one per combination of levels of the categorical factors.
   const std::vector<Eigen::VectorXd>& levels() const { return levels_; }
 
   /// The best point, coded, levels included, with sign times the quadratic as its value; settings
-  /// between usable ones allowed. `quadratic_at` gives the quadratic at the i-th combination.
+  /// between usable ones are allowed. `quadratic_at` gives the quadratic at the i-th combination.
   BoxOptimum best(const std::function<QuadraticForm(std::size_t)>& quadratic_at) const;
 
-  /// That of the surface itself.
+  /// The optimum of the surface itself.
   BoxOptimum best() const;
 
  private:
@@ -38,12 +37,12 @@ class QuadraticGoal {
   double sign_ = 1;
   std::vector<Eigen::VectorXd> levels_;
   std::vector<Eigen::Index> numeric_;  ///< the numeric factors
-  Eigen::VectorXd low_, high_;         ///< theirs, coded
+  Eigen::VectorXd low_, high_;         ///< their ranges, coded
 };
 
 /// The usable settings around a coded point: each numeric factor at the nearest usable setting
 /// below or above, in all combinations of up to twelve factors that are not at a usable setting;
-/// natural units, a point a row.
+/// natural units, one point per row.
 Eigen::MatrixXd usable_around(const OptimumRequest& request, const SettingsSearch& search,
                               const Eigen::VectorXd& coded);
 

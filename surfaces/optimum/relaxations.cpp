@@ -9,7 +9,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// A ramp towards where a limit is met, over all that is predicted.
+/// A ramp towards the limit over the whole predicted range.
 Goal towards(const Goal& limit, Interval predicted) {
   Goal ramp;
   ramp.scale = limit.scale;

@@ -1,4 +1,4 @@
-// What each limit costs where not all can be met.
+// The cost of each limit if not all can be met.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace doetune::surfaces {
 
-/// One limit given way: the settings that meet all other limits best and, among those, come nearest
+/// One limit relaxed: the settings that meet all other limits best and, among those, come closest
 /// to this one.
 struct Relaxation {
-  std::string name;       ///< the response whose limit gives way
-  bool feasible = false;  ///< all other limits can be met together
+  std::string name;       ///< the response whose limit is relaxed
+  bool feasible = false;  ///< all other limits can be met simultaneously
   double reachable = 0;   ///< the response there: a limit at this value would be met
-  Candidate candidate;    ///< judged by the goals as they were asked for
+  Candidate candidate;    ///< assessed by the original goals
 };
 
-/// One a limit that counts, in the order of the responses; ramps are left aside. Throws like
+/// One per limit that counts, in the order of the responses; ramps are ignored. Throws like
 /// find_optimum.
 std::vector<Relaxation> relaxations(const OptimumRequest& request);
 

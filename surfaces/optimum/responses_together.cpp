@@ -13,7 +13,7 @@ const doe::Model* model_of(const Surface* surface) {
   return fit ? &fit->model : nullptr;
 }
 
-/// Of models of the same factors.
+/// For models of the same factors.
 bool have_same_columns(const doe::Model& a, const doe::Model& b) { return a.terms() == b.terms(); }
 
 }  // namespace

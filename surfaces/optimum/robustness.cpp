@@ -47,7 +47,7 @@ FactorMoves moves_of(const doe::Factor& factor, std::size_t f, double setting,
   return moves;
 }
 
-/// Every point with each of these factors moved or not.
+/// Adds every point with each of these factors moved or not.
 void add_combinations(std::vector<Settings>& points, const std::vector<FactorMoves>& moves) {
   for (const FactorMoves& move : moves) {
     const std::size_t before = points.size();
@@ -97,7 +97,7 @@ double transmitted(const OptimumRequest& request, const Surface& surface, const 
   return std::sqrt(variance);
 }
 
-/// The end of a range that a goal likes less.
+/// Whether the high end of a range suits a goal better than the low end.
 bool prefers_high(const Goal& goal, Interval range) {
   const auto merit = [&](double y) {
     return goal.is_limit() ? -std::max(goal.met_low() - y, y - goal.met_high())
@@ -119,7 +119,7 @@ RobustResponse robust_response(const GoalResponse& response, const std::vector<S
   return result;
 }
 
-/// The points whose limits are the least likely to be met were errors independent.
+/// The point at which the limits are least likely to be met if errors were independent.
 Eigen::Index min_likely(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
   Eigen::VectorXd products = Eigen::VectorXd::Ones(coded.rows());
   for (const GoalResponse& response : request.responses) {

@@ -11,7 +11,7 @@ namespace {
 
 double rounded(double value) { return std::round(value / kScoreRounding) * kScoreRounding; }
 
-/// Adds one response to the sums of `score`; its desirability holds the sum of logarithms.
+/// Adds one response to the sums in `score`; its desirability holds the sum of logarithms.
 void add(const Goal& goal, double y, Score& score) {
   const double desirability = goal.desirability(y);
   score.violation += goal.violation(y);

@@ -1,4 +1,4 @@
-// What candidates for the optimum are compared by.
+// The score by which candidates for the optimum are compared.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,59 +9,58 @@
 
 namespace doetune::surfaces {
 
-/// Differences that are rounding are made none, so that "better" stays an order.
+/// Differences within rounding are removed, so that "better" is a strict weak order.
 struct Score {
-  double violation = 0;  ///< of limits, and of the least probability of running
+  double violation = 0;  ///< of limits, and of the minimum feasibility
   double desirability = 0;
-  double compromise = 0;   ///< of ramps where the desirability is 0; else 0
+  double compromise = 0;   ///< of ramps if the desirability is 0; else 0
   double probability = 0;  ///< that the next run meets every limit, see best_of
   double excess = 0;
 };
 
-/// By violation, desirability, compromise, probability and excess, in this order.
+/// Compares violation, desirability, compromise, probability and excess, in this order.
 bool better(const Score& a, const Score& b);
 
-/// One number that rises with better scores, probability aside: below -1 where limits are missed,
-/// up to 0 where a ramp is out of reach, else the desirability with a touch of the excess.
+/// A scalar that increases with the score, ignoring probability: below -1 if limits are missed, up
+/// to 0 if a ramp is out of reach, otherwise the desirability plus a small multiple of the excess.
 double merit(const Score& score);
 
-/// Whether only probability and excess can tell a from b.
+/// Whether a and b are equal except for probability and excess.
 bool ties_but_for_probability(const Score& a, const Score& b);
 
-/// Whether a response has a say in the optimum.
+/// Whether a response takes part in the optimisation.
 bool counts(const GoalResponse& response);
 
-/// The scores of m points from what every response is there (m values each; of those that do not
-/// count nothing is read), probability and feasibility left out.
+/// The scores of m points from their responses (m values each; those of responses that do not count
+/// are not read), without probability and feasibility.
 std::vector<Score> scores_of(const OptimumRequest& request,
                              const std::vector<Eigen::VectorXd>& responses, Eigen::Index m);
 
-/// The best of some points, and what no other of them can exceed.
+/// The best of some points, and a bound on the others.
 struct BestOf {
-  Eigen::Index at = -1;  ///< none: -1
+  Eigen::Index at = -1;  ///< -1: none
   Score score;
-  double max_probability = 1;  ///< no point that ties with it has a greater one
+  double max_probability = 1;  ///< upper bound on the probability of points that tie with it
 };
 
-/// Scores points (coded, a point a row); may be called by several threads at a time.
+/// Scores points (coded, one per row); thread-safe.
 class Scorer {
  public:
   /// The request must outlive it.
   explicit Scorer(const OptimumRequest& request);
 
-  /// With probability 0: it is dear.
+  /// With probability 0, because it is expensive.
   std::vector<Score> scores(const Eigen::MatrixXd& coded) const;
 
-  /// The best of some points among those of `allowed` (empty: all). Its probability, the product
-  /// over limits of the probabilities that the next run meets them as if errors were independent,
-  /// is looked up where points tie; not where the best lies behind `bar`, since then nothing
-  /// depends on it.
+  /// The best of the points in `allowed` (empty: all). Its probability, the product over limits of
+  /// the probabilities that the next run meets them as if errors were independent, is computed only
+  /// for ties, and not if the best is worse than `bar`, since then nothing depends on it.
   BestOf best_of(const Eigen::MatrixXd& coded, const std::vector<bool>& allowed = {},
                  const Score* bar = nullptr) const;
 
  private:
   const OptimumRequest& request_;
-  ResponsesTogether responses_;  ///< of those that count
+  ResponsesTogether responses_;  ///< of the responses that count
 };
 
 }  // namespace doetune::surfaces

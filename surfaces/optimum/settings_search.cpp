@@ -12,10 +12,10 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr int kRandomPoints = 2'000;
-constexpr int kRandomTries = 200'000;  // in a region that forbids most settings
-constexpr std::uint64_t kSeed = 1;     // the same settings are found every time
-constexpr long kStrides = 32;          // of a factor's range, in moves of two factors
-constexpr int kLanes = 64;             // parts of the work, each with a region of its own
+constexpr int kRandomTries = 200'000;  // for regions that forbid most settings
+constexpr std::uint64_t kSeed = 1;     // fixed, so that results are reproducible
+constexpr long kStrides = 32;          // steps per factor range in moves of two factors
+constexpr int kLanes = 64;             // parts of the work, each with its own copy of the region
 
 std::size_t count(const std::vector<Settings>& choices, std::size_t limit) {
   std::size_t product = 1;
@@ -26,7 +26,7 @@ std::size_t count(const std::vector<Settings>& choices, std::size_t limit) {
   return product;
 }
 
-/// At most `most` of the settings, with both ends, evenly spread over their list.
+/// At most `most` of the settings, including both ends, evenly spaced in their list.
 Settings thinned(const Settings& settings, std::size_t most) {
   if (settings.size() <= most) return settings;
   Settings kept;
@@ -36,7 +36,7 @@ Settings thinned(const Settings& settings, std::size_t most) {
   return kept;
 }
 
-/// Fewer settings of each factor; with very many factors still more than `points` together.
+/// Fewer settings of each factor; with very many factors still more than `points` in total.
 std::vector<Settings> fewer_settings(const std::vector<Settings>& choices, std::size_t points) {
   std::vector<Settings> fewer = choices;
   for (std::size_t most = 64; most >= 2 && count(fewer, points) > points; --most) {
@@ -45,7 +45,7 @@ std::vector<Settings> fewer_settings(const std::vector<Settings>& choices, std::
   return fewer;
 }
 
-/// Every factor at any setting, or at an end of its range as a coin falls.
+/// Random settings: each factor at any setting or, with probability 1/2, at an end of its range.
 Settings random_settings(const std::vector<Settings>& choices, RandomStream& random) {
   Settings settings;
   for (const Settings& choice : choices) {
@@ -58,7 +58,7 @@ Settings random_settings(const std::vector<Settings>& choices, RandomStream& ran
   return settings;
 }
 
-/// Up to four settings around one, next to it or some thirtieths of the range away.
+/// Up to four settings around one: adjacent, or some thirtieths of the range away.
 Settings neighbours(const Settings& choice, double setting, bool far) {
   const auto size = static_cast<long>(choice.size());
   const long at = std::lower_bound(choice.begin(), choice.end(), setting) - choice.begin();
@@ -164,7 +164,7 @@ Block SettingsSearch::block(std::size_t index, const doe::Region& region) const 
   return allowed(random_points_.middleRows(first, points), region);
 }
 
-/// The grid's points in order, the first factor the fastest.
+/// The grid points in order, the first factor changing fastest.
 Block SettingsSearch::grid_block(std::size_t index, const doe::Region& region) const {
   const std::size_t factors = factors_.size();
   const std::size_t first = index * kBlockPoints;

@@ -1,4 +1,4 @@
-// Which usable settings a search looks at, and how it walks from one to a better one.
+// Enumeration of usable settings, and local search among them.
 #pragma once
 
 #include <Eigen/Core>
@@ -16,25 +16,25 @@ namespace doetune::surfaces {
 
 using Settings = std::vector<double>;
 
-/// The usable settings of each factor, one where it is held, ascending.
+/// The usable settings of each factor, ascending; a single one if it is held.
 std::vector<Settings> usable_choices(const std::vector<doe::Factor>& factors,
                                      const std::map<std::string, double>& hold);
 
 /// Some of the points of a search.
 struct Block {
-  Eigen::MatrixXd natural;  ///< a point a row
+  Eigen::MatrixXd natural;  ///< one point per row
   Eigen::MatrixXd coded;
 
   Eigen::Index size() const { return natural.rows(); }
   Settings settings(Eigen::Index point) const;
 };
 
-/// The usable settings of all factors, less those that the region forbids, in blocks of up to
-/// kBlockPoints, so that neither memory nor time is spent on one point at a time.
+/// The usable settings of all factors, without those that the region forbids, in blocks of up to
+/// kBlockPoints, to avoid per-point overhead in memory and time.
 ///
 /// Up to `most` usable settings are all points of the search. Beyond that: a grid of up to `coarse`
-/// points with at least both ends of every factor, unless there are more ends than that, and 2,000
-/// points drawn at random, the same ones every time.
+/// points with at least both ends of every factor (unless there are more ends than that), and 2,000
+/// random points, the same at every call.
 class SettingsSearch {
  public:
   static constexpr std::size_t kBlockPoints = 256;
@@ -47,24 +47,24 @@ class SettingsSearch {
   bool is_exhaustive() const { return exhaustive_; }
   std::size_t block_count() const;
 
-  /// The points of a block that a region allows: the search's own, or that of a thread.
+  /// The points of a block that `region` allows: the search's own region, or a thread's copy.
   Block block(std::size_t index, const doe::Region& region) const;
 
-  /// body(index, block) of every block listed, or of all of them; several at a time on `threads`
-  /// threads (0: as many as the machine has), so that body must keep results apart by index.
+  /// Calls body(index, block) for every listed block, or all blocks, concurrently on `threads`
+  /// threads (0: all hardware threads), so body must keep results apart by index.
   using Body = std::function<void(std::size_t, const Block&)>;
   void for_each(const std::vector<std::size_t>& blocks, int threads, const Body& body) const;
   void for_each(int threads, const Body& body) const;
 
-  /// All points in one block, where there are few.
+  /// All points in one block; for small searches.
   Block all_points() const;
 
-  /// Says which of some trials is better than all that it was asked about before, if any is.
+  /// The index of a trial that is better than all earlier ones it was asked about, if any.
   using Choose = std::function<std::optional<Eigen::Index>(const Block& trials)>;
 
-  /// Moves one factor at a time to its best setting; where that helps no more, two factors at a
-  /// time among neighbouring settings, so that a ridge across the factors does not stop it. Ends
-  /// where nothing helps or when `evaluations` is spent, which is counted down.
+  /// Moves one factor at a time to its best setting; when that no longer helps, two factors at a
+  /// time among neighbouring settings, so that a diagonal ridge does not stop it. Ends when nothing
+  /// helps or `evaluations`, which is counted down, reaches 0.
   Settings improved(Settings start, const Choose& choose, long& evaluations) const;
 
   const std::vector<Settings>& choices() const { return choices_; }
@@ -84,10 +84,10 @@ class SettingsSearch {
   doe::Region region_;
   std::vector<Settings> choices_;
   bool exhaustive_ = true;
-  std::vector<Settings> grid_;          ///< of each factor: the choices, or some of them
-  std::vector<Eigen::VectorXd> coded_;  ///< those of the grid, coded
+  std::vector<Settings> grid_;          ///< per factor: all choices, or some of them
+  std::vector<Eigen::VectorXd> coded_;  ///< the grid settings, coded
   std::size_t grid_points_ = 0;
-  Eigen::MatrixXd random_points_;  ///< natural; of a search that is not exhaustive
+  Eigen::MatrixXd random_points_;  ///< natural; only if the search is not exhaustive
 };
 
 }  // namespace doetune::surfaces

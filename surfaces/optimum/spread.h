@@ -1,4 +1,4 @@
-// A few points that lie far from each other.
+// Selection of a few points that are far apart.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,8 +8,8 @@
 
 namespace doetune::surfaces {
 
-/// The rows `first` of n x d points, then again and again the row farthest from all before (by the
-/// largest difference of a coordinate), until `most` are chosen or none is `least` away.
+/// The rows `first` of n x d points, then repeatedly the row farthest from all before (in the
+/// maximum norm), until `most` are chosen or none is at least `least` away.
 inline std::vector<Eigen::Index> spread_rows(const Eigen::MatrixXd& points,
                                              std::vector<Eigen::Index> first, std::size_t most,
                                              double least) {

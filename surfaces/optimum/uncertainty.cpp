@@ -13,7 +13,8 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr double kRegion = 0.95;
-constexpr double kFixed = 1e-10;  // variance, coded squared: a direction in which nothing moves
+constexpr double kFixed = 1e-10;  // variance, coded squared: no optimum moves in a direction below
+                                  // this
 
 double quantile(std::vector<double> values, double share) {
   const auto at = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));
@@ -21,7 +22,7 @@ double quantile(std::vector<double> values, double share) {
   return *at;
 }
 
-/// Squared distance in units of the covariance; infinite off the directions that move.
+/// Squared Mahalanobis distance; infinite outside the directions that vary.
 double squared_distance(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& eigen,
                         const Eigen::VectorXd& from_centre) {
   const Eigen::VectorXd along = eigen.eigenvectors().transpose() * from_centre;
@@ -75,7 +76,7 @@ std::optional<LocationRegion> region_of(const std::vector<doe::Factor>& factors,
   return region;
 }
 
-/// The request with the responses that count.
+/// The request restricted to the responses that count.
 OptimumRequest with_goals_only(const OptimumRequest& request, const Eigen::VectorXd& coded) {
   OptimumRequest reduced = request;
   std::erase_if(reduced.responses, [](const GoalResponse& response) { return !counts(response); });

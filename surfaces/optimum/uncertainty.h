@@ -1,4 +1,4 @@
-// How sure the place of the optimum is.
+// Uncertainty of the location of the optimum.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,43 +12,41 @@ namespace doetune::surfaces {
 
 struct FactorUncertainty {
   std::string name;
-  Interval settings;           ///< 5 % and 95 % of the optimal setting, natural units; numeric
-  std::vector<double> shares;  ///< categorical: how often each level is the best
+  Interval settings;  ///< 5 % and 95 % quantiles of the optimal setting, natural units; numeric
+  std::vector<double> shares;  ///< categorical: how often each level is optimal
 };
 
-/// The points c (coded, of the factors listed: the numeric ones) with
-/// (c - centre)' covariance^-1 (c - centre) <= radius_squared; directions in which no optimum moves
-/// are fixed.
+/// The points c (coded, of the listed numeric factors) with (c - centre)' covariance^-1 (c -
+/// centre) <= radius_squared; fixed in directions in which no optimum varies.
 struct LocationRegion {
   std::vector<Eigen::Index> factors;
   Eigen::VectorXd centre;
   Eigen::MatrixXd covariance;
   double radius_squared = 0;
 
-  /// `coded` has all factors.
+  /// `coded` has an entry for every factor.
   bool contains(const Eigen::VectorXd& coded) const;
 };
 
-/// From draws of what the true mean responses may be, given the runs (MeanDraws): each has an
-/// optimum of its own.
+/// From draws of the true mean responses, given the runs (MeanDraws): each draw has its own
+/// optimum.
 struct OptimumUncertainty {
   int draws = 0;
-  /// One quadratic on a box: each draw's optimum is exact, also between usable settings. Else it is
-  /// the best of some hundred usable settings that were the best for draws tried before.
+  /// For one quadratic on a box each draw's optimum is exact, also between usable settings.
+  /// Otherwise it is the best of a few hundred usable settings that were the best in pilot draws.
   bool exact = false;
   std::vector<FactorUncertainty> factors;
-  std::optional<LocationRegion> region;  ///< holds 95 % of the optima; numeric factors only
-  /// How often each of the best and the alternatives is the best of them; adds up to 1.
+  std::optional<LocationRegion> region;  ///< contains 95 % of the optima; numeric factors only
+  /// How often each of the best and the alternatives is the best of them; the sum is 1.
   std::vector<double> best_shares;
-  /// What is lost on average for not knowing the truth: the desirability of a draw's optimum less
-  /// that of the best settings in that draw; for one ramp and no limits also its response, own
-  /// unit.
+  /// Expected loss from not knowing the truth: the desirability of a draw's optimum minus that of
+  /// the best settings in that draw; for one ramp and no limits also the response, own unit.
   double expected_desirability_loss = 0;
   std::optional<double> expected_response_loss;
 };
 
-/// Throws std::invalid_argument where no response with a goal has an error estimate: then nothing
-/// is known of the uncertainty.
+/// Throws std::invalid_argument if no response with a goal has an error estimate, since the
+/// uncertainty is then unknown.
 OptimumUncertainty optimum_uncertainty(const OptimumRequest& request, const Optimum& optimum,
                                        int draws = 10'000);
 

@@ -7,18 +7,18 @@
 namespace doetune::surfaces {
 namespace {
 
-/// Orthonormal columns that grow by Gram-Schmidt.
+/// Orthonormal columns, extended by Gram-Schmidt.
 class Basis {
  public:
   Basis(Eigen::Index n, Eigen::Index most) : columns_(n, std::min(n, most)) {}
 
-  /// Adds the columns; false, and none added, where one depends on those before it.
+  /// Adds the columns; false, and none added, if one is linearly dependent on earlier ones.
   bool add(const Eigen::MatrixXd& columns) {
     constexpr double kNothing = 1e-10;
     const Eigen::Index before = kept_;
     for (Eigen::Index c = 0; c < columns.cols(); ++c) {
       Eigen::VectorXd rest = columns.col(c);
-      for (int pass = 0; pass < 2; ++pass) {  // the second for accuracy
+      for (int pass = 0; pass < 2; ++pass) {  // twice, for accuracy
         rest -= columns_.leftCols(kept_) * (columns_.leftCols(kept_).transpose() * rest);
       }
       if (kept_ == columns_.cols() || rest.norm() <= kNothing * columns.col(c).norm()) {

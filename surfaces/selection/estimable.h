@@ -1,4 +1,4 @@
-// Which terms the runs can tell apart.
+// The terms that the runs can estimate.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,8 +8,8 @@
 
 namespace doetune::surfaces {
 
-/// The terms of a model, in its order, whose columns depend neither on those of the terms before
-/// them nor on the blocks (n numbers, or none). A term with categorical factors counts as a whole.
+/// The terms of a model, in its order, whose columns are linearly independent of those of earlier
+/// terms and of the blocks (n numbers, or none). A term with categorical factors counts as a whole.
 std::vector<doe::Term> estimable_terms(const doe::Model& model, const Eigen::MatrixXd& coded,
                                        const std::vector<int>& blocks);
 

@@ -5,7 +5,7 @@
 namespace doetune::surfaces {
 namespace {
 
-/// Whether `parent` is `child` with one power less.
+/// Whether `parent` is `child` with one power reduced by one.
 bool is_parent(const doe::Term& parent, const doe::Term& child) {
   if (parent.order() != child.order() - 1) return false;
   for (std::size_t f = 0; f < child.powers.size(); ++f) {

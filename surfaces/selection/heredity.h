@@ -1,4 +1,4 @@
-// Which terms may be in a model together.
+// Model hierarchy: which terms may be in a model together.
 #pragma once
 
 #include <functional>
@@ -8,27 +8,27 @@
 
 namespace doetune::surfaces {
 
-/// Of each term of a HereditaryTerms: whether it is in.
+/// For each term of a HereditaryTerms: whether it is in the model.
 using Subset = std::vector<bool>;
 
-/// The terms of a model but "1", ordered so that parents come before their children.
+/// The terms of a model except "1", ordered with parents before children.
 class HereditaryTerms {
  public:
   HereditaryTerms(const doe::Model& model, Heredity heredity);
 
   std::size_t count() const { return terms_.size(); }
-  int term(std::size_t at) const { return terms_[at]; }  ///< its place in the model
+  int term(std::size_t at) const { return terms_[at]; }  ///< its index in the model
 
-  bool may_enter(std::size_t at, const Subset& in) const;  ///< its parents are in
+  bool may_enter(std::size_t at, const Subset& in) const;  ///< its parents are in the model
   bool may_leave(std::size_t at, const Subset& in) const;  ///< no term needs it
 
-  Subset entered(std::size_t at, Subset in) const;  ///< with the parents that it needs
-  Subset left(std::size_t at, Subset in) const;     ///< without the terms that need it
+  Subset entered(std::size_t at, Subset in) const;  ///< adds it and the parents it needs
+  Subset left(std::size_t at, Subset in) const;     ///< removes it and the terms that need it
 
-  /// How many subsets there are; limit + 1 where they are more.
+  /// The number of subsets; limit + 1 if there are more than limit.
   long subset_count(long limit) const;
 
-  /// Every subset once, the empty one first.
+  /// Visits every subset once, the empty one first.
   void for_each(const std::function<void(const Subset&)>& visit) const;
 
  private:

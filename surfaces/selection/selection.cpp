@@ -19,14 +19,14 @@ namespace {
 constexpr double kNear = 2;
 constexpr std::size_t kMaxNear = 100;
 constexpr long kMaxWholePlotModels = 20'000;
-constexpr std::uint64_t kSelectionSeed = 1;  // the same model is found every time
+constexpr std::uint64_t kSelectionSeed = 1;  // fixed, so that results are reproducible
 constexpr std::uint64_t kRandomStarts = 10;
 constexpr int kShakes = 4;
 constexpr const char* kWarning =
     "the terms were selected with the same runs that test them, so p-values and intervals are "
     "optimistic; confirmation runs are not affected";
 
-/// The order of models: by AICc, of equal ones the smaller, then the one with the earlier terms.
+/// The order of models: by AICc, then by size, then by the one with earlier terms.
 std::tuple<double, long, Subset> rank_of(const Subset& in, double aicc) {
   constexpr double kEqual = 1e-9;
   Subset missing = in;
@@ -34,7 +34,7 @@ std::tuple<double, long, Subset> rank_of(const Subset& in, double aicc) {
   return {std::round(aicc / kEqual), std::count(in.begin(), in.end(), true), std::move(missing)};
 }
 
-/// What was compared, and the models near the best of it.
+/// The number of models compared, and the models near the best AICc.
 class Comparison {
  public:
   void add(const Subset& in, double aicc) {
@@ -63,11 +63,11 @@ class Comparison {
   long compared_ = 0;
 };
 
-/// A model on the way to the chosen one.
+/// A model on the path to the selected one.
 struct Stage {
   Subset in;
   double aicc = 0;
-  std::size_t changed = 0;  ///< the term that entered or left
+  std::size_t changed = 0;  ///< the term that was added or removed
 };
 
 class Search {
@@ -75,7 +75,8 @@ class Search {
   Search(const HereditaryTerms& terms, const SubsetScores& scores, Comparison& comparison)
       : terms_(terms), scores_(scores), comparison_(comparison) {}
 
-  /// From `start`, whose AICc exists, by the best single change as long as one is better.
+  /// Stepwise path from `start`, which must have an AICc, by the best single change while it
+  /// improves.
   std::vector<Stage> path(const Stage& start, bool entering) const {
     std::vector<Stage> stages{start};
     while (true) {
@@ -91,8 +92,8 @@ class Search {
     }
   }
 
-  /// By any term that enters or leaves, with those that heredity ties to it, or (`pairs`) two of
-  /// them after one another, as long as that is better.
+  /// Improves by adding or removing any term, together with those that heredity requires, or
+  /// (`pairs`) two in succession, while that improves AICc.
   Stage improved(Stage stage, bool pairs) const {
     while (true) {
       std::optional<Stage> next;
@@ -108,7 +109,7 @@ class Search {
     }
   }
 
-  /// With some terms changed at random; empty where that has no AICc.
+  /// The model with some terms changed at random; empty if it has no AICc.
   std::optional<Stage> shaken(Stage stage, RandomStream& random) const {
     for (int change = 0; change < kShakes; ++change) {
       stage.in = changed(random.below(terms_.count()), stage.in);
@@ -137,7 +138,7 @@ class Search {
   Comparison& comparison_;
 };
 
-/// That all coefficients of a term of the fit's model are 0.
+/// The p-value of the hypothesis that all coefficients of a term are 0.
 std::optional<double> term_p_value(const Fit& fit, const doe::Term& term) {
   const auto& terms = fit.model.terms();
   const auto at = std::find(terms.begin(), terms.end(), term) - terms.begin();
@@ -191,7 +192,7 @@ class Selector {
   }
 
  private:
-  /// Whether models can be compared without a fit of each.
+  /// Whether AICc is available without fitting each model.
   bool closed_form() const {
     const FitOptions& fit = options_.fit;
     return fit.whole_plots.empty() && fit.weights.size() == 0 && !fit.variance;
@@ -203,7 +204,7 @@ class Selector {
 
   Stage start(bool full) {
     const Subset in(terms_.count(), full);
-    const Fit fit = full ? fit_of(in) : mean_;  // of aliased terms it throws by name
+    const Fit fit = full ? fit_of(in) : mean_;  // throws for aliased terms, by name
     const std::optional<double> aicc = scores_->aicc(in);
     if (aicc) {
       comparison_.add(in, *aicc);

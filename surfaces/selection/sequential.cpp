@@ -33,7 +33,7 @@ void set_fit(SequentialStep& step, const Fit& fit) {
   if (fit.lack_of_fit) step.lack_of_fit_p = fit.lack_of_fit->p;
 }
 
-/// What the step adds is the last part of the model: its test is that of the fit.
+/// The added terms are the last part of the model, so their test is that of the fit.
 void set_test(SequentialStep& step, const Fit& fit) {
   if (fit.split_plot) {
     if (fit.split_plot->tests.empty()) return;
@@ -43,7 +43,7 @@ void set_test(SequentialStep& step, const Fit& fit) {
     step.p = test.p;
     return;
   }
-  if (fit.anova.empty()) return;  // a robust loss has none
+  if (fit.anova.empty()) return;  // robust losses have none
   const auto residual = std::find_if(fit.anova.begin(), fit.anova.end(),
                                      [](const AnovaRow& row) { return row.source == "residual"; });
   const AnovaRow& part = *std::prev(residual);
@@ -53,7 +53,7 @@ void set_test(SequentialStep& step, const Fit& fit) {
   step.p = part.p;
 }
 
-/// The terms of the named model that are not yet among `terms`: determined ones are added to them.
+/// The terms of the named model that are not yet in `terms`; those the runs determine are added.
 SequentialStep next_step(const doe::Model& named, std::vector<doe::Term>& terms,
                          const Eigen::MatrixXd& coded, const std::vector<int>& blocks) {
   SequentialStep step;

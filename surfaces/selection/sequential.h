@@ -1,4 +1,4 @@
-// How far up the orders of a polynomial the runs support going.
+// Sequential comparison of polynomial orders: the highest order that the runs support.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,41 +10,42 @@
 
 namespace doetune::surfaces {
 
-/// One model of the sequence, with what it adds to the one before it. What a fit of it does not
-/// have is empty, as in Fit.
+/// One model of the sequence, with what it adds to the preceding one. Values that its fit does not
+/// have are empty, as in Fit.
 struct SequentialStep {
   std::string model;               ///< "mean", "linear", "interactions", "quadratic" or "cubic"
-  std::vector<std::string> added;  ///< terms that it adds and the runs determine
-  /// Terms that it would add and the runs do not determine, being aliased with blocks, terms before
-  /// them or each other; everything below is of the model without them.
+  std::vector<std::string> added;  ///< added terms that the runs determine
+  /// Terms of the model that the runs do not determine because they are aliased with blocks,
+  /// earlier terms or each other; everything below is for the model without them.
   std::vector<std::string> aliased;
-  std::string problem;  ///< why there is no fit; empty where there is one
+  std::string problem;  ///< why there is no fit; empty if there is one
   int df = 0;           ///< columns added
-  /// Of the added terms against the error of this model: f = (SS / df) / s^2; with whole plots
-  /// without a sum of squares and by Kenward & Roger's test, with df_error of its own.
+  /// Test of the added terms against the error of this model: f = (SS / df) / s^2; with whole plots
+  /// by Kenward & Roger's test with its own df_error, without a sum of squares.
   std::optional<double> sum_of_squares, df_error, f, p;
   std::optional<double> lack_of_fit_p;
   std::optional<double> sigma, r2, adjusted_r2, predicted_r2, press, aicc;
 };
 
 struct SequentialSummary {
-  std::vector<SequentialStep> steps;  ///< those that add a term to the one before; "mean" always
+  std::vector<SequentialStep> steps;  ///< those that add a term to the preceding one, and always
+                                      ///< "mean"
   std::string suggested;              ///< the model of one of the steps
-  std::string reason;                 ///< why, in a sentence
+  std::string reason;                 ///< one sentence
 };
 
-/// Fits the named models in turn, each of which contains the one before it.
+/// Fits the named models in turn; each contains the preceding one.
 ///
-/// Suggested is the highest model for which
-///   1. nothing is aliased, and the terms that it adds are significant (p < 0.05; "mean": always)
-///   2. its lack of fit is not significant (p >= 0.05, or there is no test); where that holds for
-///      none, this condition is dropped, and the reason says so
-///   3. its predicted R2 is not below that of a lower model that meets 1 and 2 (none counts as
-///      below any, so that runs with leverage 1 do not recommend a model)
-/// This follows what Myers, Montgomery & Anderson-Cook, Response Surface Methodology, and the
-/// handbooks of commercial packages advise to look at.
+/// The suggested model is the highest for which
+///   1. nothing is aliased, and the added terms are significant (p < 0.05; "mean": always)
+///   2. the lack of fit is not significant (p >= 0.05, or there is no test); if no model satisfies
+///      this, the condition is dropped, and the reason says so
+///   3. predicted R2 is not below that of a lower model that satisfies 1 and 2 (a missing value
+///      counts as lowest, so that runs with leverage 1 do not favour a model)
+/// This follows the advice of Myers, Montgomery & Anderson-Cook, Response Surface Methodology, and
+/// of the handbooks of commercial packages.
 ///
-/// coded, y and options as in fit_least_squares. Throws FitError where not even the mean can be
+/// coded, y and options as in fit_least_squares. Throws FitError if not even the mean can be
 /// fitted.
 SequentialSummary sequential_summary(const std::vector<doe::Factor>& factors,
                                      const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,

@@ -1,4 +1,4 @@
-// The sequences of models of several responses.
+// Sequential model comparisons of several responses of the same runs.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,20 +10,20 @@
 
 namespace doetune::surfaces {
 
-/// What they share is worked out once: all that depends on the runs alone.
+/// Computes once everything that depends on the runs alone.
 class SequentialModels {
  public:
-  /// Arguments as of sequential_summary, the transform aside.
+  /// Arguments as for sequential_summary, except the transform.
   SequentialModels(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                    const FitOptions& options = {});
 
-  /// What sequential_summary gives, or throws; may be called by several threads at a time.
+  /// Returns or throws what sequential_summary does; thread-safe.
   SequentialSummary summary(const Eigen::VectorXd& y, Transform transform) const;
 
  private:
   struct Member {
-    SequentialStep step;                   ///< as far as runs tell
-    std::optional<LeastSquaresFits> fits;  ///< empty where the step adds nothing
+    SequentialStep step;                   ///< the part that depends on the runs alone
+    std::optional<LeastSquaresFits> fits;  ///< empty if the step adds nothing
   };
   std::vector<Member> members_;
 };

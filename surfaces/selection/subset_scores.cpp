@@ -9,10 +9,10 @@
 namespace doetune::surfaces {
 namespace {
 
-/// A column of which the others leave less than this share of its sum of squares depends on them.
+/// A column counts as dependent if the others leave less than this fraction of its sum of squares.
 constexpr double kDependent = 1e-9;
 
-/// A residual sum of squares of less than this share of the total is rounding of cross-products.
+/// A residual sum of squares below this fraction of the total is rounding of cross-products.
 constexpr double kExact = 1e-12;
 
 class CrossProducts final : public SubsetScores {
@@ -33,8 +33,8 @@ class CrossProducts final : public SubsetScores {
   int width(std::size_t at) const { return begin_[at + 1] - begin_[at]; }
 
   int n_;
-  int always_;              ///< columns of "1" and the blocks
-  std::vector<int> begin_;  ///< first column of each term, and the number of columns
+  int always_;              ///< number of columns of "1" and the blocks
+  std::vector<int> begin_;  ///< first column of each term, then the number of columns
   Eigen::MatrixXd products_;
 };
 
@@ -86,8 +86,8 @@ std::optional<double> CrossProducts::aicc(const Subset& in) const {
   return aicc_of(products_(z, z) - along.squaredNorm(), static_cast<int>(count));
 }
 
-/// Takes what a term's columns, the first of `rest`, explain off the products of those after them;
-/// false where they depend on the terms before.
+/// Removes what a term's columns, the first of `rest`, explain from the products of the later
+/// columns; false if they are linearly dependent on earlier terms.
 bool CrossProducts::sweep(std::size_t at, Products rest) const {
   for (int c = 0; c < width(at); ++c) {
     const double pivot = rest(c, c);
@@ -99,8 +99,8 @@ bool CrossProducts::sweep(std::size_t at, Products rest) const {
   return true;
 }
 
-/// `rest`: cross-products of the columns of the terms from `at` on, and z last, of what the terms
-/// that are in leave of them.
+/// `rest`: cross-products of the columns of the terms from `at` on, followed by z, after removing
+/// what the included terms explain.
 void CrossProducts::for_each_from(std::size_t at, const ConstProducts& rest, int columns,
                                   Subset& in, std::vector<Eigen::MatrixXd>& work,
                                   const Visit& visit) const {

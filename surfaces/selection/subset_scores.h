@@ -1,4 +1,4 @@
-// The AICc of models that are made of some of the terms.
+// AICc of the models made of subsets of the terms.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ class SubsetScores {
  public:
   virtual ~SubsetScores() = default;
 
-  /// Empty where the runs do not determine the model or are too few for an AICc.
+  /// Empty if the runs do not determine the model or are too few for an AICc.
   virtual std::optional<double> aicc(const Subset& in) const = 0;
 
   using Visit = std::function<void(const Subset&, double aicc)>;
 
-  /// Every subset that has an AICc, once.
+  /// Visits every subset that has an AICc, once.
   virtual void for_each(const Visit& visit) const;
 
  protected:
@@ -26,8 +26,8 @@ class SubsetScores {
 };
 
 /// By least squares on the cross-products of the columns about their (block) means. `mean` is the
-/// fit of the term 1 alone, with the same runs and options; independent runs only.
-/// Throws FitError from either function for a model that fits the responses exactly.
+/// fit of the term 1 alone, with the same runs and options; independent runs only. Both functions
+/// throw FitError for a model that fits the responses exactly.
 std::unique_ptr<SubsetScores> scores_by_cross_products(const doe::Model& largest,
                                                        const HereditaryTerms& terms,
                                                        const Fit& mean);
@@ -37,7 +37,7 @@ std::unique_ptr<SubsetScores> scores_by_fits(const doe::Model& largest,
                                              const HereditaryTerms& terms, const Fit& mean,
                                              const FitOptions& options);
 
-/// The model of "1" and the terms that are in, in the order of `largest`.
+/// The model of "1" and the included terms, in the order of `largest`.
 doe::Model model_of(const doe::Model& largest, const HereditaryTerms& terms, const Subset& in);
 
 }  // namespace doetune::surfaces

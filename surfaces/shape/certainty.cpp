@@ -10,8 +10,8 @@
 namespace doetune::surfaces {
 namespace {
 
-/// The columns that make up the matrix of second-order coefficients, with the two factors each
-/// multiplies (of a square twice the same).
+/// The columns that form the matrix of second-order coefficients, each with the two factors it
+/// multiplies (for a square the same one twice).
 struct SecondOrder {
   std::vector<int> columns;
   std::vector<std::pair<Eigen::Index, Eigen::Index>> factors;
@@ -58,7 +58,7 @@ Eigen::VectorXd eigenvalue_errors(const Fit& fit, const SecondOrder& terms,
   return errors;
 }
 
-/// The share of positive and of negative definite matrices among draws of the coefficients.
+/// The fractions of positive and of negative definite matrices among draws of the coefficients.
 struct Definite {
   double positive = 0, negative = 0;
 };

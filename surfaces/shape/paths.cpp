@@ -26,14 +26,14 @@ PathPoint path_point(const Fit& fit, const doe::Region& region, const Quadratic&
   return point;
 }
 
-/// 1 / y rises where y falls: the sign that makes "higher z" of "higher response".
+/// 1 / y decreases with y: the sign that turns "higher response" into "higher z".
 double direction_of(const Fit& fit, bool highest) {
   return (fit.transform == Transform::kInverse) == highest ? -1 : 1;
 }
 
-/// Maximises b'c + c'Bc on |c| = r > 0. In the eigenvectors' axes c_i = g_i / (mu - lambda_i) with
-/// g = b / 2; |c| falls from infinity to 0 as mu rises from the largest eigenvalue, unless g
-/// vanishes along its eigenvectors (the hard case: what is missing of r goes along one of them).
+/// Maximises b'c + c'Bc on |c| = r > 0. In the eigenvector basis c_i = g_i / (mu - lambda_i) with g
+/// = b / 2; |c| decreases from infinity to 0 as mu increases from the largest eigenvalue, unless g
+/// vanishes along its eigenvectors (the hard case: the remaining length goes along one of them).
 class SphereMaximum {
  public:
   SphereMaximum(const Eigen::VectorXd& b, const Eigen::MatrixXd& matrix)
@@ -41,7 +41,7 @@ class SphereMaximum {
 
   Eigen::VectorXd at(double r) const {
     const double largest = eigen_.eigenvalues().maxCoeff();
-    // A little farther than where the length is r at most, so that rounding does not hide it.
+    // Slightly beyond the point where the length is at most r, so that rounding does not hide it.
     const double reach = 1.001 * g_.norm() / r;
     const double tiny =
         1e-12 * std::max({reach, eigen_.eigenvalues().cwiseAbs().maxCoeff(), 1e-300});
@@ -68,7 +68,7 @@ class SphereMaximum {
       const double gap = largest - eigen_.eigenvalues()[i];
       if (gap > tiny) c[i] = g_[i] / gap;
     }
-    const Eigen::Index last = g_.size() - 1;  // eigenvalues ascend
+    const Eigen::Index last = g_.size() - 1;  // eigenvalues are ascending
     c[last] = std::sqrt(std::max(0.0, r * r - c.squaredNorm())) * (g_[last] < 0 ? -1 : 1);
     return eigen_.eigenvectors() * c;
   }
@@ -77,13 +77,13 @@ class SphereMaximum {
   Eigen::VectorXd g_;
 };
 
-/// Share of the unit sphere within the 95 % cone of a gradient b whose entries have a common
+/// Fraction of the unit sphere within the 95 % cone of a gradient b whose entries have a common
 /// variance: sin^2 of its half angle is (k - 1) s_b^2 F(0.95; k - 1, df) / |b|^2.
 std::optional<double> cone_share(const Fit& fit, const Quadratic& quadratic,
                                  const Eigen::VectorXd& at) {
   const auto k = static_cast<double>(quadratic.linear.size());
   if (!fit.sigma || *fit.sigma == 0 || k < 2) return std::nullopt;
-  // The entries of a gradient vary together; the largest variance is on the safe side.
+  // The variances of the gradient's entries differ; the largest is conservative.
   const Eigen::Index columns = fit.model.column_count();
   double variance = 0;
   for (Eigen::Index i = 0; i < quadratic.linear.size(); ++i) {

@@ -7,12 +7,12 @@
 namespace doetune::surfaces {
 namespace {
 
-/// Eigenvalues within this share of the largest count as none: the surface is a ridge there.
+/// Eigenvalues below this fraction of the largest count as zero: the surface is a ridge there.
 constexpr double kFlat = 1e-4;
 
-/// The shape of the response, from the eigenvalues on the scale of the fit.
+/// The kind of stationary point of the response, from the eigenvalues on the scale of the fit.
 std::string shape_of(const Eigen::VectorXd& eigenvalues, const Transform& transform) {
-  // 1 / y is highest where y is lowest; the other transforms rise with y.
+  // 1 / y decreases with y; the other transforms increase.
   if (transform.is_decreasing()) return shape_of(-eigenvalues, Transform::kNone);
   const double flat = kFlat * eigenvalues.cwiseAbs().maxCoeff();
   const auto count = [&](auto predicate) {

@@ -1,5 +1,5 @@
-// Blocks of a fit by where and when runs were made. The responses are those of a published design,
-// with a known shift added.
+// Blocks of a fit by host, GPU and day. The responses are those of a published design, with a known
+// shift added.
 #include <catch2/catch.hpp>
 
 #include "analysis/blocks.h"
@@ -22,7 +22,7 @@ struct BlockCase {
   explicit BlockCase(const std::string& fit)
       : directory(tests::make_fccd_study(folder.path(), tests::fccd_study_text() + fit)) {}
 
-  /// Records every run again with changes to its record.
+  /// Rewrites the journal with changed records.
   template <typename Change>
   void change(const Change& change) {
     auto records = study::final_records(study::read_journal(directory.journal()).records);
@@ -60,7 +60,7 @@ TEST_CASE("A shift of a host is its block effect and leaves the coefficients alo
   const analysis::Analysis with = analysis::fit_runs(shifted.directory);
   REQUIRE(fit_of(with).block_effects.size() == 1);
   CHECK(fit_of(with).block_effects[0].term == "block[host n2]");
-  // Half of it above the average of the two blocks, half below: theory of sum-to-zero contrasts.
+  // Sum-to-zero contrasts: half of the shift above the average of the two blocks, half below.
   CHECK(fit_of(with).block_effects[0].estimate - fit_of(without).block_effects[0].estimate ==
         Approx(50));
   for (Eigen::Index c = 1; c < fit_of(with).beta.size(); ++c) {

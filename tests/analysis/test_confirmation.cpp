@@ -36,7 +36,7 @@ responses:
   cost: {unit: s, goal: at_most, high: 14}
 )";
 
-/// A study whose runs are made, and that is then confirmed by what the test says was measured.
+/// A study with completed runs, then confirmed with values chosen by the test.
 struct Case {
   tests::TemporaryDirectory folder;
   study::StudyDirectory directory;
@@ -49,7 +49,7 @@ struct Case {
     for (const double a : {-1.0, 0.0, 1.0}) {
       for (const double b : {-1.0, 0.0, 1.0}) {
         for (int replicate = 0; replicate < 2; ++replicate) {
-          const double ripple = replicate == 0 ? 1 : -1;  // so that the fit is true
+          const double ripple = replicate == 0 ? 1 : -1;  // keeps the fit exact
           csv << a << ',' << b << ',' << y_at(a, b) + 0.4 * ripple << ','
               << cost_at(a, b) + 0.1 * ripple << '\n';
         }
@@ -67,11 +67,11 @@ struct Case {
                                                      analysis::validated_settings(analysis), runs));
   }
 
-  /// Records the judging runs: the true response with a ripple, times a factor.
+  /// Records the confirmation and baseline runs: the true response with a ripple, times a factor.
   void measure(double times_y = 1, double times_today = 1, double times_cost = 1,
                study::RunStatus status = study::RunStatus::kCompleted) {
     {
-      constexpr std::array kRipple{0.0, 1.0, -1.0, 0.5, -0.5};  // none in the mean of five
+      constexpr std::array kRipple{0.0, 1.0, -1.0, 0.5, -0.5};  // sums to zero over five runs
       std::map<doe::PointType, int> made;
       const study::DirectoryLock lock(directory.path);
       study::Journal journal(directory.journal(), directory.study.name, directory.plan_hash);
@@ -114,13 +114,14 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
   const double predicted = study.analysis.optimum->best.predictions[0].mean;
   study.plan(5);
   CHECK(study.confirmation().missing == 10);
-  // Runs that judge are no part of the design: it was made whole, and each leverage has its run.
+  // Confirmation runs are not part of the design: it was executed completely, with one leverage per
+  // run.
   const analysis::DesignQuality quality = analysis::design_quality(study.analysis);
   CHECK_FALSE(quality.made);
   CHECK(quality.runs.size() == quality.shown().leverages.size());
-  CHECK(study.verdict().status == analysis::Status::kUnconfirmed);  // not partial: surfaces stand
+  CHECK(study.verdict().status == analysis::Status::kUnconfirmed);  // not partial
   study.measure();
-  // What judges a prediction is not fitted: neither the optimum nor the prediction moves.
+  // Confirmation runs are not fitted: neither the optimum nor the prediction changes.
   CHECK(study.analysis.optimum->best.settings == optimum);
   CHECK(study.analysis.optimum->best.predictions[0].mean == predicted);
   CHECK(study.analysis.responses[0].fit->n == 18);
@@ -134,7 +135,7 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
   CHECK(y.is_better == true);
   CHECK(y.gain->interval->low > 0);
   CHECK(confirmation.responses[1].limit == analysis::LimitHeld::kYes);
-  // Two responses are judged together: each at 97.5 %.
+  // Two responses are tested jointly: each at 97.5 %.
   const auto range = surfaces::mean_range(y.predicted, 5, 0.975);
   CHECK(y.joint_range->low == range->low);
   CHECK(y.joint_range->high == range->high);
@@ -168,7 +169,7 @@ TEST_CASE("Where today's settings differ from their prediction, the system has c
 }
 
 TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][confirmation]") {
-  // The limit is what stops the optimum, so that a cost little above its prediction misses it.
+  // The limit is active at the optimum, so that a cost slightly above its prediction violates it.
   Case study(with(kText, "at_most, high: 14", "at_most, high: 10.5"));
   study.plan(5);
   study.measure(1, 1, 1.003);
@@ -182,7 +183,7 @@ TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][c
 TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
   Case study;
   study.plan(5);
-  study.measure(1, y_at(0, 0.5) / y_at(-1, -1));  // today's settings give as much
+  study.measure(1, y_at(0, 0.5) / y_at(-1, -1));  // the baseline gives as much
   CHECK(study.confirmation().validation == Validation::kNoGain);
   CHECK_THAT(study.verdict().headline,
              Contains("no significant gain over the baseline (y ") && Contains("95 %"));

@@ -1,4 +1,4 @@
-// From runs to surfaces as the study file asks for them. The runs are made from known surfaces.
+// Fits as specified in the study file, of runs generated from known surfaces.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -16,7 +16,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Runs of a 5 x 5 grid over the ranges of two factors, each twice.
+/// Two replicates of a 5 x 5 grid over the ranges of two factors.
 template <typename Response>
 ResponseRuns runs_of(const study::Study& study, const Response& response) {
   RandomStream random(7, 0);
@@ -136,7 +136,7 @@ TEST_CASE("Robust losses resist an outlier and name it", "[reports][fit]") {
     const ResponseAnalysis analysis =
         analysis_of(study_of("{}", "model: linear"), response, options);
     REQUIRE(analysis.fit);
-    CHECK(analysis.sequential);  // its steps have no analysis of variance
+    CHECK(analysis.sequential);  // without an analysis of variance of its steps
     const auto found = analysis::findings(analysis);
     CHECK(std::any_of(found.begin(), found.end(), [](const analysis::Finding& finding) {
       return finding.sentence.find("less than half") != std::string::npos;
@@ -176,11 +176,11 @@ namespace {
 
 struct Coverage {
   double at_low = 0, at_high = 0;  ///< of 95 % prediction intervals, at the ends of n
-  double repeats_used = 0;         ///< share of the fits
+  double repeats_used = 0;         ///< fraction of the fits
 };
 
-/// 300 times 24 runs of a plane, none replicated, of five repeats each. The standard deviation of
-/// repeats is exp(1.2 n), n coded; that of runs `level` times it, or constant.
+/// 300 repetitions of 24 unreplicated runs of a plane, with five repeats each. The standard
+/// deviation of repeats is exp(1.2 n), n coded; that of runs is `level` times it, or constant.
 Coverage coverage_of(double level, bool constant) {
   const study::Study study = study_of("{fit: {variance: modelled}}", "model: linear");
   constexpr int kTimes = 300;

@@ -77,7 +77,7 @@ TEST_CASE("A number never reads as a limit that it is not equal to", "[reports][
   surfaces::Goal goal;
   goal.type = surfaces::GoalType::kAtMost;
   goal.high = 25;
-  CHECK(number_beside(24.96, 12, goal) == "24.96");  // to its digits: 25
+  CHECK(number_beside(24.96, 12, goal) == "24.96");  // at this resolution: 25
   CHECK(number_beside(25.00001, 0, goal) == "25.00001");
   CHECK(number_beside(25, 12, goal) == "25");
   CHECK(number_beside(23.96, 12, goal) == "24");
@@ -87,10 +87,10 @@ TEST_CASE("A number never reads as a limit that it is not equal to", "[reports][
   goal.type = surfaces::GoalType::kWithin;
   goal.low = 1800;
   CHECK(number_beside(1799.6, 142, goal) == "1799.6");
-  goal.type = surfaces::GoalType::kMaximize;  // whose ends are no limits
+  goal.type = surfaces::GoalType::kMaximize;  // whose ends are not limits
   CHECK(number_beside(1799.6, 142, goal) == "1800");
   goal.type = surfaces::GoalType::kAtMost;
-  goal.high = 24.99999;  // as the user gave it, not 25
+  goal.high = 24.99999;  // as given by the user, not 25
   CHECK(goal_text(goal, "ms") == "at most 24.99999 ms");
 }
 

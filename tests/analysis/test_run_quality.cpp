@@ -1,4 +1,4 @@
-// What is said of the runs themselves. Records are made up; the counts are plain arithmetic.
+// Quality of runs: bottlenecks, flags and outliers, from made-up records.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,8 @@ using Catch::Contains;
 
 namespace {
 
-/// Twelve completed runs: eight limited by the host CPU, three by the GPU, one by nothing.
+/// Twelve completed runs: eight limited by the host CPU, three by the GPU, one without a
+/// bottleneck.
 analysis::Records twelve_runs() {
   analysis::Records records;
   for (int run = 1; run <= 12; ++run) {
@@ -61,7 +62,7 @@ TEST_CASE("Flags that differ in numbers alone are one", "[reports][quality]") {
   records[3].flags = {"other programs used 23 % of the assigned cores"};
   records[7].flags = {"other programs used 8 % of the assigned cores", "y is known to 2.5 %"};
   records[9].flags = {"other programs used 90 % of the assigned cores"};
-  records[9].status = study::RunStatus::kFailed;  // nothing of it is in a fit
+  records[9].status = study::RunStatus::kFailed;  // not part of any fit
   const auto flags = analysis::runs_by_flag(records);
   REQUIRE(flags.size() == 2);
   CHECK(flags[0].what == "other programs used 8 to 23 % of the assigned cores");
@@ -83,7 +84,7 @@ TEST_CASE("Runs that did not complete are told by how they ended", "[reports][qu
   records[1].reason = "out of memory";
   const auto ends = analysis::runs_by_end(records);
   REQUIRE(ends.size() == 2);
-  CHECK(ends[0].what == "failed: exit code 3: no file /tmp/4");  // the last, whose output is shown
+  CHECK(ends[0].what == "failed: exit code 3: no file /tmp/4");  // that of the last run
   CHECK(ends[0].runs == std::vector<int>{2, 3, 4});
   CHECK(ends[1].what == "infeasible: out of memory");
   CHECK(ends[1].runs == std::vector<int>{1});
@@ -133,7 +134,7 @@ TEST_CASE("Conditions tell what differs and between which runs", "[reports][qual
         "uncommitted changes");
   CHECK(analysis::condition_differences(conditions) ==
         std::vector<std::string>{"gpu driver version: 535.1 (runs 1 and 2), 550.2 (runs 3 to 12)"});
-  write_conditions(folder.path(), "bb", "535.1");  // now another GPU of the kind, and PWD
+  write_conditions(folder.path(), "bb", "535.1");  // only GPU UUID and PWD differ
   CHECK(analysis::condition_differences(analysis::run_conditions(folder.path(), records)) ==
         std::vector<std::string>{"environment: PWD"});
 }

@@ -27,7 +27,7 @@ struct VerdictCase {
         analysis(analysis::analyse(directory)) {}
 };
 
-/// Nine runs over two factors that all measured the same cells of y and z.
+/// Nine imported runs over two factors, all with the same values of y and z.
 struct Imported {
   tests::TemporaryDirectory folder;
   study::StudyDirectory directory;
@@ -133,7 +133,7 @@ TEST_CASE("Where today's settings are best already, nothing is to be confirmed",
              StartsWith("The baseline is already the configuration that is predicted"));
   CHECK(verdict.next_command.empty());
   CHECK_THAT(verdict.next_reason, Contains("keep the baseline"));
-  // Surfaces that predict poorly rule nothing out.
+  // Surfaces with poor predictions do not exclude a gain.
   again.analysis.responses[0].fit->predicted_r2 = -1.5;
   CHECK(analysis::verdict(again.analysis).status == analysis::Status::kUnconfirmed);
   CHECK_THAT(analysis::verdict(again.analysis).next_command, StartsWith("doetune augment"));
@@ -191,7 +191,7 @@ TEST_CASE("Where every run failed, one of them is to be looked at", "[reports][v
   for (analysis::ResponseAnalysis& response : failed.analysis.responses) response.fit.reset();
   CHECK(analysis::verdict(failed.analysis).next_command ==
         "doetune check " + failed.directory.path.string());
-  failed.analysis.records.erase(20);  // the rest would end alike
+  failed.analysis.records.erase(20);  // the others would fail in the same way
   CHECK(analysis::verdict(failed.analysis).next_command ==
         "doetune check " + failed.directory.path.string());
 }

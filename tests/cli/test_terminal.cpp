@@ -61,7 +61,7 @@ TEST_CASE("A quarter of the plan is measured once more at most, and each run onc
   }
   std::vector<analysis::OutlyingRun> outlying{{7, true, {}}, {3, false, {}}, {5, false, {}}};
   CHECK(cli::within_a_quarter(plan, outlying) == std::vector<int>{3, 7});  // the outlier first
-  plan.runs.push_back({10, 3, doe::PointType::kFactorial, 1, 2, {}});      // run 7 again
+  plan.runs.push_back({10, 3, doe::PointType::kFactorial, 1, 2, {}});      // a replicate of run 7
   outlying.push_back({10, false, {}});
   const auto left = cli::not_repeated(plan, outlying);
   REQUIRE(left.size() == 2);

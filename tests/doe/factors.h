@@ -1,4 +1,4 @@
-// Factors that the tests of several modules use.
+// Factors used by the tests of several modules.
 #pragma once
 
 #include <memory>
@@ -56,7 +56,7 @@ inline doe::Factor words(const std::string& name, std::vector<std::string> level
   return factor;
 }
 
-/// The region that a constraint such as "a + b <= 1" leaves.
+/// The region that satisfies a constraint such as "a + b <= 1".
 inline doe::Region constrained(const std::vector<doe::Factor>& factors, const std::string& text) {
   std::vector<std::string> names;
   for (const doe::Factor& factor : factors) names.push_back(factor.name);

@@ -15,7 +15,7 @@ using namespace doetune::tests;
 namespace {}  // namespace
 
 TEST_CASE("The limits of quadratics on the cube are the known ones", "[doe][approximate]") {
-  // Research note, section 3; K = 20 from section 3's "other D anchors".
+  // D-efficiency limits in percent for k = 1 .. 6 factors; for k = 1 it is 100 (4/27)^(1/3).
   const double known[] = {52.9134, 47.4594, 47.4478, 48.8570, 50.6859, 52.5992};
   for (int k = 1; k <= 6; ++k) {
     const auto bound = doe::d_bound(doe::Model::named("quadratic", numbered_factors(k)), {});
@@ -29,7 +29,7 @@ TEST_CASE("The limits of quadratics on the cube are the known ones", "[doe][appr
 }
 
 TEST_CASE("The search over points agrees with the symmetric solution", "[doe][approximate]") {
-  // Best measures of quadratics live on {-1, 0, 1}^k, which is all that three settings leave.
+  // Optimal measures of quadratics have support in {-1, 0, 1}^k, the only points of three levels.
   const std::vector<doe::Factor> whole_numbers{whole("a", 1, 3), whole("b", 1, 3),
                                                whole("c", 1, 3)};
   const auto bound = doe::d_bound(doe::Model::named("quadratic", whole_numbers), {});
@@ -39,7 +39,7 @@ TEST_CASE("The search over points agrees with the symmetric solution", "[doe][ap
 }
 
 TEST_CASE("Cubics on a line: Guest's four points", "[doe][approximate]") {
-  // Guest (1958): -1, -1/sqrt(5), 1/sqrt(5), 1 in equal numbers.
+  // Guest (1958): -1, -1/sqrt(5), 1/sqrt(5), 1 with equal frequencies.
   const doe::Model model = doe::Model::named("cubic", numbered_factors(1));
   Eigen::MatrixXd points(4, 1);
   points << -1, -std::sqrt(0.2), std::sqrt(0.2), 1;
@@ -84,8 +84,8 @@ TEST_CASE("No random design passes the limit, with levels and settings too", "[d
 TEST_CASE("Over constraints the limit is said to be unproven", "[doe][approximate]") {
   const std::vector<doe::Factor> factors = numbered_factors(2);
   const doe::Model model = doe::Model::named("linear", factors);
-  // On the triangle x0 + x1 <= 0 its corners in equal numbers are best (Kiefer & Wolfowitz: every
-  // variance there is p): |M| = (2 area)^2 / 27 = 16 / 27.
+  // On the triangle x0 + x1 <= 0 its corners with equal frequencies are optimal (Kiefer &
+  // Wolfowitz: every variance there is p): |M| = (2 area)^2 / 27 = 16 / 27.
   const auto bound = doe::d_bound(model, constrained(factors, "x0 + x1 <= 0"), 2);
   REQUIRE(bound);
   CHECK_FALSE(bound->proven);
@@ -113,8 +113,8 @@ TEST_CASE("Best measures of a parabola for A and I have weights 1/4, 1/2, 1/4",
 }
 
 TEST_CASE("The best A and I designs known are above the limit, and not far", "[doe][approximate]") {
-  // Research note, section 3: tr (X'X)^-1 and the average variance for k = 2, 12 runs and k =
-  // 3, 16.
+  // n tr (X'X)^-1 and n times the average variance of the best known designs: k = 2 with 12 runs, k
+  // = 3 with 16.
   const double best_a[] = {12 * 1.5253, 16 * 1.9750};
   const double best_i[] = {12 * 0.30278, 16 * 0.34052};
   for (int k = 2; k <= 3; ++k) {

@@ -22,7 +22,7 @@ doe::DesignRequest request(std::vector<doe::Factor> factors, const char* model, 
 }  // namespace
 
 TEST_CASE("Fifteen runs of three factors are the face-centred CCD", "[doe][automatic]") {
-  // It is the I-optimal design of fifteen runs itself (0.36759, the best that is known).
+  // It is itself the I-optimal design of fifteen runs (0.36759, the best known value).
   const doe::Design design = doe::build_design("auto", request(unit_factors(3), "quadratic", 15));
   CHECK(design.points.size() == 15);
   REQUIRE_FALSE(design.notes.empty());
@@ -34,7 +34,7 @@ TEST_CASE("Main effects of seven factors take the eight runs that are orthogonal
   const doe::Design design = doe::build_design("auto", request(unit_factors(7), "linear", 8));
   const Eigen::MatrixXd x = design.coded();
   CHECK((x.transpose() * x).isApprox(8 * Eigen::MatrixXd::Identity(7, 7)));
-  CHECK_FALSE(design.search);  // a construction, no search
+  CHECK_FALSE(design.search);  // constructed, not searched for
 }
 
 TEST_CASE("Where classical designs do not fit the optimal one is taken, and why is said",

@@ -64,7 +64,7 @@ TEST_CASE("Every point is a setting that can be used", "[doe][design]") {
     const std::vector<double> natural = doe::natural_settings(factors, point.coded);
     for (std::size_t f = 0; f < factors.size(); ++f) CHECK(factors[f].allows(natural[f]));
   }
-  CHECK(design.notes.size() == 2);  // neither has a usable setting at its centre
+  CHECK(design.notes.size() == 2);  // neither factor has a usable setting at its centre
 }
 
 TEST_CASE("Categorical factors cross the design", "[doe][design]") {
@@ -111,7 +111,7 @@ TEST_CASE("Points that constraints exclude are left out and counted", "[doe][des
       std::make_shared<const doe::Expression>("n * b <= 62", std::vector<std::string>{"n", "b"});
   constrained.region = doe::Region(constrained.factors, {constraint}, {});
   const doe::Design design = doe::build_design("fccd", constrained);
-  CHECK(design.points.size() == 4 + 4 + 1 - 1);  // (3, 31) alone exceeds 62
+  CHECK(design.points.size() == 4 + 4 + 1 - 1);  // only (3, 31) exceeds 62
   REQUIRE(design.notes.size() == 1);
   CHECK_THAT(design.notes[0], Catch::Contains("1 of 9") && Catch::Contains("n * b <= 62"));
 }

@@ -13,7 +13,7 @@ TEST_CASE("Coding maps the range to [-1, 1] on the factor's scale", "[doe][facto
   CHECK(rate.to_coded(5) == 0);
   CHECK(rate.to_coded(9) == 1);
   const doe::Factor batch = powers_of_two("batch", {1, 2, 4, 8, 16, 32, 64});
-  CHECK(batch.to_coded(8) == 0);  // the middle of 2^0 .. 2^6
+  CHECK(batch.to_coded(8) == 0);  // the centre of 2^0 .. 2^6
   CHECK(batch.to_coded(2) == Approx(-2.0 / 3).epsilon(1e-15));
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("Snapping gives the nearest usable setting on the factor's scale", "[d
   CHECK(batch.snap(5.7) == 8);  // log2(5.7) = 2.51
   CHECK(whole("executors", 1, 3).snap(2.4) == 2);
   CHECK(whole("executors", 1, 3).snap(17) == 3);
-  CHECK(continuous("rate", 1, 9).snap(4.5678) == 4.57);  // a power of ten at or below 8 / 100
+  CHECK(continuous("rate", 1, 9).snap(4.5678) == 4.57);  // the largest power of ten <= 8 / 100
   doe::Factor stepped = continuous("memory", 0.5, 4.5);
   stepped.step = 0.25;
   CHECK(stepped.snap(1.30) == 1.25);

@@ -63,7 +63,7 @@ double t_test_power(double delta) {
 }  // namespace
 
 TEST_CASE("The 3^2 factorial in full: leverages, G, I", "[doe][full-evaluation]") {
-  // By hand: (X'X)^-1 gives d = 5/9 at the centre and the edges' middles, 29/36 at the corners.
+  // By hand: (X'X)^-1 gives d = 5/9 at the centre and the edge midpoints, 29/36 at the corners.
   const doe::Model model = doe::Model::named("quadratic", unit_factors(2));
   const doe::FullEvaluation full = doe::evaluate_fully(model, {}, factorial(3, 2));
   const double corner = 29.0 / 36;
@@ -76,7 +76,8 @@ TEST_CASE("The 3^2 factorial in full: leverages, G, I", "[doe][full-evaluation]"
   CHECK(*full.g_efficiency_least <= *full.g_efficiency);
   CHECK(*full.g_efficiency_least == Approx(*full.g_efficiency).epsilon(2e-6));
   CHECK(*full.average_variance > 0.42646);                 // the best nine runs known
-  const std::vector<double>& q = full.variance_quantiles;  // their trapezium rule is the average
+  const std::vector<double>& q = full.variance_quantiles;  // the trapezium rule over them gives the
+                                                           // average
   const double sum = std::accumulate(q.begin(), q.end(), -(q.front() + q.back()) / 2);
   CHECK(*full.average_variance == Approx(sum / 20).epsilon(0.01));
   CHECK(*full.min_distance == Approx(0.5));
@@ -114,7 +115,7 @@ TEST_CASE("Power is that of the t test", "[doe][full-evaluation]") {
 
 TEST_CASE("The power of a word is that of its one-way analysis of variance",
           "[doe][full-evaluation]") {
-  // r runs of each of 3 levels with means 1, -1, 0: lambda = r (1 + 1 + 0). Without an effect the
+  // r runs at each of 3 levels with means 1, -1, 0: lambda = r (1 + 1 + 0). Without an effect the
   // power is the significance level.
   const doe::Model model = doe::Model::named("linear", {words("w", {"x", "y", "z"})});
   Eigen::MatrixXd coded(12, 1);
@@ -146,8 +147,8 @@ TEST_CASE("The half fraction c = a b confounds each factor with an interaction",
 
 TEST_CASE("In 12 Plackett-Burman runs factors and interactions correlate by 1/3",
           "[doe][full-evaluation]") {
-  // Published of this design: every factor is orthogonal to the interactions it is part of, and
-  // correlates by 1/3 in size with the 45 others.
+  // Known properties of this design: every factor is orthogonal to the interactions that contain
+  // it, and has correlation 1/3 in magnitude with the other 45.
   const doe::Model model = doe::Model::named("linear", two_level_factors(11));
   const doe::FullEvaluation full = doe::evaluate_fully(model, {}, plackett_burman_12());
   CHECK(*full.basics.d_efficiency == Approx(100));
@@ -189,7 +190,7 @@ TEST_CASE("A region in which no point is found keeps what needs no region",
 
 TEST_CASE("The centred grid has centred L2 discrepancy 1 / sqrt(12) / n on a line",
           "[doe][full-evaluation]") {
-  // Hickernell (1998) for k = 1; at one central point of the cube: (13/12)^k - 1.
+  // Hickernell (1998) for k = 1; for one point at the centre of the cube: (13/12)^k - 1.
   for (const int n : {1, 2, 10, 33}) {
     Eigen::MatrixXd points(n, 1);
     for (int i = 0; i < n; ++i) points(i, 0) = (i + 0.5) / n;
@@ -209,7 +210,7 @@ TEST_CASE("Runs that differ in a word are 1 apart", "[doe][full-evaluation]") {
 }
 
 TEST_CASE("Two designs side by side", "[doe][full-evaluation]") {
-  // 2^2 against 3^2 for a linear model: both are orthogonal; the 3^2 has more error runs but its
+  // 2^2 against 3^2 for a linear model: both are orthogonal; the 3^2 has more error df but its
   // coefficient variances are 1/6, so D-efficiency (9 6 6)^(1/3) / 9.
   const doe::Model model = doe::Model::named("linear", unit_factors(2));
   const auto rows = doe::compare(doe::evaluate_fully(model, {}, factorial(2, 2)),

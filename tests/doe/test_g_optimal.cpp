@@ -17,7 +17,7 @@ using namespace doetune::tests;
 
 namespace {
 
-/// Settable to a 20,000th of the range.
+/// Factors with a resolution of 1/20,000 of the range.
 std::vector<doe::Factor> fine_factors(int k) {
   std::vector<doe::Factor> factors = numbered_factors(k);
   for (doe::Factor& factor : factors) factor.step = 1e-4;
@@ -32,7 +32,7 @@ doe::DesignRequest request(std::vector<doe::Factor> factors, const std::string& 
   request.model = doe::Model::named(model, request.factors);
   request.options.runs = runs;
   request.options.starts = starts;
-  request.options.time_limit_s = 1000;  // so that results depend on the starts alone
+  request.options.time_limit_s = 1000;  // so that results depend only on the starts
   request.seed = 1;
   return request;
 }
@@ -65,7 +65,7 @@ Eigen::MatrixXd random_points(int runs, int factors, RandomStream& random) {
 
 TEST_CASE("G-optimal designs reach the limit where theory has a design that does",
           "[doe][g-optimal]") {
-  // Guest (1958): for a quadratic on [-1, 1] a third of the runs each at -1, 0 and 1.
+  // Guest (1958): for a quadratic on [-1, 1] one third of the runs each at -1, 0 and 1.
   CHECK(efficiency(request(numbered_factors(1), "quadratic", 3, 8)) == Approx(100).epsilon(1e-5));
   CHECK(efficiency(request(numbered_factors(1), "quadratic", 6, 20)) == Approx(100).epsilon(1e-5));
   // Orthogonal two-level plans have d = p / n at every corner.
@@ -81,8 +81,8 @@ TEST_CASE("G-optimal designs reach the limit where theory has a design that does
 }
 
 TEST_CASE("G-optimal designs pass the best published ones", "[doe][g-optimal]") {
-  // Quadratic model on the square: figures of published designs with their maximum variance proven
-  // (for 6, 9 and 10 runs those of a search elsewhere, which are higher).
+  // Quadratic model on the square: G-efficiencies of published designs, from their proven maximum
+  // variance (for 6, 9 and 10 runs from another search, which are higher).
   const std::pair<int, double> square[] = {
       {6, 74.83}, {8, 87.94}, {9, 85.95}, {10, 87.14}, {12, 88.11}};
   for (const auto& [runs, published] : square) {
@@ -150,7 +150,7 @@ TEST_CASE("Over few levels the best of all designs is found", "[doe][g-optimal]"
 }
 
 TEST_CASE("Words are balanced where that is best", "[doe][g-optimal]") {
-  // Nine runs of two three-level words: the 3^2 factorial, d = p / n everywhere.
+  // Nine runs of two three-level categorical factors: the 3^2 factorial, d = p / n everywhere.
   const std::vector<std::string> levels{"p", "q", "r"};
   CHECK(efficiency(request({words("a", levels), words("b", levels)}, "linear", 9, 20)) ==
         Approx(100).epsilon(1e-5));
@@ -177,7 +177,7 @@ TEST_CASE("On constrained regions the limit is found as well", "[doe][g-optimal]
   doe::DesignRequest line = request(numbered_factors(1), "linear", 4, 8);
   constrain(line, "x0 <= 0.5");
   CHECK(efficiency(line) == Approx(100).epsilon(1e-3));
-  // A plane over a triangle, in three runs: its corners, where d = 1.
+  // A plane over a triangle in three runs: its corners, where d = 1.
   doe::DesignRequest triangle = request(numbered_factors(2), "linear", 3, 8);
   constrain(triangle, "x0 + x1 <= 0");
   CHECK(efficiency(triangle) > 99);
@@ -193,7 +193,7 @@ TEST_CASE("The same seed gives the same G-optimal design on any number of thread
 }
 
 TEST_CASE("G-optimal runs complement those that are there", "[doe][g-optimal]") {
-  // Three corners of a square are known; one run more for a plane with interaction: the fourth.
+  // Three corners of a square exist; the run to add for a plane with interaction is the fourth.
   doe::DesignRequest wanted = request(numbered_factors(2), "interactions", 1, 8);
   wanted.existing.resize(3, 2);
   wanted.existing << -1, -1, 1, -1, -1, 1;

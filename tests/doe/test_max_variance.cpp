@@ -42,7 +42,7 @@ Eigen::MatrixXd random_design(const std::vector<doe::Factor>& factors, int runs,
   return coded;
 }
 
-/// (X'X)^-1 of a random design that determines the model well.
+/// (X'X)^-1 of a well-conditioned random design.
 Eigen::MatrixXd random_inverse(const doe::Model& model, int runs, RandomStream& random) {
   while (true) {
     const Eigen::MatrixXd x = model.matrix(random_design(model.factors(), runs, random));
@@ -60,8 +60,8 @@ Eigen::MatrixXd three_level_factorial(int k) {
   return x;
 }
 
-/// A maximum that owes nothing to the code under test: random points, the best of them improved by
-/// ever smaller steps of one factor.
+/// An independent estimate of the maximum: random points, the best of them improved by ever smaller
+/// steps in one factor.
 double searched_maximum(const doe::Model& model, const Eigen::MatrixXd& inverse,
                         RandomStream& random, int points) {
   std::vector<std::pair<double, Eigen::VectorXd>> found;
@@ -170,7 +170,7 @@ TEST_CASE("The proven maximum holds with settings and levels", "[doe][variance]"
 }
 
 TEST_CASE("A variance with many equal maxima is proven too", "[doe][variance]") {
-  // By symmetry every corner of the 3^k factorial is a maximum; each adds the same products.
+  // By symmetry every corner of the 3^k factorial is a maximum.
   for (const int k : {3, 4, 5}) {
     const doe::Model model = doe::Model::named("quadratic", unit_factors(k));
     const Eigen::MatrixXd inverse = inverse_information_of(model, three_level_factorial(k));
@@ -199,7 +199,7 @@ TEST_CASE("Constraints leave a bracket, proven where the maximum is allowed", "[
   const doe::MaxVariance corner_left = doe::max_variance(model, region("a + b < 1.5"), inverse);
   CHECK(corner_left.proven);
   CHECK(corner_left.value == Approx(3));
-  // On |a| + |b| <= 1 the largest distance from the centre is 1: d = 2, against 3 on the box.
+  // On |a| + |b| <= 1 the largest distance from the centre is 1: d = 2, versus 3 on the box.
   const doe::MaxVariance diamond =
       doe::max_variance(model, region("abs(a) + abs(b) <= 1"), inverse);
   CHECK_FALSE(diamond.proven);

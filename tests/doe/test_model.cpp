@@ -9,7 +9,7 @@ using doe::Model;
 
 TEST_CASE("Named models have the terms of their name", "[doe][model]") {
   const std::vector<doe::Factor> abc{continuous("a"), continuous("b"), continuous("c")};
-  // Counting: 1 + k, + k(k-1)/2, + k, and all monomials up to degree 3: C(k+3, 3).
+  // Number of terms: 1 + k, + k(k-1)/2, + k, and all monomials up to degree 3: C(k+3, 3).
   CHECK(Model::named("linear", abc).terms().size() == 4);
   CHECK(Model::named("interactions", abc).terms().size() == 7);
   CHECK(Model::named("cubic", abc).terms().size() == 20);
@@ -48,7 +48,7 @@ TEST_CASE("Categorical factors enter by sum-to-zero contrasts", "[doe][model]") 
   CHECK(names == std::vector<std::string>{"1", "w[x]", "w[y]", "a", "w[x]*a", "w[y]*a", "a^2"});
   Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(7);
   for (const double level : {0.0, 1.0, 2.0}) sum += model.row(Eigen::Vector2d(level, 0.5));
-  // Over all levels every contrast sums to zero, alone and in interactions.
+  // Over all levels every contrast sums to zero, both alone and in interactions.
   CHECK(sum == (Eigen::RowVectorXd(7) << 3, 0, 0, 1.5, 0, 0, 0.75).finished());
   CHECK_THROWS_WITH(Model::parse({"w^2"}, {words("w", {"x", "y"})}), Catch::Contains("no powers"));
 }

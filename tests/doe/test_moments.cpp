@@ -18,7 +18,7 @@ doe::Region constrained_region(const std::vector<doe::Factor>& factors, const st
   return doe::Region(factors, {std::make_shared<const doe::Expression>(text, names)}, {});
 }
 
-/// The mean of f f' by Gauss-Legendre quadrature of three points (exact to degree 5 a factor).
+/// The mean of f f' by three-point Gauss-Legendre quadrature (exact to degree 5 per factor).
 Eigen::MatrixXd quadrature_moments(const doe::Model& model) {
   const double node[] = {-std::sqrt(0.6), 0, std::sqrt(0.6)};
   const double weight[] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
@@ -97,7 +97,7 @@ TEST_CASE("A sample of up to six factors gives entries within 0.002", "[doe][mom
 }
 
 TEST_CASE("The average prediction variance is the trace against the moments", "[doe][moments]") {
-  // 3^2 factorial, quadratic: against the mean of f' (X'X)^-1 f by quadrature.
+  // 3^2 factorial, quadratic: compared with the mean of f' (X'X)^-1 f by quadrature.
   const doe::Model model = doe::Model::named("quadratic", {continuous("a"), continuous("b")});
   Eigen::MatrixXd points(9, 2);
   for (int i = 0; i < 9; ++i) points.row(i) << i % 3 - 1, i / 3 - 1;
@@ -105,7 +105,7 @@ TEST_CASE("The average prediction variance is the trace against the moments", "[
   const Eigen::MatrixXd inverse = (x.transpose() * x).inverse();
   const double average = (inverse * doe::moment_matrix(model, {})).trace();
   CHECK(average == Approx((inverse * quadrature_moments(model)).trace()));
-  CHECK(average > 0.42646);  // the best known nine-run design (research note, section 3)
+  CHECK(average > 0.42646);  // the best known nine-run design
 }
 
 TEST_CASE("A region without points says so", "[doe][moments]") {

@@ -12,8 +12,8 @@ using namespace doetune;
 
 namespace {
 
-/// The toy's maxima are at the integers, of value -|n - 3|: 0 at 3. A rough search from a random
-/// point of [-10, 10] ends up to 0.01 beside the nearest one, a polished one at it.
+/// A test function with maxima at the integers n, of value -|n - 3|: 0 at 3. A rough search from a
+/// random point of [-10, 10] ends within 0.01 of the nearest maximum, a polished one at it.
 double toy(double x) { return -std::abs(std::round(x) - 3) - std::abs(x - std::round(x)); }
 
 double rough_end(std::uint64_t seed, int start) {
@@ -51,7 +51,7 @@ TEST_CASE("A search from many starts ends when the best was found often enough",
   CHECK(found->best_found >= 30);
   CHECK(!found->stopped_by_time);
 
-  // One start in twenty is expected to find it, and rounds double: 64 + 128 + ...
+  // One start in twenty should find it, and rounds double in size: 64 + 128 + ...
   int count = 0;
   int starts = 0;
   for (int size = 64; count < 30; size *= 2) {
@@ -143,7 +143,7 @@ TEST_CASE("A search from many starts honours its time limit", "[doe]") {
     };
   };
   const auto found = doe::search_from_many_starts(method, settings);
-  REQUIRE(found);  // what was begun is polished as far as it goes
+  REQUIRE(found);  // begun searches are polished as time permits
   CHECK(found->stopped_by_time);
   CHECK(found->seconds >= 0.2);
   CHECK(found->seconds < 10);
@@ -154,7 +154,7 @@ TEST_CASE("A search from many starts honours its time limit", "[doe]") {
 }
 
 TEST_CASE("The result of many starts does not depend on the number of threads", "[doe]") {
-  // All polished values are equal: which design is the best must not depend on who is first.
+  // All polished values are equal: the choice must not depend on which thread is first.
   const auto rough_value = [](int start) { return static_cast<double>(random_bits(6, start) % 4); };
   const bool earliest = GENERATE(true, false);
   std::set<double> designs;
@@ -180,7 +180,7 @@ TEST_CASE("The result of many starts does not depend on the number of threads", 
   }
   CHECK(designs.size() == 1);
   CHECK(counts.size() == 1);
-  // The earliest start is 0; the first that is polished has the best rough value.
+  // The earliest start is 0; the first one polished has the best rough value.
   int first = 0;
   while (rough_value(first) != 3) ++first;
   CHECK(*designs.begin() == (earliest ? 0 : first));

@@ -67,13 +67,13 @@ TEST_CASE("D-optimal designs reach what theory and the literature know", "[doe][
   // Nine runs: the 3^2 factorial, |X'X| = 5184.
   const double nine = d_efficiency(request(numbered_factors(2), "quadratic", 9));
   CHECK(std::pow(nine * 9 / 100, 6) == Approx(5184));
-  // Long searches elsewhere ended at these; K = 3.
+  // The results of long searches by others; K = 3.
   CHECK(d_efficiency(request(numbered_factors(3), "quadratic", 10)) >= 42.3471);
   CHECK(d_efficiency(request(numbered_factors(3), "quadratic", 14)) >= 46.3261);
 }
 
 TEST_CASE("Too few runs are refused before anything is computed", "[doe][optimal]") {
-  // The moments of 2211 columns over such a region took most of a minute.
+  // Regression test: the moments of 2211 columns over such a region took most of a minute.
   doe::DesignRequest wanted = request(numbered_factors(65), "quadratic", 20);
   wanted.region = constrained(wanted.factors, "x0 + x1 <= 1");
   CHECK_THROWS_WITH(doe::i_optimal(wanted),
@@ -128,13 +128,13 @@ TEST_CASE("I-optimal designs reach the best that is known", "[doe][optimal]") {
 }
 
 TEST_CASE("Words are searched level by level", "[doe][optimal]") {
-  // A main-effect plan in 25 runs of five five-level words exists with every pair of levels once:
-  // the orthogonal array L25 (Rao 1947). Sum-to-zero coding gives |X'X| of the balanced plan.
+  // An orthogonal array of nine runs has every pair of three-level factors once. Sum-to-zero coding
+  // gives the |X'X| of the balanced plan.
   std::vector<doe::Factor> factors;
   for (int f = 0; f < 3; ++f)
     factors.push_back(words(std::string(1, char('a' + f)), {"p", "q", "r"}));
   const doe::DesignRequest nine = request(factors, "linear", 9);
-  // Each word has X'X = [[6, 3], [3, 6]] in nine balanced runs: 27; and the intercept 9.
+  // Each factor has X'X = [[6, 3], [3, 6]] in nine balanced runs: 27; the intercept has 9.
   CHECK(std::pow(d_efficiency(nine) * 9 / 100, 7) == Approx(9 * 27 * 27 * 27));
 }
 
@@ -243,7 +243,8 @@ TEST_CASE("A compound design is no worse than either by both, and between them b
     };
     CHECK(between(doe::ExactCriterion::kDeterminant, by_d, by_trace));
     CHECK(between(doe::ExactCriterion::kTrace, by_trace, by_d));
-    // What is reported: the compound of both efficiencies, below what any number of runs can reach.
+    // The reported value is the compound of both efficiencies, below the bound for any number of
+    // runs.
     const double reported = 100 * std::exp(value(both, doe::ExactCriterion::kCompound, i)) / 9;
     CHECK(both.search->best == Approx(reported));
     REQUIRE(both.search->bound);
@@ -297,7 +298,7 @@ TEST_CASE("Optimal designs keep to constraints and to usable settings", "[doe][o
 }
 
 TEST_CASE("On a constrained line the limit itself is found", "[doe][optimal]") {
-  // A straight line over -1 <= x <= 0.5: half the runs at each end.
+  // A straight line over -1 <= x <= 0.5: half of the runs at each end.
   doe::DesignRequest wanted = request(numbered_factors(1), "linear", 4);
   wanted.region = doe::Region(
       wanted.factors,
@@ -308,7 +309,7 @@ TEST_CASE("On a constrained line the limit itself is found", "[doe][optimal]") {
 }
 
 TEST_CASE("New runs complement those that are there", "[doe][optimal]") {
-  // Three corners of a square are known; one run more for a plane with interaction: the fourth.
+  // Three corners of a square exist; the run to add for a plane with interaction is the fourth.
   doe::DesignRequest wanted = request(numbered_factors(2), "interactions", 1);
   wanted.existing.resize(3, 2);
   wanted.existing << -1, -1, 1, -1, -1, 1;
@@ -324,7 +325,7 @@ TEST_CASE("Blocks stay unconfounded with the model", "[doe][optimal]") {
   Eigen::MatrixXd x(8, 5);
   x.leftCols(4) = wanted.model.matrix(design.coded());
   for (int i = 0; i < 8; ++i) x(i, 4) = design.points[i].block == 1 ? 1 : -1;
-  // Two replicates of the 2^2: a block each, orthogonal.
+  // Two replicates of the 2^2: one block each, orthogonal.
   CHECK((x.transpose() * x).isApprox(8 * Eigen::MatrixXd::Identity(5, 5)));
 }
 
@@ -374,7 +375,7 @@ TEST_CASE("A search that cannot succeed says why", "[doe][optimal]") {
       {});
   CHECK_THROWS_WITH(doe::build_design("d-optimal", nowhere),
                     Catch::Contains("no settings that the constraints allow"));
-  // Two settings cannot carry a square.
+  // A factor with two settings cannot have a square.
   doe::DesignRequest singular = request({whole("a", 0, 1), continuous("b")}, "linear", 8);
   singular.model = doe::Model::parse({"1", "a", "a^2"}, singular.factors);
   singular.options.starts = 10;

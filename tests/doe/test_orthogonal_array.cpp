@@ -12,7 +12,7 @@ using namespace doetune::tests;
 
 namespace {
 
-/// Whether every pair of levels is equally frequent in every two columns, and every level in one.
+/// Whether all pairs of levels are equally frequent in every two columns, and all levels in each.
 bool has_strength_two(const Eigen::MatrixXd& x, int s) {
   const int n = static_cast<int>(x.rows());
   for (Eigen::Index a = 0; a < x.cols(); ++a) {
@@ -34,7 +34,7 @@ std::optional<doe::OrthogonalArray> array(int k, int s, int n) {
   return found && found->levels.rows() == n ? found : std::nullopt;
 }
 
-/// The most factors of s levels for which an array of n runs is offered.
+/// The maximum number of s-level factors for which an array of n runs is available.
 int max_factors(int s, int n) {
   int k = 0;
   while (array(k + 1, s, n)) ++k;
@@ -54,8 +54,8 @@ doe::DesignRequest main_effects(int k, int s, int n) {
   return request;
 }
 
-/// |X'X|^(1/p) as a share of what a balanced orthogonal design has: n and, for a factor,
-/// |n/s (I + J)| = (n/s)^(s-1) s.
+/// |X'X|^(1/p) as a fraction of that of a balanced orthogonal design: n and, for a factor, |n/s (I
+/// + J)| = (n/s)^(s-1) s.
 double share_of_orthogonal(const doe::DesignRequest& request, const doe::Design& design) {
   const Eigen::MatrixXd x = request.model.matrix(design.coded());
   const double n = static_cast<double>(x.rows()), k = static_cast<double>(request.factors.size());
@@ -119,7 +119,7 @@ TEST_CASE("Arrays have the factors that their sources give them", "[doe][optimal
   CHECK(max_factors(8, 128) == 17);
   CHECK(max_factors(2, 12) == 11);
   CHECK(max_factors(6, 36) == 3);
-  // On top of one another: 25 + 50.
+  // Stacked arrays: 25 + 50.
   CHECK(max_factors(5, 75) == 6);
 }
 
@@ -142,7 +142,8 @@ TEST_CASE("Main effects of words reach the orthogonal design", "[doe][optimal]")
 }
 
 TEST_CASE("An array with a few runs more is a good start", "[doe][optimal]") {
-  // Random starts alone: 96.0 % of an orthogonal design that cannot be, and 93.9 %, in two seconds.
+  // In two seconds random starts alone reach 96.0 % and 93.9 % of a (nonexistent) orthogonal
+  // design.
   doe::DesignRequest request = main_effects(8, 5, 52);
   request.options.starts = 32;
   CHECK(share_of_orthogonal(request, doe::build_design("d-optimal", request)) > 0.991);

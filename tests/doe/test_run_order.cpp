@@ -31,7 +31,7 @@ std::vector<int> center_positions(const doe::Design& design, const std::vector<i
 }  // namespace
 
 TEST_CASE("Centre runs are spread evenly over the order", "[doe][design]") {
-  // NIST/SEMATECH e-Handbook 5.3.3.7: one at the beginning, one at the end, others between.
+  // NIST/SEMATECH e-Handbook 5.3.3.7: one at the beginning, one at the end, others in between.
   const auto positions = [](int runs, int center_runs) {
     const doe::Design design = design_of(runs, center_runs);
     return center_positions(design, doe::random_run_order(design, 1));
@@ -58,7 +58,7 @@ TEST_CASE("Runs other than centre runs are in random order", "[doe][design]") {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     orders.insert(doe::random_run_order(design, seed));
   }
-  CHECK(orders.size() == 24 * 2);  // every order of four runs, and of two centre runs
+  CHECK(orders.size() == 24 * 2);  // all orders of four runs, and of two centre runs
 }
 
 TEST_CASE("Whole plots keep together, in random order", "[doe][design]") {

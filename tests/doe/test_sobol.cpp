@@ -15,7 +15,7 @@ Eigen::MatrixXd first_points(const doe::SobolSequence& sequence, int count) {
   return points;
 }
 
-/// Points in each of 2^a by 2^b equal boxes of two columns: the fullest.
+/// The largest number of points in any of 2^a by 2^b equal boxes of two columns.
 int fullest_box(const Eigen::VectorXd& x, const Eigen::VectorXd& y, int a, int b) {
   std::vector<int> boxes(1U << (a + b), 0);
   for (Eigen::Index i = 0; i < x.size(); ++i) {
@@ -29,7 +29,7 @@ int fullest_box(const Eigen::VectorXd& x, const Eigen::VectorXd& y, int a, int b
 }  // namespace
 
 TEST_CASE("There are phi(2^s - 1) / s primitive polynomials of degree s", "[doe][sobol]") {
-  // Lidl & Niederreiter (1997), theorem 3.5 for primitive elements.
+  // The count of primitive elements: Lidl & Niederreiter (1997), theorem 3.5.
   std::array<int, 9> count{};
   for (const std::uint32_t p : doe::primitive_polynomials(1 + 1 + 2 + 2 + 6 + 6 + 18 + 16)) {
     ++count[std::bit_width(p) - 1];
@@ -92,8 +92,8 @@ TEST_CASE("A Sobol' sequence is fixed by its seed and integrates better than cha
   const doe::SobolSequence one(5, 1);
   CHECK(one.point(17) == doe::SobolSequence(5, 1).point(17));
   CHECK(one.point(17) != doe::SobolSequence(5, 2).point(17));
-  // The product of 1 + (x - 1/2) has mean 1 and standard deviation 0.72 over the cube: chance errs
-  // by 0.011 over 4096 points.
+  // The product of 1 + (x - 1/2) has mean 1 and standard deviation 0.72 over the cube: random
+  // sampling with 4096 points has a standard error of 0.011.
   double sum = 0;
   for (int i = 0; i < 4096; ++i) sum += (one.point(i).array() + 0.5).prod();
   CHECK(sum / 4096 == Approx(1).margin(0.001));

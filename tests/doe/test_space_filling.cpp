@@ -28,7 +28,7 @@ void constrain(doe::DesignRequest& request, const std::string& text) {
       doe::Region(request.factors, {std::make_shared<const doe::Expression>(text, names)}, {});
 }
 
-/// How often each value of a column occurs.
+/// The frequency of each value in a column.
 std::map<double, int> counts(const Eigen::VectorXd& column) {
   std::map<double, int> count;
   for (const double value : column) ++count[value];
@@ -60,7 +60,7 @@ TEST_CASE("A space-filling design of continuous factors is a Latin hypercube", "
         if (criterion == "centered-l2")
           CHECK(column[i] == Approx((2 * i - 10) / 11.0).margin(0.006));
         if (criterion.empty() || criterion == "maximin") CHECK(column[i] == Approx(i / 5.0 - 1));
-        if (i > 0) CHECK(column[i] > column[i - 1]);  // every setting once
+        if (i > 0) CHECK(column[i] > column[i - 1]);  // all settings differ
       }
     }
   }
@@ -86,7 +86,7 @@ TEST_CASE("Few settings and categorical levels are balanced", "[doe][filling]") 
 }
 
 TEST_CASE("A full factorial's worth of runs is the full factorial", "[doe][filling]") {
-  // MaxPro makes points that coincide the worst of all pairs.
+  // For MaxPro coincident points are the worst pairs.
   const doe::Design design =
       doe::build_design("space-filling", request({words("w", {"x", "y"}), whole("n", 1, 3)}, 6, 4));
   CHECK(distinct(design.coded()).size() == 6);
@@ -121,7 +121,7 @@ TEST_CASE("Sampled designs keep constraints, in random regions", "[doe][filling]
 
 TEST_CASE("A region of separate parts is filled in all of them", "[doe][filling]") {
   doe::DesignRequest wanted = request({continuous("a"), continuous("b")}, 10, 2);
-  constrain(wanted, "a * b > 0.3");  // two corners that no single setting joins
+  constrain(wanted, "a * b > 0.3");  // two corners not connected by a change of one setting
   int low = 0;
   const doe::Design design = doe::build_design("space-filling", wanted);
   for (const doe::DesignPoint& point : design.points) low += point.coded[0] < 0 ? 1 : 0;
@@ -151,12 +151,12 @@ TEST_CASE("New points fill the gaps that existing ones leave", "[doe][filling]")
     REQUIRE(design.points.size() == 8);
     Eigen::MatrixXd all(12, 2);
     all << wanted.existing, design.coded();
-    CHECK(distinct(all).size() == 11);  // nothing repeated but the existing pair
+    CHECK(distinct(all).size() == 11);  // no repeats except the existing pair
     int inside = 0;
     for (const doe::DesignPoint& point : design.points) {
       inside += point.coded[0] < 0 && point.coded[1] < 0 ? 1 : 0;
     }
-    CHECK(inside <= 2);  // the quarter that has four points already
+    CHECK(inside <= 2);  // the quarter that already has four points
   }
 }
 
@@ -222,7 +222,8 @@ TEST_CASE("More runs than settings, and log scales, are placed as evenly as can 
   const Eigen::VectorXd column = design.coded().col(0);
   CHECK(column.minCoeff() == -1);
   CHECK(column.maxCoeff() == 1);
-  CHECK((column.array() < 0).count() >= 7);  // half of the runs under 12, the middle of the scale
+  CHECK((column.array() < 0).count() >= 7);  // half of the runs are below 12, the centre of the log
+                                             // scale
   CHECK(distinct(design.coded()).size() == 16);
   const doe::Design plain = doe::build_design("space-filling", request({whole("n", 1, 5)}, 12));
   for (const auto& [level, times] : counts(plain.coded().col(0))) {

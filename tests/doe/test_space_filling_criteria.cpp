@@ -19,7 +19,7 @@ doe::UnitPoints continuous_points(Eigen::MatrixXd x) {
   return {x, std::vector<doe::Column>(x.cols())};
 }
 
-/// Latin columns, and with `mixed` a discrete and a nominal one at the end.
+/// Latin hypercube columns, and with `mixed` a discrete and a nominal one at the end.
 doe::UnitPoints random_points(int n, int k, bool mixed, RandomStream& random) {
   doe::UnitPoints points = continuous_points(Eigen::MatrixXd(n, k));
   for (int c = 0; c < k; ++c) {
@@ -53,7 +53,7 @@ TEST_CASE("Centred L2 discrepancy has its closed form for one and two points", "
   // In general (13/12)^k - 1 at the centre.
   CHECK(doe::centered_l2(Eigen::MatrixXd::Constant(1, 3, 0.5)) ==
         Approx(std::sqrt(std::pow(13.0 / 12.0, 3) - 1)).epsilon(1e-12));
-  // The best two points of k = 1 are the cell middles 1/4, 3/4, with CD2^2 = 1 / (12 n^2).
+  // The best two points for k = 1 are the cell centres 1/4, 3/4, with CD2^2 = 1 / (12 n^2).
   Eigen::MatrixXd two(2, 1);
   two << 0.25, 0.75;
   CHECK(doe::centered_l2(two) == Approx(std::sqrt(1.0 / 48.0)).epsilon(1e-12));
@@ -63,13 +63,13 @@ TEST_CASE("Distances and MaxPro take factors of every kind", "[doe][filling]") {
   doe::UnitPoints points = continuous_points(Eigen::MatrixXd(2, 3));
   points.x << 0, 0.5, 0.25, 0.3, 0.1, 0.75;
   points.columns = {{}, {ColumnKind::kDiscrete, 5}, {ColumnKind::kNominal, 2}};
-  // 0.3^2 + 0.4^2 and 1 for the level that differs.
+  // 0.3^2 + 0.4^2, and 1 for the different level.
   CHECK(doe::min_distance(points) == Approx(std::sqrt(0.09 + 0.16 + 1)));
   CHECK(doe::phi_p(points, 15) == Approx(1 / std::sqrt(1.25)));
   // One pair: (1 / (0.3^2 (0.4 + 1/5)^2 (1 + 1/2)^2))^(1/3).
   CHECK(doe::maxpro(points) == Approx(std::cbrt(1 / (0.09 * 0.36 * 2.25))));
   points.x(1, 0) = 0;
-  CHECK(std::isinf(doe::maxpro(points)));  // a projection in which points coincide
+  CHECK(std::isinf(doe::maxpro(points)));  // points coincide in a projection
 }
 
 TEST_CASE("Coded points come to the unit cube on their factor's scale", "[doe][filling]") {
@@ -103,14 +103,14 @@ TEST_CASE("A criterion updated move by move is the criterion computed afresh", "
         move.setting = energy.points().x(move.partner, move.column);
         move.partner_setting = energy.points().x(move.row, move.column);
         const double value = energy.value_after(move);
-        if (step % 3 != 0) continue;  // a move that is only looked at changes nothing
+        if (step % 3 != 0) continue;  // evaluating a move without accepting it changes nothing
         energy.accept();
-        // phi_32 spans so many powers of ten that a look ahead may lose its digits.
+        // phi_32 spans so many powers of ten that value_after may lose its precision.
         if (criterion != SpaceFillingCriterion::kMaximin)
           CHECK(energy.value() == Approx(value).margin(1e-8));
       }
-      // The energy leaves constants of the criterion out; a maximin search may pass points that
-      // coincide, where the criterion itself is infinite.
+      // The energy omits constants of the criterion; a maximin search may pass through coincident
+      // points, where the criterion itself is infinite.
       if (std::isfinite(direct(criterion, energy.points())) && std::isfinite(offset)) {
         CHECK(energy.value() - direct(criterion, energy.points()) == Approx(offset).margin(1e-8));
       }
@@ -179,5 +179,6 @@ TEST_CASE("Symmetric hypercubes and good lattices are Latin", "[doe][filling]") 
   }
   const Eigen::MatrixXi lattice = doe::best_lattice(25, 3, 500, random);
   latin(lattice);
-  CHECK(doe::LatinDistances(lattice).min_distance() == 91);  // the best known, a lattice
+  CHECK(doe::LatinDistances(lattice).min_distance() == 91);  // the best known value, attained by a
+                                                             // lattice
 }

@@ -12,7 +12,7 @@ using doe::SpaceFillingCriterion;
 
 namespace {
 
-/// The largest minimum distance of all n x k Latin hypercubes, the first column in order.
+/// The largest minimum distance of all n x k Latin hypercubes, with the first column sorted.
 int exhaustive_maximin(int n, int k) {
   std::vector<Eigen::VectorXi> permutations;
   std::vector<int> order(n);
@@ -68,7 +68,7 @@ TEST_CASE("Maximin search reaches the optimum that enumeration finds", "[doe][fi
 }
 
 TEST_CASE("Maximin search reaches the best known distances", "[doe][filling]") {
-  // spacefillingdesigns.nl, squared distances on 1 .. n; largest with k = 2 proven there.
+  // spacefillingdesigns.nl, squared distances on 1 .. n; optimality for k = 2 is proven there.
   CHECK(doe::maximin_latin(10, 2, effort(2)).squared_distance == 10);
   CHECK(doe::maximin_latin(16, 3, effort(8)).squared_distance >= 50);
   CHECK(doe::maximin_latin(12, 3, effort(8)).squared_distance >= 36);
@@ -105,8 +105,8 @@ TEST_CASE("Searches find the same design on any number of threads", "[doe][filli
 }
 
 TEST_CASE("Centred L2 and MaxPro searches reach the best known values", "[doe][filling]") {
-  // Cell-centred Latin hypercubes; CD2 best of the R package UniDOE, MaxPro of the R package
-  // MaxPro.
+  // Cell-centred Latin hypercubes; best known CD2 from the R package UniDOE, MaxPro from the R
+  // package MaxPro.
   const doe::Filled uniform =
       doe::fill_space(latin_task(SpaceFillingCriterion::kCenteredL2, 10, 2), effort(4));
   CHECK(doe::centered_l2(uniform.points) < 0.054345);

@@ -38,7 +38,7 @@ doe::DesignRequest request(std::vector<doe::Factor> factors, const std::string& 
   return request;
 }
 
-/// X' V^-1 X with V = I + Z Z', V in full.
+/// X' V^-1 X with V = I + Z Z', inverting the full V.
 Eigen::MatrixXd brute_force(const doe::Model& model, const Eigen::MatrixXd& coded,
                             const std::vector<int>& whole_plots) {
   const Eigen::Index n = coded.rows();
@@ -74,9 +74,9 @@ void check_hard_factors_stay(const doe::DesignRequest& request, const doe::Desig
 }  // namespace
 
 TEST_CASE("Where an orthogonal split-plot design exists it is found", "[doe][split-plot]") {
-  // Four whole plots of two runs: a column of the easy factors can tell 8 runs' worth, one of the
-  // hard factor, or the intercept, 8 / (1 + 2 eta); orthogonal columns reach all of it (Fischer's
-  // inequality), and the two easy factors can both sum to 0 in every whole plot.
+  // Four whole plots of two runs: the information on a column of the easy factors is at most 8, on
+  // the hard factor or the intercept at most 8 / (1 + 2 eta). Orthogonal columns reach all bounds
+  // (Fischer's inequality), and the two easy factors can both sum to 0 in every whole plot.
   doe::DesignRequest wanted =
       request({hard(continuous("h")), continuous("a"), continuous("b")}, "linear");
   wanted.options.runs = 8;
@@ -135,7 +135,7 @@ TEST_CASE("What a split-plot search reports is X' V^-1 X, V inverted in full",
   wanted.options.starts = 4;
   for (const char* type : {"d-optimal", "i-optimal", "a-optimal"}) {
     const doe::Design design = doe::build_design(type, wanted);
-    REQUIRE(design.points.size() == 19);  // none had to be dropped
+    REQUIRE(design.points.size() == 19);  // no point had to be dropped
     check_hard_factors_stay(wanted, design);
     for (const doe::DesignPoint& point : design.points) {
       const auto natural = doe::natural_settings(wanted.factors, point.coded);
@@ -151,7 +151,7 @@ TEST_CASE("What a split-plot search reports is X' V^-1 X, V inverted in full",
     if (*type == 'i') {
       expected = (m.inverse() * doe::moment_matrix(wanted.model, wanted.region)).trace();
     }
-    CHECK(design.search->best == Approx(expected).epsilon(0.01));  // before snapping a
+    CHECK(design.search->best == Approx(expected).epsilon(0.01));  // before a is snapped
   }
 }
 
@@ -226,11 +226,11 @@ TEST_CASE("A split-plot design is the same on any number of threads", "[doe][spl
 TEST_CASE("Hard-to-change factors alone make whole plots", "[doe][split-plot]") {
   doe::DesignRequest wanted = request({hard(continuous("h")), continuous("a")}, "quadratic");
   const doe::Design design = doe::build_design("d-optimal", wanted);
-  // Three for 1, h, h^2 and two to spare; six coefficients and five runs to spare.
+  // Three whole plots for 1, h, h^2 plus two spare; six coefficients plus five spare runs.
   CHECK(design.points.size() == 11);
   const std::vector<int> plots = whole_plots_of(design);
   CHECK(std::set<int>(plots.begin(), plots.end()) == std::set<int>{1, 2, 3, 4, 5});
-  // Another type says that it does not heed them.
+  // Other design types report that they ignore it.
   const doe::Design fccd = doe::build_design("fccd", wanted);
   REQUIRE(!fccd.notes.empty());
   CHECK_THAT(fccd.notes.back(), Catch::Contains("h is hard to change"));
@@ -248,7 +248,7 @@ TEST_CASE("Replicates have whole plots of their own", "[doe][split-plot]") {
 }
 
 TEST_CASE("Runs are added in whole plots beside earlier ones", "[doe][split-plot]") {
-  // One whole plot at h = -1 with both settings of a is known; the other one is at h = 1.
+  // One whole plot at h = -1 with both settings of a exists; the new one is at h = 1.
   doe::DesignRequest wanted = request({hard(continuous("h")), continuous("a")}, "interactions");
   wanted.existing.resize(2, 2);
   wanted.existing << -1, -1, -1, 1;
@@ -293,7 +293,7 @@ TEST_CASE("A budget is spent where it tells most", "[doe][budget]") {
   CHECK(runs == (7200 - 600 * plots) / 300);
   CHECK_THAT(design.notes.back(),
              Catch::Contains("planned cost 2 h") || Catch::Contains("planned cost 120 min"));
-  // No other number of whole plots that the budget allows is better.
+  // No other number of whole plots within the budget is better.
   const double best = information(wanted, design).determinant();
   for (int other = 3; other <= 8; ++other) {
     doe::DesignRequest fixed = wanted;

@@ -1,4 +1,4 @@
-// A study with its runs, fitted: what the tests of figures and of their words look at.
+// A fitted study, for the tests of figures and their texts.
 #pragma once
 
 #include <fstream>

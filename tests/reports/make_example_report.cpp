@@ -37,7 +37,7 @@ nlohmann::json prediction(const analysis::Analysis& analysis, const Eigen::Vecto
   return json;
 }
 
-/// Every condition of the region that excludes settings in natural units.
+/// The conditions of the region that exclude these settings in natural units.
 nlohmann::json excluded_by(const analysis::Analysis& analysis,
                            const std::vector<double>& settings) {
   const study::Study& study = analysis.directory->study;
@@ -58,7 +58,7 @@ nlohmann::json excluded_by(const analysis::Analysis& analysis,
   return all;
 }
 
-/// Predictions at usable settings spread over the region.
+/// Predictions at permitted settings spread over the region.
 nlohmann::json predictions(const analysis::Analysis& analysis) {
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
   nlohmann::json list;

@@ -31,7 +31,7 @@ TEST_CASE("The shape of a surface in words", "[reports][figures]") {
 
 TEST_CASE("With categorical factors the shape is that at the optimum's levels",
           "[reports][figures]") {
-  // y = 10 + 3 (a - 0.5)^2 + b^2, and 4 more with level v: the least is at a = 0.5, b = 0, level u.
+  // y = 10 + 3 (a - 0.5)^2 + b^2, and 4 more at level v: the minimum is at a = 0.5, b = 0, level u.
   std::string csv = "a,b,p,y\n";
   for (int a = -1; a <= 1; ++a) {
     for (int b = -1; b <= 1; ++b) {
@@ -51,8 +51,8 @@ TEST_CASE("With categorical factors the shape is that at the optimum's levels",
 }
 
 TEST_CASE("Levels are told apart where the runs tell them apart", "[reports][figures]") {
-  // Means of two runs each: 10, 10.1 and 20, with a scatter of 1: R's t.test of the first two gives
-  // p = 0.9, of either against the third p < 0.01.
+  // Means of two runs each: 10, 10.1 and 20, with a standard deviation of 1: R's t.test gives p =
+  // 0.9 for the first two, and p < 0.01 for either against the third.
   const Case study(head("  p: {levels: [u, v, w]}\n", "linear"),
                    "p,y\nu,9.5\nu,10.5\nv,9.6\nv,10.6\nw,19.5\nw,20.5\n");
   const std::string words = analysis::level_words(study.analysis, study.analysis.responses[0], 0);
@@ -60,7 +60,8 @@ TEST_CASE("Levels are told apart where the runs tell them apart", "[reports][fig
 }
 
 TEST_CASE("Titles have the digits that the intervals leave", "[reports][figures]") {
-  // Throughput at the published optimum is known to some 200 images/s, its changes to no better.
+  // Throughput at the published optimum has a half-width of some 200 images/s, and so have its
+  // changes.
   const Case study(tests::fccd_study_text());
   const reports::Report report = reports::make_report(study.analysis);
   const std::regex too_precise(
@@ -84,7 +85,7 @@ TEST_CASE("Names of curves stand beside the curves, not on them", "[reports][fig
   const Case study(tests::fccd_study_text());
   for (const reports::Figure& figure : reports::interaction_figures(study.analysis)) {
     INFO(figure.name);
-    // Every dot ends a line at the right; its name begins farther right than all that is drawn.
+    // Every dot is the right end of a line; its name begins to the right of everything drawn.
     const std::regex dot("<circle cx=\"([0-9.]+)\""), name("<text x=\"([0-9.]+)\"[^>]*>[a-z_]+ = ");
     std::smatch found;
     REQUIRE(std::regex_search(figure.svg, found, dot));

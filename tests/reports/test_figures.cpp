@@ -25,7 +25,7 @@ using tests::kTwoFactors;
 
 namespace {
 
-/// The published runs with goals that are at odds: fast, and soon done.
+/// The published runs with conflicting goals: high throughput and short processing time.
 std::string fast_and_soon() {
   std::string text = tests::fccd_study_text();
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -36,7 +36,7 @@ std::string fast_and_soon() {
   return text;
 }
 
-/// What no page may say.
+/// Checks what must not appear on any page.
 void check_is_sound(const reports::Report& report) {
   for (const reports::Figure& figure : report.figures) {
     INFO(figure.name);
@@ -92,7 +92,7 @@ TEST_CASE("A tornado shows what the surface predicts one step off the optimum",
         moved[swing.factor] = end->setting;
         CHECK(end->mean == Approx(fit.predict(doe::coded_point(factors, moved)).response()));
       }
-      // An integer's step is 1; at the end of the range there is none.
+      // An integer has step 1; there is no step beyond the end of the range.
       if (factors[swing.factor].kind == doe::FactorKind::kInteger) {
         if (swing.down) CHECK(swing.down->setting == best[swing.factor] - 1);
         if (swing.up) CHECK(swing.up->setting == best[swing.factor] + 1);
@@ -127,7 +127,7 @@ TEST_CASE("A front holds settings that no others beat, and goals at odds are kno
 
 TEST_CASE("Two limits have no front, but the runs that keep to both are counted",
           "[reports][figures]") {
-  // Of the published runs: 1832 images/s in 0.58 s alone.
+  // Only one of the published runs meets both limits: 1832 images/s in 0.58 s.
   const Case study(tests::fccd_study_text());
   const std::vector<reports::Figure> figures = reports::trade_off_figures(study.analysis);
   REQUIRE(figures.size() == 1);
@@ -153,7 +153,7 @@ TEST_CASE("Alternatives are told by what they gain and lose", "[reports][figures
 TEST_CASE("Without residual freedom a half-normal plot names what stands out",
           "[reports][figures]") {
   // Filtration rate. Source: Montgomery, Design and Analysis of Experiments, 8th edition, example
-  // 6.2: A, C, D, AC and AD are beyond Lenth's margin of 6.75 (of effects; coefficients are half).
+  // 6.2: A, C, D, AC and AD exceed Lenth's margin of 6.75 (for effects; coefficients are half).
   const std::array<int, 16> y = {45, 71, 48, 65, 68, 60, 80, 65, 43, 100, 45, 104, 75, 86, 70, 96};
   std::string factors, model = "[\"1\"", csv = "a,b,c,d,y\n";
   for (const char name : {'a', 'b', 'c', 'd'}) {
@@ -188,7 +188,7 @@ TEST_CASE("Without residual freedom a half-normal plot names what stands out",
 
 TEST_CASE("The prediction variance of a known design", "[reports][figures]") {
   // 2 x 2 runs and 1, a, b: d(x) = (1 + a^2 + b^2) / 4. Over the square its average is 5/12, its
-  // median that of a^2 + b^2 = 2 / pi, its maximum 3/4 at the corners.
+  // median is that of a^2 + b^2 = 2 / pi, its maximum 3/4 at the corners.
   const Case study(head("  a: {low: -1, high: 1}\n  b: {low: -1, high: 1}\n", "linear"),
                    "a,b,y\n-1,-1,1\n1,-1,2\n-1,1,3\n1,1,5\n");
   const analysis::DesignQuality quality = analysis::design_quality(study.analysis);
@@ -224,7 +224,7 @@ TEST_CASE("Sections say what a study cannot have", "[reports][figures]") {
     const reports::Report report = reports::make_report(study.analysis);
     check_is_sound(report);
     CHECK_FALSE(has_figure(report, "normal-y"));
-    CHECK_FALSE(has_figure(report, "contour-y"));  // which had no colour to be filled with
+    CHECK_FALSE(has_figure(report, "contour-y"));  // a constant surface has no contours
     CHECK_FALSE(has_figure(report, "effects-y"));
     CHECK(has_figure(report, "design-power"));
     CHECK_THAT(report.html, Contains("no factor has an effect on y."));
@@ -279,6 +279,6 @@ TEST_CASE("Of many runs each costs a few bytes", "[reports][figures]") {
   const Case study(head(kTwoFactors, "quadratic"), csv);
   for (const reports::Figure& figure : reports::diagnostic_figures(study.analysis.responses[0])) {
     INFO(figure.name);
-    CHECK(figure.svg.size() < 70'000);  // half of them the numbers as CSV
+    CHECK(figure.svg.size() < 70'000);  // half of it is the CSV data
   }
 }

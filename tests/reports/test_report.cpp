@@ -19,7 +19,7 @@ int count(const std::string& text, const std::string& part) {
   return n;
 }
 
-/// The page without its scripts and style: what shows where scripts are blocked.
+/// The page without scripts and style: what is shown if scripts are blocked.
 std::string static_part(std::string html) {
   for (const std::string tag : {"script", "style"}) {
     for (std::size_t at = html.find("<" + tag); at != std::string::npos;
@@ -45,15 +45,15 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
   const ReportCase study;
   const reports::ReportFiles files = reports::write_report(study.analysis);
   REQUIRE(files.pages == std::vector{study.directory.path / "report" / "report.html"});
-  // Of two responses: profile, contours of 3 pairs, effects, perturbation, 3 interactions, tornado,
-  // 6 diagnostics. Of the study: trade-off, 4 of the design.
+  // Per response: profile, contours of 3 pairs, effects, perturbation, 3 interactions, tornado, 6
+  // diagnostics. Per study: trade-off, 4 of the design.
   constexpr int kFigures = 2 * (1 + 3 + 1 + 1 + 3 + 1 + 6) + 1 + 4;
   CHECK(files.figures.size() == kFigures);
   for (const std::filesystem::path& file : files.all()) CHECK(std::filesystem::file_size(file) > 0);
   const std::string html = study::read_file(files.pages.front());
   CHECK(html.size() < 10'000'000);
   const std::string page = static_part(html);
-  CHECK(count(page, "<figure") == kFigures + 1);  // one of them for scripts alone
+  CHECK(count(page, "<figure") == kFigures + 1);  // one of them is for scripts only
   CHECK_FALSE(std::regex_search(page, std::regex("(src|href)=\"(https?:)?//")));
   CHECK_THAT(page, Contains("UNCONFIRMED") && Contains("Configuration to use") &&
                        Contains("within 1800 to 2500 images/s"));
@@ -93,7 +93,7 @@ TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
   study.analysis.warnings.push_back(evil);
   const reports::Report report = reports::make_report(study.analysis);
   CHECK(count(report.html, "<img") == 0);
-  // The page's own script elements are the only ones, and each ends once.
+  // There are no script elements except the page's own, and each is closed once.
   CHECK(count(report.html, "</script>") == count(report.html, "<script"));
   for (const reports::Figure& figure : report.figures) {
     CHECK(figure.svg.find("<img") == std::string::npos);
@@ -159,14 +159,14 @@ TEST_CASE("A report bears 50 factors, markup in names, and responses without new
   CHECK(report.html.size() < 10'000'000);
   CHECK_THAT(static_part(report.html),
              Contains("no completed run has measured it") && Contains(">10M<"));
-  // Of 49 * 48 / 2 pairs of numeric factors few are drawn.
+  // Only few of 49 * 48 / 2 pairs of numeric factors are drawn.
   const auto contours = std::count_if(
       report.figures.begin(), report.figures.end(),
       [](const reports::Figure& figure) { return figure.name.starts_with("contour-"); });
   CHECK(contours <= 12);
-  // A command that holds no factor does not tell the settings.
+  // A command without factors cannot show the settings.
   CHECK(count(static_part(report.html), "settings as a command") == 0);
-  // Nor are they all listed in sentences.
+  // Sentences do not list them all either.
   CHECK_THAT(static_part(report.html), Contains("more factors changed: ") &&
                                            Contains("factor_number_8 and 41 more factors lie"));
 }

@@ -10,7 +10,7 @@ using namespace doetune;
 
 namespace {
 
-/// What a reader of the document computes for a response at coded settings, as its contract says.
+/// The response at coded settings, computed from the document as its specification says.
 double evaluated(const nlohmann::json& response, const std::vector<double>& coded) {
   double sum = 0;
   for (std::size_t c = 0; c < response["columns"].size(); ++c) {

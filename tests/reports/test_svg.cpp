@@ -1,4 +1,4 @@
-// Static charts: their labels have room, and they carry their numbers.
+// Static charts: space for labels, and the embedded data.
 #include <catch2/catch.hpp>
 
 #include "base/random.h"
@@ -48,7 +48,7 @@ TEST_CASE("Names that would touch are tilted, others are not", "[reports][svg]")
 TEST_CASE("Long labels push the axis in, so that nothing is cut off", "[reports][svg]") {
   Axis y{"y", 0, 1, {{0.5, "123456789.5"}}};
   Chart chart("a", levels({"a", "b"}), y, {230, 220, 20});
-  // Eleven letters of some 6 pixels, and the title.
+  // Eleven letters of some 6 pixels each, and the title.
   CHECK(chart.pixel({-0.5, 0}).x > 11 * 6 + 20);
 }
 

@@ -1,4 +1,4 @@
-// A process for tests of what is seen of processes.
+// A child process for tests of process observation.
 #pragma once
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 namespace doetune::tests {
 
-/// Runs a function in a process of its own, killed with this at the latest.
+/// Runs a function in its own process, which is killed by the destructor at the latest.
 class Child {
  public:
   explicit Child(const std::function<void()>& work) : pid_(::fork()) {
@@ -31,7 +31,7 @@ class Child {
 
   pid_t pid() const { return pid_; }
 
-  /// Waits for its end; its processor time with that of the children it waited for.
+  /// Waits for its end; returns its processor time, including that of children it waited for.
   double wait() {
     if (pid_ <= 0) return 0;
     rusage usage{};
@@ -47,7 +47,7 @@ class Child {
   pid_t pid_;
 };
 
-/// Uses that much processor time.
+/// Uses this much processor time.
 inline void burn(double cpu_s) {
   const std::clock_t end = std::clock() + static_cast<std::clock_t>(cpu_s * CLOCKS_PER_SEC);
   while (std::clock() < end) {

@@ -1,4 +1,4 @@
-// Clients of a cluster that are scripts of a test, put first in PATH.
+// Fake cluster clients: scripts of a test, first in PATH.
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 namespace doetune::tests {
 
-/// A directory at the front of PATH while the object lives. The scripts know it as $FAKE.
+/// A directory at the front of PATH during the object's lifetime. Scripts find it in $FAKE.
 class FakeClients {
  public:
   FakeClients() : path_before_(::getenv("PATH")) {
@@ -25,7 +25,7 @@ class FakeClients {
   FakeClients(const FakeClients&) = delete;
   FakeClients& operator=(const FakeClients&) = delete;
 
-  /// Makes or replaces a client.
+  /// Creates or replaces a client.
   void client(const std::string& name, const std::string& script) const {
     const auto part = directory_ / (name + ".part");
     std::ofstream(part) << "#!/bin/sh\n" << script << "\n";
@@ -40,7 +40,7 @@ class FakeClients {
     std::filesystem::rename(part, directory_ / name);
   }
 
-  /// What the scripts wrote; empty where they wrote nothing.
+  /// The content of a file written by the scripts; empty if there is none.
   std::string text(const std::string& name) const {
     std::ifstream file(directory_ / name);
     return {std::istreambuf_iterator<char>(file), {}};

@@ -8,9 +8,9 @@
 //              "energy_rate_mW": 250000,          the counter grows with CLOCK_MONOTONIC
 //              "instances": [{"uuid": "MIG-1...", ...}]}]}
 //
-// What a device does not name is not supported; "status" makes all its functions fail with it. A
-// list is a script: one value a call, the last one stays. With FAKE_NVML_OLD defined it lacks the
-// functions of later drivers.
+// What a device does not name is unsupported; "status" makes all its functions fail with it. A list
+// is a script: one value per call, the last one is repeated. If FAKE_NVML_OLD is defined, functions
+// of newer drivers are missing.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +32,7 @@ namespace doetune::runner::nvml {
 
 struct NvmlDevice {
   json about;
-  std::map<std::string, std::size_t> calls;  ///< of each script
+  std::map<std::string, std::size_t> calls;  ///< by script
   std::vector<std::unique_ptr<NvmlDevice>> instances;
 };
 
@@ -64,7 +64,7 @@ void hang() {
   }
 }
 
-/// A device's value for a key; its script goes on.
+/// A device's value for a key; advances its script.
 template <class Value>
 Return report(Handle device, const std::string& key, Value* value) {
   const std::lock_guard lock(mutex);
@@ -207,7 +207,7 @@ Return nvmlDeviceGetCurrentClocksThrottleReasons(Handle device, unsigned long lo
 
 namespace {
 
-/// PCIe counters are 64 bits wide, NVLink ones too, power is 32.
+/// PCIe and NVLink counters are 64 bits wide, power is 32.
 void fill(Handle device, FieldValue& field) {
   static const std::map<unsigned, const char*> keys{{kPowerNow_mw, "power_now_mW"},
                                                     {kPcieSent_b, "pcie_sent"},

@@ -1,4 +1,4 @@
-// The machine of the fake NVML, for one test.
+// Sets the machine of the fake NVML for one test.
 #pragma once
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 namespace doetune::tests {
 
-/// Makes Nvml open the fake library with the machine described, while it lives.
+/// Makes Nvml open the fake library with this machine during the object's lifetime.
 class FakeNvml {
  public:
   explicit FakeNvml(const nlohmann::json& machine, const char* library = FAKE_NVML_LIBRARY) {
@@ -29,7 +29,7 @@ class FakeNvml {
   TemporaryDirectory directory_;
 };
 
-/// A data-centre GPU at work.
+/// A busy data-centre GPU.
 inline nlohmann::json busy_gpu(const char* uuid) {
   return {{"uuid", uuid},
           {"name", "NVIDIA H100 80GB HBM3"},

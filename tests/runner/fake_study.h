@@ -1,4 +1,4 @@
-// A study with one factor x and one response y, made in code.
+// A study with one factor x and one response y, constructed in code.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace doetune::tests {
 
-/// A study directory at `path` with `runs` runs: run i sets x = i. The command is the user's.
+/// A study directory at `path` with `runs` runs: run i sets x = i and executes `command`.
 inline study::StudyDirectory fake_study(const std::filesystem::path& path, int runs,
                                         std::vector<std::string> command) {
   std::filesystem::create_directories(path);
@@ -42,7 +42,7 @@ inline study::StudyDirectory fake_study(const std::filesystem::path& path, int r
   return directory;
 }
 
-/// The same with a shell script as the command; braces in it are doubled.
+/// fake_study with a shell script as the command; braces in it must be doubled.
 inline study::StudyDirectory shell_study(const std::filesystem::path& path, int runs,
                                          const std::string& script) {
   return fake_study(path, runs, {"sh", "-c", script, "workload", "{x}", "{result}"});

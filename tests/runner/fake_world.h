@@ -1,4 +1,4 @@
-// A study, a launcher, a clock and a user that are all fake: no processes, no waiting.
+// A fake study, launcher, clock and user: without processes or waiting.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,13 +28,13 @@ struct Script {
   bool leaves_exit = true;
 };
 
-/// Attempts end at their time on a clock that jumps from event to event.
+/// Attempts end at their time, on a clock that jumps from event to event.
 struct FakeLauncher : runner::Launcher {
   explicit FakeLauncher(tests::FakeInterrupts& user) : interrupts(user) {}
 
-  tests::FakeInterrupts& interrupts;  ///< wake up wait
+  tests::FakeInterrupts& interrupts;  ///< wakes up wait()
   std::function<Script(const std::string&)> script = [](const std::string&) { return Script(); };
-  std::function<void(double)> at_wait = [](double) {};  ///< the world, at the time given
+  std::function<void(double)> at_wait = [](double) {};  ///< called with the time before each wait
   double now_s = 0;
   std::size_t max_at_once = 0;
   std::vector<std::string> submitted;
@@ -114,7 +114,7 @@ struct World {
     return study::read_journal(directory.journal()).records;
   }
 
-  /// An attempt directory as an earlier runner left it.
+  /// An attempt directory as left by an earlier runner.
   std::filesystem::path leave_attempt(int run, int number, const std::string& plan = "fake") {
     const auto path = directory.attempt(run, number);
     std::filesystem::create_directories(path);
@@ -127,14 +127,14 @@ struct World {
     return path;
   }
 
-  /// The same of an attempt that ended well.
+  /// The directory of an attempt that completed.
   void leave_completed(int run, int number, const std::string& plan = "fake") {
     const auto path = leave_attempt(run, number, plan);
     runner::write_end(path, {runner::EndCause::kExited, 0, {}, "", "node1", "", "", "then", 5});
     std::ofstream(path / "result.json") << "{\"y\": 42}";
   }
 
-  /// Makes a byte of the record of an attempt another one.
+  /// Changes a byte in the record of an attempt.
   void damage_record(int run, int number) {
     std::string text = study::read_file(directory.journal());
     const auto at = text.find(fmt::format("\"run\":{},\"attempt\":{},", run, number));

@@ -1,4 +1,4 @@
-// Runs a fake study, to be killed at any moment: kill_driver DIRECTORY RUNS JOBS WORKLOAD LOG.
+// Runs a fake study that a test kills at any time: kill_driver DIRECTORY RUNS JOBS WORKLOAD LOG.
 // Prints "RUN ATTEMPT" for each run once it is acknowledged.
 #include <unistd.h>
 

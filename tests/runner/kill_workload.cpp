@@ -1,6 +1,5 @@
-// A fast fake workload: kill_workload RUN ATTEMPT RESULT LOG.
-// Notes in LOG that it was executed, takes a few milliseconds, sometimes leaves a process behind,
-// and writes its result.
+// A fast fake workload: kill_workload RUN ATTEMPT RESULT LOG. Records its execution in LOG, takes a
+// few milliseconds, sometimes leaves a process behind, and writes its result.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

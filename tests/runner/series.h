@@ -1,4 +1,4 @@
-// Series to measure: what a program's times may look like.
+// Random series for tests of measurements, and the rate of an event over repetitions.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace doetune::tests {
 
-/// Mean 1, standard deviation `spread`; neighbours are correlated by `correlation`.
+/// First-order autoregression with mean 1 and standard deviation `spread`.
 inline std::vector<double> autoregression(std::size_t count, double correlation, double spread,
                                           RandomStream& random) {
   std::vector<double> values;
@@ -22,7 +22,7 @@ inline std::vector<double> autoregression(std::size_t count, double correlation,
   return values;
 }
 
-/// The part of `repetitions` in which something happens, each with random numbers of its own.
+/// The fraction of `repetitions`, each with its own random numbers, in which an event happens.
 template <class Happens>
 double rate(int repetitions, Happens happens) {
   int count = 0;

@@ -1,4 +1,4 @@
-// Progress that nobody sees, and a user who never interrupts.
+// Progress without output, and a user who never interrupts.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// doetune-attempt: an attempt started on another machine, which here is this one.
+// doetune-attempt, which runs attempts on other machines, executed on this one.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,7 +130,7 @@ TEST_CASE("An attempt is run once, however often it is started, and never after 
 
 TEST_CASE("A file `cancel` or SIGTERM stops an attempt with all that it started",
           "[runner][attempt]") {
-  // Only doetune makes that file: without it a scheduler, or somebody else, has sent the signal.
+  // Only doetune creates that file: without it the signal came from a scheduler or somebody else.
   const tests::TemporaryDirectory temporary;
   runner::write_attempt(shell_attempt(temporary.path(), "sleep 100 & echo started >started; wait"));
   const pid_t pid = start_program(temporary.path());
@@ -147,7 +147,8 @@ TEST_CASE("A file `cancel` or SIGTERM stops an attempt with all that it started"
 
 TEST_CASE("A program that a scheduler's signal ended, however it ends, is lost",
           "[runner][attempt]") {
-  // Slurm signals all processes of a job one after the other, the program before doetune-attempt.
+  // Slurm signals the processes of a job one after another, here the program before
+  // doetune-attempt.
   const tests::TemporaryDirectory temporary;
   const std::string exit = GENERATE("143", "1", "2");
   runner::write_attempt(

@@ -32,7 +32,7 @@ std::vector<RunRecord> run_all(const StudyDirectory& directory) {
   return study::read_journal(directory.journal()).records;
 }
 
-/// The record of a study of one run with a shell script as its workload.
+/// The record of a single-run study with a shell script as its workload.
 RunRecord run_script(const tests::TemporaryDirectory& temporary, const std::string& script) {
   const auto records = run_all(tests::shell_study(temporary / "study", 1, script));
   REQUIRE(records.size() == 1);
@@ -47,7 +47,7 @@ bool is_dead(pid_t pid) {
   return !(stat >> number >> name >> state) || state == "Z";
 }
 
-/// Whether a process is dead within the time a kill takes to be carried out.
+/// Whether a process dies within the time that a kill takes.
 bool is_gone(pid_t pid) {
   for (int i = 0; i < 500 && !is_dead(pid); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -131,7 +131,7 @@ TEST_CASE("Settings that cannot run are infeasible, and never tried again", "[ru
   auto directory = tests::shell_study(temporary / "study", 1, script);
   directory.study.run.retries = {2, 2};
   CHECK(run_all(directory).size() == 1);
-  const auto records = run_all(directory);  // a second call leaves it as it is
+  const auto records = run_all(directory);  // a second call does not change it
   REQUIRE(records.size() == 1);
   CHECK(records[0].status == RunStatus::kInfeasible);
 }
@@ -156,7 +156,7 @@ TEST_CASE("A workload that ignores SIGTERM is killed after the grace", "[runner]
   REQUIRE(records.size() == 1);
   CHECK(records[0].status == RunStatus::kTimedOut);
   CHECK_THAT(records[0].reason, Catch::Contains("time limit of 0.3 s"));
-  CHECK(records[0].duration_s >= 0.5);  // limit and grace
+  CHECK(records[0].duration_s >= 0.5);  // time limit and grace period
   CHECK(is_gone(pid_in(temporary / "study/pid")));
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("What a workload leaves running is killed", "[runner][workloads]") {
                               "(setsid sh -c 'sleep 1000 & echo $! > pid; exec sleep 1000' &)\n"
                               "while ! test -s pid; do sleep 0.01; done",         // orphan's child
                               "setsid env -i sleep 1000 & echo $! > pid",         // no environment
-                              "trap '' HUP TERM INT; sleep 1000 & echo $! > pid"  // deaf
+                              "trap '' HUP TERM INT; sleep 1000 & echo $! > pid"  // ignores signals
   );
   CAPTURE(leave);
   const tests::TemporaryDirectory temporary;
@@ -201,7 +201,7 @@ TEST_CASE("A gigabyte of output neither blocks nor fills the disk", "[runner][wo
 
 TEST_CASE("A workload that spoils its attempt directory has failed, and the others go on",
           "[runner][workloads]") {
-  // The runner may put a file there while rm is at it; what cannot be removed is tried again.
+  // The runner may create a file there while rm is running; rm is repeated until it succeeds.
   const auto spoil =
       GENERATE(as<std::string>(), "until rm -rf \"$d\"; do :; done", "mkdir \"$d/exit\"",
                "mkdir \"$d/exit.$PPID.partial\"", "until rm -rf \"$d\"; do :; done; touch \"$d\"");

@@ -1,4 +1,4 @@
-// Batch means by simulation: the part of the intervals that hold the true value.
+// Coverage of the confidence intervals by batch means, by simulation.
 #include <catch2/catch.hpp>
 
 #include <numeric>
@@ -17,9 +17,9 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr int kRepetitions = 1000;
-constexpr double kError = 0.021;  // three standard errors of a rate of 95 % in as many repetitions
+constexpr double kError = 0.021;  // three standard errors of a rate of 95 % in kRepetitions
 
-/// Of the mean, which is 1.
+/// Coverage of the mean, which is 1.
 double coverage(std::size_t count, double correlation) {
   return rate(kRepetitions, [&](auto& random) {
     const auto interval = mean_interval(autoregression(count, correlation, 0.2, random));
@@ -45,10 +45,10 @@ TEST_CASE(
   CHECK(coverage(500, 0.8) > 0.95 - kError);
   CHECK(coverage(1000, 0.9) > 0.95 - kError);
   CHECK(coverage(5000, 0.9) > 0.95 - kError);
-  // The stated limit: shorter than thirty times what hangs together.
+  // The stated limit: series shorter than thirty correlation lengths.
   CHECK(coverage(60, 0.8) == Approx(0.88).margin(0.03));
   CHECK(coverage(20, 0.9) == Approx(0.65).margin(0.06));
-  // Against the interval for independent values, which holds the mean in 35 %.
+  // For comparison, the interval for independent values has a coverage of 35 %.
   const double naive = rate(kRepetitions, [](auto& random) {
     const Values values = autoregression(1000, 0.9, 0.2, random);
     const double mean = std::accumulate(values.begin(), values.end(), 0.0) / 1000;
@@ -75,7 +75,7 @@ TEST_CASE("Intervals of skewed values hold the mean from some 200 values on",
 
 TEST_CASE("A ratio's interval holds it, and is that of the mean where the denominator is constant",
           "[measurement][batch-means]") {
-  CHECK(rate(kRepetitions, [](auto& random) {  // images over time, both vary together
+  CHECK(rate(kRepetitions, [](auto& random) {  // images over time, which vary together
           Values images, times;
           for (int i = 0; i < 100; ++i) {
             images.push_back(80 + 20 * random.uniform());
@@ -93,7 +93,7 @@ TEST_CASE("A ratio's interval holds it, and is that of the mean where the denomi
 }
 
 TEST_CASE("Eight independent values have Student's interval", "[measurement][batch-means]") {
-  // Mean 4.5, s = sqrt(6), neighbours not alike; t of 7 degrees of freedom is 2.364624.
+  // Mean 4.5, s = sqrt(6), no positive autocorrelation; t with 7 degrees of freedom is 2.364624.
   const auto interval = mean_interval(Values{1, 8, 3, 6, 2, 7, 4, 5});
   CHECK(interval->value == 4.5);
   CHECK(interval->half_width == Approx(2.364624 * std::sqrt(6.0 / 8)));
@@ -105,7 +105,7 @@ TEST_CASE("Eight independent values have Student's interval", "[measurement][bat
 TEST_CASE("Repeats have Student's interval from two on", "[measurement][batch-means]") {
   const auto interval = measurement::independent_interval(Values{1, 3});
   CHECK(interval->value == 2);
-  CHECK(interval->half_width == Approx(12.7062));  // t of 1 degree of freedom, s / sqrt(2) = 1
+  CHECK(interval->half_width == Approx(12.7062));  // t with 1 degree of freedom, s / sqrt(2) = 1
   CHECK_FALSE(measurement::independent_interval(Values{1}));
 }
 

@@ -1,4 +1,4 @@
-// The launchers ssh and slurm-pilot against clients that say what a test wants.
+// The launchers ssh and slurm-pilot with scripted clients.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -48,7 +48,7 @@ struct World {
     return made;
   }
 
-  /// squeue's answer: the pilot in this state.
+  /// Sets squeue's answer: the pilot in this state.
   void list_pilot(const std::string& columns) const {
     clients.file("queue", "12|" + columns + "|" +
                               runner::slurm_job_name("s.pilot", temporary.path()) + "\n");
@@ -82,7 +82,7 @@ void exit_elsewhere(const Attempt& attempt) {
 
 TEST_CASE("ssh gets the remote command as one word for the remote shell", "[runner][ssh]") {
   World world;
-  world.clients.client("ssh", "for a; do last=$a; done; sh -c \"$last\"");  // as sshd does
+  world.clients.client("ssh", "for a; do last=$a; done; sh -c \"$last\"");  // like sshd
   runner::SshLauncher launcher(world.request);
   Attempt attempt = world.attempt("s.1.1", "one");
   attempt.time_limit_s = 20;
@@ -186,7 +186,7 @@ TEST_CASE("Runs wait for the pilot, and what srun cannot start is lost", "[runne
     launcher.submit(world.attempt("s.2.1"));
     world.list_pilot("PENDING||Resources");
     CHECK(wait_for(launcher, 0.4).empty());
-    CHECK(world.clients.text("asked").empty());  // one of an earlier doetune is there
+    CHECK(world.clients.text("asked").empty());  // the pilot of an earlier doetune exists
     CHECK_THAT(world.notes, Catch::VectorContains(
                                 std::string("Slurm job 12 for the nodes is pending: Resources")));
     CHECK(world.clients.text("steps").empty());
@@ -232,8 +232,8 @@ TEST_CASE("Nodes that do not come are given up, in Slurm's words", "[runner][pil
 
 TEST_CASE("A step for which there is no room yet is asked for again, and is not lost",
           "[runner][pilot]") {
-  // Slurm 22.05 refuses a step while the one before it is being cleaned up. srun without
-  // --immediate would ask again after SlurmctldTimeout only.
+  // Slurm 22.05 refuses a step while the previous one is being cleaned up. Without --immediate srun
+  // would retry only after SlurmctldTimeout.
   World world;
   world.clients.client("squeue", "cat $FAKE/queue");
   world.clients.client("sbatch", "echo 12");
@@ -248,7 +248,7 @@ TEST_CASE("A step for which there is no room yet is asked for again, and is not 
   runner::PilotLauncher launcher(world.request);
   const Attempt attempt = world.attempt("s.1.1");
   launcher.submit(attempt);
-  CHECK(end_of(launcher).cause == EndCause::kLost);  // by the third answer, which is another
+  CHECK(end_of(launcher).cause == EndCause::kLost);  // by the third answer, which differs
   const std::string steps = world.clients.text("steps");
   CHECK(std::count(steps.begin(), steps.end(), '\n') == 3);
   CHECK_THAT(steps, Catch::Contains("--immediate"));

@@ -1,4 +1,4 @@
-// The record of conditions: what is hidden, what is found, what is the same.
+// Recorded conditions: hidden secrets, values found, and identity of conditions.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -26,14 +26,14 @@ void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file) << text;
 }
 
-/// Sets a variable of this process while it lives.
+/// Sets an environment variable during its lifetime.
 struct Variable {
   const char* name;
   Variable(const char* its_name, const char* value) : name(its_name) { ::setenv(name, value, 1); }
   ~Variable() { ::unsetenv(name); }
 };
 
-/// Conditions of a machine in good order.
+/// Conditions of a machine without problems.
 Json good_conditions() {
   return {{"cpu", {{"governor", "performance"}, {"usable", 8}}},
           {"memory", {{"total_bytes", 64e9}}},
@@ -126,7 +126,7 @@ TEST_CASE("Conditions that are the same have the same name", "[conditions]") {
     const Variable related("OMP_NUM_THREADS", "3");
     CHECK(name({{"N", "1"}}) != first);
   }
-  machine["gpus"][0]["sm_clock"] = 345;  // of the moment
+  machine["gpus"][0]["sm_clock"] = 345;  // a momentary value
   machine["gpus"][0]["processes"] = {1, 2, 3};
   CHECK(name({{"N", "1"}}) == first);
   machine["gpus"][0]["power_limit_mW"] = 500000;

@@ -65,7 +65,7 @@ TEST_CASE("Of steady systems one in twenty seems to drift", "[runner][drift]") {
   for (int i = 0; i < kStudies; ++i) {
     std::vector<double> values;
     for (int run = 0; run < 6; ++run) {
-      double sum = 0;  // of 12 uniform numbers: nearly normal
+      double sum = 0;  // the sum of 12 uniform numbers is nearly normal
       for (int k = 0; k < 12; ++k) sum += random.uniform();
       values.push_back(100 + sum - 6);
     }

@@ -1,5 +1,5 @@
-// A study on a machine that fails it: after every fault each acknowledged run is there exactly
-// once, and the study goes on with the next call.
+// Faults of the machine: after each one every acknowledged run exists exactly once, and the study
+// continues with the next call.
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -29,7 +29,7 @@ runner::RunSummary run(const study::StudyDirectory& directory) {
   return runner::run_study(directory, {}, launcher, sink, interrupts);
 }
 
-/// How often each run was completed, by the journal.
+/// How often each run was completed, according to the journal.
 std::map<int, int> completions(const study::StudyDirectory& directory) {
   std::map<int, int> count;
   for (const auto& record : study::read_journal(directory.journal()).records) {
@@ -47,7 +47,7 @@ void check_once_each(const study::StudyDirectory& directory) {
   }
 }
 
-/// A small disk of this process' own; it goes away with its mount namespace.
+/// A small disk of this process, which disappears with its mount namespace.
 class SmallDisk {
  public:
   explicit SmallDisk(const std::filesystem::path& at) : at_(at) {

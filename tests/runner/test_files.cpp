@@ -90,7 +90,7 @@ TEST_CASE("How an attempt ended reads back as it was written", "[runner][files]"
   CHECK(read->output_problem == end.output_problem);
 
   const std::string whole = study::read_file(temporary / "exit");
-  for (std::size_t length = 0; length + 1 < whole.size(); ++length) {  // the last is a line end
+  for (std::size_t length = 0; length + 1 < whole.size(); ++length) {  // ends with a line feed
     std::ofstream(temporary / "exit") << whole.substr(0, length);
     REQUIRE_FALSE(runner::read_end(temporary.path()));
   }

@@ -1,4 +1,4 @@
-// The runner killed at any moment: every acknowledged run survives exactly once.
+// The runner killed at any time: every acknowledged run survives exactly once.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ std::string read_all(int descriptor) {
   return text;
 }
 
-/// Adds what the driver printed: the attempts by which runs were acknowledged.
+/// Adds the driver's output: the attempt by which each run was acknowledged.
 void add_acknowledged(const std::string& text, std::map<int, int>& acknowledged) {
   std::istringstream lines(text);
   for (int run = 0, attempt = 0; lines >> run >> attempt;) {
@@ -64,8 +64,8 @@ void add_acknowledged(const std::string& text, std::map<int, int>& acknowledged)
   }
 }
 
-/// Starts the driver and kills it: after some time from its start, while it takes up what was left,
-/// or from its first acknowledgement, while it makes runs.
+/// Starts the driver and kills it: some time after its start, while it resumes earlier runs, or
+/// after its first acknowledgement, while it executes runs.
 std::string run_and_kill(const tests::TemporaryDirectory& temporary, RandomStream& random) {
   const Driver driver = start_driver(temporary);
   std::string text;
@@ -99,7 +99,7 @@ std::vector<pid_t> processes_under(const std::filesystem::path& directory) {
 
 TEST_CASE("Killed at 200 random moments, the runner loses no acknowledged run and repeats none",
           "[runner][kill]") {
-  // The contract of crash safety: acknowledged means on the disk.
+  // The crash-safety guarantee: acknowledged means on disk.
   const tests::TemporaryDirectory temporary;
   std::map<int, int> acknowledged;
   RandomStream random(2026, 1);
@@ -113,7 +113,7 @@ TEST_CASE("Killed at 200 random moments, the runner loses no acknowledged run an
   int status = 0;
   ::waitpid(driver.pid, &status, 0);
   REQUIRE(status == 0);
-  CHECK(acknowledged_under_fire > kKills / 4);  // the kills came while runs were being made
+  CHECK(acknowledged_under_fire > kKills / 4);  // the kills came while runs were executed
   CHECK(acknowledged_under_fire < kRuns);
 
   const auto content = study::read_journal(temporary / "study/runs.jsonl");

@@ -39,7 +39,7 @@ Attempt attempt_of(const tests::TemporaryDirectory& temporary, const std::string
   return attempt;
 }
 
-/// Waits for the ends of that many attempts.
+/// Waits for the ends of this many attempts.
 std::set<std::string> wait_for(LocalLauncher& launcher, std::size_t attempts) {
   std::set<std::string> ended;
   const double until_s = monotonic_s() + kHang_s;
@@ -76,7 +76,7 @@ TEST_CASE("An attempt is started once, whoever asks how often", "[runner][launch
   launcher.submit(attempt);
   launcher.submit(attempt);
   CHECK(wait_for(launcher, 1).count("a") == 1);
-  launcher.submit(attempt);  // its claim stands
+  launcher.submit(attempt);  // the first claim remains valid
   CHECK(wait_for(launcher, 1).count("a") == 1);
   CHECK(study::read_file(attempt.directory / "count") == "x\n");
   CHECK(runner::read_end(attempt.directory)->exit_code == 0);
@@ -99,7 +99,7 @@ TEST_CASE("An attempt whose directory is gone is not started, and that is told",
 TEST_CASE("What one attempt left behind is killed, not what another goes on with",
           "[runner][launcher]") {
   const tests::TemporaryDirectory temporary;
-  // env -i: even the environment says nothing of where they come from.
+  // env -i: not even the environment identifies their origin.
   const std::string leave = "env -i setsid sleep 1000 & echo $! > pid.part; mv pid.part pid; ";
   const Attempt brief = attempt_of(temporary, "brief", leave);
   const Attempt lasting = attempt_of(temporary, "lasting",
@@ -140,7 +140,7 @@ TEST_CASE("Attempts die with their launcher", "[runner][launcher]") {
     wait_for_file(attempt.directory / "pid");
   }
   CHECK_FALSE(runs(pid_in(attempt.directory / "pid")));
-  CHECK_FALSE(runner::read_end(attempt.directory));  // nobody saw how it ended
+  CHECK_FALSE(runner::read_end(attempt.directory));  // nobody observed its end
 }
 
 TEST_CASE("What a runner that was killed left is killed, wherever its directory is now",
@@ -161,7 +161,7 @@ TEST_CASE("What a runner that was killed left is killed, wherever its directory 
   const pid_t wiped = pid_in(copy / "a");
   const pid_t daemon = pid_in(copy / "b");
 
-  LocalLauncher::kill_left_behind(copy);  // its runner lives: the processes are not the copy's
+  LocalLauncher::kill_left_behind(copy);  // its runner is alive: the processes are not the copy's
   CHECK(runs(wiped));
   CHECK(runs(daemon));
   ::kill(runner, SIGKILL);
@@ -177,7 +177,7 @@ TEST_CASE("What a runner that was killed left is killed, wherever its directory 
 
 TEST_CASE("A program that ends while its runner is stopped has ended, and in time",
           "[runner][launcher]") {
-  // As with Ctrl-Z: the program goes on, and is long done when the runner looks at the clock.
+  // As with Ctrl-Z: the program continues, and has ended long before the runner checks the clock.
   const tests::TemporaryDirectory temporary;
   Attempt attempt = attempt_of(temporary, "a", "echo > began; sleep 1");
   attempt.time_limit_s = 2;
@@ -199,7 +199,7 @@ TEST_CASE("A program that ends while its runner is stopped has ended, and in tim
   REQUIRE(end);
   CHECK(end->cause == EndCause::kExited);
   CHECK(end->exit_code == 0);
-  CHECK(end->suspended_s > 2);  // known to a second
+  CHECK(end->suspended_s > 2);  // accurate to a second
   CHECK(end->duration_s < end->suspended_s);
 }
 

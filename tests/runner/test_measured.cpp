@@ -1,4 +1,4 @@
-// What a result says of how well and when it was measured: trusted as far as it makes sense.
+// Measurement quality reported by a result: used if it makes sense.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -67,7 +67,7 @@ TEST_CASE("Repeats may be a list among the responses; Student's interval is thei
   const auto measured = read(Json::parse(R"({"responses": {"y": [9, 10, 11], "z": [4]}})"));
   CHECK(measured.repeats.at("y").variance == 1);
   CHECK(measured.repeats.count("z") == 0);
-  // t of 2 degrees of freedom is 4.302653.
+  // t with 2 degrees of freedom is 4.302653.
   CHECK(measured.half_width.at("y") == Approx(4.302653 / std::sqrt(3.0) / 10));
   CHECK(measured.half_width.count("z") == 0);
 }
@@ -83,11 +83,11 @@ TEST_CASE("Where the program is silent its series tell", "[runner][measured]") {
   const Flags flags = measurement_flags(read(object), {});
   REQUIRE(flags.size() == 1);
   CHECK_THAT(flags[0], Catch::Contains("y never became steady: its level still rose by"));
-  object["steady"] = true;  // its own word comes first
+  object["steady"] = true;  // the program's own report takes precedence
   CHECK(read(object).steady == true);
   CHECK(measurement_flags(read(object), {}).empty());
   object.erase("steady");
-  object["series"] = {{"other", rising}};  // nothing that the study asks for
+  object["series"] = {{"other", rising}};  // not a response of the study
   CHECK_FALSE(read(object).steady);
 }
 

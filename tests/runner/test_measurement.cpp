@@ -1,4 +1,4 @@
-// A measurement that goes on until it is good enough: when it stops, and what it is worth then.
+// Sequential measurement: when it stops, and the coverage of its intervals.
 #include <catch2/catch.hpp>
 
 #include "runner/measurement/batch_means.h"
@@ -12,7 +12,7 @@ using measurement::StoppingRule;
 
 namespace {
 
-/// Measures values that take as long as they say, until it stops or they are at an end.
+/// Measures values, each also its own duration, until the measurement stops or they are exhausted.
 Measurement measured(const StoppingRule& rule, const std::vector<double>& values,
                      double start_s = 0) {
   Measurement measurement(rule, start_s);
@@ -24,7 +24,7 @@ Measurement measured(const StoppingRule& rule, const std::vector<double>& values
   return measurement;
 }
 
-/// Twice as slow at first, decaying by e every `decay` values.
+/// Doubled at first, with an excess that decays by a factor e every `decay` values.
 std::vector<double> warming_up(std::vector<double> values, double decay) {
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] += std::exp(-static_cast<double>(i) / decay);
@@ -46,7 +46,7 @@ TEST_CASE("Without a precision the least time and count decide", "[measurement]"
   CHECK(result.stopped_by() == StoppedBy::kMinTime);
   CHECK(result.end_s() == 1005);
   CHECK(result.begin_s() == 1000);
-  CHECK_FALSE(result.steady());  // too few to tell
+  CHECK_FALSE(result.steady());  // too few values
   rule.min_count = 30;
   result = measured(rule, std::vector<double>(100, 1.0));
   CHECK(result.end_s() == 30);
@@ -78,7 +78,7 @@ TEST_CASE("With a precision the warm-up is left out and the rest is as precise a
     CHECK(result.begin_s() > 7 + 15);
     total_s += result.end_s() - result.begin_s();
   }
-  // (1.96 * 0.1 / 0.01)^2 = 384 values, and more by Student's t and by two looks in a row
+  // (1.96 * 0.1 / 0.01)^2 = 384 values, and more because of Student's t and two checks in a row
   CHECK(total_s / 20 == Approx(560).margin(60));
 }
 
@@ -156,5 +156,5 @@ TEST_CASE("Stopping at a precision costs the interval little of its confidence",
   CHECK(coverage(0, 0.05) > 0.92);
   CHECK(coverage(0.5, 0.02) > 0.92);
   CHECK(coverage(0.8, 0.02) > 0.92);
-  CHECK(coverage(0.8, 0.05) == Approx(0.88).margin(0.06));  // stopped after 30 values now and then
+  CHECK(coverage(0.8, 0.05) == Approx(0.88).margin(0.06));  // sometimes stops after 30 values
 }

@@ -83,7 +83,7 @@ TEST_CASE("Readings come in the units they are named by", "[nvml]") {
   CHECK(reading.utilization.value() == Approx(0.97));
   CHECK(reading.memory_utilization.value() == Approx(0.41));
   CHECK(reading.memory_used_bytes == 19.5e9);
-  CHECK(reading.power_w == 450);  // now, not the mean of the last second
+  CHECK(reading.power_w == 450);  // instantaneous, not the mean of the last second
   CHECK(reading.energy_j.value() == Approx(1234.567));
   CHECK(reading.sm_clock_mhz == 1755);
   CHECK(reading.memory_clock_mhz == 2619);
@@ -109,7 +109,7 @@ TEST_CASE("What a device does not support is empty, and only that", "[nvml]") {
   const auto reading = nvml.read(*nvml.find("0"));
   CHECK_FALSE(reading.utilization);
   CHECK_FALSE(reading.memory_utilization);
-  CHECK(reading.power_w == 402);  // the mean of a second, where there is no other
+  CHECK(reading.power_w == 402);  // the mean of a second, if there is no other
   const auto counters = nvml.read_counters(*nvml.find("0"));
   CHECK_FALSE(counters.nvlink_sent_bytes);
   CHECK(counters.nvlink_received_bytes == 20 * 1024);
@@ -159,7 +159,7 @@ TEST_CASE("In MIG mode the instances are the devices", "[nvml]") {
   machine["gpus"][1]["most_instances"] = 7;
   machine["gpus"][1]["instances"] = {
       {{"uuid", "MIG-aaaa"}, {"name", "1g.10gb"}, {"memory", 10e9}, {"memory_used", 1e9}},
-      json::object(),  // numbers have gaps
+      json::object(),  // indices may have gaps
       {{"uuid", "MIG-bbbb"}, {"name", "1g.10gb"}, {"memory", 10e9}, {"memory_used", 2e9}}};
   const FakeNvml fake(machine);
   const Nvml nvml;
@@ -215,7 +215,7 @@ TEST_CASE("Runs are given GPUs by UUID, as far as this process may see them", "[
   CHECK(usable_if(nullptr).ids == Ids{kFirst, kSecond});
   CHECK(usable_if(kSecond).ids == Ids{kSecond});
   CHECK(usable_if("GPU-11111111-aaaa-bbbb-cccc-000000000001,GPU-11").ids == Ids{kFirst, kSecond});
-  CHECK(usable_if("1").ids == Ids{"1"});  // CUDA's index, which need not be NVML's
+  CHECK(usable_if("1").ids == Ids{"1"});  // CUDA's index, which may differ from NVML's
   CHECK(usable_if("").ids.empty());
   CHECK(usable_if("").problem == "CUDA_VISIBLE_DEVICES is empty");
 }

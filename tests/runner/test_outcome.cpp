@@ -46,7 +46,7 @@ TEST_CASE("Every declared response is needed, and the missing ones are named",
   const auto record = assess(study, printed(R"({"throughput": 1, "pwoer": 2})"));
   CHECK(record.status == RunStatus::kFailed);
   CHECK_THAT(record.reason, Catch::Contains("has no 'power'; did you mean 'pwoer'?"));
-  CHECK(record.responses.at("throughput") == 1);  // what was measured is kept
+  CHECK(record.responses.at("throughput") == 1);  // measured values are kept
 }
 
 TEST_CASE("A derived response need not be measured", "[runner][outcome]") {
@@ -160,7 +160,7 @@ TEST_CASE("How an attempt ended decides its status", "[runner][outcome]") {
 }
 
 TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runner][outcome]") {
-  const auto words = GENERATE(as<std::string>(),  // as the named programs print them
+  const auto words = GENERATE(as<std::string>(),  // as printed by the named programs
                               "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB",
                               "torch.cuda.OutOfMemoryError: CUDA out of memory.",
                               "CUDA_ERROR_OUT_OF_MEMORY", "cudaErrorMemoryAllocation",
@@ -172,7 +172,7 @@ TEST_CASE("Memory that ran out is recognised by what programs say of it", "[runn
   const auto record = assess(study, output, 1);
   CHECK(record.status == RunStatus::kInfeasible);
   CHECK(record.reason == "out of memory: " + words);
-  // A program that gets by with less memory and measures has completed.
+  // A program that manages with less memory and measures has completed.
   CHECK(assess(study, {R"({"y": 1})", "", "", words}, 0).status == RunStatus::kCompleted);
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("A reason is one printable line", "[runner][outcome]") {
   const AttemptOutput output{{}, "", "", "first\n\x1b[31mlast\twords\r\n \n"};
   CHECK(assess(study_of({"y"}), output, 3).reason == "exit code 3:  [31mlast words");
   const AttemptOutput ruled{
-      {}, "", "", "-----\nno slots for 2 ranks\n\n-----\n"};  // as mpirun does
+      {}, "", "", "-----\nno slots for 2 ranks\n\n-----\n"};  // as printed by mpirun
   CHECK(assess(study_of({"y"}), ruled, 3).reason == "exit code 3: no slots for 2 ranks");
   const AttemptOutput eight_bits{
       {},

@@ -1,4 +1,4 @@
-// What is read from /proc: known texts, and the kernel's other accounts of the same processes.
+// Readers of /proc, with known texts and against other accounts by the kernel.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -21,14 +21,14 @@ using tests::Child;
 
 namespace {
 
-/// Reads until a condition holds; a test that waits for ever is stopped by its time limit.
+/// Waits until a condition holds; the time limit of the test applies.
 template <class Condition>
 void until(const Condition& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
-/// Blocks a process until its parent dies, without using the processor; half a minute at most, for
-/// the parent may have died before.
+/// Blocks a process until its parent dies, without processor use; at most half a minute, since the
+/// parent may have died before.
 [[noreturn]] void rest() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::alarm(30);
@@ -118,7 +118,7 @@ TEST_CASE("What children used counts, alive, waited for or left behind", "[telem
       ::_exit(0);
     }
     ::wait(nullptr);
-    if (::fork() == 0) {  // alive, in a session of its own, with a child
+    if (::fork() == 0) {  // alive, in its own session, with a child
       ::setsid();
       if (::fork() == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -185,7 +185,7 @@ TEST_CASE("Bytes written and context switches are counted", "[telemetry][proc]")
   until([&] { return trees.context_switches("a").voluntary >= 20; });
   const auto use = trees.use("a");
   REQUIRE(use.written_bytes);
-  // Files in memory are no storage.
+  // Files in memory do not count as storage.
   CHECK((*use.written_bytes >= 1 << 20 || *use.written_bytes == 0));
   CHECK(use.read_bytes.value() >= 0);
 }

@@ -28,7 +28,7 @@ Progress progress_of(int jobs, int planned, std::optional<double> expected_s = {
   return progress;
 }
 
-/// A printer and all it wrote.
+/// A printer and its output.
 struct Printed {
   study::StudyDirectory directory =
       tests::fake_study(std::filesystem::temp_directory_path(), 20, {"true"});
@@ -55,19 +55,19 @@ struct Printed {
 TEST_CASE("Time left is that of the runs left at the mean so far, less what is done of them",
           "[runner][progress]") {
   Progress progress = progress_of(1, 4);
-  CHECK_FALSE(progress.time_left_s(100));  // nothing is known yet
+  CHECK_FALSE(progress.time_left_s(100));  // unknown so far
   progress.started(1, 100);
   progress.ended(record_of(1, RunStatus::kCompleted, 10), std::nullopt);
   progress.set_waiting(2);
   progress.started(2, 110);
   CHECK(progress.time_left_s(110) == 30.0);
   CHECK(progress.time_left_s(114) == 26.0);
-  CHECK(progress.time_left_s(150) == 20.0);  // overdue: it may end at any moment
+  CHECK(progress.time_left_s(150) == 20.0);  // overdue: it may end any time
 }
 
 TEST_CASE("Before a run has ended the user's estimate counts", "[runner][progress]") {
   const Progress progress = progress_of(2, 4, 60);
-  CHECK(progress.time_left_s(100) == 120.0);  // two at once
+  CHECK(progress.time_left_s(100) == 120.0);  // two concurrent runs
 }
 
 TEST_CASE("Runs at once share the time left, but the longest is not shared", "[runner][progress]") {

@@ -12,7 +12,7 @@ using measurement::quantile_interval;
 
 namespace {
 
-/// P(B <= k) term by term.
+/// P(B <= k), summed term by term.
 double binomial_sum(int k, int n, double p) {
   double sum = 0;
   for (int i = 0; i <= k; ++i)
@@ -43,7 +43,7 @@ TEST_CASE("A count is the smallest that passes the binomial test", "[measurement
       CHECK(binomial_sum(1, n - 1, 1 - q) > 1 - confidence);
     }
   }
-  CHECK(min_count(0.01) == min_count(0.99));  // as much below as above
+  CHECK(min_count(0.01) == min_count(0.99));  // symmetric in q
   CHECK_THROWS_AS(min_count(1), std::invalid_argument);
   CHECK_THROWS_AS(min_count(0.5, 0), std::invalid_argument);
 }

@@ -1,4 +1,4 @@
-// What the study asks of the run loop beside the runs: when to stop, whom to tell.
+// Policies of the run loop: stopping, retries and hooks.
 #include "runner/processes/run_error.h"
 #include "tests/runner/fake_world.h"
 
@@ -26,11 +26,11 @@ TEST_CASE("A file `stop` lets the runs under way finish, and stays", "[runner][p
   };
   auto summary = world.run();
   CHECK(summary.interrupted);
-  CHECK(summary.counts.completed == 2);  // the second was under way
+  CHECK(summary.counts.completed == 2);  // the second was in progress
   REQUIRE(world.sink.notes.size() == 1);
   CHECK_THAT(world.sink.notes[0], Catch::Contains("remove it to continue"));
 
-  CHECK(world.run().counts.completed == 2);  // still there
+  CHECK(world.run().counts.completed == 2);  // the stop file still exists
   std::filesystem::remove(world.directory.path / "stop");
   summary = world.run();
   CHECK(summary.counts.completed == 4);
@@ -74,12 +74,12 @@ TEST_CASE("A study may stop at the first run that failed for good", "[runner][po
   const auto summary = world.run();
   CHECK(summary.gave_up);
   CHECK_FALSE(summary.interrupted);
-  // Tried again at once, and nothing else is begun.
+  // Retried at once, and no other run is started.
   CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.2.2"});
   CHECK(summary.counts.remaining == 2);
   CHECK(summary.counts.failed == 1);
 
-  World infeasible;  // a fact, and no failure
+  World infeasible;  // infeasible is not a failure
   infeasible.directory.study.run.on_failure = study::OnFailure::kStop;
   infeasible.launcher.script = [](const std::string&) {
     Script script;

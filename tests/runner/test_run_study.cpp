@@ -1,4 +1,4 @@
-// The run loop with a launcher, a clock and a user that are all fake: no processes, no waiting.
+// The run loop with a fake launcher, clock and user: without processes or waiting.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST_CASE("Several runs at once keep all slots busy", "[runner][run]") {
   options.jobs = 2;
   world.run(options);
   CHECK(world.launcher.max_at_once == 2);
-  CHECK(world.launcher.now_s == 3);  // 2, 3 and 4 beside 1
+  CHECK(world.launcher.now_s == 3);  // 2, 3 and 4 concurrently with 1
 }
 
 TEST_CASE("GPUs are dealt out to the runs under way, each to one at a time", "[runner][run]") {
@@ -82,7 +82,7 @@ TEST_CASE("Runs wait for GPUs; more than there are is refused before anything is
   CHECK(world.launcher.max_at_once == 2);
 
   World other;
-  other.directory.study.run.gpus_per_run = {0, "x"};  // run 3 asks for three of two
+  other.directory.study.run.gpus_per_run = {0, "x"};  // run 3 needs three of two GPUs
   CHECK_THROWS_WITH(other.run(options), Catch::Contains("needs 3 GPUs, but there are 2"));
   CHECK(other.launcher.submitted.empty());
 }
@@ -226,7 +226,7 @@ TEST_CASE("Of a run's records that of the last attempt counts, wherever it stand
 }
 
 TEST_CASE("The journal cut at any byte, no run is executed again", "[runner][run]") {
-  // What the cut takes from the journal the attempt directories give back.
+  // What truncation removes from the journal is recovered from the attempt directories.
   World world;
   world.directory = tests::fake_study(world.temporary / "study", 2, {"true"});
   world.run();
@@ -313,7 +313,7 @@ TEST_CASE("A study that is moved while its runs are made stops, and goes on at i
   CHECK_THROWS_WITH(world.run(), Catch::Contains("was moved or deleted"));
   CHECK_FALSE(std::filesystem::exists(before));
   world.directory.path = after;
-  CHECK(world.records().size() == 2);  // the third was not judged by files that are elsewhere
+  CHECK(world.records().size() == 2);  // the third was not assessed by files that were moved
 
   world.launcher.at_wait = [](double) {};
   world.launcher.running.clear();

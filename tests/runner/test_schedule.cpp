@@ -35,7 +35,7 @@ std::map<int, study::RunRecord> records_of(const std::map<int, RunStatus>& statu
   return records;
 }
 
-/// The runs left, by number.
+/// The numbers of the remaining runs.
 std::vector<int> drained(const study::Plan& plan, Schedule& schedule) {
   std::vector<int> runs;
   while (const auto index = schedule.next(0)) runs.push_back(plan.runs[*index].run);
@@ -113,7 +113,7 @@ TEST_CASE("Each kind of end has its own retries, and a wait that doubles", "[run
   CHECK(schedule.ended(0, RunStatus::kFailed, 200));
   CHECK_FALSE(schedule.next(219.9));
   REQUIRE(schedule.next(220) == 0);
-  CHECK(schedule.ended(0, RunStatus::kLost, 300));  // a loss counts apart
+  CHECK(schedule.ended(0, RunStatus::kLost, 300));  // losses are counted separately
   REQUIRE(schedule.next(310) == 0);
   CHECK_FALSE(schedule.ended(0, RunStatus::kTimedOut, 400));
   CHECK(schedule.due_s() == std::numeric_limits<double>::infinity());

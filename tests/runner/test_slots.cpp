@@ -87,7 +87,7 @@ TEST_CASE("Hosts are filled one after the other, each with its own GPUs", "[runn
   b.host = "b";
   SlotPool pool({a, b});
   CHECK(pool.jobs() == 3);
-  CHECK(pool.take(2)->host == "b");  // a has one alone
+  CHECK(pool.take(2)->host == "b");  // host a has only one
   CHECK(pool.take(1)->host == "a");
   CHECK_FALSE(pool.take(1));
 }

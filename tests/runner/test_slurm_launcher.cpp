@@ -1,5 +1,5 @@
-// The launcher slurm against clients that say what a test wants. What Slurm says in each case is
-// from Slurm 22.05 itself: test_slurm_cluster.cpp runs it.
+// The launcher slurm with scripted clients, whose answers are taken from Slurm 22.05:
+// test_slurm_cluster.py runs it.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kHang_s = 20;
 
-/// A launcher whose sbatch takes every job, and whose squeue prints what the test says.
+/// A launcher whose sbatch accepts every job, and whose squeue prints what the test specifies.
 struct Cluster {
   tests::FakeClients clients;
   tests::TemporaryDirectory temporary;
@@ -58,7 +58,7 @@ struct Cluster {
     return runner::slurm_job_name(attempt.name, temporary.path());
   }
 
-  /// squeue's answer from now on: this state, node and reason for the attempt's job.
+  /// Sets squeue's answer: state, node and reason of the attempt's job.
   void list(const Attempt& attempt, const std::string& columns) const {
     clients.file("queue", "12|" + columns + "|" + job(attempt) + "\n");
   }
@@ -73,7 +73,7 @@ std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double l
   return {};
 }
 
-/// Waits until something holds that is no attempt's end.
+/// Waits until a condition holds, without an attempt ending.
 void wait_until(runner::Launcher& launcher, const std::function<bool()>& holds) {
   const double until_s = monotonic_s() + kHang_s;
   while (!holds() && monotonic_s() < until_s) CHECK(wait_for(launcher, 0.05).empty());
@@ -235,7 +235,7 @@ TEST_CASE("A job that Slurm does not know any more is fenced, and lost", "[runne
   Cluster cluster;
   runner::SlurmLauncher launcher(cluster.request);
   const Attempt attempt = cluster.attempt();
-  // The number alone is another job's by now: a controller that crashed gives numbers again.
+  // The number belongs to another job by now: after a crash the controller reuses numbers.
   cluster.clients.file("queue", "12|RUNNING|n1|None|somebody else's\n");
   launcher.submit(attempt);
   const AttemptEnd end = end_of(launcher);
@@ -261,7 +261,7 @@ TEST_CASE("A heartbeat keeps an attempt whose job Slurm has lost, until it stops
     REQUIRE(launcher.wait(0.05, -1)->empty());
   }
   CHECK(end_of(launcher).cause == EndCause::kLost);
-  CHECK(std::filesystem::exists(attempt.directory / "cancel"));  // should it still be there
+  CHECK(std::filesystem::exists(attempt.directory / "cancel"));  // in case it still runs
   if (listed)
     CHECK(cluster.clients.text("scancelled").find(cluster.job(attempt)) != std::string::npos);
 }
@@ -397,7 +397,7 @@ TEST_CASE("A cancelled attempt ends as cancelled, begun or not", "[runner][slurm
 }
 
 TEST_CASE("Who stopped an attempt, if not doetune, Slurm knows", "[runner][slurm]") {
-  // doetune-attempt sees a SIGTERM only.
+  // doetune-attempt receives SIGTERM only.
   Cluster cluster;
   runner::SlurmLauncher launcher(cluster.request);
   const Attempt attempt = cluster.attempt();
@@ -418,7 +418,7 @@ TEST_CASE("Who stopped an attempt, if not doetune, Slurm knows", "[runner][slurm
   const auto cause = GENERATE(EndCause::kLost, EndCause::kCancelled, EndCause::kExited);
   if (cause != EndCause::kExited) {
     exit_elsewhere(attempt, cause);
-  } else {  // a scheduler's signal goes to the program, too
+  } else {  // a scheduler's signal reaches the program as well
     AttemptEnd end;
     end.cause = EndCause::kExited;
     end.signal = 15;
@@ -447,7 +447,7 @@ TEST_CASE("Attempts of an earlier doetune are taken up by one look at the queue"
 
 TEST_CASE("A job of an attempt that is long over is taken out of the queue, no other one",
           "[runner][slurm]") {
-  // As a controller that crashed and came back may have put it there.
+  // As left by a controller that restarted after a crash.
   Cluster cluster;
   auto launcher = std::make_unique<runner::SlurmLauncher>(cluster.request);
   const Attempt over = cluster.attempt("s.1.1");

@@ -1,4 +1,4 @@
-// The steady-state detector by simulation: how often it cries wolf, and what it finds.
+// Error rates of the steady-state detector, by simulation.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -16,11 +16,11 @@ using tests::rate;
 namespace {
 
 using SteadyValues = std::vector<double>;
-using Shape = std::function<double(double)>;  ///< of the time from 0 to 1
+using Shape = std::function<double(double)>;  ///< as a function of time from 0 to 1
 
 constexpr int kSteadyRepetitions = 400;
 
-/// Independent noise of 10 % about 1, and a shape.
+/// Independent noise of 10 % about 1, plus a shape.
 SteadyValues shaped(std::size_t count, RandomStream& random, const Shape& shape,
                     double spread = 0.1) {
   SteadyValues values = autoregression(count, 0, spread, random);
@@ -113,7 +113,7 @@ TEST_CASE("The steady part begins where a warm-up ends", "[measurement][steady]"
   CHECK(found(60, slow_first_fifth, 0.15, 0.3) > 0.9);
   CHECK(found(120, slow_first_fifth, 0.17, 0.3) > 0.95);
   CHECK(found(1000, slow_first_fifth, 0.19, 0.3) > 0.95);
-  // Decaying from 8 standard deviations: 2.4 are left at most.
+  // Decays from 8 standard deviations: at most 2.4 are left.
   CHECK(found(
             300, [](double t) { return 0.8 * std::exp(-t / 0.05); }, 0.06, 0.5) > 0.9);
 }

@@ -1,4 +1,4 @@
-// Quantities of a window, against closed-form integrals; verdicts.
+// Telemetry summaries against closed-form integrals, and bottlenecks.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -18,7 +18,7 @@ using runner::TimeWindow;
 
 namespace {
 
-/// Readings at 10 Hz, not quite evenly.
+/// Readings at 10 Hz with slightly irregular intervals.
 template <class Function>
 Series series_of(double from_s, double to_s, const Function& function) {
   Series series;
@@ -29,7 +29,7 @@ Series series_of(double from_s, double to_s, const Function& function) {
   return series;
 }
 
-/// Telemetry of that many GPUs from time 0 to `to_s`, filled by `fill(sample)`.
+/// Telemetry of `gpus` GPUs from time 0 to `to_s`, filled by `fill(sample)`.
 template <class Fill>
 Telemetry telemetry_of(double to_s, std::size_t gpus, const Fill& fill) {
   Telemetry telemetry;
@@ -60,7 +60,7 @@ TEST_CASE("Readings joined by lines give a line's mean exactly, wherever the win
 }
 
 TEST_CASE("The integral of what swings comes close to its closed form", "[telemetry][summary]") {
-  // The trapezoidal rule is off by h^2 / 12 max|f''| a second: h = 0.16, f'' = 100 * 4.
+  // Error of the trapezoidal rule: h^2 / 12 max|f''| per second, with h = 0.16, f'' = 100 * 4.
   const Series series = series_of(0, 20, [](double t) { return 300 + 100 * std::sin(2 * t); });
   const TimeWindow window{2, 14.5};
   const double integral = 300 * 12.5 - 50 * (std::cos(29.0) - std::cos(4.0));
@@ -69,11 +69,11 @@ TEST_CASE("The integral of what swings comes close to its closed form", "[teleme
 }
 
 TEST_CASE("A counter's growth is interpolated at the ends of the window", "[telemetry][summary]") {
-  // Readings once a second of something that grows by 40 a second.
+  // Readings once a second of a counter that grows by 40 per second.
   Series counter;
   for (int i = 0; i <= 10; ++i) counter.push_back({i + 0.5, 1000 + 40.0 * i});
   CHECK(runner::growth_per_s(counter, {2.25, 7.1}).value() == Approx(40));
-  // Piecewise: 0 until 5.5, then 100 a second.
+  // Piecewise: constant until 5.5, then 100 per second.
   Series step;
   for (int i = 0; i <= 10; ++i) step.push_back({i + 0.5, i <= 5 ? 0 : 100.0 * (i - 5)});
   CHECK(runner::growth_per_s(step, {4.5, 7.0}).value() == Approx(150 / 2.5));
@@ -106,7 +106,7 @@ TEST_CASE("Energy is the counter's growth, or the integral of power", "[telemetr
   const auto power = [](double t) { return 200 + 10 * t; };
   const double expected_j = 10 * power(7.5);
   const auto with_counter = telemetry_of(15, 1, [&](Sample& sample) {
-    sample.gpus[0].power_w = 1;  // of no interest
+    sample.gpus[0].power_w = 1;  // irrelevant here
     sample.gpus[0].energy_j = 1e6 + 200 * sample.time_s + 5 * sample.time_s * sample.time_s;
   });
   CHECK(value(runner::summarise(with_counter, window), "energy") == Approx(expected_j));
@@ -132,7 +132,8 @@ TEST_CASE("GPUs are added up or averaged, and a silent one spoils the sum",
       gpu.ecc_corrected = sample.time_s >= 5 ? 3 : 0;
       gpu.ecc_uncorrected = 0;
       gpu.pcie_sent_bytes = 1e6 * n * sample.time_s;
-      // The second is held back by power from 4 to 8, the first by its user all the time.
+      // The second is throttled by power from 4 to 8; the first has clocks set by the user
+      // throughout.
       const bool limited = g == 1 && sample.time_s >= 4 && sample.time_s < 8;
       gpu.clock_events = static_cast<double>(limited ? runner::clock_event::kPowerCap
                                                      : runner::clock_event::kApplicationClocks);
@@ -213,7 +214,7 @@ TEST_CASE("Every quantity of a summary is in the table, with a unit", "[telemetr
   }
   for (const auto& quantity : study::telemetry_quantities()) {
     CAPTURE(quantity.name);
-    CHECK(named.count(std::string(quantity.name)) == 1);  // nothing is promised and not given
+    CHECK(named.count(std::string(quantity.name)) == 1);  // every documented quantity exists
     CHECK_FALSE(quantity.unit.empty());
     CHECK_FALSE(quantity.description.empty());
   }
@@ -298,7 +299,7 @@ TEST_CASE("Cores that others kept busy are told from the run's own", "[telemetry
       runner::find_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.32}});
   CHECK(verdict.bottleneck == "host_cpu");
   CHECK(verdict.evidence == "the assigned cores were 99 % busy (32 % by other programs)");
-  // A program that sleeps while others compute is not limited by them.
+  // A program that sleeps while others compute is not limited by the processors.
   CHECK(
       runner::find_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.72}}).bottleneck ==
       "none_found");

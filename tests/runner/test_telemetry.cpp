@@ -1,4 +1,4 @@
-// telemetry.csv, from the recorder to its reader.
+// telemetry.csv, written by the recorder and read back.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -117,7 +117,7 @@ TEST_CASE("An attempt's work is in its file", "[telemetry][recorder]") {
   }
   const Telemetry read = recorded(temporary / "telemetry.csv");
   REQUIRE(read.samples.size() >= 3);
-  for (std::size_t i = 1; i < read.samples.size(); ++i) {  // none twice, none made up for
+  for (std::size_t i = 1; i < read.samples.size(); ++i) {  // no duplicates, no catching up
     CHECK(read.samples[i].time_s - read.samples[i - 1].time_s > 0.99 / 50);
   }
   double process_cpu_s = 0;
@@ -174,7 +174,7 @@ TEST_CASE("GPUs are recorded as the driver tells", "[telemetry][recorder]") {
   gpu["energy_rate_mW"] = 250000;
   json idle = tests::busy_gpu("GPU-2222-bbbb");
   idle["utilization"] = 0;
-  idle["status"] = 15;  // lost
+  idle["status"] = 15;  // GPU lost
   const tests::FakeNvml fake(json{{"gpus", {gpu, idle}}});
   Child child([] {
     for (;;) ::pause();
@@ -208,7 +208,7 @@ TEST_CASE("A driver that hangs holds nobody up", "[telemetry][recorder]") {
   {
     TelemetryRecorder recorder(50);
     recorder.add({"a", child.pid(), {"0"}, {}, temporary / "t.csv"});
-    wait_until([&] { return recorder.activity("a") > 0.1; });  // the processors' part is known
+    wait_until([&] { return recorder.activity("a") > 0.1; });  // includes processor time
     recorder.remove("a");
   }
   CHECK(recorded(temporary / "t.csv").samples.empty());

@@ -1,4 +1,4 @@
-// Attempts that hang or take too much memory, as the local launcher ends them.
+// Attempts that hang or exceed their memory limit, ended by the local launcher.
 #include <catch2/catch.hpp>
 
 #include "runner/attempts/watchdog.h"
@@ -61,7 +61,7 @@ TEST_CASE("A program that works or speaks does not hang", "[runner][watchdog]") 
 
 TEST_CASE("More memory than allowed, over all processes of a run, is infeasible",
           "[runner][watchdog]") {
-  // `tail` keeps a line without an end whole in memory.
+  // `tail` keeps an unterminated line in memory.
   const std::string script = "head -c 200000000 /dev/zero | tail | sleep 20";
   const auto limit = [](Attempt& attempt) { attempt.memory_limit_bytes = 50'000'000; };
   const AttemptEnd end = end_of(script, limit);

@@ -10,7 +10,7 @@ using namespace doetune;
 
 namespace {
 
-/// What the shell of this machine prints for a command whose {x} has this value.
+/// The output of this machine's shell for a command in which {x} has this value.
 std::string printed(std::vector<std::string> command, const std::string& value) {
   std::string line;
   const std::vector<std::string> words = command;

@@ -104,7 +104,7 @@ TEST_CASE("A factorial with axial runs is the face-centred CCD", "[study][augmen
 }
 
 TEST_CASE("The runs that help most complete what is there", "[study][augment]") {
-  // Three corners of a square measured: the interaction asks for the fourth.
+  // Three corners of a square are measured: the interaction requires the fourth.
   const TemporaryDirectory temporary;
   std::ofstream(temporary.path() / "t.csv") << "a,b\n-1,-1\n1,-1\n-1,1\n1,1\n";
   const study::Study study = study::parse_study(
@@ -154,7 +154,7 @@ TEST_CASE("A study keeps its results when runs are added", "[study][augment]") {
   record(directory, 2, study::RunStatus::kCompleted);
   Augmentation fold;
   fold.kind = Augmentation::Kind::kFoldOver;
-  for (const std::size_t runs : {8U, 16U}) {  // twice: the sheet of the first time is old then too
+  for (const std::size_t runs : {8U, 16U}) {  // twice: then the sheet is outdated, too
     study::extend_directory(directory, study::augmented_plan(directory, fold));
     const study::StudyDirectory reopened = study::open_directory(directory.path);
     CHECK(reopened.plan.runs.size() == runs);
@@ -176,7 +176,8 @@ TEST_CASE("Runs added to a study in blocks are a block of their own", "[study][a
 }
 
 TEST_CASE("Added runs serve the terms that may matter too", "[study][augment]") {
-  // Supersaturated: six factors in four runs; four more must tell effects apart, not repeat runs.
+  // Supersaturated: six factors in four runs; four more must separate the effects, not replicate
+  // runs.
   const TemporaryDirectory temporary;
   std::string text = "seed: 1\ncommand: [/bin/true]\nfactors:\n";
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
@@ -203,9 +204,9 @@ TEST_CASE("Runs that a fold-over may not have are counted", "[study][augment]") 
   Augmentation fold;
   fold.kind = Augmentation::Kind::kFoldOver;
   const study::Plan plan = study::augmented_plan(directory, fold);
-  CHECK(plan.runs.size() == 7);  // all low is not allowed
+  CHECK(plan.runs.size() == 7);  // all low is forbidden
   CHECK_THAT(plan.notes.back(), Catch::Contains("1 of 4 runs left out"));
-  CHECK(plan.notes.size() == directory.plan.notes.size() + 1);  // the plan's own stay
+  CHECK(plan.notes.size() == directory.plan.notes.size() + 1);  // keeps the notes of the plan
 }
 
 TEST_CASE("A Sobol' sequence goes on where it ended", "[study][augment]") {
@@ -227,12 +228,13 @@ TEST_CASE("A repeated run is a replicate in its block that is known as one", "[s
   const study::Plan plan = study::repeated_plan(directory.plan, directory.study, {5, 2});
   REQUIRE(plan.runs.size() == 18);
   CHECK(plan.runs[16].settings == plan.runs[4].settings);
-  CHECK(plan.runs[16].replicate == 3);  // the design has each point twice
+  CHECK(plan.runs[16].replicate == 3);  // the design contains each point twice
   CHECK(plan.runs[16].block == plan.runs[4].block);
   CHECK(study::repeated_run(plan, 17) == 5);
   CHECK(study::repeated_run(plan, 18) == 2);
   for (int run = 1; run <= 16; ++run) CHECK_FALSE(study::repeated_run(plan, run));
-  // The sheet tells, so an opened directory knows too; and a run that repeats may be repeated.
+  // The sheet identifies replicates, so an opened directory does too; and a replicate may be
+  // replicated.
   study::StudyDirectory extended = directory;
   study::extend_directory(extended, plan);
   const study::StudyDirectory opened = study::open_directory(directory.path);

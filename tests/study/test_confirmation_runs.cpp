@@ -48,7 +48,7 @@ TEST_CASE("Confirmation and baseline runs are appended in pairs, in random order
     CHECK((first ? one : two).settings == kJudged.settings);
     CHECK((first ? two : one).settings == *kJudged.baseline);
     CHECK(one.run == static_cast<int>(i) + 1);
-    CHECK_FALSE(study::repeated_run(more, one.run));  // a place of its own in the standard order
+    CHECK_FALSE(study::repeated_run(more, one.run));  // its own position in the standard order
   }
   CHECK(confirmation_first > 3);  // fails for one seed in 400, not for this one
   CHECK(confirmation_first < 17);

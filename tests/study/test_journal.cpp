@@ -32,7 +32,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
 }
 
-/// A journal of a header and `runs` records, as text.
+/// The text of a journal with a header and `runs` records.
 std::string journal_text(const std::filesystem::path& file, int runs) {
   std::filesystem::remove(file);
   {
@@ -67,7 +67,7 @@ TEST_CASE("A record reads back as it was written", "[study][journal]") {
   CHECK(read.settings == record.settings);
   CHECK(read.host == "node1");
   CHECK(read.start == record.start);
-  CHECK(read.duration_s == record.duration_s);  // shortest text that reads back: exact
+  CHECK(read.duration_s == record.duration_s);  // the shortest text that parses exactly
   CHECK(read.responses == record.responses);
   CHECK(read.notes == record.notes);
 }
@@ -82,7 +82,7 @@ TEST_CASE("Bytes that are no UTF-8 do not keep a record from the journal", "[stu
 
 TEST_CASE("A journal cut at any byte keeps every whole record and takes new ones",
           "[study][journal]") {
-  // ninja's build_log_test, "Truncate": loads at every length.
+  // As in ninja's build_log_test, "Truncate": loads at every length.
   const TemporaryDirectory directory;
   const auto file = directory / "runs.jsonl";
   const std::string whole = journal_text(file, 3);
@@ -93,7 +93,7 @@ TEST_CASE("A journal cut at any byte keeps every whole record and takes new ones
     const auto lines = static_cast<std::size_t>(std::count(cut.begin(), cut.end(), '\n'));
     const std::size_t records = lines == 0 ? 0 : lines - 1;
     REQUIRE(read_journal(file).records.size() == records);
-    REQUIRE(read_file(file) == cut);  // reading leaves it as it is
+    REQUIRE(read_file(file) == cut);  // reading does not change it
     {
       Journal journal(file, "demo", "abc");
       REQUIRE(journal.content().records.size() == records);
@@ -146,7 +146,7 @@ TEST_CASE("A journal whose sealed header has no text for its plan keeps its reco
   const TemporaryDirectory directory;
   const auto file = directory / "runs.jsonl";
   const std::string whole = journal_text(file, 3);
-  // The checksum was made by zlib's crc32 in Python.
+  // The checksum was computed with zlib's crc32 in Python.
   write(file, "{\"doetune_journal\":1,\"study\":\"demo\",\"plan\":7,\"crc\":\"6be127f5\"}\n" +
                   whole.substr(whole.find('\n') + 1));
   Journal journal(file, "demo", "abc");
@@ -211,7 +211,7 @@ TEST_CASE("A record that does not fit on the disk leaves the journal as it was",
   const std::string before = journal_text(file, 2);
   Journal journal(file, "demo", "abc");
 
-  // A limit on the size of files does what a full disk does: the write comes up short.
+  // A file size limit acts like a full disk: the write is incomplete.
   const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
   rlimit old_limit{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &old_limit) == 0);

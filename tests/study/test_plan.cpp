@@ -145,7 +145,7 @@ TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]"
   REQUIRE(plan.runs.size() == 8);
   std::map<int, std::set<double>> models;
   for (const study::PlannedRun& run : plan.runs) models[run.whole_plot].insert(run.settings[0]);
-  REQUIRE(models.size() == 4);  // of two runs on average, as there were
+  REQUIRE(models.size() == 4);  // two runs each on average, as before
   for (const auto& [plot, settings] : models) CHECK(settings.size() == 1);
   study::extend_directory(directory, plan);
   CHECK(study::open_directory(directory.path).plan.runs[7].whole_plot == plan.runs[7].whole_plot);
@@ -234,7 +234,7 @@ TEST_CASE("A damaged study directory says what is wrong and what to do", "[study
   CHECK_THROWS_WITH(study::open_directory(path), Catch::Contains("changed after planning"));
   fresh();
   write_text(path / "study.yaml", std::string(kStudy) + "confirm: {runs: 3}\n");
-  CHECK_NOTHROW(study::open_directory(path));  // nothing that a run executes
+  CHECK_NOTHROW(study::open_directory(path));  // the edit does not affect what a run executes
 }
 
 TEST_CASE("One writer at a time", "[study][directory]") {
@@ -262,7 +262,7 @@ TEST_CASE("A lock that lost its file holds all the same, and makes the file agai
   CHECK_NOTHROW(lock.check());
   CHECK(study::lock_owner(path) == fmt::format("process {} on {}", getpid(), host_name()));
 
-  // On another machine the directory does not seem to be held: only the file tells.
+  // From another machine the directory lock is not visible: only the file counts.
   fs::remove(file);
   const FileDescriptor other(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   REQUIRE(flock(other.get(), LOCK_EX | LOCK_NB) == 0);
@@ -385,10 +385,10 @@ TEST_CASE("A plan that was stopped in the middle is made again by the same comma
   };
   fs::create_directory(path);
   write_text(path / "lock", "process 17 on node1\n");
-  make_again();  // before the first file
+  make_again();  // killed before the first file
   write_text(path / "lock", "process 17 on node1\n");
   write_text(path / "study.yaml.2147483647.partial", "factors");
-  make_again();  // while that was written: no process has this number
+  make_again();  // killed while writing it: no process has this number
   write_text(path / "study.yaml", study.text);
   write_text(path / "plan.csv.2147483647.partial", "run");
   make_again();
@@ -396,7 +396,8 @@ TEST_CASE("A plan that was stopped in the middle is made again by the same comma
   write_text(path / "plan.csv", "run");
   make_again();
 
-  // A file of somebody's own is no trace of a plan, and another study file is not replaced unasked.
+  // A user's own file is not a trace of a plan, and another study file is not replaced without
+  // --force.
   write_text(path / "study.yaml", "factors: {}\n");
   CHECK_THROWS_WITH(study::create_directory(path, study, plan, false), Catch::Contains("--force"));
   CHECK_THROWS_WITH(study::open_directory(path),

@@ -1,4 +1,4 @@
-// What a study's journal is enough for, and what is left out because it is about another sheet.
+// Restoring a study from its journal, and leaving out records of another run sheet.
 #include <dirent.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What was brought to the disk, by name, in this order.
+/// Names of the files and directories flushed to disk, in order.
 std::vector<std::string> flushed;
 
 int note_flush(int descriptor, long call) {
@@ -34,7 +34,7 @@ int note_flush(int descriptor, long call) {
 
 }  // namespace
 
-// The library's calls come here instead of libc.
+// The library calls these instead of libc's.
 extern "C" int fsync(int descriptor) { return note_flush(descriptor, SYS_fsync); }
 extern "C" int fdatasync(int descriptor) { return note_flush(descriptor, SYS_fdatasync); }
 
@@ -84,7 +84,7 @@ void add_confirmation(StudyDirectory& directory, double a) {
   extend_directory(directory, confirmation_plan(directory.plan, directory.study, {{a, 1}, {}}, 2));
 }
 
-/// The three files of a study's sheet, for to be put back.
+/// Copies the three files of a study's sheet, to be put back later.
 void copy_sheet(const fs::path& from, const fs::path& to) {
   fs::create_directories(to);
   for (const std::string& name : kFiles) {
@@ -92,7 +92,7 @@ void copy_sheet(const fs::path& from, const fs::path& to) {
   }
 }
 
-/// A journal as doetune 0.1.0 wrote it.
+/// A journal as written by doetune 0.1.0.
 void write_old_journal(const StudyDirectory& directory, int runs) {
   Journal journal(directory.journal(), directory.study.name, directory.plan_hash);
   for (int run = 1; run <= runs; ++run) {
@@ -114,7 +114,7 @@ bool is_flushed_before_its_directory(const std::string& name, const std::string&
 }  // namespace
 
 TEST_CASE("A plan is on the disk before there is a run of it", "[study][directory]") {
-  // POSIX, fsync: neither a file's content nor its name is safe without it.
+  // POSIX, fsync: without it neither the content nor the name of a file is durable.
   const TemporaryDirectory temporary;
   flushed.clear();
   StudyDirectory directory = planned(temporary / "above" / "s");
@@ -133,7 +133,7 @@ TEST_CASE("A plan is on the disk before there is a run of it", "[study][director
   add_confirmation(directory, 0.5);
   CHECK(is_flushed_before_its_directory("plan.csv", "s"));
   CHECK(is_flushed_before_its_directory("plan.json", "s"));
-  CHECK(has("runs.jsonl"));  // it keeps the new sheet
+  CHECK(has("runs.jsonl"));  // contains the new sheet
 }
 
 TEST_CASE("A journal is enough to write the other files again", "[study][restore]") {
@@ -254,7 +254,7 @@ TEST_CASE("A journal of 0.1.0, without settings and sheet, is read and goes on",
   }
   SECTION("runs beyond the sheet are left out, and their numbers not used again") {
     write_old_journal(directory, 6);
-    CHECK(read_journal(directory).records.size() == 8);  // two of each run
+    CHECK(read_journal(directory).records.size() == 8);  // two for each run
     CHECK(read_journal(directory).left_out.size() == 2);
     CHECK_THROWS_WITH(add_confirmation(directory, 0.5), Catch::Contains("runs 5, 6"));
   }
@@ -295,7 +295,7 @@ TEST_CASE("A range or constraint that was changed after planning is refused by i
   std::string text = kSheetStudy;
   text.replace(text.find("high: 1"), 7, "high: 1, baseline: 0.5, unit: s");
   put(directory.path / "study.yaml", text);
-  CHECK_NOTHROW(open_directory(directory.path));  // nothing rests on these
+  CHECK_NOTHROW(open_directory(directory.path));  // these edits do not matter
 }
 
 TEST_CASE("A run sheet is numbered from 1 without gaps", "[study][plan]") {
@@ -330,12 +330,12 @@ TEST_CASE("An import is all of the table's rows or none", "[study][import]") {
   const Study study = parse_study(kSheetStudy, temporary / "s.yaml");
   const fs::path path = temporary / "s";
 
-  // A limit on the size of files does what a full disk does, or a kill in the middle.
+  // A file size limit acts like a full disk, or a kill while writing.
   const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
   rlimit old_limit{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   rlimit limit = old_limit;
-  limit.rlim_cur = 20'000;  // the sheet fits, the journal does not
+  limit.rlim_cur = 20'000;  // enough for the sheet, but not for the journal
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
   CHECK_THROWS_WITH(import_runs(study, temporary / "data.csv", path, false),
                     Catch::Contains("runs.jsonl: cannot be written"));
@@ -344,13 +344,14 @@ TEST_CASE("An import is all of the table's rows or none", "[study][import]") {
   CHECK_FALSE(fs::exists(path / "runs.jsonl"));
   CHECK_THROWS_AS(open_directory(path), DirectoryError);
 
-  put(path / "runs.jsonl.4711.partial", "{\"doetune_journal\":1");  // what a kill leaves
+  put(path / "runs.jsonl.4711.partial", "{\"doetune_journal\":1");  // as left by a kill
   flushed.clear();
   CHECK(import_runs(study, temporary / "data.csv", path, false).plan.runs.size() == 300);
-  CHECK(flushed.size() < 12);  // not one a row
+  CHECK(flushed.size() < 12);  // not one per row
   CHECK(read_journal(open_directory(path)).records.size() == 300);
 
-  // Killed once the journal has its name: the same import, or `restore`, writes the rest.
+  // Killed after the journal was renamed into place: the same import, or `restore`, writes the
+  // rest.
   for (const std::string& name : kFiles) fs::remove(path / name);
   CHECK(restore_directory(path).runs == 300);
   CHECK(read_journal(open_directory(path)).records.size() == 300);

@@ -73,7 +73,7 @@ TEST_CASE("A formula may use what telemetry measured, unless a response has the 
   record.responses = {{"throughput", 900.0}, {"power", 300.0}};
   record.telemetry = {{"power", 1.0}, {"memory_peak", 2.0}};
   add_derived_responses(study, planned(1, {12, 0}), record);
-  CHECK(record.responses.at("images_per_joule") == 3.0);  // of the response, not of telemetry
+  CHECK(record.responses.at("images_per_joule") == 3.0);  // uses the response, not the telemetry
 
   CHECK(uses_quantities(study));  // a response named power
   study.responses[1].name = "p";

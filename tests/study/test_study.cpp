@@ -36,7 +36,7 @@ run: {launcher: local, timeout: 10 min, retries: 1, repeats: 1, warmup: 5 s, gpu
 confirm: {runs: 5}
 )";
 
-/// A study with one line of `factors` or another section put in.
+/// A study with one line in `factors`, or with another section.
 std::string with(const std::string& factor, const std::string& rest = "") {
   return "factors:\n  " + factor + "\nresponses:\n  y: {}\n" + rest;
 }
@@ -96,7 +96,7 @@ TEST_CASE("What is left out has the documented defaults", "[study]") {
   CHECK(study.name == "tuning");
   CHECK(study.model_name == "quadratic");
   CHECK(study.design.type == "fccd");
-  CHECK_FALSE(study.design.options.center_runs);  // the type knows how many it needs
+  CHECK_FALSE(study.design.options.center_runs);  // chosen by the design type
   CHECK(study.run.retries.failed == 1);
   CHECK_FALSE(study.run.jobs);
   CHECK_FALSE(study.responses[0].goal);
@@ -117,7 +117,7 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {"\xff\xfe bad", {"study.yaml:1:1", "this is not text (UTF-8"}},
       {"just words", {"study.yaml:1:1", "expected a mapping", "'just words'"}},
       {"\"a\nb\",b,y\n1,2,3\n",
-       {"study.yaml:2:3", "second document"}},  // yaml-cpp's LoadAll never ends
+       {"study.yaml:2:3", "second document"}},  // yaml-cpp's LoadAll does not terminate
       {"[1, 2]", {"study.yaml:1:1", "expected a mapping", "a list"}},
       {"factors: {a: [1, 2", {"study.yaml:1:"}},
       {"factors:\n\ta: 1", {"study.yaml:"}},

@@ -1,8 +1,8 @@
-// Linear-regression data sets with certified results.
+// Linear regression data sets with certified results.
 //
-// Source: NIST/SEMATECH, Statistical Reference Datasets (StRD), linear least squares, work of the
-// United States government in the public domain. Estimates and standard errors are as certified, to
-// 15 digits; both and the rest were computed again from the data in 60-digit arithmetic.
+// Source: NIST/SEMATECH, Statistical Reference Datasets (StRD), linear least squares, a work of the
+// United States government in the public domain. Estimates and standard errors are the certified
+// ones, to 15 digits; all results were also recomputed from the data in 60-digit arithmetic.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ namespace doetune::tests {
 struct CertifiedRegression {
   std::string name;
   std::vector<std::string> terms;      ///< "1", "x", "x^2"
-  std::vector<std::vector<double>> x;  ///< one a factor
+  std::vector<std::vector<double>> x;  ///< one per factor
   std::vector<double> y;
-  std::vector<double> estimates, errors;  ///< one a term
+  std::vector<double> estimates, errors;  ///< one per term
   double sigma = 0;
   double r2 = 0;
   double model_sum_of_squares = 0;
   double residual_sum_of_squares = 0;
-  double f = 0;  ///< 0 where the data have no error
+  double f = 0;  ///< 0 if the data have no error
 };
 
 inline std::vector<CertifiedRegression> certified_regressions() {

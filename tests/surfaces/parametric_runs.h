@@ -1,4 +1,4 @@
-// Runs for parametric models of one factor.
+// Data and helpers for the tests of parametric models.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,7 +10,7 @@
 
 namespace doetune::tests {
 
-/// One factor "x" over the range of the runs.
+/// Runs of one factor "x", with the range of the data.
 struct ParametricRuns {
   std::vector<doe::Factor> factors;
   Eigen::MatrixXd coded;
@@ -35,7 +35,7 @@ inline const surfaces::Transform kTransforms[] = {
     surfaces::Transform::kInverse,   surfaces::Transform::kLogit, surfaces::Transform::power(0.3),
     surfaces::Transform::power(-0.5)};
 
-/// Whether an estimate's interval holds the value.
+/// Whether an estimate's interval contains the value.
 inline bool covers(const surfaces::ParameterEstimate& row, double value) {
   return row.interval && row.interval->low <= value && value <= row.interval->high;
 }

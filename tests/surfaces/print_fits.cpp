@@ -21,7 +21,7 @@ std::string vector_of(const Numbers& numbers) {
   return fmt::format("c({:.17g})", fmt::join(numbers.begin(), numbers.end(), ","));
 }
 
-/// Terms as R writes them, in the order in which they are fitted: by part.
+/// Terms in R syntax, in fitting order: by part.
 std::string formula(const doe::Model& model) {
   std::vector<std::string> parts[4];
   for (const std::string& term : model.term_names()) {
@@ -87,7 +87,7 @@ void print_case(int number) {
       vector_of(fit.studentised_residuals), vector_of(whole));
 }
 
-/// Saturation at three levels that differ a hundredfold, with errors in proportion.
+/// Saturation at three levels that differ a hundredfold, with proportional errors.
 void print_parametric_model(const surfaces::Transform& transform) {
   const std::vector<doe::Factor> factors{continuous("x", 1, 32), words("w", {"x", "y", "z"})};
   RandomStream random(2025, 0);

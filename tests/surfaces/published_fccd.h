@@ -34,7 +34,7 @@ inline Eigen::MatrixXd published_points() {
   return coded;
 }
 
-/// Column 3 is the throughput, 4 the processing time.
+/// The response in a column: 3 is the throughput, 4 the processing time.
 inline Eigen::VectorXd published_response(int column) {
   Eigen::VectorXd y(20);
   for (int i = 0; i < 20; ++i) y[i] = kPublishedRuns[i][column];

@@ -1,5 +1,6 @@
-// A split plot of oats in six blocks: in each, three whole plots of one variety each (Golden Rain,
-// Marvellous, Victory as 0, 1, 2), in each of them four amounts of manure. Yield in quarter pounds.
+// A split-plot experiment on oats in six blocks: in each block three whole plots of one variety
+// each (Golden Rain, Marvellous, Victory as 0, 1, 2), in each whole plot four amounts of manure.
+// Yield in quarter pounds.
 // Source: Yates (1935), "Complex experiments", Supplement to the Journal of the Royal Statistical
 // Society 2, 181-247; the order of R's MASS::oats.
 #pragma once
@@ -8,9 +9,9 @@
 
 namespace doetune::tests {
 
-inline constexpr std::array<int, 3> kOatVarieties{2, 0, 1};  ///< of whole plots, in each block
+inline constexpr std::array<int, 3> kOatVarieties{2, 0, 1};  ///< of the whole plots in each block
 
-/// By block, whole plot, manure.
+/// Indexed by block, whole plot, manure.
 inline constexpr std::array<std::array<double, 4>, 18> kOatYields{{
     {111, 130, 157, 174},
     {117, 114, 161, 141},

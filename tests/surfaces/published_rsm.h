@@ -27,9 +27,9 @@ inline PublishedStudy chemical_reaction() {
   return study;
 }
 
-/// Wing area, wing length ratio, body width and body length of a paper helicopter; its mean time of
-/// flight. A central composite design in two blocks: the cube in standard order with two centre
-/// runs, then the axial points at 2 with four.
+/// Wing area, wing length ratio, body width and body length of a paper helicopter; its mean flight
+/// time. A central composite design in two blocks: the cube in standard order with two centre runs,
+/// then the axial points at 2 with four centre runs.
 inline PublishedStudy helicopter() {
   PublishedStudy study{Eigen::MatrixXd::Zero(30, 4), Eigen::VectorXd(30), {}};
   for (int i = 0; i < 16; ++i) {

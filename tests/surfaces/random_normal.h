@@ -1,4 +1,4 @@
-// Standard normal random numbers.
+// Standard normal random numbers for simulations.
 #pragma once
 
 #include <cmath>

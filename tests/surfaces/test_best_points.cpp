@@ -27,7 +27,7 @@ surfaces::Fit random_quadratic(const std::vector<doe::Factor>& factors, std::uin
   return surfaces::fit_least_squares(doe::Model::named("quadratic", factors), coded, y);
 }
 
-/// By the definition, one setting after another.
+/// A direct implementation of the definition, one setting after another.
 std::vector<Scored> by_definition(const surfaces::OptimumRequest& request,
                                   const surfaces::SettingsSearch& search, std::size_t most) {
   const surfaces::Scorer scorer(request);
@@ -51,7 +51,7 @@ std::vector<Scored> by_definition(const surfaces::OptimumRequest& request,
 }  // namespace
 
 TEST_CASE("The best points are those of the definition", "[surfaces][optimum]") {
-  // 3,267 usable settings, so several blocks; with limits alone probabilities decide.
+  // 3,267 usable settings, i.e. several blocks; with limits only, probabilities decide.
   const std::vector<doe::Factor> factors{whole("a", -16, 16), whole("b", -16, 16),
                                          words("c", {"x", "y", "z"})};
   const surfaces::Fit first = random_quadratic(factors, 1), second = random_quadratic(factors, 2);

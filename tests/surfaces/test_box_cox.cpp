@@ -52,7 +52,7 @@ TEST_CASE("The likelihood of a power is that of MASS::boxcox", "[surfaces][box-c
   CHECK(found.highest == Approx(25.3746192647).epsilon(1e-11));
   CHECK(found.interval.low == Approx(0.117638859486).epsilon(1e-8));
   CHECK(found.interval.high == Approx(0.492176836065).epsilon(1e-8));
-  CHECK(found.suggestion == Transform::power(0.31));  // neither log nor sqrt is likely
+  CHECK(found.suggestion == Transform::power(0.31));  // neither log nor sqrt is in the interval
 }
 
 TEST_CASE("The suggested transform is the one that made the data", "[surfaces][box-cox]") {

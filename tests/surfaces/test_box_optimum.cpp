@@ -9,7 +9,7 @@ using surfaces::QuadraticForm;
 
 namespace {
 
-/// Coefficients at random: any mixture of bending up and down.
+/// A quadratic with random coefficients, i.e. of arbitrary curvature in each direction.
 QuadraticForm random_quadratic(Eigen::Index k, std::uint64_t seed) {
   RandomStream random(seed, 0);
   const auto draw = [&] { return 2 * random.uniform() - 1; };
@@ -32,7 +32,7 @@ TEST_CASE("The highest point of a hill, a bowl and a saddle is found", "[surface
   CHECK(top.value == Approx(5 + 0.09 + 0.25));
   top = surfaces::highest_in_box(surfaces::negated(q), low, high);
   CHECK(top.at == Eigen::Vector2d(-1, 1));
-  q.second(0, 1) = q.second(1, 0) = 2;  // rises without end along c0 = c1
+  q.second(0, 1) = q.second(1, 0) = 2;  // unbounded along c0 = c1
   top = surfaces::highest_in_box(q, low, high);
   CHECK(top.at == Eigen::Vector2d(-1, -1));
   CHECK(top.value == Approx(5 - 0.6 + 1 - 2 + 4));
@@ -43,7 +43,7 @@ TEST_CASE("A quadratic that is flat in some direction has its optimum on a face"
   const Eigen::VectorXd low = Eigen::VectorXd::Constant(3, -1), high = -low;
   const Eigen::Vector3d along(1, 2, -1);
   const QuadraticForm ridge{0, along, -along * along.transpose()};
-  // Of u = c0 + 2 c1 - c2 it is u - u^2, at most 1/4.
+  // As a function of u = c0 + 2 c1 - c2 it is u - u^2, at most 1/4.
   CHECK(surfaces::highest_in_box(ridge, low, high).value == Approx(0.25));
   const QuadraticForm plane{1, along, Eigen::Matrix3d::Zero()};
   CHECK(surfaces::highest_in_box(plane, low, high).value == Approx(5));
@@ -63,7 +63,7 @@ TEST_CASE("The exact optimum is never beaten by a million random points", "[surf
     RandomStream random(seed, 1);
     Eigen::MatrixXd points(k, kPoints);
     for (double& c : points.reshaped()) {
-      // Half of the coordinates at an end, where optima lie.
+      // Half of the coordinates are at an end, where optima often lie.
       const double u = 4 * random.uniform() - 2;
       c = std::clamp(u, -1.0, 1.0);
     }

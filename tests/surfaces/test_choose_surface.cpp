@@ -21,7 +21,7 @@ const SurfaceCandidate& candidate(const SurfaceChoice& choice, const std::string
                        [&](const SurfaceCandidate& row) { return row.name == name; });
 }
 
-/// A 5 x 5 grid of two factors, its four corners and centre three times more, and noise.
+/// A 5 x 5 grid of two factors, with three replicates of its four corners and centre, and noise.
 struct Grid {
   std::vector<doe::Factor> factors = unit_factors(2);
   Eigen::MatrixXd coded{40, 2};
@@ -71,7 +71,7 @@ TEST_CASE("A Gaussian process is chosen where the quadratic lacks fit", "[surfac
 }
 
 TEST_CASE("Without lack of fit a Gaussian process takes no part", "[surfaces][choice]") {
-  // So noisy that the step rarely shows as lack of fit of the quadratic.
+  // So noisy that the step rarely causes significant lack of fit of the quadratic.
   int without = 0, said = 0;
   for (int seed = 0; seed < 10; ++seed) {
     const SurfaceChoice choice =
@@ -101,7 +101,8 @@ TEST_CASE("Candidates are compared by PRESS", "[surfaces][choice]") {
 }
 
 TEST_CASE("A law is compared where it is asked for", "[surfaces][choice]") {
-  // SPEC SDM91 (Gunther 2007), see test_law.cpp, and runs between made by its published model.
+  // SPEC SDM91 (Gunther 2007), see test_parametric_model.cpp, and further runs from its published
+  // model.
   const std::vector<doe::Factor> factors{continuous("users", 1, 216)};
   std::vector<double> users{1, 18, 36, 72, 108, 144, 216, 9, 27, 54, 90, 180};
   Eigen::MatrixXd coded(12, 1);
@@ -120,7 +121,7 @@ TEST_CASE("A law is compared where it is asked for", "[surfaces][choice]") {
   const SurfaceChoice without = choose_surface(factors, coded, y);
   CHECK(without.candidates.size() + 1 == with.candidates.size());
 
-  // With a transform every residual, the model's as well, is on its scale.
+  // With a transform every residual, also the model's, is on its scale.
   options.fit.transform = surfaces::Transform::kLog;
   const SurfaceChoice logs = choose_surface(factors, coded, y, options);
   const surfaces::Fit line = surfaces::fit_least_squares(
@@ -156,7 +157,7 @@ TEST_CASE("Candidates that cannot be compared say why", "[surfaces][choice]") {
   const auto choice_of = [&](int runs, const surfaces::FitOptions& fit) {
     return choose_surface(grid.factors, grid.coded.topRows(runs), grid.y.head(runs), {.fit = fit});
   };
-  // The first row of the grid: the second factor stands still.
+  // The first row of the grid: the second factor does not vary.
   CHECK_THROWS_WITH(choice_of(5, {}),
                     Catch::Contains("no surface can be fitted") && Catch::Contains("linear: ") &&
                         Catch::Contains("factor 'b' has the value -1 in every run"));
@@ -169,7 +170,7 @@ TEST_CASE("Candidates that cannot be compared say why", "[surfaces][choice]") {
   CHECK_THAT(candidate(blocked, "Gaussian process").problem, Catch::Contains("blocks"));
   CHECK(blocked.best().name == "linear");
 
-  // Three runs of two factors: a plane through them, and nothing to compare by.
+  // Three runs of two factors: a plane through them, and no basis for comparison.
   const Eigen::Matrix<double, 3, 2> corners{{-1, -1}, {1, -1}, {-1, 1}};
   const SurfaceChoice plane = choose_surface(grid.factors, corners, Eigen::Vector3d(1, 2, 4));
   CHECK(plane.best().name == "linear");

@@ -13,7 +13,7 @@ using surfaces::Transform;
 
 namespace {
 
-/// A face-centred design of two factors, four centre runs.
+/// A face-centred design of two factors with four centre runs.
 Eigen::MatrixXd points() {
   Eigen::MatrixXd x(12, 2);
   x << -1, -1, 1, -1, -1, 1, 1, 1, -1, 0, 1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0;
@@ -86,8 +86,9 @@ TEST_CASE("A measured mean has Student's interval on the scale of the fit",
 }
 
 TEST_CASE("A measured gain is Welch's", "[surfaces][confirmation]") {
-  // R: t.test(a, b)$conf.int; for the ratio of plain means Fieller's with t of Welch's degrees of
-  // freedom from relative errors (3.595); of logarithms exp(t.test(log(a), log(b))$conf.int)
+  // R: t.test(a, b)$conf.int; for the ratio of untransformed means Fieller's interval with t of
+  // Welch's degrees of freedom from relative errors (3.595); of logarithms exp(t.test(log(a),
+  // log(b))$conf.int)
   const auto gain = [](const Transform& transform) {
     return surfaces::measured_gain("y", surfaces::measured_mean(transform, kSettings),
                                    surfaces::measured_mean(transform, kToday));
@@ -124,7 +125,8 @@ TEST_CASE("Deterministic responses agree to their rounding", "[surfaces][confirm
 TEST_CASE("The ranges hold as often as they say", "[surfaces][confirmation][simulation]") {
   // 4000 studies of a known surface, three responses each: the mean of five new runs lies in the
   // range of one response in 95 % of them, in all three simultaneous ranges in at least 95 %;
-  // Welch's interval holds the true gain in 95 %. Three standard errors of a share are 1.03 %.
+  // Welch's interval contains the true gain in 95 %. Three standard errors of a proportion are 1.03
+  // %.
   constexpr int kStudies = 4000, kRuns = 5, kResponses = 3;
   constexpr double kSigma = 1.5;
   const doe::Model model = quadratic();
@@ -160,8 +162,8 @@ TEST_CASE("The ranges hold as often as they say", "[surfaces][confirmation][simu
 
 TEST_CASE("At settings that were chosen for their prediction the range holds nearly as often",
           "[surfaces][confirmation][simulation]") {
-  // The best of many predictions is too good on average, here by half a standard deviation of a
-  // run. R finds 93.6 % of 6000 studies (three standard errors of 2000 are 1.6 %).
+  // The best of many predictions is optimistic, here by half a standard deviation of a run. R finds
+  // 93.6 % of 6000 studies (three standard errors of 2000 studies are 1.6 %).
   constexpr int kStudies = 2000, kRuns = 5, kSteps = 21;
   constexpr double kSigma = 3;
   const doe::Model model = quadratic();

@@ -1,4 +1,4 @@
-// R 4.2 vouches: f <- lm(y ~ x + I(x^2)), with packages car 3.1 and nortest 1.0.
+// Diagnostics compared with R 4.2: f <- lm(y ~ x + I(x^2)), packages car 3.1 and nortest 1.0.
 #include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -16,7 +16,7 @@ using surfaces::fit_least_squares;
 
 namespace {
 
-/// The seventh of twelve runs lies far off.
+/// The seventh of twelve runs is an outlier.
 Fit fit_with_outlier() {
   Eigen::MatrixXd x(12, 1);
   x << -1, -0.8, -0.6, -0.5, -0.2, 0, 0.1, 0.3, 0.5, 0.6, 0.8, 1;
@@ -69,7 +69,7 @@ TEST_CASE("Assumptions are tested as in R", "[surfaces][diagnostics]") {
 
 TEST_CASE("Weighted residuals are judged, not those of single runs", "[surfaces][diagnostics]") {
   // R: f <- lm(y ~ x, weights = w), with the score test and the run order on sqrt(w) times columns
-  // and residuals: a fit of the scaled columns without weights must give the same.
+  // and residuals: an unweighted fit of the scaled columns must give the same.
   RandomStream random(4, 0);
   Eigen::VectorXd x(20), y(20), w(20), order(20);
   for (int i = 0; i < 20; ++i) {
@@ -86,13 +86,14 @@ TEST_CASE("Weighted residuals are judged, not those of single runs", "[surfaces]
   const Eigen::MatrixXd scaled = w.cwiseSqrt().asDiagonal() * design;
   const Eigen::VectorXd b = scaled.householderQr().solve(w.cwiseSqrt().cwiseProduct(y));
   CHECK(drift->slope == Approx(b[2]));
-  // The weights take the trend of the scatter out: without them the test sees it.
+  // The weights remove the trend of the scatter; without them the test detects it.
   CHECK(surfaces::breusch_pagan_test(fit)->p >
         surfaces::breusch_pagan_test(fit_least_squares(line, x, y))->p);
 }
 
 TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagnostics]") {
-  // 600 fits whose errors are normal, even and without drift: about 5 % of each test reject.
+  // 600 fits with normal errors of constant variance and without drift: each test rejects about 5
+  // %.
   int normality = 0, spread = 0, drift = 0, outliers = 0;
   Eigen::MatrixXd x(30, 2);
   for (int i = 0; i < 30; ++i) x.row(i) << i % 5 / 2.0 - 1, i / 5 / 2.5 - 1;
@@ -115,7 +116,7 @@ TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagn
     CHECK(rejected > 12);
     CHECK(rejected < 50);
   }
-  CHECK(spread < 50);  // the score test is known to reject too seldom in small samples
+  CHECK(spread < 50);  // the score test is known to be conservative in small samples
 }
 
 TEST_CASE("What residuals cannot say is left empty", "[surfaces][diagnostics]") {

@@ -13,7 +13,7 @@ using surfaces::fit_feasibility;
 
 namespace {
 
-/// ln L(b) + ln |X'WX| / 2, as written in the docstring.
+/// ln L(b) + ln |X'WX| / 2, as documented in feasibility.h.
 double penalised_log_likelihood(const Eigen::MatrixXd& x, const std::vector<bool>& completed,
                                 const Eigen::VectorXd& b) {
   double sum = 0;
@@ -46,9 +46,9 @@ Eigen::VectorXd at(double x) { return Eigen::VectorXd::Constant(1, x); }
 
 TEST_CASE("Firth's estimates of a two by two table add one half to every cell",
           "[surfaces][feasibility]") {
-  // Theory: Firth (1993), section 3.3: with as many parameters as groups the penalty is that of
-  // half a success and half a failure in each. The second table is that of the endometrial cancer
-  // study (Heinze & Schemper 2002): one cell is empty, maximum likelihood has no estimate.
+  // Theory: Firth (1993), section 3.3: with as many parameters as groups the penalty equals half a
+  // success and half a failure in each. The second table is from the endometrial cancer study
+  // (Heinze & Schemper 2002): one cell is empty, and maximum likelihood has no estimate.
   for (const std::vector<int>& counts : {std::vector{7, 3, 2, 9}, std::vector{17, 49, 13, 0}}) {
     const Feasibility fit = of_table(counts);
     CHECK(fit.probability(at(-1)) == Approx((counts[0] + 0.5) / (counts[0] + counts[1] + 1)));
@@ -82,7 +82,7 @@ TEST_CASE("Firth's estimates equal brglm2's", "[surfaces][feasibility]") {
 }
 
 TEST_CASE("No coefficients are likelier than Firth's", "[surfaces][feasibility]") {
-  // Infeasible wherever a + b > 0.3: completely separated, the likelihood itself has no maximum.
+  // Infeasible if and only if a + b > 0.3: complete separation, the likelihood has no maximum.
   const std::vector<doe::Factor> factors = unit_factors(2);
   RandomStream random(41, 0);
   Eigen::MatrixXd coded(25, 2);
@@ -129,7 +129,7 @@ TEST_CASE("The feasibility model is what the runs determine", "[surfaces][feasib
   std::vector<bool> completed;
   for (int i = 0; i < 60; ++i) {
     coded.row(i) << 2 * random.uniform() - 1, 2 * random.uniform() - 1, 1, i % 3;
-    // Only large a together with large b run out of memory.
+    // Only large a combined with large b run out of memory.
     completed.push_back(coded(i, 0) * coded(i, 1) < 0.1 || coded(i, 0) < 0);
   }
   const Feasibility linear = fit_feasibility(factors, coded, completed);
@@ -163,6 +163,6 @@ TEST_CASE("Intervals of the probability cover nearly as they say", "[surfaces][f
     const double truth = 1 / (1 + std::exp(-1.3));
     covered += interval.low <= truth && truth <= interval.high;
   }
-  // Three binomial errors and a little for Wald's approximation.
+  // Three binomial standard errors plus a margin for Wald's approximation.
   CHECK(covered / 400.0 == Approx(0.95).margin(0.045));
 }

@@ -176,7 +176,7 @@ TEST_CASE("The stationary point is named by the response, not by its inverse",
   const Fit fit = fit_least_squares(doe::Model::named("quadratic", factors), coded,
                                     bowl.inverse().matrix(), {.transform = Transform::kInverse});
   REQUIRE(fit.stationary_point);
-  CHECK(fit.stationary_point->kind == "maximum");  // 1 is the highest of 1 / bowl
+  CHECK(fit.stationary_point->kind == "maximum");  // 1 is the maximum of 1 / bowl
   CHECK(fit.stationary_point->value == Approx(1));
   CHECK(fit.stationary_point->eigenvalues[0] == Approx(0.5));  // of the bowl
 }
@@ -245,16 +245,16 @@ TEST_CASE("Blocks take their differences out of the error", "[surfaces][fit]") {
   REQUIRE(fit.block_effects.size() == 1);
   CHECK(fit.block_effects[0].term == "block[2]");
   CHECK(fit.block_effects[0].estimate == Approx(5).margin(0.1));
-  // The average block, though one block has more runs.
+  // The average of the blocks, although one block has more runs.
   CHECK(fit.predict(Eigen::VectorXd::Zero(1)).mean == Approx(10).margin(0.1));
   CHECK(anova_row(fit, "blocks").df == 1);
   const auto ss = [&](const char* source) { return anova_row(fit, source).sum_of_squares; };
   CHECK(ss("blocks") + ss("model") + ss("residual") == Approx(ss("total")).epsilon(1e-12));
   CHECK(fit.r2 == Approx(ss("model") / (ss("model") + ss("residual"))).epsilon(1e-12));
-  // Runs of a point in both blocks are no replicates of each other: 1 + 1 + 1 are.
+  // Runs at the same point in different blocks are not replicates: 1 + 1 + 1 within blocks are.
   CHECK(anova_row(fit, "pure error").df == 3);
   CHECK(ss("lack of fit") + ss("pure error") == Approx(ss("residual")).epsilon(1e-12));
-  // Without block numbers the difference is error.
+  // Without block numbers the difference counts as error.
   CHECK(*fit_least_squares(line, x, y).sigma > 4);
   const std::vector<int> confounded{1, 3, 3, 2, 1, 3, 3, 2, 2};
   CHECK_THROWS_WITH(fit_least_squares(line, x, y, {.blocks = confounded}),

@@ -12,7 +12,7 @@ using surfaces::fit_least_squares;
 
 namespace {
 
-/// a, b, level of w, level of v, block, response; the last three runs are of one point.
+/// a, b, level of w, level of v, block, response; the last three runs are at the same point.
 constexpr double kRuns[30][6] = {
     {-0.66, -0.5, 2, 1, 1, 20.19}, {0.62, -1, 1, 1, 1, 24.23},    {-0.23, 0.5, 0, 1, 1, 20.58},
     {-0.34, 0.5, 1, 0, 1, 15.8},   {-0.66, -0.5, 2, 1, 1, 18.97}, {0.21, -0.5, 0, 1, 1, 22.52},
@@ -84,7 +84,7 @@ TEST_CASE("Categorical factors and blocks are fitted as R fits them", "[surfaces
   }
   CHECK(fit.block_effects[0].estimate == as_r(-1.061735485862));
   CHECK(*fit.block_effects[0].std_error == as_r(0.33866442785));
-  // block[3] is what block1 and block2 of contr.sum leave.
+  // block[3] is the negative sum of block1 and block2 of contr.sum.
   CHECK(fit.block_effects[1].estimate == as_r(1.847889377971 + 1.061735485862));
   CHECK(*fit.sigma == as_r(0.80146769082));
   CHECK(*fit.press == as_r(44.597422457));
@@ -112,14 +112,14 @@ TEST_CASE("Categorical factors and blocks are fitted as R fits them", "[surfaces
     CHECK(*found->f == Approx(row.f).epsilon(1e-3));
     CHECK(*found->p == Approx(row.p).epsilon(1e-4));
   }
-  // predict(m, ...) less the effect of a block: for the average one.
+  // predict(m, ...) minus the block effect, i.e. for the average block.
   const surfaces::Prediction prediction = fit.predict(Eigen::Vector4d(0.3, -0.5, 2, 0));
   CHECK(prediction.mean == as_r(25.102199601));
   CHECK(prediction.standard_error == as_r(0.4180723674));
 }
 
 TEST_CASE("A balanced design inflates no variance", "[surfaces][fit]") {
-  // Fox & Monette: also of categorical factors, whose contrasts are correlated among themselves.
+  // Fox & Monette: also for categorical factors, whose contrasts are correlated among themselves.
   Eigen::MatrixXd coded(24, 3);
   for (int i = 0; i < 24; ++i) coded.row(i) << i % 2 * 2 - 1, i / 2 % 3, i / 6 % 4;
   const std::vector<doe::Factor> three{continuous("a"), words("w", {"x", "y", "z"}),

@@ -41,7 +41,7 @@ GaussianProcess with_given_parameters(const Eigen::MatrixXd& coded, const Eigen:
                               {.parameters = GaussianProcessParameters{{0.8, 1.7}, 0.05}});
 }
 
-/// Two numeric factors and one of three levels; 20 runs at 14 points.
+/// Two numeric factors and one with three levels; 20 runs at 14 points.
 struct MixedRuns {
   std::vector<doe::Factor> factors{continuous("a"), continuous("b"), words("w", {"x", "y", "z"})};
   doe::Model model = doe::Model::named("linear", factors);
@@ -60,7 +60,7 @@ struct MixedRuns {
   }
 };
 
-/// The correlation as its docstring states it, two points at a time.
+/// The correlation as documented in correlation.h, for two points.
 double stated_correlation(const MixedRuns& runs, const Eigen::RowVectorXd& p,
                           const Eigen::RowVectorXd& q) {
   const std::vector<double>& l = runs.parameters.correlations;
@@ -118,7 +118,7 @@ TEST_CASE("Likelihood and predictions equal scikit-learn's", "[surfaces][gp]") {
     CHECK(p.df == 11);
     CHECK(fit.response(Eigen::Vector2d(at[i][0], at[i][1])) == p.mean);
   }
-  // The same with one run left out at a time.
+  // The same with each run left out in turn.
   const double left_out[] = {-0.54261358, -0.19449848, -1.15588029, 0.74679291,
                              0.04751359,  0.33092925,  -0.09419424, 0.16879676,
                              -0.70349854, 0.29040488,  -0.24262387, -0.52201986};
@@ -169,7 +169,7 @@ TEST_CASE("Grouped runs give what the formulas over all runs give", "[surfaces][
   const Eigen::MatrixXd joint =
       errors.of_runs * errors.of_runs.transpose() + errors.own * errors.own.transpose();
   CHECK((joint - covariance).norm() < 1e-10 * covariance.norm());
-  // of_runs is how far the mean moves when a run moves by one standard deviation.
+  // of_runs is the change of the mean when a run changes by one standard deviation.
   Eigen::VectorXd moved = runs.y;
   moved[15] += fit.sigma;
   const GaussianProcess other =
@@ -224,7 +224,7 @@ TEST_CASE("The likelihood's gradient equals its finite differences", "[surfaces]
 TEST_CASE("No random parameters are likelier than the estimated ones", "[surfaces][gp]") {
   const MixedRuns mixed;
   const surfaces::GroupedRuns runs = grouped_by_hand(mixed);
-  // Likelihood times the priors that fit_gaussian_process states, two numeric factors.
+  // Likelihood times the priors documented at fit_gaussian_process, two numeric factors.
   const auto posterior = [&](const Eigen::Vector4d& p) {
     const Eigen::Vector4d centre(std::log(2 * std::sqrt(2)), std::log(2 * std::sqrt(2)),
                                  std::log(std::numbers::ln2), std::log(0.01));
@@ -261,8 +261,8 @@ TEST_CASE("Without noise a Gaussian process passes through the runs", "[surfaces
 }
 
 TEST_CASE("Intervals of a process with known parameters cover as they say", "[surfaces][gp]") {
-  // Theory: with the correlation known, (Z - mean) / error is Student's t with n - q degrees of
-  // freedom exactly.
+  // Theory: with known correlation, (Z - mean) / error is exactly Student's t with n - q degrees of
+  // freedom.
   const std::vector<doe::Factor> factors = unit_factors(1);
   const GaussianProcessParameters parameters{{0.6}, 0.1};
   RandomStream random(15, 0);
@@ -309,7 +309,8 @@ TEST_CASE("Intervals with estimated parameters cover nearly as they say", "[surf
     }
     inside += static_cast<int>(std::lround(30 * fit.loo_coverage(0.9)));
   }
-  // 600 points, those of a study alike; 0.9 within four errors of 60 independent ones.
+  // 600 points, correlated within each study; 0.9 within four standard errors of 60 independent
+  // ones.
   CHECK(covered / 600.0 > 0.8);
   CHECK(covered / 600.0 < 0.97);
   CHECK(inside / 600.0 == Approx(0.9).margin(0.06));
@@ -341,7 +342,7 @@ TEST_CASE("A Gaussian process follows a step that a quadratic misses", "[surface
 }
 
 TEST_CASE("Replicates tell the noise", "[surfaces][gp]") {
-  // 20 points run 5 times: pure error has 80 degrees of freedom, its root 8 % standard error.
+  // 20 points with 5 runs each: pure error has 80 degrees of freedom, its root 8 % standard error.
   const std::vector<doe::Factor> factors = unit_factors(1);
   RandomStream random(18, 0);
   Eigen::MatrixXd coded(100, 1);
@@ -375,7 +376,7 @@ TEST_CASE("Correlations tell which factors and levels matter", "[surfaces][gp]")
 }
 
 TEST_CASE("Few runs of mere noise give a plain surface and finite intervals", "[surfaces][gp]") {
-  // The priors keep length scales from 0 (spikes at the runs) and from infinity.
+  // The priors keep length scales away from 0 (spikes at the runs) and from infinity.
   for (int study = 0; study < 10; ++study) {
     RandomStream random(20, study);
     const Eigen::MatrixXd coded = uniform_points(6, 3, random);

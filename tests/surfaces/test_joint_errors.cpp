@@ -44,7 +44,7 @@ struct TwoResponses {
   }
 };
 
-/// A fit whose errors are known as those of its runs alone.
+/// A fit seen only as a Surface, so that its errors are drawn run by run.
 struct ByRuns final : surfaces::Surface {
   explicit ByRuns(const surfaces::Fit& of) : fit(of) {}
 
@@ -59,8 +59,8 @@ struct ByRuns final : surfaces::Surface {
   const surfaces::Fit& fit;
 };
 
-/// The share of draws in which the first point has less of the first response than the second point
-/// and more of the second response than the third.
+/// The fraction of draws in which the first point has less of the first response than the second
+/// point and more of the second response than the third.
 double share_of_first(const std::vector<surfaces::GoalResponse>& responses,
                       const Eigen::MatrixXd& at, int draws) {
   const surfaces::JointErrors joint(responses);
@@ -75,7 +75,7 @@ double share_of_first(const std::vector<surfaces::GoalResponse>& responses,
 }  // namespace
 
 TEST_CASE("The probability of a normal box agrees with closed forms", "[surfaces][joint]") {
-  // P(z1 > 0, z2 > 0) = 1/4 + asin(rho) / (2 pi); of three 1/8 + (sum of asin) / (4 pi).
+  // P(z1 > 0, z2 > 0) = 1/4 + asin(rho) / (2 pi); for three 1/8 + (sum of asin) / (4 pi).
   // Source: Stuart & Ord, Kendall's Advanced Theory of Statistics 1, 15.10.
   const Eigen::VectorXd zero2 = Eigen::VectorXd::Zero(2), zero3 = Eigen::VectorXd::Zero(3);
   const Eigen::VectorXd up2 = Eigen::VectorXd::Constant(2, kInfinity);
@@ -91,13 +91,13 @@ TEST_CASE("The probability of a normal box agrees with closed forms", "[surfaces
   CHECK(surfaces::normal_box_probability(three, zero3, up3) ==
         Approx(0.125 + (std::asin(0.5) + std::asin(0.3) + std::asin(-0.2)) / (4 * std::numbers::pi))
             .margin(2e-4));
-  // Ten variables, each two correlated by 1/2: P(all > 0) = 1/11.
+  // Ten variables with pairwise correlation 1/2: P(all > 0) = 1/11.
   const Eigen::MatrixXd ten =
       (Eigen::MatrixXd::Identity(10, 10) + Eigen::MatrixXd::Ones(10, 10)) / 2;
   CHECK(surfaces::normal_box_probability(ten, Eigen::VectorXd::Zero(10),
                                          Eigen::VectorXd::Constant(10, kInfinity)) ==
         Approx(1.0 / 11).margin(1e-3));
-  // One variable twice, and one against itself.
+  // One variable twice, and one with its negative.
   Eigen::Matrix2d same = Eigen::Matrix2d::Ones(), opposite = 2 * Eigen::Matrix2d::Identity() - same;
   const Eigen::Vector2d low(-1, -2), high(1, 0.5);
   CHECK(surfaces::normal_box_probability(same, low, high) ==
@@ -155,7 +155,8 @@ TEST_CASE("The correlation of errors is found, and moves the joint probability",
 }
 
 TEST_CASE("In simulated studies all limits are met as often as was said", "[surfaces][joint]") {
-  // 600 studies with correlated errors: the mean of what was said is the share that came true.
+  // 600 studies with correlated errors: the mean predicted probability equals the observed
+  // fraction.
   const Eigen::Vector2d at(0.3, 0.3);
   RandomStream random(8, 0);
   double said = 0, met = 0;
@@ -190,7 +191,7 @@ TEST_CASE("Draws of means have the spread and the correlation of the errors", "[
     return covariance(x, y) / std::sqrt(covariance(x, x) * covariance(y, y));
   };
   CHECK(correlation(drawn[0].row(1), drawn[1].row(1)) == Approx(joint.of_run()(0, 1)).margin(0.03));
-  // A share of 90 % lies in the confidence interval.
+  // 90 % of the draws lie in the confidence interval.
   const surfaces::Interval interval = *prediction.confidence_interval(0.9);
   const auto row = drawn[0].row(0).array();
   const double inside = ((row > interval.low) && (row < interval.high)).cast<double>().mean();
@@ -201,7 +202,7 @@ TEST_CASE("Draws of means have the spread and the correlation of the errors", "[
 
 TEST_CASE("Draws of means of many runs have the covariance of the errors, point by point",
           "[surfaces][joint]") {
-  // So many runs that errors of combinations of runs are drawn; two models, so two combinations.
+  // Enough runs that errors of combinations of runs are drawn; two models, so two combinations.
   TwoResponses two(0.8, 600, 6);
   two.second = surfaces::fit_least_squares(doe::Model::named("quadratic", unit_factors(2)),
                                            two.second.coded, two.second.observed);
@@ -234,13 +235,13 @@ TEST_CASE("Draws of combinations of runs decide as often as draws of the runs",
   const TwoResponses two(0.8, 600, 6);
   const ByRuns first(two.first), second(two.second);
   Eigen::MatrixXd at(3, 2);
-  at << 0, 0, 0, 0.8, 0.8, 0;  // across the slopes, where nothing is sure
+  at << 0, 0, 0, 0.8, 0.8, 0;  // across the slopes, where nothing is certain
   constexpr int kDraws = 20'000;
   const double by_combinations = share_of_first(two.responses({}, {}), at, kDraws);
   const double by_runs =
       share_of_first({{"a", &first, Goal{}}, {"b", &second, Goal{}}}, at, kDraws);
   CHECK(by_runs > 0.05);
   CHECK(by_runs < 0.95);
-  // Four standard errors of the difference of two shares.
+  // Four standard errors of the difference of two proportions.
   CHECK(by_combinations == Approx(by_runs).margin(4 * std::sqrt(0.5 / kDraws)));
 }

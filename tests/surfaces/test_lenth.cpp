@@ -5,7 +5,7 @@
 using namespace doetune::surfaces;
 
 TEST_CASE("Lenth's margins of a published example", "[surfaces][lenth]") {
-  // Filtration rate, a 2^4 without replicates. Source: Montgomery, Design and Analysis of
+  // Filtration rate, an unreplicated 2^4. Source: Montgomery, Design and Analysis of
   // Experiments, 8th edition, table 6.12 and section 6.5: PSE 2.625, ME 6.75, SME 13.70.
   Eigen::VectorXd effects(15);
   effects << 21.625, 3.125, 9.875, 14.625, 0.125, -18.125, 16.625, 2.375, -0.375, -1.125, 1.875,

@@ -9,7 +9,7 @@ using doetune::surfaces::non_dominated;
 
 namespace {
 
-/// By the definition, one pair of columns after another; of equal columns the first.
+/// A direct implementation of the definition, by pairs of columns; of equal columns the first.
 std::vector<Eigen::Index> by_definition(const Eigen::MatrixXd& costs) {
   std::vector<Eigen::Index> kept;
   for (Eigen::Index i = 0; i < costs.cols(); ++i) {
@@ -23,7 +23,7 @@ std::vector<Eigen::Index> by_definition(const Eigen::MatrixXd& costs) {
   return kept;
 }
 
-/// Whole numbers below `values`, so that many are equal.
+/// Random integers below `values`, so that many are equal.
 Eigen::MatrixXd random_costs(int rows, int columns, std::uint64_t values) {
   doetune::RandomStream random(1, values);
   return Eigen::MatrixXd::NullaryExpr(rows, columns,

@@ -15,7 +15,7 @@ using Settings = std::vector<double>;
 
 namespace {
 
-/// A surface known exactly: value = f(coded), with the given error.
+/// An exactly known surface: value = f(coded), with the given error.
 class Known final : public surfaces::Surface {
  public:
   Known(double (*f)(const Eigen::VectorXd&), double sigma) : f_(f), sigma_(sigma) {}
@@ -37,9 +37,9 @@ double hill(const Eigen::VectorXd& c) {
 double rising(const Eigen::VectorXd& c) { return c[0]; }
 double falling(const Eigen::VectorXd& c) { return -c[1]; }
 double plain(const Eigen::VectorXd& c) { return c[0] + 2 * c[1]; }
-/// 0.377 in natural units of factors from 0 to 1.
+/// The maximum is at 0.377 in natural units of factors from 0 to 1.
 double fine_hill(const Eigen::VectorXd& c) { return 5 - (c.array() + 0.246).square().sum(); }
-/// A steep ridge along c0 = c1, falling away slowly from 0.6 on it.
+/// A steep ridge along c0 = c1 that falls off slowly from its maximum at c0 = c1 = 0.6.
 double ridge(const Eigen::VectorXd& c) {
   return -100 * std::pow(c[0] - c[1], 2) - std::pow(c[0] + c[1] - 1.2, 2) -
          c.tail(c.size() - 2).squaredNorm();
@@ -54,7 +54,7 @@ TEST_CASE("The best usable setting is found, not one between settings", "[surfac
   request.factors = {whole("n", 0, 10), continuous("x", 0, 100)};
   request.responses = {{"y", &surface, Goal{GoalType::kMaximize, 0, 10}}};
   const surfaces::Optimum optimum = surfaces::find_optimum(request);
-  // The hill's top lies at n = 6.5, x = 25; both 6 and 7 are as far from it.
+  // The top of the hill is at n = 6.5, x = 25; 6 and 7 are equally far from it.
   CHECK((optimum.best.settings[0] == 6 || optimum.best.settings[0] == 7));
   CHECK(optimum.best.settings[1] == 25);
   CHECK(optimum.global);
@@ -107,7 +107,7 @@ TEST_CASE("Where every goal is met the likeliest settings win", "[surfaces][opti
   request.factors = {continuous("a")};
   request.responses = {{"y", &up, Goal{GoalType::kWithin, -0.5, 0.9}}};
   const surfaces::Optimum optimum = surfaces::find_optimum(request);
-  CHECK(optimum.best.settings[0] == Approx(0.2));  // the middle of the wanted range
+  CHECK(optimum.best.settings[0] == Approx(0.2));  // the centre of the wanted range
   CHECK(*optimum.best.all_goals_met_probability > 0.99);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("Thirty factors are searched in bounded time", "[surfaces][optimum]") 
   const surfaces::Optimum optimum = surfaces::find_optimum(request);
   CHECK_FALSE(optimum.global);
   for (const double x : optimum.best.settings) CHECK(x == Approx(0.25));
-  // A region that holds half of the settings is respected on the way.
+  // A region with half of the settings is respected during the search.
   std::vector<std::string> names;
   for (const doe::Factor& factor : request.factors) names.push_back(factor.name);
   const auto constraint = std::make_shared<const doe::Expression>("x0 + x1 <= 0", names);
@@ -205,7 +205,7 @@ TEST_CASE("Natural ends of ramps do not hide the finest settings", "[surfaces][o
   surfaces::Optimum optimum = surfaces::find_optimum(request);
   CHECK_FALSE(optimum.global);
   for (const double x : optimum.best.settings) CHECK(x == Approx(0.38));
-  // Nor does a ramp whose upper end is passed on a plateau of settings.
+  // Nor does a ramp whose upper end is exceeded on a plateau of settings.
   request.responses[0].goal = Goal{GoalType::kMaximize, range.low, range.high - 0.5};
   optimum = surfaces::find_optimum(request);
   for (const double x : optimum.best.settings) CHECK(x == Approx(0.38));
@@ -233,7 +233,7 @@ TEST_CASE("Where every prediction is worthless the nearest settings are best",
   CHECK(optimum.best.settings[0] == Approx(0.3));
   CHECK(optimum.best.settings[1] == Approx(-0.5));
   CHECK_FALSE(optimum.best.predictions[0].goal_met);
-  // A ramp out of reach leaves the other ramp its say about what it does not depend on.
+  // If one ramp is out of reach, the other ramp still decides the factors the first ignores.
   const Known first(rising, 0.1), second(falling, 0.1);
   request.responses = {{"dead", &first, Goal{GoalType::kMaximize, 10, 20}},
                        {"alive", &second, Goal{GoalType::kMaximize, -1, 1}}};
@@ -256,7 +256,7 @@ TEST_CASE("Alternatives are found all over the settings", "[surfaces][optimum]")
     CHECK(other.desirability <= last);
     last = other.desirability;
   }
-  // A quarter of the range of a costs 0.5 of y, of b 1.
+  // A quarter of the range of a costs 0.5 in y, of b 1.
   CHECK(optimum.alternatives[0].predictions[0].mean == Approx(2.5).epsilon(0.01));
 }
 
@@ -320,7 +320,7 @@ TEST_CASE("The optimum is the same on any number of threads", "[surfaces][optimu
                                {std::make_shared<const doe::Expression>(
                                    "a + b < 18", std::vector<std::string>{"a", "b", "c"})},
                                {});
-  // Limits that half of the settings meet: their probabilities decide.
+  // Limits that half of the settings meet: the probabilities decide.
   request.responses = {{"first", &first, Goal{GoalType::kAtLeast, 6}},
                        {"second", &second, Goal{GoalType::kWithin, 5, 8}}};
   request.threads = 1;
@@ -332,7 +332,7 @@ TEST_CASE("The optimum is the same on any number of threads", "[surfaces][optimu
   for (std::size_t i = 0; i < one.alternatives.size(); ++i) {
     CHECK(one.alternatives[i].settings == five.alternatives[i].settings);
   }
-  // No usable settings are likelier to meet both.
+  // No usable settings are more likely to meet both.
   double most = 0;
   for (const double a : factors[0].usable_settings()) {
     for (const double b : factors[1].usable_settings()) {

@@ -1,5 +1,5 @@
-// What is said of an optimum besides its settings: gains, equivalents, robustness, fronts, limits
-// that give way, and how sure its place is.
+// Tests of the analyses of an optimum: gains, equivalents, robustness, Pareto fronts, relaxed
+// limits, and the uncertainty of its location.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
@@ -26,14 +26,14 @@ using Settings = std::vector<double>;
 
 namespace {
 
-/// 3 x 3 points of two factors, each twice.
+/// 3 x 3 points of two factors, two runs each.
 Eigen::MatrixXd nine_points_twice() {
   Eigen::MatrixXd coded(18, 2);
   for (int i = 0; i < 18; ++i) coded.row(i) << i % 3 - 1, i / 3 % 3 - 1;
   return coded;
 }
 
-/// A hill with its top of 20 at (0.3, -0.2), measured with an error of `sigma`.
+/// A hill with its maximum of 20 at (0.3, -0.2), measured with an error of `sigma`.
 surfaces::Fit measured_hill(double sigma, std::uint64_t seed, Transform transform = {}) {
   RandomStream random(seed, 0);
   const Eigen::MatrixXd coded = nine_points_twice();
@@ -46,7 +46,7 @@ surfaces::Fit measured_hill(double sigma, std::uint64_t seed, Transform transfor
                                      {.transform = transform});
 }
 
-/// a costs 10 + 5 c0 + c1, measured with an error of 0.1.
+/// A cost of 10 + 5 c0 + c1, measured with an error of 0.1.
 surfaces::Fit measured_cost(std::uint64_t seed) {
   RandomStream random(seed, 1);
   const Eigen::MatrixXd coded = nine_points_twice();
@@ -71,7 +71,7 @@ const Goal kLow{GoalType::kMinimize, 0, 20};
 
 TEST_CASE("The gain of one coefficient is known as well as the coefficient",
           "[surfaces][comparison]") {
-  // From (0, 0) to (0.5, 0) a straight line in c0 gains half its slope, with half its error.
+  // From (0, 0) to (0.5, 0) a straight line in c0 gains half of its slope, with half of its error.
   const surfaces::Fit fit = measured_cost(1);
   const auto request = request_for({{"cost", &fit, {}}});
   const surfaces::Gain gain = surfaces::gains(request, {0.5, 0}, {0, 0}).front();
@@ -79,7 +79,7 @@ TEST_CASE("The gain of one coefficient is known as well as the coefficient",
   CHECK(gain.difference == Approx(fit.beta[1] / 2));
   CHECK(gain.interval->high - gain.difference ==
         Approx(t * *fit.coefficients[1].std_error / 2).epsilon(1e-9));
-  // Settings against themselves: nothing, for certain.
+  // Settings compared with themselves: no gain, without uncertainty.
   const surfaces::Gain none = surfaces::gains(request, {0.5, 0}, {0.5, 0}).front();
   CHECK(none.difference == 0);
   CHECK(none.interval->high == Approx(0).margin(1e-6));
@@ -129,11 +129,11 @@ TEST_CASE("What the runs cannot tell from the best is listed with what it costs"
   for (const surfaces::Equivalent& other : equivalents) {
     REQUIRE(other.against_best.size() == 2);
     CHECK(other.against_best[0].difference <= 0);
-    CHECK(other.against_best[0].interval->high >= 0);  // perhaps as good
+    CHECK(other.against_best[0].interval->high >= 0);  // possibly as good
     CHECK(other.against_best[1].difference ==
           Approx(other.candidate.predictions[1].mean - optimum.best.predictions[1].mean));
   }
-  // With a hundredth of the error nothing a quarter of a range away is as good.
+  // With a hundredth of the error nothing a quarter of the range away is as good.
   const surfaces::Fit sharp = measured_hill(0.005, 2);
   const auto sure = request_for({{"y", &sharp, kHigh}});
   CHECK(surfaces::equivalents(sure, surfaces::find_optimum(sure).best).empty());
@@ -204,7 +204,7 @@ TEST_CASE("Goals that contradict each other say what each limit costs", "[surfac
   for (const surfaces::Relaxation& relaxation : relaxations) CHECK(relaxation.feasible);
   CHECK(relaxations[0].reachable == Approx(11).margin(0.3));    // 10 + 5 x 0.4 - 1
   CHECK(relaxations[1].reachable == Approx(-4.5).margin(0.3));  // a = -0.9
-  // With the limit put where it is reachable, all goals are met.
+  // With the limit set to its reachable value, all goals are met.
   request.responses[0].goal->high = relaxations[0].reachable;
   CHECK(surfaces::find_optimum(request).feasible);
 }
@@ -233,7 +233,7 @@ TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][u
   auto request = request_for({{"y", &hill, kHigh}});
   const surfaces::Optimum optimum = surfaces::find_optimum(request);
   const auto exact = surfaces::optimum_uncertainty(request, optimum, 2000);
-  // A limit that is always met makes no difference but the way of searching.
+  // A limit that is always met changes only the search method.
   request.responses.push_back({"cost", &cost, Goal{GoalType::kAtMost, 0, 1000}});
   const auto searched = surfaces::optimum_uncertainty(request, optimum, 2000);
   CHECK(exact.exact);
@@ -245,7 +245,7 @@ TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][u
   double sum = 0;
   for (const double share : exact.best_shares) sum += share;
   CHECK(sum == Approx(1));
-  CHECK(exact.best_shares[0] > 0.9);  // alternatives lie a quarter of the range away
+  CHECK(exact.best_shares[0] > 0.9);  // alternatives are a quarter of the range away
   CHECK(*exact.expected_response_loss > 0);
   CHECK(*exact.expected_response_loss < 0.4);
   request.threads = 3;
@@ -270,7 +270,7 @@ TEST_CASE("Without an error estimate nothing is said of the uncertainty",
 
 TEST_CASE("The exact optimum of one quadratic bounds what usable settings can miss",
           "[surfaces][optimum]") {
-  // Seven factors of 201 settings each, a hill at 0.123 of each.
+  // Seven factors of 201 settings each, a hill with its maximum at 0.123 in each.
   const std::vector<doe::Factor> factors = numbered_factors(7);
   const doe::Model model = doe::Model::named("pure-quadratic", factors);
   RandomStream random(2, 0);

@@ -17,7 +17,7 @@ using surfaces::Transform;
 
 namespace {
 
-/// Those without puromycin.
+/// The rates without puromycin.
 const std::vector<double> kUntreated{67, 51, 84, 86, 98, 115, 131, 124, 144, 158, 160};
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("Puromycin's saturation equals R's", "[surfaces][law]") {
   CHECK(*fit.estimates[1].std_error == Approx(0.00828095).epsilon(1e-5));
   CHECK(*fit.estimates[1].t == Approx(7.743228).epsilon(1e-5));
   CHECK(*fit.sigma == Approx(10.9336582).epsilon(1e-8));
-  // 2.228139 is Student's t of 95 % with 10 degrees of freedom.
+  // 2.228139 is the 95 % quantile of Student's t with 10 degrees of freedom.
   CHECK(fit.estimates[0].interval->low == Approx(212.683742 - 2.228139 * 6.94715507).epsilon(1e-6));
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("Gradients of laws and sizes equal finite differences", "[surfaces][la
 }
 
 TEST_CASE("A linear law is a least-squares line", "[surfaces][law]") {
-  // Theory: with J = X a nonlinear fit is the linear one.
+  // Theory: for J = X a nonlinear fit equals the linear one.
   const ParametricRuns runs({1, 2, 3, 5, 8, 13}, {2.1, 2.9, 4.2, 5.8, 9.1, 13.8});
   const ParametricFit parametric = runs.fit("fixed-plus-linear");
   const surfaces::Fit line =
@@ -185,13 +185,13 @@ TEST_CASE("Intervals of a law's parameters and peak cover nearly as they say", "
     of_parameter += covers(fit.estimates[1], 0.03);
     of_peak += covers(fit.sizes[0], peak);
   }
-  // 0.95 within three binomial errors, 0.046, and a little for the linearisation.
+  // 0.95 within three binomial standard errors, 0.046, plus a margin for the linearisation.
   CHECK(of_parameter / 200.0 == Approx(0.95).margin(0.06));
   CHECK(of_peak / 200.0 == Approx(0.95).margin(0.06));
 }
 
 TEST_CASE("A parameter at the end of its range is said", "[surfaces][law]") {
-  // Runs that rise faster than in proportion: contention and coherency are 0.
+  // Runs that increase more than proportionally: contention and coherency are 0.
   const ParametricFit fit =
       ParametricRuns({1, 2, 4, 8, 16}, {10, 20.5, 41, 84, 170}).fit("universal-scalability");
   CHECK(fit.estimates[1].at_bound);
@@ -225,12 +225,12 @@ TEST_CASE("Runs that do not identify a law are refused by name", "[surfaces][law
   CHECK_THROWS_WITH(parametric_model_named("amdal"), Catch::Contains("did you mean 'amdahl'"));
   CHECK_THROWS_AS(ParametricRuns({1, 2, 4}, {1, std::nan(""), 3}).fit("amdahl"),
                   surfaces::FitError);
-  // As many runs as parameters: estimates, but no errors.
+  // As many runs as parameters: estimates, but no standard errors.
   const ParametricFit exact = ParametricRuns({1, 4}, {1, 3}).fit("amdahl");
   CHECK_FALSE(exact.sigma);
   CHECK_FALSE(exact.estimates[0].std_error);
   CHECK_FALSE(exact.loo_residuals);
-  // Without its run at 4 the second has only one setting left.
+  // Without its run at x = 4 the second data set has only one setting left.
   CHECK_FALSE(ParametricRuns({1, 1, 1, 4}, {1, 1.1, 0.9, 3}).fit("amdahl").loo_residuals);
   CHECK_FALSE(exact.predict(Eigen::VectorXd::Zero(1)).confidence_interval());
 }

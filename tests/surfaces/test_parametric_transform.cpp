@@ -1,4 +1,4 @@
-// Laws fitted on the scale of a transform of the response.
+// Parametric models fitted on the scale of a transform of the response.
 #include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -28,7 +28,7 @@ TEST_CASE("Saturation of inverse responses is a line in 1 / x", "[surfaces][law]
   const double slope = line.natural_coefficients[1].estimate;
   CHECK(parametric.estimates[0].estimate == Approx(1 / at_0).epsilon(1e-7));
   CHECK(parametric.estimates[1].estimate == Approx(slope / at_0).epsilon(1e-7));
-  // By the delta method: the error of 1 / b is that of b, over b^2.
+  // By the delta method: the error of 1 / b is that of b divided by b^2.
   CHECK(*parametric.estimates[0].std_error ==
         Approx(*line.natural_coefficients[0].std_error / (at_0 * at_0)).epsilon(1e-6));
   CHECK(*parametric.sigma == Approx(*line.sigma).epsilon(1e-9));
@@ -51,7 +51,7 @@ TEST_CASE("Saturation of inverse responses is a line in 1 / x", "[surfaces][law]
 }
 
 TEST_CASE("On the scale of logarithms the unit does not matter", "[surfaces][law]") {
-  // Theory: c y moves ln y by ln c, so that only the first parameter changes, in proportion.
+  // Theory: c y shifts ln y by ln c, so only the first parameter changes, in proportion.
   ParametricRuns runs(kConcentrations, kTreated);
   const ParametricFit fit = runs.fit("saturation", Transform::kLog);
   runs.y *= 5000;
@@ -66,7 +66,7 @@ TEST_CASE("On the scale of logarithms the unit does not matter", "[surfaces][law
 
 TEST_CASE("A law's errors under a transform are those of its derivatives there",
           "[surfaces][law]") {
-  // The derivatives of T(model) by differences, and s^2 (J'J)^-1 of them.
+  // The derivatives of T(model) by finite differences, and s^2 (J'J)^-1 from them.
   Eigen::VectorXd shares = ParametricRuns(kConcentrations, kTreated).y / 250;
   const ParametricRuns runs(kConcentrations, {shares.begin(), shares.end()});
   for (const Transform& transform : kTransforms) {
@@ -115,7 +115,7 @@ TEST_CASE("Errors of a law on the scale of logarithms are those of a bootstrap",
   for (Eigen::Index j = 0; j < 2; ++j) {
     const Eigen::ArrayXd differences = found.col(j).array() - found.col(j).mean();
     const double spread = std::sqrt(differences.square().sum() / (kTimes - 1));
-    // A bootstrap of 1000 knows it to 2.2 %; the rest is for the linearisation.
+    // A bootstrap of 1000 has a standard error of 2.2 %; the rest is for the linearisation.
     CHECK(*fit.estimates[j].std_error == Approx(spread).epsilon(0.1));
   }
 }
@@ -149,27 +149,27 @@ TEST_CASE("With errors in proportion, intervals of levels that differ a hundredf
     const double again = run(1, 0);
     next_run += next->low <= again && again <= next->high ? 1.0 / kTimes : 0;
   }
-  // 0.95 within three binomial errors, 0.033, and a little for the linearisation.
+  // 0.95 within three binomial standard errors, 0.033, plus a margin for the linearisation.
   for (const double share : coverage.reshaped()) CHECK(share == Approx(0.95).margin(0.04));
   CHECK(next_run == Approx(0.95).margin(0.04));
 }
 
 TEST_CASE("Where a transform has no value for a law the search steps back", "[surfaces][law]") {
-  // From the mean response and no slope, the first step makes the response at 1 negative.
+  // Starting from the mean response and no slope, the first step makes the response at 1 negative.
   const ParametricFit line =
       runs_of("fixed-plus-linear", Eigen::Vector2d(-0.99, 1), {1, 2, 4, 8, 64})
           .fit("fixed-plus-linear", Transform::kLog);
   CHECK(line.estimates[0].estimate == Approx(-0.99).epsilon(1e-6));
   CHECK(line.estimates[1].estimate == Approx(1).epsilon(1e-6));
 
-  // At x = 0 the line is negative: no logarithm, the end of the responses and no intervals.
+  // At x = 0 the line is negative: no logarithm, so the end of the range and no intervals.
   const Eigen::VectorXd zero = Eigen::VectorXd::Constant(1, line.factors[0].to_coded(0));
   CHECK(line.response(zero) == 0);
   CHECK(line.predict(zero).response() == 0);
   CHECK_FALSE(line.predict(zero).confidence_interval());
   CHECK(line.mean_errors(zero).of_runs.isZero(0));
 
-  // Saturation stands still at 0, where the square root is infinitely steep.
+  // Saturation is constant at 0, where the square root is infinitely steep.
   const ParametricFit root = runs_of("saturation", Eigen::Vector2d(900, 7), {0, 1, 4, 16})
                                  .fit("saturation", Transform::kSqrt);
   CHECK(root.estimates[1].estimate == Approx(7).epsilon(1e-6));

@@ -33,7 +33,7 @@ Fit stack_loss(Loss loss, const Eigen::VectorXd& weights = {}) {
                                      {.weights = weights, .loss = loss});
 }
 
-/// Belgian telephone calls (Rousseeuw & Leroy 1987): those of 1964 to 1969 were counted otherwise.
+/// Belgian telephone calls (Rousseeuw & Leroy 1987); in 1964 to 1969 another unit was recorded.
 Fit telephone_calls(Loss loss) {
   const double calls[] = {4.4,  4.7,  4.7,  5.9,  6.6, 7.3, 8.1, 8.8, 10.6, 12.0, 13.5, 14.9,
                           16.1, 21.2, 119., 124., 142, 159, 182, 212, 43.0, 24.0, 27.0, 29.0};

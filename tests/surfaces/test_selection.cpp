@@ -49,7 +49,7 @@ bool respects(const std::vector<doe::Term>& terms, const doe::Model& largest, He
   return true;
 }
 
-/// Every model that heredity allows, by fit_least_squares, best first.
+/// All models that heredity allows, by fit_least_squares, best first.
 std::vector<Ranked> brute_force(const doe::Model& largest, const Eigen::MatrixXd& coded,
                                 const Eigen::VectorXd& y, const SelectionOptions& options) {
   std::vector<Ranked> ranked;
@@ -94,7 +94,8 @@ void check_against_brute_force(const doe::Model& largest, const Eigen::MatrixXd&
   CHECK(weights == Approx(1));
 }
 
-/// Random points, and a response of a few terms and much noise: many models come near.
+/// Random points, and a response of a few terms with much noise, so that many models have similar
+/// AICc.
 struct NoisyData {
   Eigen::MatrixXd coded;
   Eigen::VectorXd y;
@@ -144,7 +145,8 @@ TEST_CASE("The models chosen for the published FCCD are R's", "[surfaces][select
   CHECK(selection({.heredity = Heredity::kWeak}).models_compared == 185);
 
   const Selection backward = selection({.method = SelectionMethod::kBackward});
-  // Without batch_size^2 alone AICc is 281.23157079, and batch_size may not leave before it.
+  // Stops here: without batch_size^2 as well, AICc is 281.23157079, and batch_size may not leave
+  // before batch_size^2.
   REQUIRE(backward.steps.size() == 2);
   CHECK(backward.steps[0].term == "batch_size*decode_rate");
   CHECK_FALSE(backward.steps[0].entered);
@@ -169,7 +171,7 @@ TEST_CASE("The best subset is that of all models fitted one by one", "[surfaces]
     const doe::Model largest = doe::Model::named("quadratic", factors);
     check_against_brute_force(largest, data.coded, data.y, {});
     check_against_brute_force(largest, data.coded, data.y, {.heredity = Heredity::kWeak});
-    // Most models are too large for an AICc, or for the runs.
+    // Most models have too many terms for an AICc, or for the runs.
     check_against_brute_force(largest, data.coded.topRows(9), data.y.head(9), {});
   }
   SECTION("categorical factors, blocks and a transform") {
@@ -212,7 +214,7 @@ TEST_CASE("The best subset is that of all models fitted one by one", "[surfaces]
 
 TEST_CASE("Models that respect heredity are counted as theory counts them",
           "[surfaces][selection]") {
-  // Of k factors choose j, and of their j squares and j (j - 1) / 2 products any.
+  // Choose j of k factors, and any of their j squares and j (j - 1) / 2 products.
   for (int k = 1; k <= 6; ++k) {
     long strong = 0, choose = 1;
     for (int j = 0; j <= k; ++j) {
@@ -229,7 +231,7 @@ TEST_CASE("Models that respect heredity are counted as theory counts them",
 }
 
 TEST_CASE("Of equal models the smaller and earlier is chosen", "[surfaces][selection]") {
-  // a and b are interchangeable, and c is of no use.
+  // a and b are interchangeable, and c has no effect.
   Eigen::MatrixXd coded(16, 3);
   Eigen::VectorXd y(16);
   for (int i = 0; i < 16; ++i) {
@@ -268,12 +270,12 @@ TEST_CASE("Terms that made the responses are found", "[surfaces][selection]") {
       superfluous += static_cast<int>(terms.size()) - 6;
     }
     CHECK(contained == 40);
-    CHECK(superfluous < 40 * 9 / 3);  // of 9 more terms that each model could have
+    CHECK(superfluous < 40 * 9 / 3);  // 9 further terms could be in each model
   }
 }
 
 TEST_CASE("P-values after selection are optimistic", "[surfaces][selection]") {
-  // Of pure noise: without selection one test in twenty is below 0.05.
+  // For pure noise: without selection one test in twenty is below 0.05.
   const std::vector<doe::Factor> factors = unit_factors(4);
   const doe::Model largest = doe::Model::named("interactions", factors);
   int tests = 0, significant = 0, before = 0, before_significant = 0;
@@ -305,7 +307,7 @@ TEST_CASE("Models that are too many to compare are searched and said to be",
     const Selection path = select_model(largest, data.coded, data.y, {.method = method});
     CHECK(*searched.fit.aicc <= *path.fit.aicc + 1e-9);
   }
-  // With five factors all models can be compared after all.
+  // With five factors all models can be compared.
   const doe::Model fewer = doe::Model::named("quadratic", unit_factors(5));
   int found = 0;
   for (std::uint64_t trial = 0; trial < 3; ++trial) {
@@ -314,7 +316,7 @@ TEST_CASE("Models that are too many to compare are searched and said to be",
              select_model(fewer, runs.coded, runs.y).fit.model.terms();
   }
   CHECK(found == 3);
-  // More terms than runs: the whole model has no fit, the search none the less goes on.
+  // More terms than runs: the largest model has no fit, but the search continues.
   const doe::Model many = doe::Model::named("quadratic", unit_factors(8));
   const NoisyData few = noisy_data(30, unit_factors(8), 6);
   const Selection supersaturated = select_model(many, few.coded, few.y);

@@ -61,13 +61,13 @@ TEST_CASE("The sequence of models of the published FCCD is R's", "[surfaces][seq
     CHECK(*found.aicc == nine_digits(reference.aicc));
   }
   CHECK(step(summary, "quadratic").aliased.empty());
-  // R's alias() too finds six; which of an aliased pair is named depends on the order. The first
-  // factor has three settings, so no cube.
+  // R's alias() also finds six; which term of an aliased pair is named depends on the order. The
+  // first factor has three settings, so no cube.
   CHECK(step(summary, "cubic").aliased ==
         std::vector<std::string>{"executors_per_gpu*decode_rate^2", "batch_size^3",
                                  "batch_size^2*decode_rate", "batch_size*decode_rate^2",
                                  "decode_rate^3"});
-  // Every order shows lack of fit; of those with significant terms the highest is the quadratic.
+  // Every order has lack of fit; the highest one with significant terms is the quadratic.
   CHECK(summary.suggested == "quadratic");
   CHECK_THAT(summary.reason, Catch::Contains("shows lack of fit"));
 }
@@ -90,7 +90,7 @@ TEST_CASE("The order that made the responses is suggested", "[surfaces][sequenti
     right += suggestion(5 + a - b + a * b, 4 * stream + 2) == "interactions";
     right += suggestion(5 + a - b + a * b - a * a, 4 * stream + 3) == "quadratic";
   }
-  // Three tests at 5% may each say too much; hardly more may go wrong.
+  // Three tests at 5 % may each give a false positive; few further suggestions should be wrong.
   CHECK(right >= 80);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("A sequence of runs in whole plots is tested by Kenward and Roger",
   CHECK(*step(summary, "quadratic").df_error == fit.split_plot->tests.back().df_error);
   CHECK(*step(summary, "quadratic").aicc == *fit.aicc);
   CHECK(summary.suggested == "linear");
-  // Three settings of z are told apart by its square: three whole plots leave no freedom.
+  // Three settings of z and its square distinguish all three whole plots: no degrees of freedom.
   const SequentialSummary few = sequential_summary(
       factors, coded.topRows(12), y.head(12),
       {.whole_plots = {options.whole_plots.begin(), options.whole_plots.begin() + 12}});

@@ -114,7 +114,7 @@ TEST_CASE("No random point of a sphere beats the ridge path", "[surfaces][shape]
     const doe::Region region(fit.model.factors(), {}, {});
     const bool highest = seed % 2 == 0;
     const auto path = surfaces::ridge_path(fit, region, Eigen::VectorXd::Zero(3), highest);
-    REQUIRE(path.size() >= 11);  // the sphere of radius 1 lies inside the cube
+    REQUIRE(path.size() >= 11);  // the sphere of radius 1 is inside the cube
     RandomStream random(seed, 1);
     for (const PathPoint& point : path) {
       CHECK(point.coded.norm() == Approx(point.distance).margin(1e-12));
@@ -131,7 +131,7 @@ TEST_CASE("No random point of a sphere beats the ridge path", "[surfaces][shape]
 }
 
 TEST_CASE("The ridge of a plane is its gradient", "[surfaces][shape]") {
-  // At every distance r the highest point is r b / |b|, whatever the slopes.
+  // At every distance r the maximum is at r b / |b|, whatever the slopes.
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     RandomStream random(seed, 0);
     Eigen::MatrixXd x(6, 2);
@@ -148,7 +148,7 @@ TEST_CASE("The ridge of a plane is its gradient", "[surfaces][shape]") {
 }
 
 TEST_CASE("A ridge path leaves a symmetric saddle along its rising axis", "[surfaces][shape]") {
-  // y = a^2 - b^2: no gradient at the centre, so the multiplier alone does not say where to go.
+  // y = a^2 - b^2: no gradient at the centre, so the multiplier alone does not give the direction.
   Eigen::MatrixXd x(9, 2);
   for (int i = 0; i < 9; ++i) x.row(i) << i % 3 - 1, i / 3 - 1;
   const Eigen::VectorXd y = x.col(0).array().square() - x.col(1).array().square();
@@ -165,7 +165,7 @@ TEST_CASE("A ridge path leaves a symmetric saddle along its rising axis", "[surf
 }
 
 TEST_CASE("The steepest path of a plane follows its slopes", "[surfaces][shape]") {
-  // y = 10 + 3 a - 4 b + noise: along (0.75, -1); beyond the cube it says so.
+  // y = 10 + 3 a - 4 b + noise: along (0.75, -1); points beyond the cube are marked as outside.
   Eigen::MatrixXd x(8, 2);
   x << -1, -1, 1, -1, -1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0;
   Eigen::VectorXd y = (10 + 3 * x.col(0).array() - 4 * x.col(1).array()).matrix();

@@ -17,7 +17,7 @@ using surfaces::fit_least_squares;
 
 namespace {
 
-/// R's figures: lme4 finds the variances to some six digits only.
+/// Compares with R: lme4 determines the variances to about six digits only.
 Approx as_lme(double value) { return Approx(value).epsilon(2e-5); }
 
 struct Runs {
@@ -29,8 +29,8 @@ struct Runs {
   Fit ordinary_fit(const doe::Model& model) const { return fit_least_squares(model, coded, y); }
 };
 
-/// Factors: variety, and manure as its four amounts or as a number from -1 to 1. Without some runs,
-/// numbered from 1.
+/// Factors: variety, and manure as four levels or as a number from -1 to 1. `without` lists runs to
+/// omit, numbered from 1.
 Runs oats(bool numeric, const std::set<int>& without = {}) {
   std::vector<std::array<double, 5>> rows;
   int run = 0;
@@ -87,7 +87,7 @@ void check_test(const Fit& fit, const std::string& source, double f, int df, dou
   CHECK(*test.p == Approx(p).epsilon(1e-4));
 }
 
-/// Of a response surface: whole plot, z (set once in each), a, b, response.
+/// A response surface: whole plot, z (constant in each), a, b, response.
 constexpr double kSurfaceRuns[][5] = {
     {1, -1, 0, -0.5, 45.6}, {1, -1, 1, 0.5, 43.4},   {1, -1, 1, 1, 43.3},   {2, 0, 1, -0.5, 53.4},
     {2, 0, 0, -0.5, 52.8},  {2, 0, 1, -0.5, 53.9},   {2, 0, 0, 0, 51.6},    {3, 1, 0, -0.5, 54.5},
@@ -118,7 +118,7 @@ double normal_error(RandomStream& random) {
   return boost::math::quantile(boost::math::normal(), random.uniform() + 1e-17);
 }
 
-/// Eight whole plots of four runs: z is set once in each, a and b are a 2^2 factorial in each.
+/// Eight whole plots of four runs: z is constant in each, a and b form a 2^2 factorial in each.
 Runs factorial_runs(double whole_plot_error, double run_error, RandomStream& random) {
   Runs runs;
   runs.coded.resize(32, 3);
@@ -142,8 +142,8 @@ std::vector<doe::Factor> zab() { return {continuous("z"), continuous("a"), conti
 
 TEST_CASE("A balanced split plot gives the classical analysis of variance",
           "[surfaces][split-plot]") {
-  // Yates's analysis: mean squares of whole-plot error 6013.306 / 10 and of sub-plot error
-  // 7968.750 / 45, as printed by R's aov(Y ~ V * N + Error(B / V)) of MASS::oats.
+  // Yates's analysis: mean squares of whole-plot error 6013.306 / 10 and of sub-plot error 7968.750
+  // / 45, as printed by R's aov(Y ~ V * N + Error(B / V)) of MASS::oats.
   const double between = 6013.305555555556 / 10, within = 7968.75 / 45;
   const Runs runs = oats(false);
   const Fit fit = runs.fit(
@@ -153,7 +153,7 @@ TEST_CASE("A balanced split plot gives the classical analysis of variance",
   CHECK(fit.split_plot->run_variance == Approx(within).epsilon(1e-10));
   CHECK(fit.split_plot->whole_plot_variance == Approx((between - within) / 4).epsilon(1e-10));
   CHECK(*fit.sigma == Approx(std::sqrt(within + (between - within) / 4)).epsilon(1e-10));
-  // Of chi-squared mean squares: 2 s^4 / df, and for a difference the sum over 4^2.
+  // From chi-squared mean squares: 2 s^4 / df, and for a difference their sum divided by 4^2.
   CHECK(fit.split_plot->run_std_error == Approx(within * std::sqrt(2.0 / 45)).epsilon(1e-9));
   CHECK(fit.split_plot->whole_plot_std_error ==
         Approx(std::sqrt(2 * between * between / 10 + 2 * within * within / 45) / 4).epsilon(1e-9));
@@ -162,7 +162,8 @@ TEST_CASE("A balanced split plot gives the classical analysis of variance",
     INFO(row.term);
     CHECK(*row.df == Approx(of_whole_plots ? 10 : 45).epsilon(1e-9));
   }
-  // Contrasts to 0 of 3 varieties: variance of a mean of 24 runs is between / 24, times 2/3.
+  // Sum-to-zero contrasts of 3 varieties: the variance of a mean of 24 runs is between / 24, times
+  // 2/3.
   CHECK(*coefficient(fit, "v[golden]").std_error ==
         Approx(std::sqrt(between / 24 * 2 / 3)).epsilon(1e-10));
   CHECK(*coefficient(fit, "n[0.0]").std_error ==
@@ -171,8 +172,8 @@ TEST_CASE("A balanced split plot gives the classical analysis of variance",
   CHECK(part_test(fit, "blocks").df_error == Approx(10).epsilon(1e-9));
   CHECK(part_test(fit, "two-way interactions").f == Approx(321.75 / 6 / within).epsilon(1e-9));
   CHECK(part_test(fit, "two-way interactions").df_error == Approx(45).epsilon(1e-9));
-  // Both errors in one test: R's pbkrtest::KRmodcomp(lmer(Y ~ B + V * N + (1 | B:V)), L), with the
-  // rows of L from the R of qr(X).
+  // A test that involves both errors: R's pbkrtest::KRmodcomp(lmer(Y ~ B + V * N + (1 | B:V)), L),
+  // with the rows of L from the R of qr(X).
   check_test(fit, "first order", 22.27638346, 5, 28.81594552, 4.260730976e-09);
   check_test(fit, "model", 10.42105647, 11, 42.79237785, 6.464919104e-09);
   CHECK(fit.anova.empty());
@@ -260,7 +261,7 @@ TEST_CASE("Errors of predicted means of split plots give their standard errors",
 }
 
 TEST_CASE("Where whole plots do not differ the fit is the ordinary one", "[surfaces][split-plot]") {
-  // The restricted likelihood falls with d from 0 on where whole plots differ less than runs do.
+  // The restricted likelihood decreases in d from 0 on if whole plots differ less than runs do.
   RandomStream random(11, 0);
   Runs runs = factorial_runs(0, 1, random);
   for (int plot = 0; plot < 8; ++plot) {
@@ -304,7 +305,7 @@ TEST_CASE("Intervals of split plots cover at their level, those of ordinary fits
         *fit.predict(Eigen::Vector3d(1, 1, 0)).prediction_interval();
     next += interval.low <= y && y <= interval.high;
   }
-  // 95%, with four standard errors of a share of 500 trials.
+  // 95 %, with four standard errors of a proportion of 500 trials.
   CHECK(std::abs(whole_plot / 500.0 - 0.95) < 0.039);
   CHECK(std::abs(run / 500.0 - 0.95) < 0.039);
   CHECK(std::abs(next / 500.0 - 0.95) < 0.039);
@@ -328,14 +329,14 @@ TEST_CASE("Whole plots without freedom for both errors are refused", "[surfaces]
   CHECK_THROWS_WITH(fit(each, linear), Catch::Contains("error within whole plots cannot"));
   CHECK_THROWS_WITH(fit({1, 2}, linear), Catch::Contains("2 whole-plot numbers for 32 runs"));
 
-  // Exact responses have no error at all.
+  // Exact responses have no error.
   const Eigen::VectorXd exact = 1 + 2 * runs.coded.col(0).array() - runs.coded.col(1).array();
   const Fit flat = fit_least_squares(linear, runs.coded, exact, runs.options);
   CHECK(*flat.sigma == 0);
   CHECK(flat.split_plot->tests.empty());
   CHECK_FALSE(flat.coefficients[1].t);
   CHECK_FALSE(flat.aicc);
-  // Runs of a whole plot that agree exactly while the whole plots differ.
+  // Runs of a whole plot agree exactly while the whole plots differ.
   Eigen::VectorXd shifted = exact;
   for (int i = 0; i < 32; ++i) shifted[i] += i / 4 % 3;
   CHECK_THROWS_WITH(fit_least_squares(linear, runs.coded, shifted, runs.options),

@@ -12,7 +12,7 @@ using surfaces::Fit;
 
 namespace {
 
-/// The powers of the one factor, or 1 and each factor.
+/// The powers of a single factor, or 1 and each factor.
 std::vector<doe::Term> terms_of(const CertifiedRegression& data) {
   std::vector<doe::Term> terms;
   const int first = data.terms.front() == "1" ? 0 : 1;
@@ -25,8 +25,8 @@ std::vector<doe::Term> terms_of(const CertifiedRegression& data) {
   return terms;
 }
 
-/// Each factor's range is that of its column; without the term 1, where coded units must be a
-/// multiple of natural ones, it is even about 0.
+/// Each factor has the range of its column; without the term 1, coded units must be a multiple of
+/// natural ones, so the range is symmetric about 0.
 Fit fit_of(const CertifiedRegression& data) {
   std::vector<doe::Factor> factors;
   const auto n = static_cast<Eigen::Index>(data.y.size());
@@ -46,7 +46,7 @@ Fit fit_of(const CertifiedRegression& data) {
                                      {.settings = settings});
 }
 
-/// The number of digits that agree, at most the 15 that are certified.
+/// The number of digits that agree, at most the certified 15.
 double digits(double value, double certified) {
   if (value == certified) return 15;
   return std::min(15.0, -std::log10(std::abs(value - certified) / std::abs(certified)));

@@ -25,7 +25,7 @@ TEST_CASE("Intervals are those of Student's t", "[surfaces][interval]") {
 
 TEST_CASE("Tolerance intervals hold the stated share of runs", "[surfaces][interval]") {
   // Mean of ten runs: the exact two-sided 95 %/95 % factor is 3.379 (any table of the normal
-  // distribution); Howe's approximation of it lies within 0.2 %.
+  // distribution); Howe's approximation is within 0.2 %.
   const Prediction ten{0, 2 / std::sqrt(10.0), 2, 9};
   CHECK(ten.tolerance_interval(0.95, 0.95)->high / 2 == Approx(3.379).epsilon(2e-3));
   CHECK_FALSE(Prediction{0, 1, 1, 0}.tolerance_interval());
@@ -122,7 +122,7 @@ TEST_CASE("A transform's ends are the ends of the responses", "[surfaces][transf
   const Transform rising[] = {Transform::kSqrt, Transform::power(0.4)};
   for (const Transform& transform : rising) {
     CHECK(surfaces::back_transformed(transform, -10) == 0);
-    // Half of the error lies beyond the end, where the response is 0.
+    // Half of the error is beyond the end, where the response is 0.
     const double end = surfaces::transformed_range(transform, 0.0, 0.0).second;
     const Prediction at_zero{end, 0, 1, 5, transform};
     CHECK(*at_zero.probability_within(0, kInfinity) == 1);
@@ -154,8 +154,8 @@ TEST_CASE("A transform's ends are the ends of the responses", "[surfaces][transf
 }
 
 TEST_CASE("Intervals cover at their nominal rate", "[surfaces][interval]") {
-  // 2,000 simulated studies of a straight line: the count of covered means and next runs is
-  // binomial, with four standard deviations of room.
+  // 2,000 simulated studies of a straight line: the number of covered means and next runs is
+  // binomial; the tolerance is four standard deviations.
   const doe::Model model = doe::Model::named("linear", {continuous("a")});
   Eigen::VectorXd x(6);
   x << -1, -0.6, -0.2, 0.2, 0.6, 1;

@@ -43,7 +43,8 @@ TEST_CASE("The variance model is R's gamma regression", "[surfaces][variance]") 
   for (int g = 0; g < 6; ++g)
     groups.push_back({Eigen::Vector3d(x[g], z[g], 0), variances[g], df[g]});
   const VarianceModel model = surfaces::fit_variance_model(factors, groups);
-  REQUIRE(model.coefficients.size() == 3);  // the factor that no group varies is left out
+  REQUIRE(model.coefficients.size() == 3);  // the factor that does not vary between groups is
+                                            // omitted
   CHECK(model.coefficients[0] == Approx(0.675261953115318).epsilon(1e-10));
   CHECK(model.coefficients[1] == Approx(1.163588721358063).epsilon(1e-10));
   CHECK(model.coefficients[2] == Approx(-0.244861525157198).epsilon(1e-10));
@@ -83,7 +84,7 @@ TEST_CASE("Bartlett's test is that of R", "[surfaces][variance]") {
   const auto test = surfaces::test_constancy(kOne, groups);
   CHECK(*test->bartlett == Approx(4.9371036441288103).epsilon(1e-12));
   CHECK(*test->bartlett_p == Approx(0.0847074416673886).epsilon(1e-12));
-  // In two blocks, no point but the first has two runs of one block.
+  // With these blocks, only the first point has two runs in the same block.
   CHECK(surfaces::replicate_variances(x, y, {1, 1, 2, 1, 2, 3, 4, 1, 2, 3, 1}).size() == 1);
 }
 
@@ -97,8 +98,8 @@ TEST_CASE("Without replicates that differ there is no variance model", "[surface
 
 TEST_CASE("A constant variance is refused at the nominal rate, with pairs only",
           "[surfaces][variance]") {
-  // 300 studies of eight pairs: the count of p <= 0.1 is binomial, four standard deviations of
-  // room.
+  // 300 studies of eight pairs: the number of p <= 0.1 is binomial; the tolerance is four standard
+  // deviations.
   RandomStream random(7, 0);
   int refused = 0;
   constexpr int kStudies = 300;
@@ -141,7 +142,8 @@ TEST_CASE("Prediction intervals follow a variance that is not constant", "[surfa
       covered_as_constant[end] += run >= as_constant.low && run <= as_constant.high;
     }
   }
-  // The model's own error costs some coverage; a constant variance is far off at both ends.
+  // The error of the variance model costs some coverage; a constant variance is far off at both
+  // ends.
   for (const int count : covered) CHECK(std::abs(count - 0.9 * kStudies) < 0.05 * kStudies);
   CHECK(covered_as_constant[0] > 0.97 * kStudies);
   CHECK(covered_as_constant[1] < 0.82 * kStudies);
@@ -159,8 +161,8 @@ TEST_CASE("Repeats share the shape of the variance and have a level of their own
     own.push_back({Eigen::Vector2d(x[g], z[g]), variances[g], df[g]});
   }
   const VarianceModel model = surfaces::fit_variance_model(factors, groups, repeats);
-  // Reference: R 4.2, the call above with a column that is 1 for repeats, whose coefficient is
-  // left out.
+  // Reference: R 4.2, the call above with an indicator column for repeats, whose coefficient is
+  // omitted here.
   const double coefficients[] = {0.7419373447293773, 1.1717215985201046, -0.1553303038773908};
   const double errors[] = {0.7071067811865474, 0.5275043787166297, 0.9128709291752765};
   REQUIRE(model.coefficients.size() == 3);
@@ -168,14 +170,14 @@ TEST_CASE("Repeats share the shape of the variance and have a level of their own
     CHECK(model.coefficients[c] == Approx(coefficients[c]).epsilon(1e-8));
     CHECK(model.standard_errors[c] == Approx(errors[c]).epsilon(1e-8));
   }
-  // Whatever the level of the repeats, the model says the same of runs.
+  // The model gives the same variance of runs whatever the level of the repeats.
   for (GroupVariance group : repeats) {
     group.variance /= 400;
     smaller.push_back(group);
   }
   const VarianceModel same = surfaces::fit_variance_model(factors, groups, smaller);
   CHECK((same.coefficients - model.coefficients).norm() < 1e-9);
-  // Repeats alone have no level but their own, nor do runs that agree exactly.
+  // Repeats alone, or with runs that agree exactly, determine only their own level.
   const VarianceModel alone = surfaces::fit_variance_model(factors, repeats);
   for (GroupVariance& group : groups) group.variance = 0;
   for (const auto& of_runs : {groups, std::vector<GroupVariance>{}}) {

@@ -103,11 +103,11 @@ TEST_CASE("A run of weight 2 counts as two runs of weight 1", "[surfaces][weight
   CHECK((weighted.unscaled_covariance - repeated.unscaled_covariance).norm() < 1e-13);
   CHECK(weighted.r2 == Approx(repeated.r2).epsilon(1e-13));
   CHECK((weighted.weights_of_runs * data.y - weighted.beta).norm() < 1e-13);
-  // Errors of means, as the runs of unlike variance make them.
+  // Errors of means, from runs with unequal variances.
   const Eigen::MatrixXd at = Eigen::RowVector2d(0.3, 0.6);
   CHECK(weighted.mean_errors(at).of_runs.norm() ==
         Approx(weighted.predict(at.row(0).transpose()).standard_error).epsilon(1e-12));
-  // Weights as such have no scale.
+  // Only relative weights matter.
   const Fit scaled =
       fit_least_squares(model, data.x, data.y, {.weights = Eigen::VectorXd(100 * twice)});
   CHECK((weighted.beta - scaled.beta).norm() < 1e-13);
@@ -118,7 +118,7 @@ TEST_CASE("A run of weight 2 counts as two runs of weight 1", "[surfaces][weight
 }
 
 TEST_CASE("A model without the term 1 is about zero", "[surfaces][fit]") {
-  // y = 2 a exactly through the origin, so no blocks, no mean: R2 of the sum of squares of y.
+  // y = 2 a exactly through the origin, without blocks or a mean: R2 uses the sum of squares of y.
   const doe::Model slope = doe::Model::parse({"a"}, kFactors);
   Eigen::MatrixXd x(4, 2);
   x << 1, 0, 0.5, 0, -1, 0, 0.25, 0;

@@ -1,12 +1,12 @@
-// A GPU that is not here, to plan for.
+// The properties of a GPU, for planning without the device.
 #pragma once
 
 #include <string_view>
 
 namespace doetune::workloads {
 
-// An H200 as cuDNN 9.11 and later describe a device that is not here: what the CUDA runtime tells
-// of one.
+// An H200 in the JSON format by which cuDNN 9.11 and later describe an absent device: the
+// properties that the CUDA runtime reports.
 inline constexpr std::string_view kH200 = R"({
   "cudaDeviceId": 0, "deviceName": "NVIDIA H200", "deviceVer": 900, "driverVer": 13000,
   "isTccDriver": 0, "l2CacheSize": 62914560, "maxBlockSize": [1024, 1024, 64], "maxCtasPerSM": 32,

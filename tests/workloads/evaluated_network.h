@@ -1,4 +1,4 @@
-// A network with random weights and images, and what the reference makes of them.
+// A network with random weights and images, and the reference's results for them.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace doetune::workloads {
 
-/// A new one for each run of the tests; DOETUNE_TEST_SEED=N repeats a run.
+/// A new seed for each run of the tests; DOETUNE_TEST_SEED=N repeats a run.
 std::uint64_t test_seed();
 
-/// The first layers of a network, `last` being the last of them.
+/// The first layers of a network, up to and including `last`.
 Network cut_after(const Network& network, int last);
 
 class EvaluatedNetwork {
@@ -22,9 +22,9 @@ class EvaluatedNetwork {
   const Network& network() const { return network_; }
   const std::vector<float>& weights() const { return weights_; }
 
-  /// Largest difference of all images from the reference after layer `last`, as a part of that
-  /// layer's largest output. After a ChannelArgMax: by how much the channel that was chosen falls
-  /// short of the largest, as a part of the largest, since rounding may decide between near equals.
+  /// The largest difference over all images from the reference after layer `last`, relative to that
+  /// layer's largest output. After a ChannelArgMax: by how much the chosen channel's value falls
+  /// short of the largest, relative to the largest, since rounding may decide between near ties.
   double difference(Engine& engine, const CompileOptions& options, int last) const;
   double difference(Engine& engine, const CompileOptions& options) const;
 

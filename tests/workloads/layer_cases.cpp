@@ -10,7 +10,7 @@ using Builder = NetworkBuilder;
 
 constexpr Shape kImage{3, 13, 11};
 
-/// A network whose last layer has this many channels; the boxes of its head are never asked for.
+/// A network whose last layer has this many channels; the boxes of its head are not used.
 template <class Add>
 LayerCase layers(std::string name, int channels, Add add, const Shape& input = kImage) {
   Builder net("case", input);
@@ -102,7 +102,7 @@ std::vector<LayerCase> pools() {
 }
 
 std::vector<LayerCase> other_layers() {
-  // Factors so large that the sum over neighbours matters; the usual 1e-4 would hide it.
+  // Large factors, so that the sum over neighbours matters; the usual 1e-4 would hide errors.
   const auto normalised = [](LocalResponseNorm norm, int channels) {
     return [norm, channels](Builder& net) { net.conv(channels, 3).local_response_norm(norm); };
   };

@@ -1,4 +1,4 @@
-// Small networks that hold every kind of layer in every place that an engine may treat apart.
+// Small networks with every type of layer in every context that an engine may treat differently.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct LayerCase {
   Network network;
 };
 
-/// Sizes are odd, and channels fill no vector, wherever nothing else is asked for.
+/// Unless a case requires otherwise, sizes are odd and channels are no multiple of a vector.
 std::vector<LayerCase> layer_cases();
 
 }  // namespace doetune::workloads

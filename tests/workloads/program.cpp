@@ -51,7 +51,7 @@ Program::Program(const char* program, const ProgramDirectory& place, const Argum
   };
   redirect("out", STDOUT_FILENO);
   redirect("err", STDERR_FILENO);
-  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // what the tests' own launcher left open
+  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);  // descriptors that the test launcher left open
   std::vector<char*> argv{const_cast<char*>(program)};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

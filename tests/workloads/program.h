@@ -1,4 +1,4 @@
-// A workload's program as a running process.
+// A workload program as a running process.
 #pragma once
 
 #include <sys/resource.h>
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 using Arguments = std::vector<std::string>;
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// A directory for one test: the program's cache, output and messages.
+/// A directory for one test, with the program's cache, output and messages.
 struct ProgramDirectory {
   std::filesystem::path path;
   ProgramDirectory();
@@ -26,8 +26,8 @@ struct ProgramDirectory {
   std::string read(const std::string& name) const;
 };
 
-/// Standard output and error go to files `out` and `err` of the workplace, or `name.out` and
-/// `name.err`. Ended with the object.
+/// Standard output and error go to files `out` and `err` of the directory, or `name.out` and
+/// `name.err`. The process is killed with the object.
 class Program {
  public:
   Program(const char* program, const ProgramDirectory& place, const Arguments& arguments,
@@ -38,10 +38,10 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// Waits for its end; 128 and the signal where one ended it.
+  /// Waits for its end; 128 + the signal where one ended it.
   int exit_code();
   std::vector<pid_t> children() const;
-  /// As many at least; the test fails where they are not there in half a minute.
+  /// At least `count`; the test fails where they are not there within half a minute.
   std::vector<pid_t> wait_for_children(std::size_t count) const;
 
  private:
@@ -49,19 +49,19 @@ class Program {
   bool ended_ = false;
 };
 
-/// True once no such process is left, or it is a zombie that waits for the system to collect it.
+/// Whether no such process is left, or it is a zombie that has yet to be reaped.
 bool gone(pid_t pid);
 
-/// Whether oneDNN computes in bf16 here: its documentation, "Data Types", asks for AVX-512 with BW,
+/// Whether oneDNN computes in bf16 here: its documentation, "Data Types", requires AVX-512 with BW,
 /// DQ and VL.
 bool has_bf16();
 
 Arguments with(Arguments arguments, const Arguments& more);
 
-/// The environment of a run that is asked and answered through request.json and result.json.
+/// The environment of a run that uses request.json and result.json.
 Variables by_files(const ProgramDirectory& place);
 
-/// The result of a run that is asked so, and must end with code 0.
+/// The result of such a run, which must end with code 0.
 Json answer_to(const char* program, const ProgramDirectory& place, const Json& request,
                const Variables& environment = {});
 

@@ -10,14 +10,14 @@
 
 namespace doetune::workloads::test {
 
-/// A place for each of `ranks`, which meet at a free port of this machine.
+/// A context for each of `ranks`, which meet at a free port of this machine.
 std::vector<RankContext> places(int ranks);
 
-/// Runs `body(rank)` in a thread a rank; returns what each threw, "" where nothing.
+/// Runs `body(rank)` in one thread per rank; returns the message of each exception, "" for none.
 std::vector<std::string> run_threads(int ranks, const std::function<void(int)>& body);
 
-/// Runs `body` on communicators of the transport. As a program does, a rank that throws tells the
-/// others why.
+/// Runs `body` on communicators of the transport. As in a program, a rank that throws reports the
+/// reason to the others.
 std::vector<std::string> run_ranks(int ranks, std::string_view transport,
                                    const std::function<void(Communicator&)>& body);
 

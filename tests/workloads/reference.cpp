@@ -35,8 +35,8 @@ double activated(Activation activation, double x) {
   return x < 0 ? static_cast<double>(negative_slope(activation)) * x : x;
 }
 
-/// Weights as kernel height x kernel width x inputs x filters: the innermost loop below then runs
-/// over neighbours in memory.
+/// Weights as kernel height x kernel width x inputs x filters, so that the innermost loop below is
+/// over contiguous memory.
 std::vector<float> filters_innermost(const Convolution& conv, int channels,
                                      std::span<const float> weights) {
   const int fan_in = channels * conv.kernel.height * conv.kernel.width;

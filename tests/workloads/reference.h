@@ -1,4 +1,5 @@
-// Inference in plain double-precision loops, to judge engines by.
+// Reference implementation of inference: plain double-precision loops that engines are compared
+// with.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@ std::vector<std::vector<double>> reference_layers(const Network& network,
                                                   std::span<const float> weights,
                                                   std::span<const float> image);
 
-/// The last layer's alone.
+/// The output of the last layer only.
 std::vector<double> reference_infer(const Network& network, std::span<const float> weights,
                                     std::span<const float> image);
 

@@ -1,4 +1,4 @@
-// What the training reference works with: a batch's tensors and batch normalisation, in double.
+// Building blocks of the training reference: tensors of a batch and batch normalisation, in double.
 #pragma once
 
 #include <cmath>
@@ -48,7 +48,7 @@ void for_window(const Tensor& in, int y, int x, Extent kernel, int stride, Exten
     }
 }
 
-/// The parameters numbers of a convolution, or their gradients.
+/// The parameters of a convolution, or the gradients with respect to them.
 template <class T>
 struct Parameters {
   std::span<T> weights;
@@ -124,7 +124,7 @@ inline void activate(Activation activation, Tensor& tensor) {
     if (value < 0) value *= static_cast<double>(negative_slope(activation));
 }
 
-/// `out` is what activate made: of the same sign as its input, or zero below a ReLU.
+/// `out` is the result of activate: of the same sign as its input, or zero below a ReLU.
 inline Tensor activation_back(Activation activation, const Tensor& out, Tensor gradient) {
   for (std::size_t i = 0; i < out.values.size(); ++i)
     if (out.values[i] <= 0) gradient.values[i] *= static_cast<double>(negative_slope(activation));

@@ -1,4 +1,4 @@
-// A network that the double-precision reference trains, behind the interface of the engines.
+// The double-precision training reference behind the interface of the engines.
 #pragma once
 
 #include <vector>

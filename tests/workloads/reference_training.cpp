@@ -50,7 +50,7 @@ class Pass {
     const int from = network_.layers[layer].inputs[which];
     return from == kNetworkInput ? input_ : outputs_[from];
   }
-  /// Where the gradient of an input is summed; that of the image goes nowhere.
+  /// The gradient with respect to an input, to be summed into; that of the image is discarded.
   Tensor& d_in(int layer, int which = 0) {
     const int from = network_.layers[layer].inputs[which];
     if (from != kNetworkInput) return d_[from];
@@ -74,7 +74,7 @@ class Pass {
     }
   }
 
-  /// A layer's input as its dropout leaves it, or the gradient by that on its way back.
+  /// Applies dropout to a layer's input, or to the gradient on its way back.
   Tensor dropped(const Convolution& conv, int layer, Tensor tensor) const {
     if (draw_ == nullptr) return tensor;
     const std::uint64_t key = dropout_key(draw_->seed, draw_->step, layer);
@@ -133,7 +133,7 @@ class Pass {
     for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += d_whole.values[i];
   }
 
-  /// Where the largest of a window lies, the first of equals.
+  /// The position of the maximum of a window, the first of ties.
   static std::pair<int, int> largest(const MaxPool& pool, const Tensor& from, int n, int c, int y,
                                      int x) {
     std::pair<int, int> place{-1, -1};

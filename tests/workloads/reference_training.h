@@ -1,4 +1,5 @@
-// Training in plain double-precision loops, to judge engines by. Finite differences vouch for it.
+// Reference implementation of training: plain double-precision loops that engines are compared
+// with, themselves verified by finite differences.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,14 @@
 
 namespace doetune::workloads {
 
-/// What dropout draws from, as in training.h.
+/// The seeds and indices of dropout, as in training.h.
 struct DropoutDraw {
   std::uint64_t seed = 1;
   std::int64_t step = 0;
   std::int64_t first_image = 0;
 };
 
-/// Everything of a batch by the definitions in network.h and training.h. `gradients` and
+/// The results for a batch by the definitions in network.h and training.h. `gradients` and
 /// `statistics` have the layouts of parameters.h.
 struct ReferencePass {
   double loss = 0;
@@ -27,7 +28,7 @@ struct ReferencePass {
 };
 
 /// Forward and backward pass. Images are height x width x channels. Throws std::invalid_argument
-/// for a layer that is not trained.
+/// for a layer that cannot be trained.
 ReferencePass reference_gradients(const Network& network, std::span<const double> parameters,
                                   std::span<const float> images,
                                   std::span<const std::int32_t> labels,

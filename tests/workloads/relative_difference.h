@@ -1,4 +1,4 @@
-// How far learnt numbers are from those expected.
+// The relative difference of vectors, for comparing trained parameters.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 
 namespace doetune::workloads::test {
 
-/// The length of the difference as a part of the length of what was expected.
+/// The norm of the difference relative to the norm of the expected vector.
 inline double relative_difference(std::span<const float> actual, std::span<const float> expected) {
   REQUIRE(actual.size() == expected.size());
   double difference = 0, size = 0;

@@ -1,4 +1,5 @@
-// Trainings of a linear classifier by the double-precision reference: a tenth of a second each.
+// Short trainings of a linear classifier on the double-precision reference, a tenth of a second
+// each.
 #pragma once
 
 #include <cmath>
@@ -13,7 +14,7 @@ namespace doetune::workloads {
 inline const TwoGaussians kData(1.0, 0, 4000);
 inline const TwoGaussians kHeldOut(1.0, 4000, 1000);
 
-/// Standard deviation of an accuracy (%) near the best, over the held-out images: 1.16.
+/// Standard deviation of an accuracy (%) near the optimum over the held-out images: 1.16.
 inline const double kScatter =
     std::sqrt(kHeldOut.best_accuracy() * (100 - kHeldOut.best_accuracy()) / 1000);
 

@@ -1,4 +1,4 @@
-// The program stream-inference as a running process, for tests from outside.
+// The program stream-inference as a running process, for black-box tests.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -18,8 +18,8 @@ namespace doetune::workloads::test {
 
 namespace fs = std::filesystem;
 
-/// Small enough for a second or two: 4 cameras of 64 x 64 pixels, a 32-pixel network, 0.2 s
-/// intervals.
+/// A configuration that takes a second or two: 4 cameras of 64 x 64 pixels, a 32-pixel network, 0.2
+/// s intervals.
 inline const Arguments kSmall{
     "--channels",    "4",   "--decode_rate",  "10", "--interval",     "0.2", "--input_size", "32",
     "--frame_width", "64",  "--frame_height", "64", "--clip_seconds", "0.5", "--warmup",     "0.2",
@@ -31,7 +31,7 @@ inline Program stream_inference(const ProgramDirectory& place, const Arguments& 
   return Program(DOETUNE_STREAM_INFERENCE, place, arguments, environment, "", memory_limit);
 }
 
-/// What a directory holds; nothing where there is none.
+/// The entries of a directory; none where it does not exist.
 inline std::vector<fs::path> entries(const fs::path& directory) {
   std::vector<fs::path> paths;
   std::error_code none;
@@ -40,7 +40,7 @@ inline std::vector<fs::path> entries(const fs::path& directory) {
   return paths;
 }
 
-/// The small stream as settings of a request.
+/// The small stream as the settings of a request.
 inline Json small_settings() {
   Json settings;
   for (std::size_t i = 0; i < kSmall.size(); i += 2)
@@ -49,7 +49,7 @@ inline Json small_settings() {
   return settings;
 }
 
-/// The small stream without pauses, and without a least time.
+/// The small stream without pauses and without a minimum duration.
 inline Json immediate_request() {
   Json settings = small_settings();
   settings["arrival"] = "immediate";

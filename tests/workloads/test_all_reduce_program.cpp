@@ -1,5 +1,5 @@
-// The program all-reduce from outside: how its ranks are started, what they answer, and what is
-// left when one of them dies.
+// Black-box tests of the program all-reduce: how its ranks are started, their results, and clean-up
+// after one dies.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -27,14 +27,14 @@ Program all_reduce(const ProgramDirectory& place, const Arguments& arguments,
   return Program(DOETUNE_ALL_REDUCE, place, arguments, environment, name);
 }
 
-/// Started as a launcher on several machines would.
+/// The environment that a launcher on several machines sets.
 Variables rank_of(int rank, int ranks, const std::string& rendezvous) {
   return {{"DOETUNE_RANK", std::to_string(rank)},
           {"DOETUNE_RANKS", std::to_string(ranks)},
           {"DOETUNE_RENDEZVOUS", rendezvous}};
 }
 
-/// A port that is free now, below those that the system gives away.
+/// A free port below the ephemeral range.
 std::string rendezvous() {
   for (int port = 10000 + getpid() % 10000;; ++port) try {
       return to_text(local_address(listen_at({"127.0.0.1", port}).get()));
@@ -43,7 +43,7 @@ std::string rendezvous() {
     }
 }
 
-/// Threads that watch and sum begin when all ranks have met.
+/// The watcher and sum threads start when all ranks have met.
 void wait_until_met(pid_t rank) {
   const std::filesystem::path threads = "/proc/" + std::to_string(rank) + "/task";
   for (int attempt = 0; attempt < 3000; ++attempt) {
@@ -173,7 +173,7 @@ TEST_CASE("ranks of a launcher tell which rank died", "[program]") {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // UBSan looks at objects through a pipe of its own
+#if !defined(__SANITIZE_ADDRESS__)  // UBSan examines objects through a pipe
 TEST_CASE("a transport that fails on one rank ends the others with its reason", "[program]") {
   const ProgramDirectory place;
   const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
@@ -223,7 +223,7 @@ TEST_CASE("without a GPU, or without NCCL in the build, transport nccl ends with
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+    !defined(__SANITIZE_THREAD__)  // they reserve address space themselves
 TEST_CASE("a message that does not fit the memory ends with code 77", "[program]") {
   const ProgramDirectory place;
   Program program(DOETUNE_ALL_REDUCE, place, {"--message_bytes", "4294967296"}, {}, "",

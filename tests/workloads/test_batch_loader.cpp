@@ -1,4 +1,4 @@
-// Batches come in order, whoever makes them; errors arrive; nobody hangs.
+// The batch loader: order, errors, and absence of deadlocks with any number of readers.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST_CASE(
       std::unique_lock lock(mutex);
       most = std::max(most, ++working);
       all_here.notify_all();
-      // The first ones wait until as many are here as there should be; a minute is for ever.
+      // The first readers wait until the expected number is here; a minute means a deadlock.
       if (number < wanted)
         all_here.wait_for(lock, std::chrono::minutes(1), [&] { return most >= wanted; });
       --working;

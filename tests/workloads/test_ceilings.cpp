@@ -1,4 +1,4 @@
-// PeakRates and how they are kept; the fraction that a network reaches of them.
+// Measurement and caching of PeakRates, and the roofline fraction of a network.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-/// The one file that ends with .json.
+/// The single file that ends with .json.
 fs::path kept_file(const fs::path& folder) {
   fs::path found;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -99,7 +99,7 @@ TEST_CASE("ceilings are measured once, kept by device, and measured again where 
   const Folder folder;
   const auto measured = [&] { return peak_rates_of("cpu", Precision::fp32, 1, folder.path); };
   const PeakRates first = measured();
-  CHECK(first.operations_per_s > 1e8);  // no processor of this century is slower
+  CHECK(first.operations_per_s > 1e8);  // slower than any processor of this century
   CHECK(first.bytes_per_s > 1e8);
   const fs::path file = kept_file(folder.path);
   auto json = nlohmann::json::parse(text_of(file));
@@ -108,7 +108,7 @@ TEST_CASE("ceilings are measured once, kept by device, and measured again where 
 
   json["operations_per_s"] = 12345;
   std::ofstream(file) << json;
-  CHECK(measured().operations_per_s == 12345);  // what is kept counts
+  CHECK(measured().operations_per_s == 12345);  // the cached value is used
 
   json["bytes_per_s"] = -1;
   std::ofstream(file) << json;
@@ -152,7 +152,7 @@ TEST_CASE("a network at its roofline has the fraction 1, at half the rate 0.5", 
   const double best = 1 / roofline_seconds(network, 8, 4, peak_rates);
   CHECK(roofline_fraction(network, 8, Precision::fp32, best, peak_rates) == Approx(1));
   CHECK(roofline_fraction(network, 8, Precision::fp32, best / 2, peak_rates) == Approx(0.5));
-  // bf16 moves half the bytes, so the same rate is a smaller part of what could be.
+  // bf16 moves half the bytes, so the same rate is a smaller fraction of the roofline.
   CHECK(roofline_fraction(network, 8, Precision::bf16, best, peak_rates) < 1);
 }
 

@@ -1,4 +1,4 @@
-// A training that is stopped and goes on ends as one that never stopped; damage is refused.
+// Checkpoints: a resumed training ends like an uninterrupted one, and damaged files are refused.
 #include <catch2/catch.hpp>
 
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ TrainingPlan plan() {
   return plan;
 }
 
-/// With batch normalisation, so that there are running statistics.
+/// A network with batch normalisation, so that there are running statistics.
 ReferenceTrainable fresh(float dropout = 0) {
   const Network network = NetworkBuilder("small", {3, 4, 4})
                               .conv({2, {3, 3}, 1, {1, 1}, Activation::relu, true})
@@ -67,7 +67,7 @@ void write(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-/// In a new process for each epoch, and in one.
+/// Compares training in a new process for each epoch with training in one.
 void check_resumption(float dropout) {
   const CheckpointPlace place;
   ReferenceTrainable whole = fresh(dropout);
@@ -131,7 +131,7 @@ TEST_CASE("a checkpoint that finds no room is told of, and the one before it sta
 
 TEST_CASE("what a writer left that was killed goes with the next checkpoint", "[training]") {
   const CheckpointPlace place;
-  const fs::path left = place.file.string() + ".999999999.partial";  // of no process: above 2^22
+  const fs::path left = place.file.string() + ".999999999.partial";  // no such PID: above 2^22
   write(left, "half of a checkpoint");
   ReferenceTrainable trainable = fresh();
   save_checkpoint(place.file, kSettings, {}, trainable);

@@ -1,5 +1,5 @@
-// Children of this same program: what they start with, how they end, and what is said of it. The
-// children run the hidden test case below.
+// Child processes of this program: what they inherit, how they end, and how that is reported. They
+// run the hidden test case below.
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ ChildStart child_that(const std::string& what) {
   return {{"test", "a child does what it is told"}, {{"CHILD_SHALL", what}}};
 }
 
-/// How the end of a child is reported.
+/// The message about the end of a child.
 template <class Error>
 std::string report_of(const std::string& what) {
   ChildProcess child(child_that(what));
@@ -42,7 +42,7 @@ std::string report_of(const std::string& what) {
 
 TEST_CASE("a child does what it is told", "[.]") {
   const char* given = std::getenv("CHILD_SHALL");
-  if (given == nullptr) return;  // nobody's child
+  if (given == nullptr) return;  // not run as a child
   const std::string what(given);
   if (what == "sleep") pause();
   if (what == "be killed") raise(SIGKILL);

@@ -1,4 +1,4 @@
-// Sums over processes: what they must be, by arithmetic, and what they must be the same as.
+// Sums over processes: exact results, and equality across ranks, transports and runs.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using test::run_ranks;
 
 namespace {
 
-/// What each rank brings.
+/// The values of each rank.
 std::vector<float> values_of(int rank, std::size_t count, std::uint64_t seed = 7) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -57,13 +57,13 @@ std::vector<std::vector<float>> all_reduced(int ranks, std::string_view transpor
 
 TEST_CASE("bfloat16 is the upper half of a float, rounded to nearest even", "[communication]") {
   CHECK(to_bfloat16(1.0F) == 0x3F80);
-  CHECK(to_bfloat16(1.0F + 0x1p-8F) == 0x3F80);             // half way, to even
-  CHECK(to_bfloat16(1.0F + 0x1p-8F + 0x1p-20F) == 0x3F81);  // above half way
-  CHECK(to_bfloat16(1.0F + 0x1.8p-7F) == 0x3F82);           // half way, to even, up
+  CHECK(to_bfloat16(1.0F + 0x1p-8F) == 0x3F80);             // a tie, to even
+  CHECK(to_bfloat16(1.0F + 0x1p-8F + 0x1p-20F) == 0x3F81);  // above the tie
+  CHECK(to_bfloat16(1.0F + 0x1.8p-7F) == 0x3F82);           // a tie, to even, upwards
   CHECK(to_bfloat16(-INFINITY) == 0xFF80);
   CHECK(std::isnan(from_bfloat16(to_bfloat16(NAN))));
   CHECK(from_bfloat16(to_bfloat16(-0.0F)) == 0.0F);
-  for (std::uint32_t bits = 0; bits < 0x7F80; ++bits)  // every finite one keeps its bits
+  for (std::uint32_t bits = 0; bits < 0x7F80; ++bits)  // every finite one is preserved
     REQUIRE(to_bfloat16(from_bfloat16(static_cast<std::uint16_t>(bits))) == bits);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("broadcast, gather and agreement are of all ranks", "[communication]")
     std::vector<float> values{rank, -rank};
     communicator.broadcast(values, 2);
     if (values != std::vector<float>{2, -2}) throw std::runtime_error("broadcast");
-    std::vector<float> many((std::size_t{1} << 22) + 3, rank);  // in several pieces
+    std::vector<float> many((std::size_t{1} << 22) + 3, rank);  // sent in several pieces
     communicator.broadcast(many, 3);
     if (many != std::vector<float>(many.size(), 3)) throw std::runtime_error("long broadcast");
     if (communicator.gather(10 + rank) != std::vector<float>{10, 11, 12, 13})
@@ -188,7 +188,7 @@ TEST_CASE("ranks out of step are told, not summed", "[communication]") {
 TEST_CASE("what neighbours send arrives whole and in order, however both begin",
           "[communication]") {
   const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  constexpr std::size_t kMany = 700'000;  // more than is on its way at a time
+  constexpr std::size_t kMany = 700'000;  // more than can be in flight at once
   const auto thrown = run_ranks(3, transport, [](Communicator& communicator) {
     const int rank = communicator.rank();
     const auto type = CommunicationType::fp32;
@@ -198,7 +198,7 @@ TEST_CASE("what neighbours send arrives whole and in order, however both begin",
     for (const int other : neighbours)  // all send first
       for (int k = 0; k < 3; ++k)
         communicator.send(values_of(rank, kMany >> (4 * k), 50 + k), other, type);
-    communicator.barrier();  // sums do not mind
+    communicator.barrier();  // sums are independent of messages
     for (const int other : neighbours)
       for (int k = 0; k < 3; ++k)
         if (communicator.receive(kMany >> (4 * k), other, type).get() !=

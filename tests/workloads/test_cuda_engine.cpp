@@ -14,7 +14,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// Says so where there is nothing to test on.
+/// Warns where there is no GPU to test on.
 bool no_gpu() {
   try {
     return device_count("cuda") == 0;
@@ -26,15 +26,15 @@ bool no_gpu() {
 
 constexpr Precision kAll[] = {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16};
 
-/// Largest difference from the double-precision reference, as a part of the largest output: fp32
-/// keeps 24 bits and sums a few thousand terms; tf32, bf16 and fp16 keep 11, 8 and 11 bits of every
-/// activation and weight.
+/// Largest difference from the double-precision reference, relative to the largest output: fp32 has
+/// 24 significant bits and sums a few thousand terms; tf32, bf16 and fp16 keep 11, 8 and 11 bits of
+/// every activation and weight.
 double tolerance(Precision precision) {
   constexpr double kTolerances[] = {1e-5, 1e-2, 3e-2, 4e-3};
   return kTolerances[static_cast<int>(precision)];
 }
 
-/// How many of cuDNN's proposals are timed, for as long as this lives.
+/// Sets the number of cuDNN's proposals timed, during its lifetime.
 struct Timed {
   explicit Timed(const char* number) { setenv("DOETUNE_CUDNN_TIMED", number, 1); }
   ~Timed() { unsetenv("DOETUNE_CUDNN_TIMED"); }
@@ -157,7 +157,7 @@ TEST_CASE("batches under way on the GPU do not disturb each other", "[cuda]") {
   for (std::uint64_t seed = 0; seed < 7; ++seed) {
     if (seed + 1 < 7) begin(seed + 1);
     compiled->wait();
-    std::ranges::copy(some_input(network, 1, 99), compiled->input().begin());  // one ahead
+    std::ranges::copy(some_input(network, 1, 99), compiled->input().begin());  // the next batch
     CHECK(first_output(*compiled, network) == alone[seed]);
   }
 }

@@ -1,4 +1,4 @@
-// What training on a GPU has beside what every engine that trains must do (test_training.cpp).
+// Training on a GPU: what is not covered by the tests common to all engines (test_training.cpp).
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -11,7 +11,7 @@ using namespace doetune::workloads::cudnn;
 
 namespace {
 
-/// Every different convolution of the bundled networks at their default sizes.
+/// All distinct convolutions of the bundled networks at their default sizes.
 std::map<std::string, ConvolutionCase> all_cases(Precision precision, int images) {
   std::map<std::string, ConvolutionCase> cases;
   for (const NetworkType& type : network_types()) {
@@ -34,8 +34,8 @@ std::size_t convolutions() {
   return count;
 }
 
-/// A case that needs an engine that is compiled when it is used may do without: the engine then
-/// adds and activates in a kernel of its own.
+/// A case that would need a run-time compiled engine may use the split form: the engine then adds
+/// and activates in our own kernel.
 ConvolutionCase always_there(const ConvolutionCase& each) {
   return each.activation == Activation::leaky ? split(each) : each;
 }
@@ -46,7 +46,7 @@ ConvolutionCase small_case() {
 
 }  // namespace
 
-/// Whether the first that cuDNN proposes is there without being compiled first.
+/// Whether cuDNN's first proposal is precompiled.
 bool has_compiled_engine(const ConvolutionCase& problem, const Target& target) {
   const auto found = candidates(problem, target);
   return !found.empty() && !found.front().compiled_at_run_time;
@@ -116,7 +116,7 @@ TEST_CASE("a convolution that cannot be has no engine", "[cuda]") {
   const Target target{nullptr, &h200};
   CHECK(has_compiled_engine(small_case(), target));
   ConvolutionCase overlapping = small_case();
-  overlapping.output_pitch = overlapping.output.channels - 4;  // pixels that share channels
+  overlapping.output_pitch = overlapping.output.channels - 4;  // pixels that overlap
   CHECK_FALSE(has_compiled_engine(overlapping, target));
   ConvolutionCase too_high = small_case();
   ++too_high.output.height;

@@ -180,8 +180,8 @@ TEST_CASE("the GPU's boxes are detection.h's", "[cuda]") {
 
 TEST_CASE("numbers are rounded to nearest, ties to even", "[cuda]") {
   CHECK(bf16(1.0F) == 0x3F80);
-  CHECK(bf16(1.0F + 0x1p-8F) == 0x3F80);    // half way: to the even one below
-  CHECK(bf16(1.0F + 0x1.8p-7F) == 0x3F82);  // half way: to the even one above
+  CHECK(bf16(1.0F + 0x1p-8F) == 0x3F80);    // a tie: down to even
+  CHECK(bf16(1.0F + 0x1.8p-7F) == 0x3F82);  // a tie: up to even
   CHECK(bf16(1.0F + 0x1p-8F + 0x1p-20F) == 0x3F81);
   CHECK(bf16(-2.5F) == 0xC020);
   CHECK(bf16(std::numeric_limits<float>::max()) == 0x7F80);

@@ -1,4 +1,4 @@
-// Data sets: what an image depends on, what its labels are worth, what files are refused.
+// Data sets: reproducibility, informative labels, and rejection of malformed files.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
@@ -50,8 +50,8 @@ struct DataPlace {
 
 constexpr std::int64_t kRecord = 3074;
 
-/// Image i has superclass i % 20, class i % 100 and red, green and blue of 10, 20 and 30 but for
-/// red of its second pixel, which is i % 256.
+/// Image i has superclass i % 20, class i % 100 and red, green and blue of 10, 20 and 30, except
+/// that red of its second pixel is i % 256.
 void write_cifar(const fs::path& file, std::int64_t sources) {
   std::string bytes;
   for (std::int64_t i = 0; i < sources; ++i) {
@@ -79,7 +79,7 @@ TEST_CASE("a generated image depends on seed and index alone", "[data]") {
 }
 
 TEST_CASE("generated images are what they were", "[data]") {
-  // Our own past output: two machines, or two releases, must not compare different data.
+  // A golden value: machines and releases must not compare different data.
   CHECK(fingerprint(GeneratedImages(20, 1, 0, 50), 50) == 0x81ABAB6D0D9C0221ULL);
 }
 
@@ -128,8 +128,8 @@ TEST_CASE("labels of generated images are 5 % wrong and classes as likely", "[da
 }
 
 TEST_CASE("a generated image resembles its class more than others", "[data]") {
-  // Phases are random, so the mean image of a class says nothing. Mean products of values a few
-  // pixels apart do: they depend on direction, frequency and colour alone.
+  // Phases are random, so the mean image of a class carries no information. Mean products of values
+  // a few pixels apart do: they depend only on direction, frequency and colour.
   constexpr int kTrain = 2000, kTest = 400;
   constexpr std::array<std::pair<int, int>, 6> kColours{
       {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}}};
@@ -173,7 +173,7 @@ TEST_CASE("a generated image resembles its class more than others", "[data]") {
     correct += std::ranges::min_element(means, {}, distance) - means.begin() == label ? 1 : 0;
   }
   INFO(correct << " of " << kTest);
-  CHECK(correct > 3 * kTest / 20);  // guessing: 20 of 400, standard deviation 4.4
+  CHECK(correct > 3 * kTest / 20);  // chance level: 20 of 400, standard deviation 4.4
 }
 
 TEST_CASE("an order is a permutation, begins alike for all lengths of a sample", "[data]") {
@@ -183,7 +183,8 @@ TEST_CASE("an order is a permutation, begins alike for all lengths of a sample",
   CHECK(random_order(1000, 5) == order);
   CHECK(random_order(1000, 6) != order);
   CHECK(random_order(0, 5).empty());
-  // Uniform: where 0 goes has mean 499.5 and standard deviation 288.7; over 200 keys, 20.4.
+  // For a uniform permutation the position of 0 has mean 499.5 and standard deviation 288.7; over
+  // 200 keys, 20.4.
   double mean = 0;
   for (std::uint64_t key = 0; key < 200; ++key) {
     const auto each = random_order(1000, key);
@@ -247,8 +248,8 @@ TEST_CASE("augmentation shifts by up to 4 pixels, mirrors half, and depends on i
   int mirrored = 0;
   for (std::uint64_t key = 0; key < 1000; ++key) {
     const Image to = augmented(Augmentation::crop_flip, key);
-    // The middle pixel is never padding: its number says where it came from, its neighbour whether
-    // mirrored.
+    // The middle pixel is never padding: its value shows its origin, its neighbour's whether the
+    // image is mirrored.
     const auto middle = static_cast<std::size_t>(3 * (16 * 32 + 16));
     const bool mirror = to[middle + 3] < to[middle];
     const int source = static_cast<int>(to[middle] - 1) / 3;

@@ -1,4 +1,4 @@
-// Training on several ranks against training on one, and the sums of gradients it rests on.
+// Training on several ranks compared with training on one, and the underlying gradient sums.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -18,17 +18,17 @@ namespace {
 
 constexpr float kGone = -12345;
 
-/// Gradients that become final bit by bit, as told by the test; kGone when the network has gone.
+/// Gradients that become final as the test directs; kGone once the network is destroyed.
 class FakeTrainable final : public TrainableNetwork {
  public:
   explicit FakeTrainable(std::span<float> gradients)
       : parameters_(gradients.size()), gradients_(gradients) {}
   ~FakeTrainable() override { std::ranges::fill(gradients_, kGone); }
 
-  std::vector<std::int64_t> offsets;  // told in this order
-  std::int64_t fails_at = -1;         // of them
+  std::vector<std::int64_t> offsets;  // reported in this order
+  std::int64_t fails_at = -1;         // the offset at which gradients() throws
   float gradient = 0;
-  bool listened = false;  // whether it was asked to tell
+  bool listened = false;  // whether a callback was given
 
   std::span<float> input() override { return {}; }
   std::span<std::int32_t> labels() override { return {}; }
@@ -60,7 +60,7 @@ class FakeTrainable final : public TrainableNetwork {
   std::span<float> gradients_;
 };
 
-/// Begins sums at once and writes down which.
+/// Starts sums at once and records them.
 class Recorder final : public Communicator {
  public:
   using Communicator::Communicator;
@@ -84,7 +84,7 @@ int threads_now() {
       std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
 }
 
-/// A thread that was joined may be listed for a moment more.
+/// A joined thread may be listed for a moment longer.
 bool comes_down_to(int threads) {
   for (int attempt = 0; attempt < 1000 && threads_now() > threads; ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -98,10 +98,10 @@ Network small_network() {
   return net.dense(4, Activation::linear).build(ClassificationHead{4});
 }
 
-constexpr int kBatch = 7;  // no multiple of the ranks
+constexpr int kBatch = 7;  // not a multiple of the ranks
 constexpr int kSteps = 6;
 
-/// Images [share] of the batch of a step.
+/// Loads images [share] of the batch of a step.
 void fill(TrainableNetwork& network, int step, BatchShare share) {
   const std::size_t elements = 3 * 6 * 6;
   for (int i = 0; i < share.count; ++i) {
@@ -112,7 +112,7 @@ void fill(TrainableNetwork& network, int step, BatchShare share) {
   }
 }
 
-/// Every rank's parameters after some steps; ranks begin with different ones.
+/// Every rank's parameters after some steps; ranks start with different ones.
 std::vector<std::vector<float>> train(int ranks, std::string_view transport,
                                       const DataParallelOptions& options = {}) {
   std::vector<std::vector<float>> results(ranks);
@@ -224,7 +224,7 @@ TEST_CASE("a rank that throws in mid-step ends all, and nothing of the step goes
   for (int rank = 0; rank < 3; ++rank)
     CHECK(thrown[rank] == (rank == guilty ? "no gradient" : expected));
   CHECK(comes_down_to(threads));
-  for (const auto& block : gradients)  // nothing was written after the network had gone
+  for (const auto& block : gradients)  // nothing was written after the network was destroyed
     CHECK(std::ranges::count(block, kGone) == count);
 }
 

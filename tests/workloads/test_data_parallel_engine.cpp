@@ -1,4 +1,4 @@
-// Data-parallel training on the CPU engine against one process on the joined batch.
+// Data-parallel training on the CPU engine compared with one process on the joint batch.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kEngineBatch = 6;
 constexpr int kEngineSteps = 4;
 
-/// Without batch normalisation, whose statistics would be those of each rank's images.
+/// Without batch normalisation, whose statistics would be per rank.
 const Network& network() {
   static const Network made = make_network("small-cnn", 32);
   return made;

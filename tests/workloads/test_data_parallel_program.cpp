@@ -1,4 +1,4 @@
-// The program train-data-parallel from outside.
+// Black-box tests of the program train-data-parallel.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -30,9 +30,9 @@ Json answer(const ProgramDirectory& place, const Arguments& arguments) {
   return Json::parse(place.read("out"));
 }
 
-constexpr int kSteps = 9;  // one before the measurement, and its values
+constexpr int kSteps = 9;  // one before the measurement, and those measured
 
-/// What is learnt in so many steps, from a batch that ranks share out unevenly.
+/// The parameters after kSteps, trained on a batch that ranks divide unevenly.
 std::vector<float> learnt(const ProgramDirectory& place, const Arguments& more) {
   const Arguments steps =
       with(kSmall, {"--baseline", "false", "--batch_size", "10", "--learning_rate", "0.05",
@@ -44,8 +44,8 @@ std::vector<float> learnt(const ProgramDirectory& place, const Arguments& more) 
   return weights;
 }
 
-/// Each step rounds a weight once (2^-24 of it at most), and its change, which is small beside it,
-/// by the roundings of sums in another order.
+/// Each step rounds a weight once (by at most 2^-24 of it), and its much smaller change by the
+/// roundings of sums in another order.
 constexpr double kRounding = kSteps * 0x1p-24;
 
 }  // namespace
@@ -87,7 +87,7 @@ TEST_CASE("processes learn the weights that one learns from the joined batch, to
   CHECK(std::ssize(alone) ==
         doetune::workloads::parameters(doetune::workloads::make_network("small-cnn", 32)));
   REQUIRE(relative_difference(start, alone) >
-          1000 * kRounding);  // or there would be nothing to see
+          1000 * kRounding);  // large enough that a difference would show
   for (const Arguments& ways : {Arguments{"--transport", "shm", "--bucket_mb", "0.05"},
                                 {"--transport", "tcp", "--bucket_mb", "0.05"},
                                 {"--transport", "tcp", "--parallelism", "model"}})
@@ -107,7 +107,7 @@ TEST_CASE("a speed-up is as precise as both times that it is made of", "[program
   const double alone = enough["notes"]["baseline_precision"];
   for (const char* response : {"speed_up", "efficiency"})
     CHECK(enough["precision"][response].get<double>() == Approx(std::hypot(together, alone)));
-  const Json too_few = precise("3");  // for any interval
+  const Json too_few = precise("3");  // too few for any interval
   CHECK_FALSE(too_few["notes"].contains("baseline_precision"));
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("batches and networks that cannot be shared out are refused", "[progra
 TEST_CASE("a diverging loss is told with its step, and the times are still measured", "[program]") {
   const ProgramDirectory place;
   const Json result = answer(place, with(kSmall, {"--learning_rate", "1e6", "--values", "8"}));
-  CHECK(result["notes"]["diverged_at_step"] >= 1);  // the first loss is that of guessing
+  CHECK(result["notes"]["diverged_at_step"] >= 1);  // the first loss is that of random guessing
   CHECK(result["notes"]["diverged_at_step"] <= 3);
   CHECK(result["responses"]["throughput"] > 0);
 }
@@ -209,7 +209,7 @@ TEST_CASE("the death of a stage ends the run, named, with nothing left", "[progr
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+    !defined(__SANITIZE_THREAD__)  // they reserve address space themselves
 TEST_CASE("a batch that does not fit the memory ends all ranks with code 77", "[program]") {
   const ProgramDirectory place;
   for (const char* parallelism : {"data", "model"}) {

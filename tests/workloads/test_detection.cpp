@@ -50,7 +50,7 @@ TEST_CASE("overlap is intersection over union", "[detection]") {
   const Detection a{0.5F, 0.5F, 0.2F, 0.2F, 0, 1};
   CHECK(overlap(a, a) == Approx(1.0));
   CHECK(overlap(a, {0.6F, 0.5F, 0.2F, 0.2F, 0, 1}) ==
-        Approx(1.0 / 3));  // half shared: 1/2 / (1 + 1/2)
+        Approx(1.0 / 3));  // half of each: 1/2 / (1 + 1/2)
   CHECK(overlap(a, {0.5F, 0.5F, 0.1F, 0.1F, 0, 1}) == Approx(0.25));  // inside
   CHECK(overlap(a, {0.9F, 0.5F, 0.2F, 0.2F, 0, 1}) == 0.0F);
   CHECK(overlap({0, 0, 0, 0, 0, 1}, {0, 0, 0, 0, 0, 1}) == 0.0F);  // no area

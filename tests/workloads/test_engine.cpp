@@ -12,11 +12,12 @@ using namespace doetune::workloads;
 
 namespace {
 
-// Largest difference from the double-precision reference, as a part of the largest output. fp32
-// keeps 24 bits and sums a few thousand terms; bf16 keeps 8 bits of every activation and weight.
+// Largest difference from the double-precision reference, relative to the largest output. fp32 has
+// 24 significant bits and sums a few thousand terms; bf16 keeps 8 bits of every activation and
+// weight.
 double tolerance(Precision precision) { return precision == Precision::fp32 ? 1e-5 : 3e-2; }
 
-/// Those that this CPU has: oneDNN needs AVX-512 for bf16.
+/// The precisions that this CPU supports: oneDNN needs AVX-512 for bf16.
 std::vector<Precision> precisions() {
   const Network network = layer_cases()[0].network;
   const std::vector<float> weights(weight_count(network));
@@ -59,7 +60,7 @@ TEST_CASE("every network agrees with the reference, after any layer and at its e
     for (const auto precision : precisions()) {
       check(precision, layers - 1);
       const std::uint64_t bits = random_bits(test_seed(), static_cast<std::uint64_t>(precision));
-      check(precision, static_cast<int>(bits % layers));  // another one in each run of the tests
+      check(precision, static_cast<int>(bits % layers));  // a random one in each run of the tests
     }
   }
 }
@@ -92,7 +93,7 @@ TEST_CASE("an image's result depends on no other image in the batch", "[engine]"
 }
 
 TEST_CASE("the largest channel is the first of equals, and exact in any precision", "[engine]") {
-  constexpr int kChannels = 400;  // more than bf16 can count one by one
+  constexpr int kChannels = 400;  // more than bf16 can represent consecutively
   NetworkBuilder net("arg max", {3, 3, 5});
   const Network network =
       net.conv(kChannels, 1, Activation::linear).channel_arg_max().build(HeatMapHead{kChannels});

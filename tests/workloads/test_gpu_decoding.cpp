@@ -54,7 +54,7 @@ TEST_CASE("a GPU decodes the images that the CPU decodes", "[video]") {
     WARN("skipped: no GPU");
     return;
   }
-  const auto engine = make_engine("cuda");  // its context is there first, as an executor's is
+  const auto engine = make_engine("cuda");  // its context is created first, as in an executor
   FrameEncoder encoder(320, 192, codec);
   FrameDecoder on_cpu(codec), on_gpu(codec, 0);
   const Scene scene(320, 192, 3);

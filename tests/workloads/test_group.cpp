@@ -1,4 +1,4 @@
-// How ranks meet, and what they say when they cannot.
+// How ranks form a group, and what they report when they cannot.
 #include <catch2/catch.hpp>
 
 #include <sys/resource.h>
@@ -163,7 +163,7 @@ TEST_CASE("a name that means this machine alone is told, with what to set", "[gr
   CHECK_THROWS_WITH(Group(other, Json::object(), milliseconds(100)), told);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // UBSan looks at objects through a pipe of its own
+#if !defined(__SANITIZE_ADDRESS__)  // UBSan examines objects through a pipe
 TEST_CASE("no room for another connection is told, not waited for", "[group]") {
   const FileDescriptor listener = listen_at({"127.0.0.1", 0});
   const Address address = local_address(listener.get());
@@ -172,7 +172,7 @@ TEST_CASE("no room for another connection is told, not waited for", "[group]") {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = static_cast<rlim_t>(FileDescriptor(dup(0)).get());  // the next one
+  limit.rlim_cur = static_cast<rlim_t>(FileDescriptor(dup(0)).get());  // the next descriptor
   setrlimit(RLIMIT_NOFILE, &limit);
   const auto why = Contains("Too many open files"), remedy = Contains("ulimit -n");
   const auto told = why && remedy;
@@ -189,7 +189,7 @@ TEST_CASE("no room for another connection is told, not waited for", "[group]") {
 TEST_CASE("a rank that never comes is named when the time is over", "[group]") {
   const auto all = places(4);
   const auto thrown = run_threads(4, [&](int rank) {
-    // Time enough for the others on busy cores.
+    // Enough time for the others on busy cores.
     if (rank != 2) Group(all[rank], Json::object(), seconds(5));
   });
   for (const int rank : {0, 1, 3})
@@ -218,7 +218,7 @@ TEST_CASE("strangers and cut messages at the rendezvous change nothing", "[group
   };
   strange("");
   strange("GET / HTTP/1.1\r\n\r\n");                        // a length of 542,393,671 bytes
-  strange(std::string_view("\x40\0\0\0{\"doetune\"", 14));  // cut short
+  strange(std::string_view("\x40\0\0\0{\"doetune\"", 14));  // truncated
   strange(std::string_view("\x03\0\0\0[1]", 7));            // not an object
   strange(std::string_view("\x0f\0\0\0{\"rank\":\"first\"}", 19));
   const auto thrown =

@@ -1,4 +1,4 @@
-// Heat maps: the centre of a disc is known.
+// Heat maps: discs of known centre.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -16,7 +16,7 @@ constexpr Shape kShape{1, 72, 128};
 
 std::vector<float> cold() { return std::vector<float>(kShape.elements(), kHot - 1); }
 
-/// Heats the pixels whose centres lie within `radius`; returns how many.
+/// Makes the pixels whose centres are within `radius` hot; returns how many.
 int add_disc(std::vector<float>& map, double x, double y, double radius) {
   int pixels = 0;
   for (int row = 0; row < kShape.height; ++row)

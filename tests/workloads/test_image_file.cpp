@@ -1,4 +1,4 @@
-// Image files. Vouched for by the formats' definitions: PPM and PGM hold the samples themselves.
+// Image files, verified by the definitions of the formats: PPM and PGM hold the samples directly.
 #include <catch2/catch.hpp>
 
 #include <fstream>
@@ -21,7 +21,7 @@ std::vector<std::byte> to_bytes(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// A PPM file of 8 x 6 pixels: left half one colour, right half another.
+/// A PPM file of 8 x 6 pixels: the left half of one colour, the right half of another.
 std::string ppm(std::array<int, 3> left, std::array<int, 3> right) {
   std::string text = "P6\n8 6\n255\n";
   for (int y = 0; y < 6; ++y)
@@ -73,7 +73,7 @@ TEST_CASE("an image outlives the decoding of the next one", "[image-file]") {
 TEST_CASE("an image file cut off is an error, and the next one decodes", "[image-file]") {
   ImageDecoder decoder;
   for (const auto& whole : {jpeg(1), to_bytes(ppm({1, 2, 3}, {4, 5, 6}))}) {
-    // libavcodec forgives what a JPEG lacks of its last block.
+    // libavcodec tolerates a JPEG whose last block is incomplete.
     for (std::size_t length = 0; length < whole.size() * 95 / 100; length += 7)
       CHECK_THROWS_AS(decoder.decode(std::span(whole).first(length)), VideoError);
     CHECK(decoder.decode(whole).view.width > 0);
@@ -132,7 +132,7 @@ TEST_CASE("a ring is red at its radius and leaves all else as it was", "[drawing
   CHECK(view.height == 48);
   draw_ring(image, 30, 20, 10);
   draw_ring(image, 0, 0, 5);      // partly outside
-  draw_ring(image, -50, 500, 9);  // and wholly
+  draw_ring(image, -50, 500, 9);  // and completely
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 64; ++x) {
       const double off = std::abs(std::hypot(x - 30, y - 20) - 10);
@@ -144,7 +144,7 @@ TEST_CASE("a ring is red at its radius and leaves all else as it was", "[drawing
 }
 
 TEST_CASE("a copy to draw on has the colours of video of either range", "[drawing]") {
-  // Black and white of video are luma 16 and 235 (BT.601); of images 0 and 255.
+  // Black and white are luma 16 and 235 in video (BT.601), 0 and 255 in images.
   const std::vector<std::uint8_t> luma{16, 16, 235, 235};
   const std::vector<std::uint8_t> chroma{128, 240};
   YcbcrView view{2, 2, luma.data(), chroma.data(), chroma.data() + 1, 2, 1, 1, 1, false};

@@ -1,5 +1,5 @@
-// What is learnt answers to each factor as theory says. Effects are many times the scatter of an
-// accuracy over 1,000 held-out images; seeds are fixed.
+// The effects of the factors of a training, compared with theory. Effects are many times the
+// standard deviation of an accuracy over 1,000 held-out images; seeds are fixed.
 #include <catch2/catch.hpp>
 
 #include <numbers>
@@ -11,7 +11,7 @@ namespace {
 using namespace doetune;
 using namespace doetune::workloads;
 
-/// Another data set whose labels (of two) are wrong with a probability.
+/// Another data set with two classes whose labels are wrong with a given probability.
 class WrongLabels : public DataSet {
  public:
   WrongLabels(const DataSet& source, double wrong, std::uint64_t seed)
@@ -30,7 +30,7 @@ class WrongLabels : public DataSet {
   std::uint64_t seed_;
 };
 
-/// Another data set's images, whose class is the sign of their first number: no label is in doubt.
+/// Another data set's images, labelled by the sign of their first value: no label noise.
 class SharpBorder : public DataSet {
  public:
   explicit SharpBorder(const DataSet& source) : source_(source) {}
@@ -68,22 +68,22 @@ double mean_accuracy(TrainingPlan plan, const DataSet& data = kData,
 }  // namespace
 
 TEST_CASE("more data generalise better", "[learning]") {
-  // 48 weights from 40 images fit noise; from 4,000 they do not.
+  // 48 weights fit the noise of 40 images, but not of 4,000.
   const Outcome few = trained(plan_of(20, 20, 40, 0.05));
   const Outcome some = trained(plan_of(5, 20, 400, 0.02));
   const Outcome all = trained(plan_of(4, 20, 4000, 0.02));
   CHECK(few.accuracy() + 5 < all.accuracy());
   CHECK(few.loss() > some.loss());
   CHECK(some.loss() > all.loss());
-  CHECK(few.train_loss() < all.train_loss());  // the fewer, the better they are remembered
+  CHECK(few.train_loss() < all.train_loss());  // fewer images are memorised better
 }
 
 TEST_CASE("more epochs, smaller batches and more momentum learn further", "[learning]") {
   const auto train_loss = [](const TrainingPlan& plan) { return trained(plan).train_loss(); };
   CHECK(train_loss(plan_of(8, 50, 1000, 0.002)) < train_loss(plan_of(2, 50, 1000, 0.002)));
-  // The same epochs in larger batches are fewer steps.
+  // Larger batches mean fewer steps in the same epochs.
   CHECK(train_loss(plan_of(2, 20, 1000, 0.002)) < train_loss(plan_of(2, 200, 1000, 0.002)));
-  // With momentum m a gradient moves the weights by rate / (1 - m) in the end.
+  // With momentum m a gradient finally moves the weights by rate / (1 - m).
   const TrainingPlan plan = plan_of(2, 50, 1000, 0.002);
   CHECK(with_options(plan, 0.9F, 0).train_loss() < with_options(plan, 0.5F, 0).train_loss());
   CHECK(with_options(plan, 0.5F, 0).train_loss() < with_options(plan, 0, 0).train_loss());
@@ -108,7 +108,7 @@ TEST_CASE("a learning rate can be too small and too large, for the batch that it
   CHECK(right > kHeldOut.best_accuracy() - 5 * kScatter);
   CHECK(trained(plan_of(4, 50, 2000, 1e-5)).accuracy() + 10 < right);
   CHECK(trained(plan_of(4, 50, 2000, 10)).accuracy() + 5 < right);
-  // Steps of a large batch are few, so that what is too much for small ones suits it.
+  // Large batches mean few steps, so a rate that is too high for small ones suits them.
   const double rate = 0.3;
   CHECK(trained(plan_of(4, 500, 2000, rate)).loss() < trained(plan_of(4, 5, 2000, rate)).loss());
 }
@@ -118,7 +118,7 @@ TEST_CASE("a learning rate that falls ends the scatter of single batches", "[lea
   const double constant = trained(plan).loss();
   plan.learning_rate.lr_step = 4;
   CHECK(trained(plan).loss() < constant);
-  // If it falls at once, after little was learnt, nothing follows.
+  // If the rate falls at once, before much is learned, training stops.
   plan = plan_of(10, 100, 1000, 0.001);
   const double slow = trained(plan).train_loss();
   plan.learning_rate.lr_step = 1;
@@ -126,8 +126,8 @@ TEST_CASE("a learning rate that falls ends the scatter of single batches", "[lea
 }
 
 TEST_CASE("wrong labels are a ceiling for what is right", "[learning]") {
-  // Of held-out labels the share `wrong` is wrong, so that at best
-  // best (1 - wrong) + (1 - best) wrong of them are told.
+  // A fraction `wrong` of the held-out labels is wrong, so the maximum accuracy is
+  // best (1 - wrong) + (1 - best) wrong.
   constexpr double kWrong = 0.25;
   const WrongLabels data(kData, kWrong, 3);
   const WrongLabels held_out(kHeldOut, kWrong, 4);
@@ -138,7 +138,7 @@ TEST_CASE("wrong labels are a ceiling for what is right", "[learning]") {
   const double accuracy = trained(plan, data, held_out).accuracy();
   CHECK(accuracy < peak_rate + 3.5 * scatter);
   CHECK(accuracy > peak_rate - 1 - 3.5 * scatter);
-  // What was learnt from them is right nearly as often as if all had been right.
+  // A classifier trained on them is nearly as accurate as if all labels had been right.
   CHECK(trained(plan, data).accuracy() > best - 3 - 3.5 * kScatter);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("a little weight decay helps where data are few, too much forgets ever
           "[learning]") {
   const TrainingPlan few = plan_of(60, 20, 40, 0.05);
   CHECK(with_options(few, 0.9F, 0.1F).loss() < with_options(few, 0.9F, 0).loss() - 0.1);
-  // Weights that shrink by half in each step know nothing: the loss is that of guessing.
+  // Halving the weights in each step keeps them near zero: the loss is that of random guessing.
   const TrainingPlan enough = plan_of(4, 50, 2000, 0.01);
   CHECK(with_options(enough, 0, 50).loss() == Approx(std::numbers::ln2).margin(0.05));
   CHECK(with_options(enough, 0.9F, 0).loss() < 0.45);
@@ -157,20 +157,20 @@ TEST_CASE("images of which the network is least sure teach no less than others",
   const double at_random = mean_accuracy(plan);
   plan.rounds = 3;
   const double uncertain = mean_accuracy(plan);
-  // Five seeds are judged on the same images, so these do not add to the difference; that of the
-  // data chosen scatters by less than an accuracy does.
+  // The five seeds are evaluated on the same images, which do not add to the difference; the
+  // scatter due to the selected data is less than that of an accuracy.
   CHECK(uncertain > at_random - 2 * kScatter);
   CHECK(uncertain < kHeldOut.best_accuracy() + 3.5 * kScatter);
 }
 
 TEST_CASE("where labels are certain, images of which the network is least sure teach more",
           "[learning]") {
-  // What is far from the border is told right already; what is near it says where it lies. Source:
-  // Cohn, Atlas & Ladner (1994), Machine Learning 15, 201.
+  // Images far from the border are classified correctly already; those near it determine its
+  // position. Source: Cohn, Atlas & Ladner (1994), Machine Learning 15, 201.
   const SharpBorder data(kData), held_out(kHeldOut);
   TrainingPlan plan = plan_of(20, 20, 400, 0.02);
   const double at_random = mean_accuracy(plan, data, held_out);
   plan.rounds = 3;
   const double uncertain = mean_accuracy(plan, data, held_out);
-  CHECK(uncertain > at_random + 1);  // of 1,000 images, all judged on the same; scatter 0.5
+  CHECK(uncertain > at_random + 1);  // of 1,000 images, the same for all; standard deviation 0.5
 }

@@ -1,4 +1,4 @@
-// The programs gemm, copy and network-inference from outside.
+// Black-box tests of the programs gemm, copy and network-inference.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 const Variables kNoGpu{{"CUDA_VISIBLE_DEVICES", ""}};
 
-/// The exit code; output and messages are in the files `out` and `err`.
+/// Returns the exit code; output and messages are in the files `out` and `err`.
 int run(const ProgramDirectory& place, const char* program, const Arguments& arguments) {
   return Program(program, place, arguments, kNoGpu).exit_code();
 }
@@ -108,7 +108,8 @@ TEST_CASE("the network, its weights and a batch are written where asked", "[prog
   CHECK(network["name"] == "tiny-yolov2");
   CHECK(fs::file_size(place / "there/input.f32") == 2 * 3 * 32 * 32 * 4);
   CHECK(fs::file_size(place / "there/output.f32") == 2 * 125 * 4);
-  // Parameters numbers, less a scale for each of the 3,056 batch-normalised filters: folded in.
+  // The trainable parameters, less a scale for each of the 3,056 batch-normalised filters, which is
+  // folded in.
   CHECK(fs::file_size(place / "there/weights.f32") ==
         4 * (network["parameters"].get<std::uintmax_t>() - 3056));
 }
@@ -149,7 +150,7 @@ TEST_CASE("a device or precision that is not there ends with code 77", "[program
   }
   CHECK(run(place, DOETUNE_GEMM, {"--device", "cpu", "--precision", "fp16"}) == 77);
   CHECK(run(place, DOETUNE_COPY, {"--device", "cpu", "--kind", "host-to-device"}) == 77);
-  // Three matrices of 16 GiB or more each: more than the machines that build this have.
+  // Three matrices of at least 16 GiB: more memory than the build machines have.
   if (sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) < 40'000'000'000)
     CHECK(run(place, DOETUNE_GEMM, {"--device", "cpu", "--roofline", "off", "--size", "65536"}) ==
           77);
@@ -180,7 +181,7 @@ TEST_CASE("the example's script runs doetune's engine, and tells of a framework 
   std::ofstream(place / "doetune")
       << "#!/bin/sh\nshift 2\nexec '" DOETUNE_NETWORK_INFERENCE "' \"$@\"\n";
   fs::permissions(place / "doetune", fs::perms::owner_all);
-  // -I -S: without the packages that the interpreter may have.
+  // -I -S: without the interpreter's installed packages.
   const auto infer = [&](const Arguments& arguments) {
     const Arguments script{"-I", "-S", DOETUNE_INFER_SCRIPT, "--doetune", place / "doetune"};
     return run(place, DOETUNE_PYTHON, with(script, arguments));

@@ -1,4 +1,4 @@
-// What may still be taken, by made-up system directories.
+// Available memory, from simulated system directories.
 #include <catch2/catch.hpp>
 
 #include <fstream>
@@ -34,7 +34,7 @@ TEST_CASE("available memory is the least of the system's and of what limits leav
   write_file(groups / "jobs/one/memory.max", "max\n");
   write_file(groups / "jobs/one/memory.current", "5000\n");
   CHECK(available_memory(root) == 1'024'000);
-  write_file(groups / "jobs/memory.max", "90000\n");  // the group above
+  write_file(groups / "jobs/memory.max", "90000\n");  // the parent group
   write_file(groups / "jobs/memory.current", "60000\n");
   write_file(groups / "jobs/memory.stat", "anon 1\ninactive_file 2500\n");
   CHECK(available_memory(root) == 32'500);
@@ -43,7 +43,7 @@ TEST_CASE("available memory is the least of the system's and of what limits leav
   write_file(groups / "memory/job/memory.limit_in_bytes", "7000\n");
   write_file(groups / "memory/job/memory.usage_in_bytes", "8000\n");
   CHECK(available_memory(root) == 0);
-  write_file(groups / "memory/job/memory.limit_in_bytes", "9223372036854771712\n");  // none
+  write_file(groups / "memory/job/memory.limit_in_bytes", "9223372036854771712\n");  // no limit
   CHECK(available_memory(root) == 1'024'000);
 }
 

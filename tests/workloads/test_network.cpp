@@ -21,7 +21,7 @@ TEST_CASE("tiny-yolov2 has its published size", "[network]") {
   const Network net = make_network("tiny-yolov2", 416);
   CHECK(net.output() == Shape{125, 13, 13});
   // Summed by hand from the Darknet configuration: 15,855,536 weights, 2 x 3,056 batch-norm
-  // numbers, 125 biases.
+  // parameters, 125 biases.
   CHECK(parameters(net) == 15'861'773);
   CHECK(giga_macs("tiny-yolov2", 416) == Approx(3.486).margin(0.0005));
 }
@@ -41,7 +41,7 @@ TEST_CASE("networks have the sizes of their publications", "[network]") {
     double million_parameters;
     double giga_macs;
   };
-  // Counted from the published definitions by a script of its own. Of AlexNet, ResNet-50 and
+  // Computed from the published definitions by an independent script. For AlexNet, ResNet-50 and
   // ResNet-152 torchvision documents the parameters: 61,100,840, 25,557,032 and 60,192,808.
   constexpr Published kPublished[] = {
       {"darknet-19", 224, 20.84, 2.791}, {"alexnet", 224, 61.10, 0.714},
@@ -61,11 +61,11 @@ TEST_CASE("networks have the sizes of their publications", "[network]") {
 }
 
 TEST_CASE("a classifier can have another number of classes", "[network]") {
-  // Darknet-19's last convolution is before the mean over the image.
+  // Darknet-19's last convolution precedes the global average.
   const Network pooled = with_classes(make_network("darknet-19", 64), 10);
   CHECK(pooled.output() == Shape{10, 1, 1});
   CHECK(parameters(make_network("darknet-19", 64)) - parameters(pooled) == 990 * (1024 + 1));
-  // He et al. (2015), table 6, give 0.27 million for 10 classes. Each class is 64 weights and a
+  // He et al. (2015), table 6, give 0.27 million for 10 classes. Each class has 64 weights and a
   // bias.
   const Network ten = with_classes(make_network("resnet-20", 32), 10);
   CHECK(ten.output() == Shape{10, 1, 1});
@@ -82,7 +82,7 @@ TEST_CASE("tracknet maps three frames to a heat map of their size", "[network]")
   CHECK(net.input == Shape{9, 360, 640});
   CHECK(net.output() == Shape{1, 360, 640});
   CHECK(net.images() == 3);
-  // By hand: 10,695,744 weights of the 18 convolutions, and 2 numbers for each of 4096 filters.
+  // By hand: 10,695,744 weights of the 18 convolutions, and 2 parameters for each of 4096 filters.
   CHECK(parameters(net) == 10'703'936);
 }
 
@@ -124,10 +124,10 @@ TEST_CASE("the roofline of a network is that of its layers", "[network]") {
   struct Known {
     const char* name;
     int size;
-    double megabytes;          // read and written for one image in bf16, weights aside
+    double megabytes;          // traffic for one image in bf16, without weights
     double images_per_second;  // at 790 TFLOP/s and 4.3 TB/s
   };
-  // Worked out by a script of its own (an H200's measured peak_rates).
+  // Computed by an independent script for the measured peak rates of an H200.
   constexpr Known kKnown[] = {{"tiny-yolov2", 416, 30, 72e3},  {"yolov2", 416, 78, 21.1e3},
                               {"darknet-19", 224, 22, 101e3},  {"alexnet", 224, 2.6, 494e3},
                               {"inception-v3", 299, 62, 47e3}, {"resnet-50", 224, 57, 59e3},
@@ -164,8 +164,8 @@ TEST_CASE("pooling rounds sizes up", "[network]") {
 }
 
 TEST_CASE("reorg is a permutation in Darknet's order", "[network]") {
-  // Darknet's loops for 4 channels, 2 x 2, stride 2, written out: the one view channel is a 4 x 4
-  // image, and output channel k takes every second pixel from offset (k % 2, k / 2).
+  // Darknet's loops for 4 channels, 2 x 2, stride 2, written out: the single channel of the view is
+  // a 4 x 4 image, and output channel k takes every second pixel from offset (k % 2, k / 2).
   const Shape in{4, 2, 2};
   const std::vector<std::int64_t> expected{0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15};
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(reorg_source(in, 2, i) == expected[i]);

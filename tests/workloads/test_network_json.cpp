@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Of the tensor that an input names.
+/// The shape of the tensor that an input refers to.
 Json shape_of(const Json& network, int index) {
   return index == kNetworkInput ? network["input"] : network["layers"][index]["output"];
 }

@@ -1,4 +1,4 @@
-// Matrix products and copies against their definitions, and what is counted of them.
+// Matrix products and copies compared with their definitions, and their operation and byte counts.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -10,7 +10,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// Element (row, column) of A and B in double precision, from the order in memory.
+/// Element (row, column) of A and B in double precision, from the storage order.
 double a_at(const Gemm& gemm, std::int64_t row, std::int64_t i) {
   return static_cast<double>(gemm_a(row * gemm.k + i));
 }
@@ -18,7 +18,7 @@ double b_at(const Gemm& gemm, std::int64_t i, std::int64_t column) {
   return static_cast<double>(gemm_b(gemm.transpose_b ? column * gemm.k + i : i * gemm.n + column));
 }
 
-/// Unit roundoff of an operand: 8, 11 and 11 bits (tf32 may be cut instead of rounded).
+/// Unit roundoff of an operand: 8, 11 and 11 bits (tf32 may be truncated instead of rounded).
 double roundoff(Precision precision) {
   switch (precision) {
     case Precision::bf16:
@@ -32,9 +32,9 @@ double roundoff(Precision precision) {
   }
 }
 
-/// Whether every element obeys the bound of Higham (2002), "Accuracy and Stability", section 3.5:
-/// |error| <= (2 u + k v) sum |a| |b|, and u of the result for its own rounding; v = 2^-23 for sums
-/// in fp32 whose terms may be cut, u = 0 for operands that are not rounded.
+/// Whether every element satisfies the bound of Higham (2002), "Accuracy and Stability", section
+/// 3.5: |error| <= (2 u + k v) sum |a| |b|, plus u of the result for its own rounding; v = 2^-23
+/// for sums in fp32 whose terms may be truncated, u = 0 for operands that are not rounded.
 bool within_bound(const Gemm& gemm, const std::vector<float>& product) {
   const double rounding = roundoff(gemm.precision);
   const double sums = static_cast<double>(gemm.k + 1) * 0x1p-23;
@@ -59,7 +59,7 @@ bool within_bound(const Gemm& gemm, const std::vector<float>& product) {
 constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16,
                                      Precision::fp16};
 
-/// Names and threads: the CPU's, and a GPU where there is one.
+/// Device names and threads: the CPU, and a GPU where there is one.
 std::vector<std::pair<const char*, int>> devices() {
   std::vector<std::pair<const char*, int>> all{{"cpu", 1}, {"cpu", 2}};
   if (resolve_device("auto") == "cuda") all.emplace_back("cuda", 1);
@@ -159,7 +159,7 @@ TEST_CASE("operations and bytes of a product by theory", "[operation]") {
 }
 
 TEST_CASE("bytes of copies as STREAM counts them", "[operation]") {
-  // McCalpin's table: copy and scale move 16 bytes a pair of doubles, add and triad 24 for three.
+  // McCalpin's table: copy and scale move 16 bytes for two doubles, add and triad 24 for three.
   CHECK(Copy{CopyKind::copy, 64}.bytes_moved() == 128);
   CHECK(Copy{CopyKind::scale, 64}.bytes_moved() == 128);
   CHECK(Copy{CopyKind::add, 64}.bytes_moved() == 192);
@@ -169,9 +169,9 @@ TEST_CASE("bytes of copies as STREAM counts them", "[operation]") {
 
 TEST_CASE("the roofline of a product: bytes decide below the ridge, operations above",
           "[operation]") {
-  const PeakRates peak_rates{1000, 10};  // ridge at 100 operations a byte
+  const PeakRates peak_rates{1000, 10};  // ridge point at 100 operations per byte
   for (const std::int64_t n : {8, 8192}) {
-    const Gemm square{n, n, n};  // n / 6 operations a byte in fp32
+    const Gemm square{n, n, n};  // n / 6 operations per byte in fp32
     const double intensity = square.operations() / square.bytes();
     CHECK(intensity == Approx(static_cast<double>(n) / 6));
     const double rate = square.operations() / roofline_seconds(square, peak_rates);

@@ -72,7 +72,7 @@ TEST_CASE("a network begins with its residual blocks as their shortcuts", "[para
       if (tensor.kind != ParameterKind::scale) CHECK(values[0] == 0.0F);
     }
   }
-  CHECK(zeros == 9);      // one a block
+  CHECK(zeros == 9);      // one per block
   CHECK(ones == 21 - 9);  // 1 + 18 convolutions and 2 projections
   std::vector<float> again(block.size());
   initial_parameters(net, 1, again);

@@ -1,4 +1,4 @@
-// Feeding a step: the same batches whoever makes them, from either format; bottlenecks by hand.
+// The input pipeline: identical batches for any readers and format; bottlenecks of known cases.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>
@@ -73,7 +73,7 @@ TEST_CASE("batches do not depend on who makes them, how far ahead, or from which
 TEST_CASE("batches and images that memory cannot hold are refused before they are made",
           "[pipeline]") {
   const FeedOptions few = options();
-  CHECK_NOTHROW(require_feed_memory(few, 1 << 30));  // they stay on the disk
+  CHECK_NOTHROW(require_feed_memory(few, 1 << 30));  // images are not kept in memory
   FeedOptions resident = few;
   resident.resident = true;
   // Three batches of five images of 12 KiB, and 2^40 such images.
@@ -138,13 +138,13 @@ TEST_CASE("the bottleneck is what holds the step up", "[pipeline]") {
   CHECK(bottleneck({10, 5, {1, 5, 3, 0}}, one_reader) == "decode");
   CHECK(bottleneck({10, 5, {6, 2, 2, 0}}, one_reader) == "read");
   CHECK(bottleneck({10, 5, {0, 0, 0, 10}}, one_reader) == "copy");
-  // Of three readers one works at a time, as only one batch may be ahead.
+  // At most one of the three readers works at a time, since only one batch may be prefetched.
   CHECK(bottleneck({10, 5, {1, 6, 3, 0}}, {.readers = 3, .depth = 1}) == "prefetch_depth");
   CHECK(bottleneck({10, 5, {1, 6, 3, 0}}, {.readers = 3, .depth = 3}) == "decode");
   CHECK(bottleneck({10, 5, {1, 2, 1, 0}}, {.readers = 3, .depth = 1}) == "decode");
-  // The step makes its batches itself.
+  // Without readers the step makes its own batches.
   CHECK(bottleneck({10, 9, {1, 5, 3, 0}}, {.readers = 0}) == "decode");
-  // 6 of the 10 s that the step took were augmentation; where it waits, that is not why.
+  // 6 of the 10 s of the step were augmentation; where the step waits, that is not the cause.
   CHECK(bottleneck({10, 0, {1, 1, 6, 0}}, {.augments_in_step = true}) == "augment");
   CHECK(bottleneck({10, 0, {1, 1, 6, 0}}, one_reader) == "step");
   CHECK(bottleneck({10, 1, {1, 8, 8.5, 0}}, {.augments_in_step = true}) == "decode");
@@ -152,7 +152,7 @@ TEST_CASE("the bottleneck is what holds the step up", "[pipeline]") {
 
 TEST_CASE("responses of a pipeline are sums over sums, with a repeat for each measurement",
           "[pipeline]") {
-  // Steps of 0.5 s, of which 0.1 s without a batch; two readers work 0.3 s each meanwhile.
+  // Steps of 0.5 s, 0.1 s of it without a batch; two readers work 0.3 s each meanwhile.
   PipelineMeasurement first;
   first.values.assign(20, {0.5, 0.1, {0.1, 0.4, 0.1, 0.0}});
   first.window = {100, 110};

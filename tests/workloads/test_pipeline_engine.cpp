@@ -1,4 +1,4 @@
-// Stages on the CPU engine, alone and as a pipeline of ranks, against the whole network.
+// Stages on the CPU engine, alone and as a pipeline of ranks, compared with the whole network.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -45,7 +45,7 @@ int max_stages(const Network& network) {
     }
 }
 
-/// The gradients of all stages, and the loss, with what crosses handed on by the test.
+/// The gradients of all stages, and the loss; the test itself passes the tensors between stages.
 std::pair<std::vector<float>, double> by_stages(const Network& network, int count,
                                                 const TrainingData& data, int images) {
   std::vector<std::unique_ptr<TrainableStage>> stages;
@@ -72,11 +72,11 @@ std::pair<std::vector<float>, double> by_stages(const Network& network, int coun
   return {gradients, loss};
 }
 
-constexpr int kPipelineBatch = 7;  // no multiple of the micro-batches
+constexpr int kPipelineBatch = 7;  // not a multiple of the micro-batches
 constexpr int kPipelineSteps = 3;
 
-/// Without batch normalisation, whose statistics would be those of each micro-batch; with dropout,
-/// which must not depend on who draws it.
+/// Without batch normalisation, whose statistics would be per micro-batch; with dropout, which must
+/// not depend on the rank that draws it.
 Network plain_network() {
   NetworkBuilder net("plain", {3, 12, 12});
   const Convolution conv{16, {3, 3}, 1, {1, 1}, Activation::relu, false};
@@ -170,7 +170,7 @@ TEST_CASE("bf16 between stages changes what is learnt by no more than its roundi
       by_pipeline(network, 2, "shm", {kPipelineBatch, 3, CommunicationType::bf16});
   const double difference = relative_difference(parameters, expected);
   CHECK(difference > 1e-7);
-  CHECK(difference < 0.01);  // numbers are rounded by 2^-9; the weights move by a part of theirs
+  CHECK(difference < 0.01);  // rounded by 2^-9; the weights move by a fraction of themselves
 }
 
 TEST_CASE("a stage refuses labels that are no classes, and images that it has no room for",

@@ -1,4 +1,4 @@
-// The program input-pipeline from outside.
+// Black-box tests of the program input-pipeline.
 #include <catch2/catch.hpp>
 
 #include "tests/workloads/program.h"
@@ -37,8 +37,8 @@ TEST_CASE("a pipeline answers with rates and shares of its time", "[pipeline]") 
               response("copy_share") ==
           Approx(1));
     CHECK(response("readers_busy") >= 0);
-    CHECK(response("readers_busy") <= 1.1);  // what was begun before the measurement counts in it
-    // Images over time is batch over (step + waiting).
+    CHECK(response("readers_busy") <= 1.1);  // includes work begun before the measurement
+    // Images per second are the batch over (step + waiting).
     CHECK(response("images_per_second") * response("step_time") / (1 - response("idle_share")) ==
           Approx(4).epsilon(1e-6));
     CHECK(result["notes"]["steps"] >= 8);
@@ -84,7 +84,7 @@ TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
   CHECK(program(place, {"--memory", "pinned"}).exit_code() == 77);
   CHECK_THAT(place.read("err"), Contains("GPU"));
   CHECK(program(place, {"--precision", "fp16"}).exit_code() == 77);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need it themselves
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need memory too
   Program large(DOETUNE_INPUT_PIPELINE, place, with(kSmall, {"--batch_size", "4096"}), {}, "",
                 rlim_t{400} << 20);
   CHECK(large.exit_code() == 77);
@@ -110,7 +110,7 @@ TEST_CASE("loose files without a directory for them are a wrong input", "[pipeli
     CHECK_THAT(place.read("err"), Contains("format = loose") && Contains("XDG_CACHE_HOME"));
   };
   refused({{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
-  refused({{"XDG_CACHE_HOME", place.path / "err"}});  // a file
+  refused({{"XDG_CACHE_HOME", place.path / "err"}});  // not a directory
   Program records(DOETUNE_INPUT_PIPELINE, place, kSmall, {{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
   CHECK(records.exit_code() == 0);
 }

@@ -44,7 +44,7 @@ TEST_CASE("the study's warm-up is the value of an input of that name", "[protoco
   const auto warmup_of = [&](const char* text) {
     return parse_request(workload, Json::parse(text)).inputs.number("warmup");
   };
-  CHECK_NOTHROW(parse_request(workload, Json::parse(R"({"warmup_s": 3})")));  // it has none
+  CHECK_NOTHROW(parse_request(workload, Json::parse(R"({"warmup_s": 3})")));  // has no warm-up
   workload.inputs.push_back({"warmup", InputKind::continuous, 1.0, "a warm-up", "s", 0, 60});
   CHECK(warmup_of(R"({"warmup_s": 3})") == 3);
   CHECK(warmup_of(R"({"warmup_s": null})") == 1);

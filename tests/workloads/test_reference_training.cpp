@@ -1,4 +1,4 @@
-// The reference that engines are judged by is itself judged, by finite differences and by theory.
+// The training reference itself, verified by finite differences and theory.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace doetune::workloads;
 namespace {
 
 constexpr int kImages = 3;
-constexpr int kSampled = 4;  // of each tensor
+constexpr int kSampled = 4;  // elements of each tensor
 
 Network without_dropout(Network network) {
   for (Layer& layer : network.layers)
@@ -39,7 +39,7 @@ TEST_CASE("the reference's gradients are those of its loss, by central differenc
       for (int i = 0; i < std::min<std::int64_t>(kSampled, tensor.count); ++i) {
         const std::int64_t at = tensor.offset + random_bits(i, 5) % std::uint64_t(tensor.count);
         INFO(each.name << ", layer " << tensor.layer << ", parameter " << at);
-        // Rounding 1e-16 / 1e-6 and the third derivative times 1e-12 stay well below 1e-8.
+        // Rounding (1e-16 / 1e-6) and the third derivative times 1e-12 stay well below 1e-8.
         constexpr double kStep = 1e-6;
         const double value = parameters[at];
         parameters[at] = value + kStep;
@@ -54,7 +54,7 @@ TEST_CASE("the reference's gradients are those of its loss, by central differenc
 
 TEST_CASE("normalised outputs have the mean and variance that scale and shift say",
           "[reference_training]") {
-  // One class a filter of a 1 x 1 image: the logits are the normalised outputs, over the images.
+  // One class per filter of a 1 x 1 image: the logits are the outputs normalised over the images.
   NetworkBuilder builder("normalised", {6, 1, 1});
   const Network net =
       builder.conv({4, {1, 1}, 1, {0, 0}, Activation::linear, true}).build(ClassificationHead{4});
@@ -72,8 +72,8 @@ TEST_CASE("normalised outputs have the mean and variance that scale and shift sa
     const double variance = pass.statistics[4 + f] * (kMany - 1) / kMany;
     CHECK(sum == Approx(block[28 + f]));
     CHECK(squares == Approx(scale * scale * variance / (variance + 1e-5)));
-    // A normalisation forgets the size of the weights before it: their gradient is at right angles
-    // to them (but for epsilon).
+    // Normalisation makes the output invariant to the scale of the preceding weights, so their
+    // gradient is orthogonal to them (up to epsilon).
     double along = 0;
     double length = 0;
     for (int c = 0; c < 6; ++c) {
@@ -94,7 +94,7 @@ TEST_CASE("the loss of equal logits is the logarithm of the number of classes",
   const std::vector<double> zeros(data.parameters.size(), 0.0);
   const ReferencePass pass = reference_gradients(net, zeros, data.images, data.labels);
   CHECK(pass.loss == Approx(std::log(5.0)));
-  CHECK(pass.correct == std::ranges::count(data.labels, 0));  // the first of equals
+  CHECK(pass.correct == std::ranges::count(data.labels, 0));  // the first of ties
 }
 
 TEST_CASE("with the batch's own statistics as running ones, evaluation is the forward pass",
@@ -106,7 +106,7 @@ TEST_CASE("with the batch's own statistics as running ones, evaluation is the fo
     const std::vector<double> block(data.parameters.begin(), data.parameters.end());
     const ReferencePass pass = reference_gradients(network, block, data.images, data.labels);
     std::vector<double> statistics = pass.statistics;
-    // Variances back to n in the denominator.
+    // Convert the variances to n in the denominator.
     std::size_t at = 0;
     for (const ParameterTensor& tensor : parameter_layout(network)) {
       if (tensor.kind != ParameterKind::scale) continue;
@@ -133,10 +133,10 @@ TEST_CASE("dropout keeps its share, keeps the mean, and draws anew", "[reference
       if (factor != 0.0F && factor != 1.0F / (1.0F - p)) FAIL("factor " << factor);
       sum += double{factor};
     }
-    // Five standard deviations of a binomial share, over 1 - p.
+    // Five standard deviations of a binomial proportion, over 1 - p.
     CHECK(sum / kCount == Approx(1.0).margin(5 * std::sqrt(p / (1 - p) / kCount)));
   }
-  // Independent draws of a half agree in a half: 50 % +- 5 x 0.16 %.
+  // Independent draws with probability 1/2 agree in half of the cases: 50 % +- 5 x 0.16 %.
   const std::uint64_t one = dropout_key(7, 3, 2);
   for (const std::uint64_t other :
        {dropout_key(8, 3, 2), dropout_key(7, 4, 2), dropout_key(7, 3, 3), dropout_key(3, 7, 2)}) {
@@ -153,7 +153,7 @@ TEST_CASE("images of a batch that is shared out are dropped as in one process",
   const Network network =
       std::ranges::find(cases, "dropout before fully connected layers", &TrainingCase::name)
           ->network;
-  // Without batch normalisation images do not see each other.
+  // Without batch normalisation images are independent of each other.
   Network separate = network;
   std::get<Convolution>(separate.layers[0].op).batch_norm = false;
   const TrainingData data = training_data(separate, 5, 3);

@@ -1,4 +1,4 @@
-// Where a network may be cut, and how stages share its work.
+// Possible cuts of a network, and the balance of stages.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ TEST_CASE("no other cuts give a smaller largest stage", "[stages]") {
 }
 
 TEST_CASE("of cuts that share the work alike, the one that sends least is taken", "[stages]") {
-  const auto stages = network_stages(residual(), 3);  // the pool's result crosses, not the sum's
+  const auto stages = network_stages(residual(), 3);  // the pool's result is sent, not the sum's
   CHECK(stages[1].network.output() == Shape{4, 1, 1});
 }
 

@@ -1,5 +1,4 @@
-// The program static-inference from outside: its answers, its exit codes, and what it leaves
-// behind.
+// Black-box tests of the program static-inference: results, exit codes, and clean-up.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -22,11 +21,11 @@ using doetune::tests::make_video;
 using doetune::workloads::VideoReader;
 using doetune::workloads::VideoWriter;
 
-/// Small enough for a second or less: 32-pixel networks and images.
+/// A configuration that takes a second or less: 32-pixel networks and images.
 const Arguments kSmall{"--input_size", "32", "--frame_width", "64",   "--frame_height", "64",
                        "--warmup",     "0",  "--baseline",    "0.05", "--roofline",     "off"};
 const Arguments kGenerated = with(kSmall, {"--images", "30"});
-/// 128 x 72 pixels, the smallest.
+/// 128 x 72 pixels, the minimum.
 const Arguments kTracknet{"--model",  "tracknet", "--input_size", "72",
                           "--warmup", "0",        "--roofline",   "off"};
 
@@ -41,7 +40,7 @@ Json answer(const ProgramDirectory& place, const Arguments& arguments) {
   return Json::parse(place.read("out"));
 }
 
-/// Runs it, checks that it fails with the code, and returns what it says.
+/// Runs the program, checks that it fails with the code, and returns its messages.
 std::string failure(const ProgramDirectory& place, const Arguments& arguments, int code) {
   Program program = static_inference(place, arguments);
   CHECK(program.exit_code() == code);
@@ -62,7 +61,7 @@ Json small_request() {
           {"time_limit_s", 900}};
 }
 
-/// A directory of PPM images of 20 x 16 pixels, each with a gradient of its own.
+/// A directory of PPM images of 20 x 16 pixels, each with a different gradient.
 std::string make_images(const ProgramDirectory& place, int count) {
   const auto directory = place / "images";
   std::filesystem::create_directories(directory / "more");
@@ -304,7 +303,7 @@ TEST_CASE("tracknet's frames must be of one size, and its video must have a plac
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
   const ProgramDirectory place;
-  for (const int pause_ms : {0, 500}) {  // while it starts, and at work
+  for (const int pause_ms : {0, 500}) {  // during start-up, and while running
     Program program = static_inference(
         place, with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
     const auto executors = program.wait_for_children(3);

@@ -1,4 +1,4 @@
-// Answers of static-inference from measurements made up here: arithmetic vouches.
+// Responses of static-inference from synthetic measurements of known results.
 #include <catch2/catch.hpp>
 
 #include "workloads/static/static_result.h"
@@ -39,7 +39,7 @@ TEST_CASE("frames are in time if a viewer from the first result on never waits",
   CHECK(share_in_time({1.0, 1.25, 1.4}, plan) == Approx(5.0 / 6));
   CHECK(share_in_time({1.0, 1.2, 1.6}, plan) == Approx(4.0 / 6));
   CHECK(share_in_time({1.0, 9.0, 9.0}, plan) == Approx(2.0 / 6));
-  // A later first result, from which all else is counted, leaves more time.
+  // A later first result, relative to which all frames are due, leaves more time.
   CHECK(share_in_time({1.3, 1.25, 1.6}, plan) == 1);
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("responses are sums over passes, and means of the measurements", "[sta
   CHECK(result.responses.at("infer_time") == 1.5);
   CHECK(result.responses.at("real_time_factor") == 1.5);  // 4 s of video in 2 s, and in 4 s
   CHECK(result.responses.at("deadline_met_share") == 0.5);
-  CHECK(result.responses.at("speed_up") == 3);  // 5 images/s alone
+  CHECK(result.responses.at("speed_up") == 3);  // one executor alone: 5 images/s
   CHECK(result.responses.at("efficiency") == 0.75);
   CHECK(result.responses.at("detections_per_image") == Approx((1.5 + 0) / 2));
   CHECK(result.series.at("total_time") == std::vector<double>{1, 3, 4});
@@ -84,6 +84,6 @@ TEST_CASE("what a network or a run cannot tell has a note instead", "[static]") 
   CHECK(static_result(measured, classifier).responses.at("speed_up") == 1);
   const Result heat_map = static_result(measured, context(HeatMapHead{256}));
   for (const Response& response : static_responses())
-    if (response.name != "roofline_fraction")  // added where the peak_rates are known
+    if (response.name != "roofline_fraction")  // added where the peak rates are known
       CHECK(heat_map.responses.contains(response.name));
 }

@@ -1,5 +1,5 @@
-// The images that decoders give are those of the video decoded from its start, whatever is left
-// out and however many threads decode.
+// The images from decoders are those of the video decoded from its start, whichever frames are
+// skipped and however many threads decode.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -14,7 +14,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-constexpr int kClipFrames = 75;  // not a multiple of the key frames' distance
+constexpr int kClipFrames = 75;  // not a multiple of the key-frame interval
 
 Clip clip_of(VideoCodec codec) {
   const FileDescriptor file = open_clip({64, 48, kClipFrames, 3, codec}, {});
@@ -30,7 +30,7 @@ std::vector<std::uint8_t> luma_of(const YcbcrView& source) {
   return luma;
 }
 
-/// A clip with zeros for one packet.
+/// A clip with one packet of zeros.
 Clip broken_clip(VideoCodec codec, int frame) {
   const FileDescriptor file = open_clip({64, 48, 10, 3, codec}, {});
   const Clip clip = Clip::read(file.get(), true).value();
@@ -40,7 +40,7 @@ Clip broken_clip(VideoCodec codec, int frame) {
   return Clip::read(file.get(), false).value();
 }
 
-/// Every frame of the clip, by one decoder from the start.
+/// Every frame of the clip, decoded in order from the start.
 std::vector<std::vector<std::uint8_t>> straight(const Clip& clip) {
   FrameDecoder decoder(clip.codec());
   std::vector<std::vector<std::uint8_t>> all;
@@ -61,7 +61,7 @@ TEST_CASE("frames picked from a camera are those of its video", "[decoders]") {
     const Clip clip = clip_of(codec);
     const auto expected = straight(clip);
     CameraDecoder decoder(clip);
-    // Steps of any size, three times round the clip; two cameras at places of their own.
+    // Steps of any size, three times round the clip; two cameras with different starts.
     std::mt19937 random(5);
     std::int64_t at[2] = {17, 34};
     while (at[0] < 3 * kClipFrames) {
@@ -70,7 +70,7 @@ TEST_CASE("frames picked from a camera are those of its video", "[decoders]") {
       CHECK(luma_of(decoder.decode(frame)) == expected[frame.clip_frame]);
       at[channel] += random() % 12;  // 0: the same frame again
     }
-    // After a gap a camera goes on at a key frame.
+    // After a gap a camera continues at a key frame.
     for (const std::int64_t later : {1000, 1500, 1501}) {
       if (later != 1501) decoder.skip();
       const StreamFrame frame = frame_at(0, later);

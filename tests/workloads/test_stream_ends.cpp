@@ -1,4 +1,4 @@
-// How the program stream-inference ends, whatever goes wrong, and what it leaves behind.
+// How the program stream-inference ends on failures of all kinds, and its clean-up.
 #include "tests/workloads/stream_program.h"
 
 using namespace doetune;
@@ -29,7 +29,7 @@ TEST_CASE("without a GPU, device cuda ends at once with code 77 and why", "[prog
       stream_inference(place, with(kSmall, {"--device", "cuda"}), {{"CUDA_VISIBLE_DEVICES", ""}});
   CHECK(program.exit_code() == 77);
   CHECK_FALSE(place.read("err").empty());
-  CHECK_FALSE(fs::exists(place.path / "doetune"));  // before it made a video
+  CHECK_FALSE(fs::exists(place.path / "doetune"));  // fails before it makes a video
 }
 
 TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]") {
@@ -42,7 +42,7 @@ TEST_CASE("a weights file that is cut off ends the run with code 1", "[program]"
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
   const ProgramDirectory place;
-  for (const int pause_ms : {0, 700}) {  // while it starts, and in the stream
+  for (const int pause_ms : {0, 700}) {  // during start-up, and in the stream
     Program program =
         stream_inference(place, with(kSmall, {"--executors_per_gpu", "3", "--duration", "600"}));
     const auto executors = program.wait_for_children(3);
@@ -114,7 +114,7 @@ TEST_CASE("what a program leaves that is killed while it makes a video is used u
 TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
   const ProgramDirectory place;
   for (const std::string sharing : {"process", "stream"}) {
-    // oneDNN pretends to be on an older CPU.
+    // Makes oneDNN assume an older CPU.
     Program program = stream_inference(
         place,
         with(kSmall, {"--precision", "bf16", "--executors_per_gpu", "2", "--sharing", sharing}),
@@ -125,7 +125,7 @@ TEST_CASE("a precision that the CPU lacks ends with code 77", "[program]") {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+    !defined(__SANITIZE_THREAD__)  // they reserve address space themselves
 TEST_CASE("settings that do not fit the memory end with code 77", "[program]") {
   const ProgramDirectory place;
   const Arguments large{"--batch_size",  "256", "--input_size", "416",

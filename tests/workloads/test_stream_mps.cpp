@@ -1,4 +1,4 @@
-// A private MPS daemon: a script that answers as nvidia-cuda-mps-control does stands for it.
+// The private MPS daemon, simulated by a script that answers like nvidia-cuda-mps-control.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `-d` starts a daemon and a server; commands come on standard input. FAKE_MPS: what goes wrong.
+/// `-d` starts a daemon and a server; commands are read from standard input. FAKE_MPS selects a
+/// failure.
 constexpr const char* kFakeControl = R"(#!/bin/sh
 dir=$CUDA_MPS_PIPE_DIRECTORY
 if [ "$1" = -d ]; then
@@ -46,7 +47,7 @@ case $command in
 esac
 )";
 
-/// A place with the script first in PATH; temporary files go there too.
+/// A directory with the script first in PATH; also holds temporary files.
 struct FakeMachine {
   fs::path path = fs::temp_directory_path() / ("doetune-mps-test-" + std::to_string(getpid()));
   std::string old_path = std::getenv("PATH");
@@ -68,7 +69,7 @@ struct FakeMachine {
     fs::remove_all(path);
   }
   bool nothing_left() const { return fs::is_empty(path / "tmp"); }
-  /// The directory of the one daemon that there is.
+  /// The directory of the only daemon.
   fs::path directory() const { return fs::directory_iterator(path / "tmp")->path(); }
   pid_t pid_in(const char* file) const {
     pid_t pid = 0;
@@ -78,7 +79,7 @@ struct FakeMachine {
   }
 };
 
-/// A process with a client's environment, ended with the object.
+/// A process with a client's environment, killed with the object.
 class Client {
  public:
   explicit Client(const MpsDaemon& daemon) {
@@ -86,7 +87,7 @@ class Client {
     pid_ = fork();
     REQUIRE(pid_ >= 0);
     if (pid_ > 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until it is another program
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until it has called exec
       return;
     }
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);

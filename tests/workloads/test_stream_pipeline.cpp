@@ -1,5 +1,5 @@
-// The pipeline on a network that watches how it is used: what an engine with several lanes asks of
-// its user (engine.h) is kept, and every image is analysed once.
+// The pipeline on a network that monitors its use: the rules for engines with several lanes
+// (engine.h) are followed, and every image is analysed once.
 #include <catch2/catch.hpp>
 
 #include <deque>
@@ -13,7 +13,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// Finds as many boxes in an image as its mean luma says, so that images can be told apart.
+/// Reports as many boxes as the mean luma of an image, so that images can be distinguished.
 class WatchfulNetwork final : public CompiledNetwork {
  public:
   WatchfulNetwork(int lanes, int batch) : lanes_(lanes), batch_(batch) {}

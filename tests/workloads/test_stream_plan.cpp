@@ -70,13 +70,13 @@ TEST_CASE("shared out by channel, a camera stays with one executor, its frames i
           CHECK(last.emplace(frame.channel, -1).first->second < frame.source_frame);
           last[frame.channel] = frame.source_frame;
         }
-        // In turns, so that neighbours are of different cameras where there are several.
+        // Interleaved, so that neighbours are of different cameras where there are several.
         for (std::size_t i = 1; i < share.size() && executors < 4; ++i)
           CHECK(share[i].channel != share[i - 1].channel);
       }
     }
     CHECK(total == 3 * 35);
-    for (const auto& [channel, e] : executor_of)  // as even as whole cameras can be
+    for (const auto& [channel, e] : executor_of)  // as even as possible with entire cameras
       CHECK(std::ranges::count_if(executor_of, [&, e = e](const auto& other) {
               return other.second == e;
             }) <= (7 + executors - 1) / executors);

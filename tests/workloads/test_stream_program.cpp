@@ -1,4 +1,4 @@
-// What the program stream-inference answers.
+// The results of the program stream-inference.
 #include "tests/workloads/stream_program.h"
 
 #include <numeric>
@@ -75,7 +75,7 @@ TEST_CASE("beyond queue_limit the oldest micro-batches are dropped, and none wai
   const Json all = answer(place, overloaded);
   CHECK(all["responses"]["dropped_share"] == 0);
   const auto delays = all["series"]["scheduling_delay"].get<std::vector<double>>();
-  CHECK(std::ranges::is_sorted(delays));  // it grows for as long as the overload lasts
+  CHECK(std::ranges::is_sorted(delays));  // grows for as long as the overload lasts
   CHECK(delays.back() > 2 * 0.05);
   CHECK(answer(place, with(kSmall, {"--queue_limit", "1000"}))["responses"]["dropped_share"] == 0);
 }
@@ -189,7 +189,7 @@ TEST_CASE("a measurement for a fixed time tells its window and why it ended", "[
   const double before_s = monotonic_s();
   const Json result = answer(place, kSmall);
   CHECK(result["stopped_by"] == "minimum time reached");
-  CHECK_FALSE(result.contains("steady"));  // too short to tell
+  CHECK_FALSE(result.contains("steady"));  // too short to decide
   const auto window = result["window"].get<std::vector<double>>();
   REQUIRE(window.size() == 2);
   CHECK(before_s < window[0]);

@@ -1,4 +1,4 @@
-// The answer of stream-inference from micro-batches of known times.
+// Responses of stream-inference from micro-batches of known times.
 #include <catch2/catch.hpp>
 
 #include <numeric>

@@ -10,7 +10,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// The most that is needed at any one step: no arena is smaller.
+/// The maximum memory in use at any step, a lower bound of the arena.
 std::int64_t min_bytes(const std::vector<MemoryUse>& uses) {
   std::int64_t least = 0;
   for (const MemoryUse& at : uses) {
@@ -84,7 +84,7 @@ TEST_CASE("the arena of every network is near its bound", "[tensor_plan]") {
 }
 
 TEST_CASE("results lie apart from what is read later", "[tensor_plan]") {
-  // A layer's inputs are still needed when it writes, and parts of a join never overlap.
+  // A layer's inputs are still in use when it writes, and parts of a concatenation never overlap.
   for (const NetworkType& type : network_types()) {
     INFO(type.name);
     const Network network = make_network(type.name, type.default_height);
@@ -129,7 +129,7 @@ TEST_CASE("parts of odd channels, twice joined or of other tensors are copied", 
   CHECK(plan.views[first].pitch == 32);
   CHECK(plan.views[even].pitch == 32);
   CHECK(plan.views[even].channels == 16);
-  CHECK(plan.views[odd].channels == 16);  // with four of zeros
+  CHECK(plan.views[odd].channels == 16);  // padded by four of zeros
 }
 
 TEST_CASE("branches back and residual sums share a tensor", "[tensor_plan]") {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRun_s = 0.25e-3;
 
-/// Counts runs, takes a little time, and says that each took kRun_s.
+/// Counts runs, sleeps a little, and reports kRun_s for each.
 struct Counted {
   std::int64_t runs = 0;
   double operator()(int repetitions) {
@@ -38,7 +38,7 @@ TEST_CASE("a slice holds as many runs as fill it", "[timing]") {
   CHECK(one.runs == 40 * static_cast<std::int64_t>(one.values.size()));  // 0.01 s / 0.25 ms
   for (const double seconds : one.values) CHECK(seconds == Approx(kRun_s));
   CHECK(one.window.second - one.window.first >= 0.01);
-  CHECK(counted.runs > one.runs);  // the warm-up counts nowhere
+  CHECK(counted.runs > one.runs);  // the warm-up is not counted
 }
 
 TEST_CASE("without slices each run is a value", "[timing]") {

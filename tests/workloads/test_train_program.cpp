@@ -1,4 +1,4 @@
-// The program train-classifier from outside: what it answers, what it refuses, how it goes on.
+// Black-box tests of the program train-classifier: results, invalid inputs, and resumption.
 #include <catch2/catch.hpp>
 
 #include <signal.h>
@@ -17,7 +17,7 @@ using namespace doetune::workloads::test;
 namespace fs = std::filesystem;
 using Catch::Contains;
 
-/// A second or so.
+/// A configuration that takes about a second.
 const Arguments kSmallTraining{
     "--network",   "small-cnn", "--epochs", "2",   "--data_size",     "120",  "--batch_size", "20",
     "--test_size", "40",        "--device", "cpu", "--learning_rate", "0.01", "--threads",    "1"};
@@ -38,13 +38,13 @@ Answer ask(const Arguments& arguments, rlim_t memory_limit = RLIM_INFINITY,
   return {code, out.empty() ? Json() : Json::parse(out), place.read("err")};
 }
 
-/// The same as a request has them.
+/// The same as the settings of a request.
 Json settings_of(int epochs) {
   return {{"data_size", 120}, {"batch_size", 20}, {"test_size", 40},       {"threads", 1},
           {"epochs", epochs}, {"device", "cpu"},  {"network", "small-cnn"}};
 }
 
-constexpr std::int64_t kRecord = 3074;  // of an image in CIFAR-100's files
+constexpr std::int64_t kRecord = 3074;  // bytes per image in CIFAR-100's files
 
 std::vector<fs::path> checkpoints_in(const fs::path& directory) {
   std::vector<fs::path> found;
@@ -73,7 +73,7 @@ TEST_CASE("a training answers with accuracy, losses and time, the same for a see
   CHECK(responses["epochs_done"] == 2);
   CHECK(responses["accuracy"] >= 0);
   CHECK(responses["accuracy"] <= 100);
-  CHECK(responses["loss"].get<double>() == Approx(3).margin(1.5));  // near log(20): little learnt
+  CHECK(responses["loss"].get<double>() == Approx(3).margin(1.5));  // near log(20): hardly trained
   CHECK(responses["time"] > 0);
   CHECK(first.result["notes"]["steps"] == 12);
   CHECK(first.result["series"]["epoch_accuracy"].size() == 2);
@@ -138,7 +138,7 @@ TEST_CASE("wrong inputs end with 2 and say what was expected", "[train]") {
   fs::remove(place.path / "train.bin");
   std::ofstream(place.path / "train.bin") << "short";
   refused({"--data", place.path}, "has 5 bytes");
-  // Files of the right size, of zeros but for one label.
+  // Files of the right size, all zeros but for one label.
   fs::resize_file(place.path / "train.bin", 0);
   fs::resize_file(place.path / "train.bin", 50000 * kRecord);
   std::ofstream(place.path / "test.bin") << std::string(7, '\0');
@@ -156,7 +156,7 @@ TEST_CASE("settings that the machine cannot run end with 77", "[train]") {
   CHECK(answer.code == 77);
   CHECK_THAT(answer.messages, Contains("fp16"));
 #if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+    !defined(__SANITIZE_THREAD__)  // they reserve address space themselves
   const Answer large = ask({"--data_size", "50000"}, rlim_t{500} << 20);  // 614 MB of images
   CHECK(large.code == 77);
   CHECK_THAT(large.messages, Contains("memory"));
@@ -216,13 +216,13 @@ TEST_CASE("a repeat that does not fit into the time limit is not begun, what the
   const Json all = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
   REQUIRE(all["repeats"]["accuracy"].size() == 3);
   CHECK_FALSE(all["notes"].contains("repeats"));
-  request["time_limit_s"] = 0.001;  // the first is always trained
+  request["time_limit_s"] = 0.001;  // the first one always trains to the end
   const Json one = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
   CHECK(one["notes"]["repeats"] == "1 of 3 measurements fit into the time limit");
   CHECK_FALSE(one.contains("repeats"));
   for (const char* name : {"accuracy", "loss", "train_loss"})
     CHECK(one["responses"][name] == all["repeats"][name][0]);
-  // However many fit, they are the first ones, and none is cut short.
+  // However many complete, they are the first ones, and none is incomplete.
   request["repeats"] = 1'000'000;
   request["time_limit_s"] = 2;
   request["settings"]["checkpoint"] = (place / "kept").string();
@@ -244,7 +244,7 @@ TEST_CASE("repeats that were done are not made again after an interruption", "[t
   std::ofstream(place / "request.json") << request;
   {
     Program program(DOETUNE_TRAIN_CLASSIFIER, place, {}, by_files(place));
-    wait_for_checkpoints(program, kept, 2);  // the first repeat's, and the second's after an epoch
+    wait_for_checkpoints(program, kept, 2);  // of the first repeat, and of the second's epoch 1
     kill(program.pid(), SIGKILL);
     program.exit_code();
   }
@@ -257,7 +257,7 @@ TEST_CASE("repeats that were done are not made again after an interruption", "[t
     CHECK(again["repeats"][name] == whole["repeats"][name]);
   }
   CHECK(checkpoints_in(kept).empty());
-  // Where no time is left, the first repeat counts, and the second is given up.
+  // With no time left, the first repeat is reported and the second is abandoned.
   request["settings"]["checkpoint"] = (place / "late").string();
   request["time_limit_s"] = 0.001;
   const Json late = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);

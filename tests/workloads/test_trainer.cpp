@@ -1,5 +1,5 @@
-// Training by a plan: what statistics and arithmetic say must come out, with the reference as the
-// network.
+// The training loop on the double-precision reference, compared with results from statistics and
+// arithmetic.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -17,7 +17,8 @@ TEST_CASE("training reaches the best accuracy that there is, and not more", "[tr
   CHECK(outcome.state.epochs.size() == 10);
   CHECK(outcome.state.steps == 800);
   CHECK(outcome.state.images == 40000);
-  // The best loss is that of the true log-odds, 2 distance x: 0.3563 nats by numerical integration.
+  // The minimum loss is that of the true log-odds, 2 distance x: 0.3563 nats by numerical
+  // integration.
   CHECK(outcome.state.epochs.back().loss == Approx(0.3563).margin(0.05));
 }
 
@@ -60,7 +61,7 @@ TEST_CASE("the learning rate rises linearly, then falls tenfold by steps", "[tra
   CHECK(rate.at(5, 9, 10) == Approx(0.04));
   CHECK(rate.at(6, 0, 10) == Approx(0.004));
   CHECK(LearningRate{0.4}.at(0, 0, 10) == Approx(0.4));
-  // Where the data grow in the second epoch, the rate goes on rising.
+  // Where the data grow in the second epoch, the rate continues to rise.
   CHECK(rate.at(1, 0, 40) == Approx(0.205));
 }
 
@@ -100,8 +101,8 @@ TEST_CASE("what the network is least sure of is added: images at the border of t
     }
     return sum / static_cast<double>(last - first);
   };
-  // Of a random image |x| is 1.17 in the mean (a folded normal of mean 1). Of the quarter nearest
-  // to the border it would be 0.25 if the network had found the border exactly.
+  // Over random images the mean of |x| is 1.17 (a folded normal of mean 1). Over the quarter
+  // nearest to the border it would be 0.25 if the network had found the border exactly.
   CHECK(mean_distance(0, 500) == Approx(1.17).margin(0.12));
   CHECK(mean_distance(500, 1000) < 0.7);
   CHECK(outcome.state.selection_s > 0);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr float kRate = 0.1F;
 
-/// What the reference makes of the first images of a session, from given parameters.
+/// The reference's results for the first images of a session, from given parameters.
 ReferencePass expected(const Session& session, std::span<const double> parameters, int images,
                        const DropoutDraw& draw = {}) {
   return reference_gradients(
@@ -53,7 +53,8 @@ TEST_CASE("two threads work out the gradients of one", "[training]") {
     const Network network = std::ranges::find(cases, name, &TrainingCase::name)->network;
     const Session one = session(network, options_of(6), 21);
     const Session two = session(network, options_of(6, Precision::fp32, 2), 21);
-    // An even batch is shared out; an odd one is left to oneDNN's own threads.
+    // The images of an even batch are divided among our threads; an odd one is left to oneDNN's
+    // threads.
     for (const int images : {6, 5}) {
       INFO(name << ", " << images << " images");
       one.training->gradients(images);
@@ -106,7 +107,7 @@ TEST_CASE("several steps with momentum, decay and running statistics follow the 
         statistics[i] = 0.9 * statistics[i] + 0.1 * pass.statistics[i];
       INFO(name << ", step " << step);
       CHECK(score.loss == Approx(pass.loss).epsilon(1e-4));
-      // Rounding grows with each step through what is parameters.
+      // Rounding errors grow with each step, through the trained parameters.
       CHECK(difference(s.training->parameters(), parameters) < 1e-4);
       CHECK(difference(s.training->momentum_block(), momentum) < 1e-3);
       CHECK(difference(s.training->statistics(), statistics) < 1e-4);
@@ -149,7 +150,7 @@ TEST_CASE("what was learned runs on the inference engine", "[training]") {
   const auto compiled = make_engine(kDevice)->compile(network, folded, {.batch = 4});
   std::ranges::copy(s.data.images, compiled->input().begin());
   compiled->infer(4);
-  // The GPU normalises with the running statistics as they are; they are not folded first.
+  // The GPU normalises with the running statistics directly, without folding.
   CHECK(difference(compiled->output(), doubles(s.training->logits())) <
         (kDevice == "cpu" ? 1e-6 : 1e-4));
 }
@@ -226,7 +227,7 @@ TEST_CASE("gradients are told ready from the back to the front, with their last 
   });
   CHECK(offsets.back() == 0);
   if (kDevice == "cpu")
-    CHECK(offsets.size() == 1 + 22);  // once a convolution, and the fully connected layer
+    CHECK(offsets.size() == 1 + 22);  // once per convolution, and the fully connected layer
   else
     CHECK(offsets.size() > 4);
   CHECK(std::ranges::equal(seen, block));
@@ -245,7 +246,7 @@ TEST_CASE("a residual network learns a small problem by heart", "[training]") {
     initial_statistics(network, statistics);
     const auto training =
         make_engine(kDevice)->train(network, block, statistics, options_of(kBatch, precision));
-    // Each class is a colour under noise.
+    // Each class is a colour with noise.
     const auto input = training->input();
     const auto elements = network.input.elements();
     for (int image = 0; image < kBatch; ++image) {

@@ -1,4 +1,4 @@
-// What the kernels of a training step compute, on the host.
+// The arithmetic of the training kernels, on the host.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Line {
   int kernel, stride, pad, outputs;
 };
 
-/// Windows over `size` elements, of every form.
+/// Windows over `size` elements, of all forms.
 template <class Visit>
 void for_lines(int size, Visit visit) {
   for (int kernel = 1; kernel <= 5; ++kernel)
@@ -85,7 +85,7 @@ TEST_CASE("mean and variance keep their digits where the mean is far from zero",
   for (const float x : values) mean += double{x} / 5000;
   double variance = 0;
   for (const float x : values) variance += (double{x} - mean) * (double{x} - mean) / 5000;
-  // As the kernel does: parts in fp32, their sums in double.
+  // As in the kernel: partial sums in fp32, their totals in double.
   double first = 0;
   double second = 0;
   for (int part = 0; part < 50; ++part) {
@@ -212,7 +212,7 @@ TEST_CASE("the gradient by a logit is the CPU engine's", "[cuda]") {
 
 TEST_CASE("dropout counts elements as dropout.h does, over all processes", "[cuda]") {
   const Shape input{5, 3, 2};
-  std::uint64_t expected = 4 * 5 * 3 * 2;  // of the four images of others
+  std::uint64_t expected = 4 * 5 * 3 * 2;  // the elements of the four images of others
   for (int image = 0; image < 2; ++image)
     for (int y = 0; y < 3; ++y)
       for (int x = 0; x < 2; ++x)
@@ -220,8 +220,7 @@ TEST_CASE("dropout counts elements as dropout.h does, over all processes", "[cud
           REQUIRE(gpu::dropout_index(4, input, {image, y, x, c}) == expected++);
 }
 
-// -- what is parameters
-// ------------------------------------------------------------------------------
+// -- parameters -----------------------------------------------------------------------------------
 
 TEST_CASE("learned tensors lie as parameters.h and as convolutions have them", "[cuda]") {
   for (const char* name : {"resnet-20", "alexnet", "googlenet"})

@@ -1,4 +1,4 @@
-// Whole networks under training, against their own loss.
+// Training of whole networks: gradients compared with changes of the loss.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// Every classifier there is, at the smallest size where each layer still has something to do.
+/// All classifiers, at the smallest size at which each layer still has an effect.
 struct Whole {
   const char* name;
   int size;
@@ -28,7 +28,7 @@ Session whole_session(const Whole& whole, Precision precision) {
                       options_of(whole.batch, precision), 3);
   const std::span<float> block = s.training->parameters();
   initial_parameters(s.network, 3, block);
-  // Residual branches begin at 0, and would have no gradient.
+  // The last scales of residual branches start at 0, which would leave them without a gradient.
   for (const ParameterTensor& tensor : parameter_layout(s.network))
     if (tensor.kind == ParameterKind::scale)
       for (float& scale : block.subspan(tensor.offset, tensor.count))
@@ -43,7 +43,7 @@ void check_direction(const Whole& whole) {
   const auto start = doubles(block);
   const auto loss = s.training->gradients(whole.batch).loss;
   const auto gradient = doubles(s.training->gradients_block());
-  // The sum of each tensor's gradient at length 1, times random numbers: every tensor counts.
+  // Each tensor's gradient, normalised to length 1, times a random factor: every tensor counts.
   std::vector<double> direction = gradient;
   double slope = 0;
   std::uint64_t index = 0;
@@ -55,8 +55,8 @@ void check_direction(const Whole& whole) {
     for (double& g : part) g *= factor;
     slope += factor * squares;
   }
-  // A change of the loss far above fp32's rounding, which deep normalised networks amplify, and
-  // nearly linear: the second derivative drops out.
+  // A change of the loss far above fp32's rounding, which deep normalised networks amplify, but
+  // still nearly linear: the second derivative cancels.
   const double step = 5e-3 * loss / slope;
   const auto loss_at = [&](double along) {
     for (std::size_t i = 0; i < block.size(); ++i)
@@ -91,8 +91,8 @@ TEST_CASE("the deepest network's loss changes as its gradient says", "[training]
   check_direction(*std::ranges::find(kWholeNetworks, std::string_view("resnet-152"), &Whole::name));
 }
 
-// Rounding to 8 bits turns the gradients of deep networks that normalise few numbers far off those
-// of fp32, but not so far that they do not lead downhill.
+// Rounding to 8 bits moves the gradients of deep networks that normalise over few values far from
+// those of fp32, but they remain descent directions.
 TEST_CASE("in bf16 every whole network's loss falls against its gradient", "[training]") {
   if (no_device()) return;
   if (!has_bf16()) return;

@@ -1,4 +1,4 @@
-// What a training step on a GPU consists of, planned without one.
+// The steps of a training pass on a GPU, planned without one.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -38,7 +38,7 @@ std::vector<Network> classifiers() {
   return found;
 }
 
-/// The convolutions for which cuDNN has no engine that is there without being compiled first.
+/// The convolutions for which cuDNN has no precompiled engine.
 std::string without_compiled_engine(const PassCases& cases) {
   const Descriptor h200 = device_properties(kH200);
   std::string missing;
@@ -57,7 +57,7 @@ void every_training_step_has_its_engines(Precision precision) {
   CHECK(without_compiled_engine(cases).empty());
 }
 
-/// A pass for a GPU that is not here, with cuDNN's favourite engines.
+/// A pass for an absent GPU, with cuDNN's preferred engines.
 struct PlannedPass {
   Network network;
   TrainingOptions options;
@@ -72,7 +72,7 @@ struct PlannedPass {
       : network(std::move(its_network)), options{.batch = batch, .precision = precision} {}
 };
 
-/// Whether two pieces of the arena that are needed at the same time lie in each other's way.
+/// Whether two parts of the arena overlap in memory that are needed at the same time.
 bool overlap(const TrainingPass& pass) {
   const auto& rooms = pass.rooms();
   const auto& at = pass.memory().offsets;
@@ -123,7 +123,7 @@ TEST_CASE("a training step can be planned without a GPU, and its memory holds it
     std::int64_t all = 0;
     for (const MemoryUse& room : planned.pass.rooms()) all += room.bytes;
     CHECK(planned.pass.arena_bytes() < all);
-    // At least the results of convolutions stay until their gradients are known.
+    // At least the results of convolutions are kept until their gradients are computed.
     std::int64_t kept = 0;
     for (const Layer& layer : planned.network.layers)
       if (std::holds_alternative<Convolution>(layer.op)) kept += layer.output.elements() * 32 * 2;

@@ -1,4 +1,4 @@
-// From trainings to responses, by hand.
+// The responses of trainings, compared with results computed by hand.
 #include <catch2/catch.hpp>
 
 #include "workloads/training/training_result.h"
@@ -8,7 +8,7 @@ namespace {
 using namespace doetune;
 using namespace doetune::workloads;
 
-/// Two epochs of 100 images in 1 s each, after 0.5 s of choosing data in the second.
+/// Two epochs of 100 images in 1 s each, the second after 0.5 s of data selection.
 TrainingState training(double first_accuracy, double last_accuracy) {
   TrainingState state;
   state.chosen = {1, 2, 3};
@@ -37,7 +37,7 @@ TEST_CASE("responses are those of the last epoch, rates those of the steps", "[t
 }
 
 TEST_CASE("what changes from epoch to epoch is no series of a response", "[training]") {
-  // The runner would judge it for being steady, and flag every run that learns.
+  // Otherwise the runner would assess the series for steadiness, and flag every run that learns.
   const Result result = training_result({training(40, 60)}, 20, std::nullopt);
   CHECK(result.series.size() == 4);
   for (const Response& response : training_responses())
@@ -52,7 +52,7 @@ TEST_CASE("repeats are averaged, and what one of them lacks is left out with a n
   diverged.time_s = 0.7;
   diverged.diverged_at_step = 7;
   const Result result = training_result({training(40, 60), diverged}, 20, 70.0);
-  CHECK(result.responses.at("accuracy") == Approx((60 + 5) / 2.0));  // 5 %: guessing among 20
+  CHECK(result.responses.at("accuracy") == Approx((60 + 5) / 2.0));  // 5 %: chance level
   CHECK(result.repeats.at("accuracy") == std::vector<double>{60, 5});
   CHECK(result.notes["diverged_at_step"] == 7);
   for (const char* missing : {"loss", "train_loss", "epochs_to_target", "time_to_target"}) {

@@ -60,7 +60,7 @@ TEST_CASE("a uniform image becomes its colour at any size", "[image]") {
 }
 
 TEST_CASE("resizing is linear between samples", "[image]") {
-  // A luma ramp of 2 per column, halved: each output pixel lies midway between two columns.
+  // A luma ramp of 2 per column, halved: each output pixel is midway between two columns.
   YcbcrImage ramp = uniform(32, 32, 0, 128, 128);
   for (int y = 0; y < 32; ++y)
     for (int x = 0; x < 32; ++x) ramp.luma_row(y)[x] = static_cast<std::uint8_t>(2 * x);
@@ -68,7 +68,7 @@ TEST_CASE("resizing is linear between samples", "[image]") {
   Resizer({16, 16})(ramp.view(), rgb);
   for (int x = 0; x < 16; ++x)
     CHECK(rgb[3 * (5 * 16 + x) + 1] == Approx((4 * x + 1) / 255.0).epsilon(1e-5));
-  // Enlarged: edges repeat, and no value leaves the input's range.
+  // Enlarged: edges repeat, and values stay within the input's range.
   rgb.resize(3 * 64 * 64);
   Resizer({64, 64})(ramp.view(), rgb);
   CHECK(rgb[0] == 0.0F);
@@ -99,7 +99,7 @@ TEST_CASE("drawn images survive coding and decoding by every codec, at once and 
           const double luma = decoded.full_range ? coded : (coded - 16) * 255.0 / 219;
           squares += std::pow(image.luma_row(y)[x] - luma, 2);
         }
-      // Grey levels: the drawn noise (5), which coding smooths, and blur around what moves.
+      // Grey levels: the drawn noise (5), which coding smooths, and blur around moving objects.
       CHECK(std::sqrt(squares / (128 * 64)) < 10);
     }
   }
@@ -213,7 +213,7 @@ TEST_CASE("whatever a damaged clip's numbers say, packets lie within the file", 
   int read = 0;
   for (int round = 0; round < 2000; ++round) {
     std::string damaged = bytes;
-    const std::size_t numbers = 8 * (6 + 7 + 4);  // at the end
+    const std::size_t numbers = 8 * (6 + 7 + 4);  // the footer
     for (int i = 0; i < 3; ++i)
       damaged[bytes.size() - 1 - random() % numbers] = static_cast<char>(random() % 256);
     const FileDescriptor copy = make_memory_file("damaged", damaged.size());
@@ -223,7 +223,7 @@ TEST_CASE("whatever a damaged clip's numbers say, packets lie within the file", 
     ++read;
     for (int frame = 0; frame < clip->frames(); ++frame) {
       const auto packet = clip->packet(frame);
-      unsigned sum = 0;  // reads every byte: the sanitizers and the system watch
+      unsigned sum = 0;  // reads every byte, so that sanitizers and the kernel detect errors
       for (const std::byte byte : packet) sum += static_cast<unsigned>(byte);
       CHECK(packet.size() <= bytes.size());
       CHECK(sum <= 255 * bytes.size());
@@ -272,10 +272,10 @@ TEST_CASE("without a place to keep it the clip is made in memory", "[clip]") {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // they need the address space themselves
+    !defined(__SANITIZE_THREAD__)  // they reserve address space themselves
 namespace {
 
-/// Leaves this process what small objects need.
+/// Leaves this process only enough memory for small objects.
 void use_up_memory() {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_AS, &none);

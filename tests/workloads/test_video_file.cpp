@@ -1,4 +1,4 @@
-// Video files: theory says which frame is which, as each is of a grey of its own.
+// Video files: each frame is of a different grey, which identifies it.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -35,7 +35,7 @@ void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary).write(bytes.data(), std::ssize(bytes));
 }
 
-/// Reads all that is there; returns whether it is a video at all.
+/// Reads the whole file; returns whether it is a video at all.
 bool survives(const std::filesystem::path& file) {
   try {
     VideoReader reader(file);
@@ -138,7 +138,7 @@ TEST_CASE("no cut and no damage makes reading crash, hang or run out of memory",
       std::string damaged = whole;
       if (k % 3 == 0) damaged.resize(random_bits(1, k) % whole.size());
       for (std::uint64_t flip = 0; k % 3 != 0 && flip < 4; ++flip) {
-        // Half of them in the header, where sizes are.
+        // Half of the flips are in the header, which holds sizes.
         const std::uint64_t bits = random_bits(k, flip);
         const std::size_t within =
             k % 3 == 1 ? std::min<std::size_t>(600, whole.size()) : whole.size();

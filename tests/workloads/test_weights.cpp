@@ -46,7 +46,7 @@ std::filesystem::path darknet_file(int minor, int floats) {
   return path;
 }
 
-constexpr int kFloats = 2 * 4 + 2 * 3 + 6 + 6 * 2;  // of two_weighted_layers in a Darknet file
+constexpr int kFloats = 2 * 4 + 2 * 3 + 6 + 6 * 2;  // two_weighted_layers in a Darknet file
 
 }  // namespace
 
@@ -125,8 +125,8 @@ TEST_CASE("random weights follow the seed and He's variance", "[weights]") {
   CHECK(block == again);
   random_weights(net, 8, again);
   CHECK(block != again);
-  // Layer 12: 1024 filters of 512 x 3 x 3. Variance 2 / (1.01 fan-in); 4.7 million values give it
-  // to 1 %.
+  // Layer 12: 1024 filters of 512 x 3 x 3. Variance 2 / (1.01 fan-in), which 4.7 million values
+  // estimate to within 1 %.
   const auto weights = convolution_weights(net, block, 12).weights;
   const double squares = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
   CHECK(squares / static_cast<double>(weights.size()) ==

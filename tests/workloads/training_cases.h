@@ -1,4 +1,4 @@
-// Small classifiers, each with a kind of layer that training must get right.
+// Small classifiers, one for each type of layer or structure that training must support.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct TrainingCase {
   Network network;
 };
 
-/// Odd sizes, strides, channels that fill no vector, branches that part and join.
+/// Odd sizes, strides, channels that are no multiple of a vector, branches that split and join.
 std::vector<TrainingCase> training_cases();
 
-/// Parameters, images and labels for a network, the same for the same seed. No parameter is zero,
-/// so that every gradient counts.
+/// Parameters, images and labels for a network, reproducible by seed. No parameter is zero, so that
+/// every gradient matters.
 struct TrainingData {
   std::vector<float> parameters;
   std::vector<float> images;

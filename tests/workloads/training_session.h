@@ -1,4 +1,4 @@
-// A network under training on the engine that is tested, its data, and how results are compared.
+// A network under training on the engine being tested, its data, and the comparison of results.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,24 @@
 
 namespace doetune::workloads {
 
-/// Every engine that trains is judged alike: a test program is built for each device.
+/// The same tests for every engine that trains: a test program is built for each device.
 #ifndef DOETUNE_TEST_DEVICE
 #define DOETUNE_TEST_DEVICE "cpu"
 #endif
 inline constexpr std::string_view kDevice = DOETUNE_TEST_DEVICE;
 
-/// Says so where there is nothing to test on.
+/// Warns where the device does not exist here.
 bool no_device();
 
 inline constexpr float kDecay = 1e-3F;
 
 std::vector<double> doubles(std::span<const float> values);
 
-/// Largest difference as a part of the largest expected value.
+/// Largest difference relative to the largest expected value.
 double difference(std::span<const float> actual, std::span<const double> expected);
 
-/// Of a bf16 result: the length of the difference as a part of the length of what was expected.
-/// Single elements may be far off where a small input's sign, and with it a ReLU, differs.
+/// For bf16 results: the norm of the difference relative to the norm of the expected vector. Single
+/// elements may differ much where a small input's sign, and with it a ReLU, differs.
 double distance(std::span<const float> actual, std::span<const double> expected);
 
 struct Session {
@@ -40,7 +40,7 @@ Session session(const Network& network, const TrainingOptions& options, std::uin
 
 TrainingOptions options_of(int batch, Precision precision = Precision::fp32, int threads = 1);
 
-/// Warns where the device lacks it.
+/// Warns where the device does not support it.
 bool has_bf16();
 
 }  // namespace doetune::workloads

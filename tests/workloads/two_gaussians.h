@@ -1,4 +1,4 @@
-// A task whose best possible accuracy is known.
+// A classification task of known maximum accuracy.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,9 @@
 
 namespace doetune::workloads {
 
-/// 48 independent normal numbers of variance 1; the first has mean `distance` in class 1 and
-/// -`distance` in class 0. The best classifier looks at its sign alone: Phi(distance) are right.
+/// 48 independent normal variables of variance 1; the first has mean `distance` in class 1 and
+/// -`distance` in class 0. The optimal classifier uses its sign only: a fraction Phi(distance) is
+/// correct.
 class TwoGaussians : public DataSet {
  public:
   TwoGaussians(double distance, std::int64_t first, std::int64_t count)
@@ -36,7 +37,7 @@ class TwoGaussians : public DataSet {
   std::int64_t first_, count_;
 };
 
-/// Logistic regression, which can be that best classifier.
+/// Logistic regression, which can represent the optimal classifier.
 inline Network linear_classifier() {
   return NetworkBuilder("linear", {3, 4, 4})
       .dense(2, Activation::linear)

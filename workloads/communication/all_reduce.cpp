@@ -1,8 +1,8 @@
-// The workload `all-reduce`: how fast the ranks form the sum of their values.
+// The workload `all-reduce`: the bandwidth of sums over ranks.
 //
-// Of a message of S bytes that is summed over n ranks in the time t, nccl-tests calls S / t the
-// algorithm bandwidth, and S / t x 2 (n - 1) / n, which does not depend on n where every link is
-// busy all the time, the bus bandwidth (nccl-tests, doc/PERFORMANCE.md).
+// For a message of S bytes summed over n ranks in time t, nccl-tests calls S / t the algorithm
+// bandwidth, and S / t x 2 (n - 1) / n the bus bandwidth; the latter does not depend on n where
+// every link is always busy (nccl-tests, doc/PERFORMANCE.md).
 #include "workloads/workloads.h"
 
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ class Message {
   std::size_t bucket_;
 };
 
-/// Small whole numbers have exact sums.
+/// Sums of small integers are exact.
 void check_sum(Communicator& communicator) {
   const int n = communicator.size();
   std::vector<float> values(1000, static_cast<float>(communicator.rank() + 1));

@@ -1,4 +1,4 @@
-// 32-bit floats cut to 16 bits.
+// Conversion of floats to bfloat16 and back.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace doetune::workloads {
 
-/// The nearest bfloat16 (8 bits of significand), of two equally near the even one. NaN stays NaN.
+/// The nearest bfloat16 (8 bits of significand), ties to even. NaN stays NaN.
 constexpr std::uint16_t to_bfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;

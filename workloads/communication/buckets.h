@@ -1,4 +1,4 @@
-// Sums of gradients over ranks, begun while the rest of the gradients is still worked out.
+// Sums of gradients over ranks that overlap with the backward pass.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct Bucket {
   bool operator==(const Bucket&) const = default;
 };
 
-/// The whole block from its back, which the backward pass finishes first, to its front: a first
-/// bucket of `first` floats, so that sums begin early, then buckets of `size`, and what is left.
-/// Each begins at a multiple of 16 bytes, as wide loads want it, and has up to 3 floats more.
+/// Splits the block from its back, which the backward pass finishes first, to its front: a first
+/// bucket of `first` floats, so that sums start early, then buckets of `size`, and the remainder.
+/// Each starts at a multiple of 16 bytes, for wide loads, and so may be up to 3 floats longer.
 std::vector<Bucket> make_buckets(std::int64_t count, std::int64_t size, std::int64_t first);
 
 /// Floats of the first bucket: 1 MiB, as in PyTorch (Li et al. 2020, Proc. VLDB 13, 3005).
@@ -26,20 +26,20 @@ inline constexpr std::int64_t kFirstBucket = (1 << 20) / 4;
 
 class GradientSum {
  public:
-  /// `gradients` is the block, at the same place in every step.
+  /// `gradients` is the block, at the same address in every step.
   GradientSum(Communicator& communicator, std::span<float> gradients, std::int64_t bucket,
               CommunicationType type);
-  /// Returns when the sums that are under way no longer use the block.
+  /// Waits until no sum in flight uses the block.
   ~GradientSum();
   GradientSum(const GradientSum&) = delete;
   GradientSum& operator=(const GradientSum&) = delete;
 
-  /// A step begins, in which this rank's gradients count with the weight.
+  /// Starts a step, in which this rank's gradients are multiplied by `weight`.
   void begin(float weight);
   /// The block is final from `offset` on (TrainableNetwork::GradientsReady).
   void ready(std::int64_t offset);
-  /// Returns when the whole block holds the weighted sum; the seconds that it waited. After
-  /// ready(0).
+  /// Call after ready(0). Returns when the whole block holds the weighted sum, with the seconds
+  /// spent waiting.
   double wait();
 
  private:

@@ -26,15 +26,15 @@ constexpr TransportType kTransportTypes[] = {
     {"nccl", nccl_communicator},
 };
 
-/// Values that are broadcast at a time (16 MiB): what a transport stages stays small.
+/// Values broadcast at a time (16 MiB), which bounds a transport's staging memory.
 constexpr std::size_t kPiece = 1 << 22;
 
-/// Whether all ranks say this.
+/// Whether all ranks sent this text.
 bool all_say(const std::string& text, const std::vector<std::string>& all) {
   return std::ranges::count(all, text) == std::ssize(all);
 }
 
-/// What "auto" is. All ranks ask.
+/// The transport for "auto". All ranks call it.
 std::string_view chosen_transport(Group& group, bool gpus) {
   if (all_say("nccl", group.gather(gpus && has_nccl() ? "nccl" : "none"))) return "nccl";
   return all_say(group.host(), group.gather(group.host())) ? "shm" : "tcp";

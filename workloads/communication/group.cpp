@@ -16,10 +16,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kHelloTime = std::chrono::seconds(5);  // of a connection, to say who it is
+constexpr auto kHelloTime = std::chrono::seconds(5);  // for a new connection to identify itself
 constexpr auto kLeaveTime = std::chrono::seconds(10);
 constexpr auto kReasonTime = milliseconds(1000);
-constexpr auto kRefusalTime = std::chrono::seconds(2);  // for others to come and be told
+constexpr auto kRefusalTime = std::chrono::seconds(2);  // for ranks that arrive later to be told
 
 [[noreturn]] void throw_as(int code, const std::string& why) {
   if (code == kExitUsage) throw UsageError(why);
@@ -27,7 +27,7 @@ constexpr auto kRefusalTime = std::chrono::seconds(2);  // for others to come an
   throw std::runtime_error(why);
 }
 
-/// Containers of one machine see each other's processes only in the same space of process ids.
+/// Containers on one machine see each other's processes only in the same PID namespace.
 std::string machine() {
   std::string boot, space(256, '\0');
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -48,7 +48,7 @@ std::string shown(const Json& settings, const std::string& name) {
   return settings.is_object() && settings.contains(name) ? settings[name].dump() : "nothing";
 }
 
-/// As much as one reads of thousands of ranks.
+/// A list of ranks, shortened where it is long.
 std::string listed(const std::vector<int>& ranks) {
   constexpr std::size_t kShown = 8;
   if (ranks.size() <= kShown) return fmt::format("{}", fmt::join(ranks, ", "));
@@ -56,7 +56,8 @@ std::string listed(const std::vector<int>& ranks) {
                      ranks.size() - kShown);
 }
 
-/// Why ranks may not find each other, where that may be so. Who writes 127.0.0.1 knows.
+/// Why ranks may not find each other, where the rendezvous is a loopback address; empty where
+/// 127.0.0.1 was given deliberately.
 std::string hint(const RankContext& context) {
   const std::string loopback = loopback_of(context.rendezvous);
   const std::string& host = context.rendezvous.host;
@@ -74,7 +75,7 @@ void report(const FileDescriptor& socket, const Json& message) {
   }
 }
 
-/// What a rank says first; empty for a connection that is none of ours.
+/// The first message of a rank; empty for a connection that is not from doetune.
 std::optional<Json> read_hello(int socket) {
   try {
     Json hello = Json::parse(receive_text(socket, Clock::now() + kHelloTime), nullptr, false);
@@ -127,7 +128,7 @@ std::string Group::local_host() const {
   return "127.0.0.1";
 }
 
-/// What is wrong with a rank that comes; empty where nothing is.
+/// Why an arriving rank is refused; empty where it is not.
 std::string Group::objection(const Json& hello, const Json& settings) const {
   const auto theirs = hello["rank"].get<std::int64_t>();
   if (hello["ranks"] != size())
@@ -141,8 +142,8 @@ std::string Group::objection(const Json& hello, const Json& settings) const {
                      theirs, *name, shown(given, *name), shown(settings, *name));
 }
 
-/// Takes in one rank after another. What is wrong with one is told to all that are there and to
-/// those that come soon after.
+/// Admits the ranks one by one. A refusal is reported to all ranks present and to those that arrive
+/// soon after.
 std::optional<Group::Failure> Group::take_in_all(int listener, const Json& settings,
                                                  Deadline deadline) {
   std::optional<Failure> failure;
@@ -238,7 +239,7 @@ std::vector<std::string> Group::gather(const std::string& mine) {
 
 void Group::send_to(int to, const Json& message) {
   const std::lock_guard lock(sending_);
-  if (peers_[to]) report(peers_[to], message);  // the watch notices one that has ended
+  if (peers_[to]) report(peers_[to], message);  // the watch notices a rank that has ended
 }
 
 void Group::set_failure(Failure failure) {
@@ -279,14 +280,14 @@ void Group::hear(int from) try {
     set_failure(
         {"words from " + rank_name(from, size()) + " that doetune did not send", kExitFailed});
   }
-} catch (const std::exception&) {  // closed, cut short, or not as it should be
+} catch (const std::exception&) {  // closed, cut short, or malformed
   bool all_leave = false;
   {
     const std::lock_guard lock(mutex_);
     all_leave = gone_[from] && (rank() != 0 || gone_[0]);
   }
   if (all_leave) {
-    stop_ = true;  // it saw everybody's goodbye
+    stop_ = true;  // all ranks have said goodbye
     changed_.notify_all();
     return;
   }
@@ -315,7 +316,7 @@ void Group::fail(const std::string& why, int code) {
   if (rank() != 0) send_to(0, failure.told());
 }
 
-/// Rank 0 has everybody's goodbye before it says its own.
+/// Rank 0 waits for the goodbyes of all others before it sends its own.
 void Group::leave() {
   if (size() == 1 || !watcher_.joinable() || failed_) return;
   if (rank() != 0) send_to(0, {{"goodbye", true}});

@@ -1,9 +1,9 @@
-// Processes that work together: how they meet, agree and learn of each other's end.
+// A group of processes: how they meet, agree, and notice each other's end.
 //
-// All ranks connect to rank 0. Each sends {"doetune", "rank", "ranks", "settings"}; when all are
+// All ranks connect to rank 0. Each sends {"doetune", "rank", "ranks", "settings"}; once all are
 // there, rank 0 compares and answers {"token"} or {"error", "code"}. The connections stay open for
-// as long as the group lives: one that closes without a goodbye is a rank that died, and rank 0
-// tells the others.
+// the lifetime of the group: one that closes without a goodbye means that its rank died, and rank 0
+// informs the others.
 #pragma once
 
 #include <atomic>
@@ -27,14 +27,14 @@ std::string rank_name(int rank, int ranks);
 class Group {
  public:
   /// Returns when all ranks are there. `settings` (an object) must be the same on all. Throws
-  /// UsageError where they differ, with the first name that does, where two processes are one rank,
-  /// and where rank 0 would listen where ranks on other machines cannot reach it: at once, on all
-  /// that are there or come within some two seconds; std::runtime_error naming the ranks that did
-  /// not come within the time, or the port that is in use.
+  /// UsageError where they differ, naming the first difference, where two processes claim one rank,
+  /// and where rank 0 would listen at an address that ranks on other machines cannot reach: at
+  /// once, on all ranks present or arriving within about two seconds. Throws std::runtime_error,
+  /// naming the ranks that did not arrive in time or the port that is in use.
   Group(const RankContext& context, const Json& settings,
         std::chrono::duration<double> arrival_timeout);
 
-  /// Leaves when all others do. An exception under way is told to them as why this rank ended.
+  /// Waits until all others leave. An exception in flight is reported to them as the reason.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -42,27 +42,28 @@ class Group {
   int rank() const { return rank_context_.rank; }
   int size() const { return rank_context_.ranks; }
   int local_rank() const { return rank_context_.local_rank; }
-  /// The same for ranks that share a machine's memory and processes.
+  /// Identifies the host: equal for ranks that share a machine's memory and processes.
   const std::string& host() const { return host_; }
   std::uint64_t token() const { return token_; }
-  /// Where this rank can listen for others: the address by which it reaches them.
+  /// The address by which other ranks reach this one.
   std::string local_host() const;
 
-  /// Every rank's text (of at most kLongestText bytes as JSON), by rank. All ranks call it, before
-  /// watch().
+  /// Every rank's text (at most kLongestText bytes as JSON), in order of rank. All ranks call it,
+  /// before watch().
   std::vector<std::string> gather(const std::string& mine);
 
-  /// From now on the end of a rank is noticed.
+  /// Starts to watch for the end of other ranks.
   void watch();
 
-  /// Throws what ended the group, naming the rank: Infeasible or UsageError where that rank threw
-  /// one, std::runtime_error otherwise. For waits: call it several times a second.
+  /// If the group has failed, throws the reason, naming the rank: Infeasible or UsageError where
+  /// that rank threw one, std::runtime_error otherwise. Waiting loops call it several times a
+  /// second.
   void check() const;
 
-  /// The same, but waits for a moment for the reason: for those who see a connection close.
+  /// Likewise, but waits briefly for the reason: for callers that see a connection close.
   [[noreturn]] void report_closed(int rank) const;
 
-  /// Tells the others why this rank ends, and that it is not their fault.
+  /// Reports to the other ranks why this one ends.
   void fail(const std::string& why, int code);
 
  private:
@@ -89,13 +90,13 @@ class Group {
   std::string host_;
   std::uint64_t token_ = 0;
   Deadline deadline_;
-  std::vector<FileDescriptor> peers_;  // rank 0: of each rank (its own empty); others: only [0]
+  std::vector<FileDescriptor> peers_;  // rank 0: one per rank (its own empty); others: only [0]
 
   std::mutex sending_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::optional<Failure> failure_;
-  std::vector<bool> gone_;  // said goodbye
+  std::vector<bool> gone_;  // has said goodbye
   std::atomic<bool> failed_ = false;
   std::atomic<bool> stop_ = false;
   int exceptions_ = std::uncaught_exceptions();

@@ -15,7 +15,7 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr auto kGrace = std::chrono::seconds(2);  // for the others when one has failed
+constexpr auto kGrace = std::chrono::seconds(2);  // for the others, once one has failed
 
 std::vector<std::string> own_arguments() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
@@ -47,8 +47,8 @@ std::vector<ChildProcess> start_ranks(int ranks, const std::vector<int>& cpus) {
   return processes;
 }
 
-/// Waits until all have ended, or for a while after one has failed. Returns those that failed, in
-/// the order of their ends.
+/// Waits until all have ended, or for kGrace after one has failed. Returns the failed ranks in the
+/// order in which they ended.
 std::vector<int> wait_for(std::vector<ChildProcess>& processes) {
   std::vector<int> running(processes.size());
   std::iota(running.begin(), running.end(), 0);
@@ -72,7 +72,7 @@ void launch_ranks(int ranks, const std::vector<int>& cpus) {
   std::vector<ChildProcess> processes = start_ranks(ranks, cpus);
   const std::vector<int> failed = wait_for(processes);
   if (failed.empty()) return;
-  // A rank that a signal ended is the cause; those that only lost it end with a code.
+  // A rank killed by a signal is the cause; ranks that lost it end with an exit code.
   const auto by_signal = [&](int rank) { return processes[rank].ended_by_signal(); };
   const auto found = std::ranges::find_if(failed, by_signal);
   const int cause = found == failed.end() ? failed.front() : *found;

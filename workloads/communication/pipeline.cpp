@@ -35,7 +35,7 @@ PipelineOfStages::PipelineOfStages(Communicator& communicator, TrainableStage& s
 PipelineOfStages::Step PipelineOfStages::step(std::span<const float> images,
                                               std::span<const std::int32_t> labels,
                                               float learning_rate) {
-  const int ahead = slots_ - 1;  // micro-batches that go forward before the first goes back
+  const int ahead = slots_ - 1;  // forward passes before the first backward pass
   Step step;
   waited_s_ = 0;
   std::ranges::fill(gradient_, 0.0F);

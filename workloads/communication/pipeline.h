@@ -1,4 +1,4 @@
-// One step of training by a pipeline: each rank has a stage of the network.
+// A training step by pipeline parallelism: each rank has a stage of the network.
 #pragma once
 
 #include <future>
@@ -9,36 +9,36 @@
 namespace doetune::workloads {
 
 struct PipelineOptions {
-  int batch = 1;          // images in a step
-  int micro_batches = 1;  // that it is cut into, each with an image at least
+  int batch = 1;                                     // images in a step
+  int micro_batches = 1;                             // parts of it, each of at least one image
   CommunicationType type = CommunicationType::fp32;  // of activations and gradients between ranks
 };
 
 /// Images of the largest micro-batch.
 int largest_micro_batch(const PipelineOptions& options);
 
-/// Micro-batches that a stage holds until their gradients come back.
+/// The maximum number of micro-batches that a stage holds until their gradients come back.
 int pipeline_slots(int rank, int ranks, const PipelineOptions& options);
 
-/// A step sends the batch through the stages in micro-batches, each rank in turn one forward and
-/// one backward ("1F1B"), and then changes all weights at once. The gradient of a micro-batch
-/// counts with its share of the images. That is one process's step on the whole batch, but for
-/// rounding, in networks without batch normalisation; with it, each micro-batch is normalised by
-/// its own statistics. Sources: Huang et al. (2019), GPipe; Narayanan et al. (2021), Megatron-LM,
-/// section 2.2, with the flush.
+/// A step sends the batch through the stages in micro-batches, each rank alternating one forward
+/// and one backward pass ("1F1B"), and then updates all weights at once. The gradient of a
+/// micro-batch is weighted by its fraction of the images. Up to rounding, this is one process's
+/// step on the whole batch, in networks without batch normalisation; with it, each micro-batch is
+/// normalised by its own statistics. Sources: Huang et al. (2019), GPipe; Narayanan et al. (2021),
+/// Megatron-LM, section 2.2, with the flush.
 class PipelineOfStages {
  public:
-  /// This rank's stage must have pipeline_slots slots for largest_micro_batch images.
+  /// This rank's stage must have pipeline_slots slots of largest_micro_batch images.
   PipelineOfStages(Communicator& communicator, TrainableStage& stage,
                    const PipelineOptions& options);
 
   struct Step {
-    double loss = 0;      // mean of the batch; on the last rank, elsewhere 0
+    double loss = 0;      // mean of the batch; 0 but on the last rank
     double waited_s = 0;  // for other ranks
   };
 
-  /// `images` (as TrainableStage::input has them) are the batch's on rank 0, `labels` on the last
-  /// rank; others need none.
+  /// `images` (laid out as TrainableStage::input) are needed on rank 0 only, `labels` on the last
+  /// rank only.
   Step step(std::span<const float> images, std::span<const std::int32_t> labels,
             float learning_rate);
 
@@ -61,7 +61,7 @@ class PipelineOfStages {
   int slots_;
   Arriving input_;                          // of the next micro-batch
   std::vector<Arriving> output_gradients_;  // by slot
-  std::vector<float> gradient_;             // of the micro-batches so far
+  std::vector<float> gradient_;             // sum over the micro-batches so far
   double waited_s_ = 0;
 };
 

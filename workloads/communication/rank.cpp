@@ -15,7 +15,7 @@ struct Launcher {
   const char* rank;
   const char* ranks;
   const char* local_rank;
-  const char* job;  // what no two jobs of a machine have in common
+  const char* job;  // differs between the jobs on a machine
 };
 
 constexpr Launcher kLaunchers[] = {
@@ -39,7 +39,7 @@ int number(const char* name, int low, int high) {
   return value;
 }
 
-/// The first host of Slurm's list: "rack[1-2]n[03-05,9]-ib,x" begins with rack1n03-ib.
+/// The first host of Slurm's list: of "rack[1-2]n[03-05,9]-ib,x" it is rack1n03-ib.
 std::string first_host(std::string_view list) {
   std::string host;
   while (!list.empty() && list.front() != ',') {
@@ -63,7 +63,7 @@ bool several_machines() {
   return !variable("SLURM_STEP_NUM_NODES").empty() && variable("SLURM_STEP_NUM_NODES") != "1";
 }
 
-/// A port below those that the system gives away.
+/// A port below the ephemeral range.
 int port_of(const std::string& job) { return 20000 + static_cast<int>(fnv1a_32(job) % 10000); }
 
 Address rendezvous(const Launcher& launcher) {
@@ -93,7 +93,7 @@ std::optional<RankContext> rank_from_environment() {
     context.local_rank = variable(launcher.local_rank).empty()
                              ? context.rank
                              : number(launcher.local_rank, 0, kMaxRanks);
-    if (context.ranks == 1 && &launcher != kLaunchers) continue;  // one task of a job is no group
+    if (context.ranks == 1 && &launcher != kLaunchers) continue;  // a one-task job is no group
     context.rendezvous = rendezvous(launcher);
     context.several_machines = &launcher != kLaunchers && several_machines();
     if (!variable("DOETUNE_LISTENER").empty() && context.rank == 0)

@@ -16,7 +16,7 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
+constexpr double kReserve = 0.95;  // of the time limit; the rest is for shutting down
 
 const double kStart_s = monotonic_s();  // of this process
 
@@ -54,7 +54,7 @@ RankedMeasurement measure(Communicator& communicator, const measurement::Stoppin
   return measured;
 }
 
-/// A series too long is given as means of as many consecutive values as makes it fit.
+/// Adds the series; one longer than kLongestSeries as means of consecutive values.
 void add_series(const std::vector<Timing>& all, const std::string& name, Result& result) {
   const auto total_s = each<Timing>(all, &Timing::total_s);
   const std::size_t size = (total_s.size() + kLongestSeries - 1) / kLongestSeries;
@@ -120,7 +120,7 @@ std::vector<RankedMeasurement> measure_together(Communicator& communicator, cons
                                                 const std::function<Timing()>& once) {
   const double start_s = monotonic_s();
   const double warmup_s = request.inputs.number("warmup");
-  once();  // what is prepared at the first time never counts
+  once();  // one-time preparation is never measured
   while (communicator.agree(monotonic_s() < start_s + warmup_s)) once();
   auto rule = stopping_rule(request, request.inputs.integer("values"));
   if (request.time_limit_s) rule.deadline_s = kStart_s + kReserve * *request.time_limit_s;

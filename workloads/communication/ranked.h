@@ -1,5 +1,4 @@
-// What workloads of several ranks have in common: how they are started, measure together and
-// answer.
+// What the workloads with several ranks have in common: launch, joint measurement, results.
 #pragma once
 
 #include <functional>
@@ -14,13 +13,13 @@ namespace doetune::workloads {
 /// ranks, transport, arrival_timeout, warmup, duration, values.
 std::vector<Input> ranked_inputs();
 
-/// Runs `work` in each rank: started by mpirun or srun in those processes, else in processes of its
-/// own. Only rank 0 gives a result that is not silent. `gpus`: a rank has one.
+/// Runs `work` in each rank: in the processes that mpirun or srun started, else in processes of its
+/// own. Only rank 0's result is not silent. `gpus`: each rank uses a GPU.
 Result run_ranked(const Request& request, bool gpus,
                   const std::function<Result(Communicator&)>& work);
 
-/// One measured value: its time until the slowest rank was done, and the part in which rank 0 did
-/// nothing but wait for sums.
+/// One measured value: the time until the slowest rank was done, and the part of it that rank 0
+/// spent waiting for sums.
 struct Timing {
   double total_s = 0;
   double waited_s = 0;
@@ -28,16 +27,16 @@ struct Timing {
 
 using RankedMeasurement = Measured<Timing>;
 
-/// Warms up and measures as the request asks; all ranks call `once` equally often, as rank 0
-/// decides. At least one measurement, further ones only as the time limit allows. On other ranks
-/// the results are empty. `name`: of total_s, for messages.
+/// Warms up and measures as the request asks. All ranks call `once` equally often, as rank 0
+/// decides. At least one measurement, further ones as the time limit allows. On other ranks the
+/// results are empty. `name`: of total_s, for messages.
 std::vector<RankedMeasurement> measure_together(Communicator& communicator, const Request& request,
                                                 const std::string& name,
                                                 const std::function<Timing()>& once);
 
 using TimingRatio = Ratio<Timing>;
 
-/// As ratio_result; the series is of total_s, under the name `series`. For rank 0.
+/// As ratio_result, with the series of total_s under the name `series`. On rank 0.
 Result ranked_result(const std::vector<RankedMeasurement>& measured,
                      const std::vector<TimingRatio>& ratios, const std::string& series, int wanted);
 

@@ -14,7 +14,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// What the ranks begin with.
+/// Initial state, the same on all ranks.
 struct Start {
   Network network;
   InitialState state;
@@ -45,7 +45,7 @@ std::unique_ptr<Engine> engine_of(const Communicator& communicator, const Inputs
   return make_engine(in.text("device"), {.gpu = communicator.local_rank()});
 }
 
-/// Images `first` ... of the batch.
+/// Draws the images of the batch from `first` on.
 void draw_images(std::uint64_t seed, std::int64_t elements, int first, std::span<float> images) {
   const float width = std::sqrt(12.0F);
   for (std::size_t i = 0; i < images.size(); ++i)
@@ -60,7 +60,7 @@ void draw_labels(std::uint64_t seed, int classes, int first, std::span<std::int3
                                   static_cast<std::uint64_t>(classes));
 }
 
-/// With the images of this rank's share.
+/// A network whose input holds the images of this rank's part of the batch.
 std::unique_ptr<TrainableNetwork> network_with_images(const Communicator& communicator,
                                                       const Request& request, BatchShare share,
                                                       bool gradients_on_device) {
@@ -82,7 +82,7 @@ RankTraining data_parallel_training(Communicator& communicator, const Request& r
   const BatchShare share = batch_share(batch, communicator.rank(), communicator.size());
   const bool on_device = communicator.size() == 1 ||
                          (communicator.on_gpus() && resolve_device(in.text("device")) == "cuda");
-  // The sums end before the network goes that they are formed in.
+  // Members are destroyed in reverse: the sums must end before the network whose block they use.
   struct Learning {
     std::unique_ptr<TrainableNetwork> network;
     std::optional<DataParallel> parallel;
@@ -123,7 +123,7 @@ std::shared_ptr<TrainableStage> engine_stage(const Communicator& communicator,
           pipeline_slots(communicator.rank(), communicator.size(), pipeline));
 }
 
-/// Each rank has its stage's.
+/// The parameters of the whole network, each rank contributing its stage's.
 std::vector<float> parameters_of_all(Communicator& communicator, TrainableStage& stage,
                                      std::int64_t first, std::int64_t count) {
   std::vector<float> all(static_cast<std::size_t>(count), 0.0F);

@@ -12,7 +12,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// Values that go over a link at a time: their copies fit into the second-level cache.
+/// Values sent over a link at a time: their copies fit into the second-level cache.
 constexpr std::size_t kSlice = 32 * 1024;
 
 class RingAllReduce {
@@ -23,7 +23,7 @@ class RingAllReduce {
     values_ = values;
     type_ = type;
     for (int step = 0; step < size_ - 1; ++step) pass(rank_ - step, rank_ - step - 1, true);
-    if (type_ == CommunicationType::bf16)  // the sum that this rank has is what the others get
+    if (type_ == CommunicationType::bf16)  // as the others receive it
       for (float& value : chunk(rank_ + 1)) value = from_bfloat16(to_bfloat16(value));
     for (int step = 0; step < size_ - 1; ++step) pass(rank_ + 1 - step, rank_ - step, false);
   }
@@ -152,8 +152,8 @@ class Ring final : public Communicator {
   std::string_view name() const override { return name_; }
 
  private:
-  /// Sending never waits for receiving, nor the other way round: neighbours that each send first
-  /// would wait for ever.
+  /// Sending and receiving never wait for each other: neighbours that both send first would
+  /// deadlock.
   struct Neighbour {
     Worker sender;
     Worker receiver;
@@ -163,7 +163,7 @@ class Ring final : public Communicator {
   void finish_sending() {
     for (const auto& each : {before_.get(), after_.get()}) try {
         if (each != nullptr) each->sender.finish();
-      } catch (const std::exception&) {  // the group knows
+      } catch (const std::exception&) {  // the group reports why
       }
   }
 

@@ -19,17 +19,17 @@ namespace doetune::workloads {
 namespace {
 
 constexpr std::uint32_t kCapacity = 1 << 20;     // of an inbox, in bytes
-constexpr std::size_t kCopiedPiece = 32 * 1024;  // copied before the other side is told
+constexpr std::size_t kCopiedPiece = 32 * 1024;  // copied before the other side is notified
 constexpr int kSpins = 200;
-constexpr timespec kNap{0, 20'000'000};  // between looks at the other ranks
+constexpr timespec kNap{0, 20'000'000};  // between checks of the other ranks
 
-/// What the rank before has sent and this one has not yet taken, as a circular buffer. Counts are
+/// What the previous rank has sent and this one has not yet read: a circular buffer. Counts are
 /// modulo 2^32.
 struct Inbox {
   alignas(64) std::atomic<std::uint32_t> written;  // bytes, by the rank before
   alignas(64) std::atomic<std::uint32_t> taken;    // by the owner
-  alignas(64) std::atomic<std::uint32_t> bell;     // rung when something changed for the owner
-  std::atomic<std::uint32_t> asleep;               // threads of the owner that wait for the bell
+  alignas(64) std::atomic<std::uint32_t> bell;  // incremented when something changed for the owner
+  std::atomic<std::uint32_t> asleep;            // threads of the owner waiting for the bell
   alignas(64) std::byte data[kCapacity];
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -59,7 +59,7 @@ class SharedMemoryLink final : public RingLink {
     } catch (...) {
       problem = std::current_exception();
     }
-    group.gather("");  // the file stays open until all have it; a rank that ended tells why first
+    group.gather("");  // keep the file open until all have it; a rank that ended reports why first
     if (problem) std::rethrow_exception(problem);
   }
 
@@ -123,7 +123,7 @@ class SharedMemoryLink final : public RingLink {
     return true;
   }
 
-  /// Until the bell has been rung since it was read.
+  /// Sleeps until the bell differs from the value read.
   void sleep(std::uint32_t bell) {
     Inbox& box = inbox(own_);
     for (int spin = 0; spin < kSpins; ++spin)

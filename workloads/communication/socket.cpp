@@ -47,7 +47,7 @@ Address in_numbers(const sockaddr* name, socklen_t length) {
   return {host.data(), std::stoi(port.data())};
 }
 
-/// Waiting brings no room for more files.
+/// A lack of file descriptors is an error: waiting does not help.
 FileDescriptor opened(int socket) {
   const int error = errno;
   if (socket < 0 && (error == EMFILE || error == ENFILE)) {
@@ -64,7 +64,7 @@ void set_option(int socket, int level, int name, int value) {
   setsockopt(socket, level, name, &value, sizeof value);
 }
 
-/// A host that vanishes without a word shows after about ten seconds.
+/// Detects a host that disappears silently, after about ten seconds.
 void watch_over(int socket) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -143,7 +143,7 @@ Address local_address(int socket) {
 }
 
 void allow_connections(int more) {
-  constexpr rlim_t kOthers = 64;  // files of the process
+  constexpr rlim_t kOthers = 64;  // files that the process has open besides
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const rlim_t wanted = std::min(limit.rlim_max, kOthers + static_cast<rlim_t>(more));

@@ -14,7 +14,7 @@ namespace doetune::workloads {
 namespace {
 
 constexpr auto kConnectTime = std::chrono::seconds(30);
-constexpr int kNap_ms = 50;  // between looks at the other ranks
+constexpr int kNap_ms = 50;  // between checks of the other ranks
 
 class TcpLink final : public RingLink {
  public:
@@ -70,7 +70,7 @@ class TcpLink final : public RingLink {
   FileDescriptor from_;
 };
 
-/// Makes the connections of all links of a rank.
+/// Establishes the connections of all links of a rank.
 class Connector {
  public:
   Connector(Group& group, std::span<TcpLink* const> links) : group_(group), links_(links) {
@@ -83,7 +83,7 @@ class Connector {
           patiently(to, [&](Deadline until) { return connect_to(address_named(all[to]), until); });
       try {
         send_text(socket.get(), hello(kind, group.rank()));
-      } catch (const Closed&) {  // it ended before it accepted: the group knows why
+      } catch (const Closed&) {  // it ended before it accepted: the group reports why
         group.report_closed(to);
       }
       links[kind]->set_to(std::move(socket));
@@ -99,7 +99,7 @@ class Connector {
     return fmt::format("{} {} {}", group_.token(), kind, rank);
   }
 
-  /// Tries again, and looks at the other ranks in between.
+  /// Retries, checking the other ranks in between.
   template <class Attempt>
   FileDescriptor patiently(int other, Attempt attempt) const {
     const Deadline last = Clock::now() + kConnectTime;
@@ -113,7 +113,7 @@ class Connector {
       }
   }
 
-  /// Gives a connection to the link that it is meant for; one of a stranger is dropped.
+  /// Hands a connection to its link; drops one that is not from doetune.
   void take(FileDescriptor socket) try {
     const std::string said = receive_text(socket.get(), Clock::now() + std::chrono::seconds(5));
     for (std::size_t kind = 0; kind < links_.size(); ++kind)

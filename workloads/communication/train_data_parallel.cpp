@@ -1,10 +1,11 @@
-// The workload `train-data-parallel`: how fast ranks learn together, each from a part of the batch.
+// The workload `train-data-parallel`: training throughput of several ranks, each with a part of the
+// batch.
 //
-// The images are drawn at random and stay in place, so that nothing but learning and communication
-// is measured. speed_up is the throughput of all ranks over that of one rank that learns from the
-// whole batch alone, with the threads or the GPU of a rank; efficiency is speed_up / ranks. Both
-// are ratios of two independent means, so their relative half-width is the root of the sum of
-// squares of those of the two mean times (ISO/IEC Guide 98-3:2008, 5.1.6).
+// The images are random and stay in memory, so that only training and communication are measured.
+// speed_up is the throughput of all ranks over that of one rank that trains on the whole batch
+// alone, with the threads or the GPU of one rank; efficiency is speed_up / ranks. Both are ratios
+// of two independent means, so their relative half-width is the root of the sum of squares of those
+// of the two mean times (ISO/IEC Guide 98-3:2008, 5.1.6).
 #include "workloads/workloads.h"
 
 #include <fmt/format.h>
@@ -89,7 +90,7 @@ struct Measured {
   std::optional<double> first_loss = {};
   double last_loss = 0;
   std::int64_t steps = 0;
-  std::optional<std::int64_t> diverged_at_step = {};  // steps done before it
+  std::optional<std::int64_t> diverged_at_step = {};  // steps before it
 
   void parameters(double loss) {
     if (!first_loss) first_loss = loss;
@@ -99,7 +100,7 @@ struct Measured {
   }
 };
 
-/// The ranks of the communicator learn together while they are measured.
+/// Trains on the ranks of the communicator and measures the steps.
 Measured learn(Communicator& communicator, const Request& request, const RankTraining& training) {
   const auto ranks = static_cast<std::size_t>(communicator.size());
   Measured measured;
@@ -118,11 +119,11 @@ Measured learn(Communicator& communicator, const Request& request, const RankTra
   return measured;
 }
 
-/// A step of one rank with the whole batch.
+/// One rank's step on the whole batch.
 struct Baseline {
   double step_s = 0;
   std::optional<double> relative_half_width = {};
-  std::string unsteady = {};  // what it is instead; empty where steady
+  std::string unsteady = {};  // why it is not steady; empty where it is
 };
 
 Baseline baseline_of(const Communicator& communicator, Request request) try {
@@ -145,7 +146,7 @@ Baseline baseline_of(const Communicator& communicator, Request request) try {
                   error.what()));
 }
 
-/// Of a ratio of two independent means; unknown where one of theirs is.
+/// The precision of a ratio of two independent means; removed where that of one mean is unknown.
 void widen(Result& result, const std::string& name, std::optional<double> other) {
   const auto own = result.precision.find(name);
   if (own == result.precision.end()) return;
@@ -190,7 +191,7 @@ Result answer(const Measured& measured, const Request& request, int ranks,
   return result;
 }
 
-/// A file that cannot be written costs no training.
+/// Checked before training, so that an unwritable file wastes none.
 void check_writable(const std::string& file) {
   if (!std::ofstream(file, std::ios::binary | std::ios::app))
     throw UsageError(fmt::format("weights_file: cannot write {}: {}", file, std::strerror(errno)));

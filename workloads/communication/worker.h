@@ -1,4 +1,4 @@
-// A thread that does what it is given, in that order.
+// A thread that executes tasks in the order of submission.
 #pragma once
 
 #include <condition_variable>
@@ -11,8 +11,7 @@
 
 namespace doetune::workloads {
 
-/// After something has thrown, nothing more is done. What is not begun when the object ends is
-/// dropped.
+/// After a task has thrown, no further ones run. Tasks not yet begun are dropped on destruction.
 class Worker {
  public:
   using Ticket = std::int64_t;
@@ -25,7 +24,7 @@ class Worker {
   Ticket start(std::function<void()> operation);
   /// Returns when this operation and those before it are done. Throws what one of them threw.
   void wait(Ticket ticket);
-  /// The same for all that was started.
+  /// Likewise for all operations started.
   void finish();
   /// Whether everything is done.
   bool idle() const;

@@ -1,4 +1,4 @@
-// What runs on a GPU lies in a library of its own, which is opened when a GPU is first asked for
+// The GPU code, in a shared library that is opened when a GPU is first asked for
 // (optional_library.h).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace doetune::workloads {
 
-/// What the library offers; see Engine and Device.
+/// The library's functions; see Engine and Device.
 struct CudaLibrary {
   int (*devices)(std::string* why_none);
   std::unique_ptr<Engine> (*make_engine)(const EngineOptions& options);

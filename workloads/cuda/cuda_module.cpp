@@ -1,4 +1,4 @@
-// The one function that libdoetune_cuda.so is entered by.
+// The entry point of libdoetune_cuda.so.
 #include "workloads/cuda/cuda_library.h"
 #include "workloads/engines/cudnn/cudnn_engine.h"
 #include "workloads/peak_rates/cuda_device.h"

@@ -1,18 +1,18 @@
-// Libraries that programs open where they need them: a program that uses no GPU needs neither CUDA
-// nor what comes with it on its machine, and does not load half a gigabyte of it.
+// Shared libraries that are opened on demand: a program that uses no GPU needs neither CUDA nor its
+// libraries installed, and does not load half a gigabyte of them.
 #pragma once
 
 namespace doetune::workloads {
 
 struct OptionalLibrary {
   const char* file;
-  const char* entry;   // the function that it is entered by
+  const char* entry;   // name of the entry point
   const char* offers;  // for messages: "CUDA engine"
-  const char* needs;   // where it is built
+  const char* needs;   // build requirements, for messages
 };
 
-/// The entry of the library, which lies beside this program or in the folder above it. Throws
-/// NoDevice, which says why, where it was not built or what it needs is missing.
+/// The entry point of the library, which is in this program's folder or the one above it. Throws
+/// NoDevice, with the reason, where it was not built or a dependency is missing.
 void* open_library(const OptionalLibrary& library);
 
 }  // namespace doetune::workloads

@@ -9,7 +9,7 @@ BatchLoader::BatchLoader(std::int64_t batches, int readers, int depth, Make make
   try {
     for (int reader = 0; reader < readers; ++reader)
       readers_.emplace_back([this, reader] { read(reader); });
-  } catch (...) {  // the system has no thread left; those that began must end
+  } catch (...) {  // the system has no thread left; those started must end
     stop();
     throw;
   }
@@ -25,7 +25,7 @@ void BatchLoader::stop() {
   changed_.notify_all();
 }
 
-/// One slot is for the batch in use, the others are for those ahead of it.
+/// One slot is for the batch in use, the others for prefetched ones.
 bool BatchLoader::may_begin() const {
   return begun_ < delivered_ + static_cast<std::int64_t>(slots_.size()) - 1;
 }
@@ -61,7 +61,7 @@ const Batch& BatchLoader::next() {
   if (readers_.empty()) {
     fill(0, number);
   } else {
-    changed_.notify_all();  // the slot of the batch before is free now
+    changed_.notify_all();  // the slot of the previous batch is free now
     changed_.wait(lock, [&slot] { return slot.ready; });
     slot.ready = false;
   }

@@ -1,4 +1,4 @@
-// Batches made ahead of their use by threads of their own.
+// Prefetching of batches by reader threads.
 #pragma once
 
 #include <condition_variable>
@@ -12,17 +12,17 @@
 namespace doetune::workloads {
 
 struct Batch {
-  std::vector<float> images;  // one after another, each height x width x channels
+  std::vector<float> images;  // contiguous, each height x width x channels
   std::vector<std::int32_t> labels;
 };
 
-/// Delivers batches 0, 1, ... in order. Each reader makes whole batches, and they keep at most
-/// `depth` of them ready or under way beside the one in use; with no readers, next() makes its
-/// batch itself. What is delivered does not depend on either number.
+/// Delivers batches 0, 1, ... in order. Each reader makes whole batches; at most `depth` are ready
+/// or in progress besides the one in use. Without readers, next() makes the batch itself. The
+/// batches do not depend on either number.
 class BatchLoader {
  public:
-  /// Fills a batch by its number; called by reader 0 .. readers - 1, each on its own thread (0 with
-  /// no readers).
+  /// Fills a batch by its number. Called by reader 0 .. readers - 1, each on its own thread (reader
+  /// 0 on the caller's without readers).
   using Make = std::function<void(int reader, std::int64_t number, Batch& batch)>;
 
   /// depth >= 1.
@@ -31,8 +31,8 @@ class BatchLoader {
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  /// Waits for the next batch, at most `batches` times; it is valid until the call after. Throws
-  /// what `make` threw.
+  /// Waits for the next batch, at most `batches` times; valid until the next call. Throws what
+  /// `make` threw.
   const Batch& next();
 
  private:
@@ -54,10 +54,10 @@ class BatchLoader {
   std::vector<Slot> slots_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::int64_t begun_ = 0;      // batches that readers took on
-  std::int64_t delivered_ = 0;  // batches that next() returned
+  std::int64_t begun_ = 0;      // claimed by readers
+  std::int64_t delivered_ = 0;  // returned by next()
   bool stopped_ = false;
-  std::vector<std::jthread> readers_;  // last: joined before the rest goes
+  std::vector<std::jthread> readers_;  // last: joined before the other members are destroyed
 };
 
 }  // namespace doetune::workloads

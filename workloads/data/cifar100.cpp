@@ -23,7 +23,7 @@ Mapping map_checked(const std::filesystem::path& file, std::int64_t count) {
         "'generated'",
         file.string(), why));
   };
-  // A pipe that nobody writes to must not be waited for.
+  // Opening a FIFO must not block.
   const FileDescriptor open_file(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!open_file || fstat(open_file.get(), &status) != 0) refuse(std::strerror(errno));

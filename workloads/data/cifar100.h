@@ -1,4 +1,4 @@
-// CIFAR-100 (Krizhevsky, 2009) from its binary files, where the user has them.
+// The CIFAR-100 data set (Krizhevsky, 2009), read from its binary files.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ class Cifar100 : public DataSet {
   enum class Part { train, test };  // 50,000 and 10,000 images
 
   /// Labels are superclasses with `classes` 20, classes with 100. Throws UsageError, naming the
-  /// file, where it cannot be read, is of another size, or holds a label that is out of range.
+  /// file, where it cannot be read, has the wrong size, or holds a label out of range.
   Cifar100(const std::filesystem::path& directory, Part part, int classes);
 
   std::int64_t count() const override { return count_; }

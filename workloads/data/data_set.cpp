@@ -11,7 +11,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// The numbers of all images, once it is known that memory holds them.
+/// The number of floats of all images, after a check that memory can hold them.
 std::size_t elements_of(const DataSet& source) {
   const std::int64_t elements = source.count() * source.shape().elements();
   require_memory(elements * static_cast<std::int64_t>(sizeof(float)),

@@ -1,4 +1,4 @@
-// Labelled images to learn from.
+// Labelled images for training and validation.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace doetune::workloads {
 
-/// Images by index; the same index is the same image for ever, whoever asks and in which order.
+/// Images by index. An index always gives the same image, in any order and on any thread.
 class DataSet {
  public:
   virtual ~DataSet() = default;
@@ -19,12 +19,12 @@ class DataSet {
   virtual int classes() const = 0;
   virtual Shape shape() const = 0;
 
-  /// Writes image `index` as height x width x channels floats (standardised) and returns its
-  /// label, 0 .. classes - 1. Any number of threads may ask.
+  /// Writes image `index` as height x width x channels floats (standardised) and returns its label,
+  /// 0 .. classes - 1. Thread-safe.
   virtual int fill(std::int64_t index, std::span<float> image) const = 0;
 };
 
-/// What all data sets do to levels 0..255, so that their mean is near 0 and their spread near 1.
+/// The scaling of levels 0..255 in all data sets: mean near 0, standard deviation near 1.
 constexpr float standardised(int level) { return (static_cast<float>(level) - 128.0F) / 64.0F; }
 
 /// The images of `indices` from another data set, in that order. Both must outlive it.
@@ -48,8 +48,8 @@ class Subset : public DataSet {
 /// Another data set's images, held in memory as floats.
 class ResidentImages : public DataSet {
  public:
-  /// Made by that many threads. Throws Infeasible, or std::bad_alloc, where memory cannot hold
-  /// them.
+  /// Loads them by `threads` threads. Throws Infeasible, or std::bad_alloc, where memory cannot
+  /// hold them.
   ResidentImages(const DataSet& source, int threads);
 
   std::int64_t count() const override { return static_cast<std::int64_t>(labels_.size()); }
@@ -64,8 +64,8 @@ class ResidentImages : public DataSet {
   std::vector<std::int32_t> labels_;
 };
 
-/// 0 .. count - 1 in an order that depends on the key alone (Fisher & Yates). Its first n are a
-/// simple random sample without strata, and those of a smaller n are among those of a larger one.
+/// A permutation of 0 .. count - 1 that depends on the key alone (Fisher & Yates). Its first n are
+/// a simple random sample, nested in that of any larger n.
 std::vector<std::int64_t> random_order(std::int64_t count, std::uint64_t key);
 
 }  // namespace doetune::workloads

@@ -13,18 +13,18 @@ namespace {
 constexpr int kSize = 32;
 constexpr int kPixels = kSize * kSize;
 constexpr int kFinePerSuper = GeneratedImages::kFineClasses / GeneratedImages::kSuperclasses;
-constexpr std::uint64_t kClassSeed = 0x1009;  // fixes what the classes look like
+constexpr std::uint64_t kClassSeed = 0x1009;  // fixes the patterns of the classes
 
-// Sizes in levels 0..255.
+// Contrasts and noise, in levels 0..255.
 constexpr int kClassContrast = 36;
 constexpr int kDistractorContrast = 26;
 constexpr int kNoise = 32;  // standard deviation
 
-/// Numbers drawn one after another from a key.
+/// A sequence of random numbers drawn from a key.
 class Draws {
  public:
   explicit Draws(std::uint64_t key) : key_(key) {}
-  std::int64_t between(std::int64_t low, std::int64_t high) {  // both included
+  std::int64_t between(std::int64_t low, std::int64_t high) {  // both inclusive
     return low + static_cast<std::int64_t>(
                      random_below(key_, next_++, static_cast<std::uint64_t>(high - low + 1)));
   }
@@ -34,7 +34,7 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// A turn has 1,024 steps; values have 14 bits after the point.
+/// A turn has 1,024 steps; sines and cosines have 14 fractional bits.
 constexpr int kTurn = 1024;
 constexpr int kUnit = 1 << 14;
 
@@ -53,7 +53,7 @@ int cosine(std::int64_t step) { return sine(step + kTurn / 4); }
 
 struct Grating {
   std::int64_t direction;  // in steps of a turn
-  std::int64_t frequency;  // cycles a pixel, 16 bits after the point
+  std::int64_t frequency;  // cycles per pixel, 16 fractional bits
   std::array<int, 3> colour;
 };
 
@@ -62,8 +62,8 @@ using Pattern = std::array<Grating, 3>;
 Grating draw_grating(std::uint64_t key) {
   Draws draws(random_bits(kClassSeed, key));
   const auto direction = draws.between(0, kTurn / 2 - 1);
-  const auto frequency = draws.between(65536 / 14, 65536 / 5);  // a cycle in 14 to 5 pixels
-  // A colour is a direction in the space of red, green, blue, so that all are as strong.
+  const auto frequency = draws.between(65536 / 14, 65536 / 5);  // a cycle in 5 to 14 pixels
+  // A colour is a unit vector in RGB space, so that all have equal contrast.
   const auto around = draws.between(0, kTurn - 1);
   const auto up = draws.between(-kTurn / 8, kTurn / 8);
   return {direction,
@@ -85,7 +85,7 @@ const std::array<Pattern, GeneratedImages::kFineClasses>& patterns() {
 }
 
 /// exp(-(i - centre)^2 / (2 width^2)) along one side, positions in 1/16 pixel. Rounding to 14 bits
-/// hides in what last digits libraries differ.
+/// hides the differences between math libraries.
 std::array<int, kSize> window(std::int64_t centre, std::int64_t width) {
   std::array<int, kSize> values{};
   for (int i = 0; i < kSize; ++i) {
@@ -95,7 +95,7 @@ std::array<int, kSize> window(std::int64_t centre, std::int64_t width) {
   return values;
 }
 
-/// A fine class of any superclass but that of `fine`.
+/// A fine class of another superclass than that of `fine`.
 int other_class(int fine, Draws& draws) {
   const auto step = draws.between(kFinePerSuper, GeneratedImages::kFineClasses - 1);
   const int first = fine - fine % kFinePerSuper;
@@ -111,7 +111,7 @@ void add_pattern(const Pattern& pattern, int contrast, Draws& draws, Levels& lev
   for (const Grating& grating : pattern) {
     const std::int64_t phase = draws.between(0, kTurn - 1) << 20;
     const std::int64_t frequency = grating.frequency * scale / 100;
-    // Steps a pixel, 20 bits after the point: frequency (16 bits) x direction (14 bits) x 2^10.
+    // Steps per pixel, 20 fractional bits: frequency (16 bits) x direction (14 bits) x 2^10.
     const std::int64_t step_x = frequency * cosine(grating.direction);
     const std::int64_t step_y = frequency * sine(grating.direction);
     for (int y = 0; y < kSize; ++y) {
@@ -126,10 +126,10 @@ void add_pattern(const Pattern& pattern, int contrast, Draws& draws, Levels& lev
   }
 }
 
-/// What an image shows, before a label is put on it.
+/// The content of an image, and its label.
 struct Drawn {
   int fine;
-  int label;  // fine, or one of another superclass
+  int label;  // the fine class shown, or one of another superclass
   Draws draws;
 };
 
@@ -141,7 +141,7 @@ Drawn draw_classes(std::uint64_t key) {
   return {fine, mistaken ? other_class(fine, draws) : fine, draws};
 }
 
-/// Near enough to normal: a sum of four uniform numbers (Irwin & Hall).
+/// Approximately normal: the sum of four uniform numbers (Irwin & Hall).
 int noise(std::uint64_t bits) {
   constexpr int kMean = 2 * 65535;
   constexpr double kSpread = 37837.0;  // 65536 sqrt(4 / 12)

@@ -1,4 +1,4 @@
-// Images that can be learnt, drawn from numbers alone.
+// A synthetic image classification task, generated from random numbers.
 #pragma once
 
 #include "workloads/data/data_set.h"
@@ -7,13 +7,13 @@ namespace doetune::workloads {
 
 /// 32 x 32 images of 20 superclasses of 5 fine classes each, in the manner of CIFAR-100.
 ///
-/// A fine class is a sum of three oriented colour gratings: two that its superclass shares, one of
+/// A fine class is a sum of three oriented colour gratings: two common to its superclass, one of
 /// its own. An image shows the gratings of its class, each with a random phase, in a Gaussian
-/// window of random place and width, finer or coarser by a random scale; fainter, in a window of
-/// its own, those of a distractor from another superclass; and noise in each pixel. 5 % of the
-/// labels name another superclass, so no classifier is right more often than 95 % in the mean.
+/// window of random position and width and at a random scale; fainter, in another window, those of
+/// a distractor from another superclass; and noise in each pixel. 5 % of the labels name another
+/// superclass, so the expected accuracy of no classifier exceeds 95 %.
 ///
-/// The classes are the same for every seed. Images are worked out in whole numbers: image
+/// The classes are the same for every seed. Images are computed in integer arithmetic: image
 /// `first` + i of a seed is the same, bit for bit, on every machine.
 class GeneratedImages : public DataSet {
  public:
@@ -30,7 +30,7 @@ class GeneratedImages : public DataSet {
   Shape shape() const override { return {3, 32, 32}; }
   int fill(std::int64_t index, std::span<float> image) const override;
 
-  /// The fine class that the image shows, whatever its label says.
+  /// The fine class that the image shows, whatever its label.
   int shown(std::int64_t index) const;
 
  private:

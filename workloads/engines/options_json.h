@@ -1,4 +1,4 @@
-// What an engine is asked for, as it passes to the processes that use one.
+// Engine options as JSON, for processes that use an engine.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 namespace doetune::workloads {
 
 nlohmann::ordered_json to_json(const CompileOptions& options);
-/// The options of such an object.
+/// The inverse of to_json.
 CompileOptions compile_options_from(const nlohmann::ordered_json& json);
 
 }  // namespace doetune::workloads

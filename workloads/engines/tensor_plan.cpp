@@ -8,7 +8,7 @@ namespace {
 
 int rounded_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-/// Which layer's tensor holds each layer's result, and at which channel.
+/// The layer whose tensor holds each layer's result, and the channel where it starts.
 class Owners {
  public:
   Owners(const Network& network, const std::vector<int>& fused, int multiple)
@@ -54,7 +54,7 @@ class Owners {
     }
   }
 
-  /// Whether the input is the whole of a tensor that can lie inside the route's.
+  /// Whether the input is a whole tensor that can be part of the route's.
   bool fits(int route, int input, int at) const {
     const int owner = place_of(input).owner;
     const int channels = network_.shape_of(input).channels;

@@ -3,7 +3,7 @@
 namespace doetune::workloads::networks {
 
 // One tower of 64, 192, 384, 256 and 256 filters, without local response normalisation. As in
-// torchvision, what the two hidden fully connected layers read is dropped by half in training.
+// torchvision, the inputs of the two hidden fully connected layers have a dropout of 0.5.
 Network alexnet(int input_size) {
   constexpr auto relu = Activation::relu;
   NetworkBuilder net("alexnet", {3, input_size, input_size});

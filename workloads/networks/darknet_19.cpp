@@ -2,7 +2,7 @@
 
 namespace doetune::workloads::networks {
 
-// 1000 classes of ImageNet; the classifier is a 1 x 1 convolution before the mean over the image.
+// 1000 classes of ImageNet; the classifier is a 1 x 1 convolution before the global average.
 Network darknet_19(int input_size) {
   NetworkBuilder net("darknet-19", {3, input_size, input_size});
   net.conv(32, 3).max_pool(2, 2);

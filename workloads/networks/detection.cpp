@@ -20,7 +20,7 @@ LikeliestClass softmax_maximum(std::span<const float> logits) {
   return {static_cast<int>(largest - logits.begin()), 1.0F / sum};
 }
 
-/// Length of the overlap of two intervals given by centre and length.
+/// Length of the intersection of two intervals given by centre and length.
 float shared_length(float centre_a, float length_a, float centre_b, float length_b) {
   const float low = std::max(centre_a - length_a / 2, centre_b - length_b / 2);
   const float high = std::min(centre_a + length_a / 2, centre_b + length_b / 2);
@@ -42,7 +42,7 @@ std::vector<Detection> decode_boxes(std::span<const float> output, const Shape& 
         const auto box = output.subspan(at, values);
         at += values;
         const float objectness = sigmoid(box[4]);
-        if (objectness < threshold) continue;  // a class probability only lowers it
+        if (objectness < threshold) continue;  // the class probability only lowers it
         const LikeliestClass likeliest = softmax_maximum(box.subspan(5));
         const float confidence = objectness * likeliest.probability;
         if (confidence < threshold) continue;

@@ -1,4 +1,4 @@
-// From a detector's output tensor to boxes.
+// Boxes from a detector's output tensor.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace doetune::workloads {
 
-/// A box in units of the image (0..1), by its centre.
+/// A box in units of the image size (0..1), by its centre.
 struct Detection {
   float x, y, width, height;
   int class_index;
@@ -16,12 +16,12 @@ struct Detection {
 };
 
 /// Boxes of one image with a confidence of at least `threshold`. For each grid cell (column i, row
-/// j) and anchor (pw, ph) the tensor holds tx, ty, tw, th, to and one logit a class:
+/// j) and anchor (pw, ph) the tensor holds tx, ty, tw, th, to and one logit per class:
 ///   x = (i + sigmoid(tx)) / columns    width  = pw exp(tw) / columns
 ///   y = (j + sigmoid(ty)) / rows       height = ph exp(th) / rows
-///   confidence = sigmoid(to) softmax(logits)[class], for the likeliest class.
-/// `output` is rows x columns x (anchors (5 + classes)). Source: Redmon & Farhadi (2017),
-/// section 2.
+///   confidence = sigmoid(to) softmax(logits)[class], for the most probable class.
+/// `output` is rows x columns x (anchors (5 + classes)). Source: Redmon & Farhadi (2017), section
+/// 2.
 std::vector<Detection> decode_boxes(std::span<const float> output, const Shape& shape,
                                     const DetectionHead& head, float threshold);
 

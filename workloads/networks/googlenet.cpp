@@ -3,12 +3,12 @@
 namespace doetune::workloads::networks {
 namespace {
 
-/// A convolution with bias and ReLU that keeps the size (at stride 1).
+/// A convolution with bias and ReLU that preserves the size (at stride 1).
 Convolution same(int filters, int kernel, int stride = 1) {
   return {filters, {kernel, kernel}, stride, {kernel / 2, kernel / 2}, Activation::relu, false};
 }
 
-/// Pooling 3 x 3 by 2 that rounds sizes up.
+/// 3 x 3 pooling with stride 2 that rounds sizes up.
 constexpr MaxPool kHalve{3, 2, 0, 1};
 
 struct Module {  // columns of the paper's table 1

@@ -6,7 +6,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// Collects the hot pixels that hang together with one, and marks them as seen.
+/// Collects the connected component of a hot pixel, and marks its pixels as visited.
 class SpotFinder {
  public:
   SpotFinder(std::span<const float> map, const Shape& shape)

@@ -1,4 +1,4 @@
-// From a heat map to the thing that it shows.
+// The position of an object from its heat map.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ struct Spot {
   int pixels = 0;
 };
 
-/// Grey levels from this one on are hot. Source: Huang et al. (2019), TrackNet, section 3.
+/// Grey levels of at least this are hot. Source: Huang et al. (2019), TrackNet, section 3.
 inline constexpr float kHot = 128;
 
-/// The largest set of hot pixels that hang together over edges, the first of equals; empty where no
-/// pixel is hot. `map` holds one grey level 0..255 a pixel, row by row.
+/// The largest connected component of hot pixels (4-neighbourhood), the first of ties; empty where
+/// no pixel is hot. `map` holds one grey level 0..255 per pixel, row by row.
 std::optional<Spot> largest_spot(std::span<const float> map, const Shape& shape);
 
 }  // namespace doetune::workloads

@@ -7,7 +7,7 @@ Convolution valid(int filters, int kernel, int stride = 1) {
   return {filters, {kernel, kernel}, stride, {0, 0}, Activation::relu, true};
 }
 
-/// Keeps the size.
+/// A convolution that preserves the size.
 Convolution same_size(int filters, int height, int width) {
   return {filters, {height, width}, 1, {height / 2, width / 2}, Activation::relu, true};
 }
@@ -15,7 +15,7 @@ Convolution same_size(int filters, int height, int width) {
 constexpr MaxPool kHalveUnpadded{3, 2};
 constexpr AveragePool kSmooth{{3, 3}, 1, 1};
 
-// The modules by the figures of the paper.
+// The modules, as in the figures of the paper.
 
 void figure5(NetworkBuilder& net, int pool_filters) {
   const int in = net.last();
@@ -80,7 +80,7 @@ void figure7(NetworkBuilder& net) {
 
 }  // namespace
 
-// As in torchvision, but for the auxiliary head: 1000 classes of ImageNet.
+// As in torchvision, without the auxiliary head: 1000 classes of ImageNet.
 Network inception_v3(int input_size) {
   NetworkBuilder net("inception-v3", {3, input_size, input_size});
   net.conv(valid(32, 3, 2)).conv(valid(32, 3)).conv(same_size(64, 3, 3)).max_pool(kHalveUnpadded);

@@ -51,7 +51,8 @@ Shape output_shape(const Reorg& reorg, const Shape& in) {
 
 Shape output_shape(const Route&, const Shape& in) { return in; }
 
-/// What a layer reads: all its inputs along the channels, but one of the two of a sum.
+/// The shape that a layer reads: its inputs concatenated along the channels or, of a sum, one of
+/// them.
 Shape joined(const Network& network, const std::vector<int>& inputs, bool summed) {
   Shape in = network.shape_of(inputs.at(0));
   for (std::size_t i = 1; i < inputs.size(); ++i) {
@@ -166,7 +167,7 @@ Network with_classes(Network network, int classes) {
   if (head == nullptr) throw std::invalid_argument(network.name + " is not a classifier");
   if (classes < 2) throw std::invalid_argument("a classifier needs at least 2 classes");
   head->classes = classes;
-  // The last convolution makes the classes; a pooling may follow it.
+  // The last convolution produces the logits; a pooling may follow it.
   for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
     layer->output.channels = classes;
     if (auto* conv = std::get_if<Convolution>(&layer->op)) {
@@ -181,7 +182,7 @@ Network with_classes(Network network, int classes) {
 
 namespace {
 
-/// Weights of one filter.
+/// Inputs of one filter: the number of its weights.
 std::int64_t fan_in(const Network& network, const Layer& layer, const Convolution& conv) {
   return std::int64_t{network.shape_of(layer.inputs[0]).channels} * conv.kernel.height *
          conv.kernel.width;
@@ -232,8 +233,8 @@ std::vector<int> fused_sums(const Network& network) {
 }
 
 std::int64_t reorg_source(const Shape& input, int stride, std::int64_t index) {
-  // Darknet walks the input's own shape and reads from a view of it that has `stride` times the
-  // height and width and 1 / stride^2 of the channels.
+  // Darknet iterates over the input's own shape and reads from a view of it that has `stride` times
+  // the height and width and 1 / stride^2 of the channels.
   const std::int64_t x = index % input.width;
   const std::int64_t y = index / input.width % input.height;
   const std::int64_t channel = index / input.width / input.height;

@@ -21,10 +21,10 @@ float negative_slope(Activation activation);
 
 /// Convolution, then bias, then activation. Padded with zeros by `pad` on all sides:
 ///   out = floor((in + 2 pad - kernel) / stride) + 1.
-/// A fully connected layer is one whose kernel is its whole input. Batch normalisation is folded
-/// into weights and bias when weights are loaded for inference; the flag says that the layer has
-/// one in training, in the place of a bias. In training each number of its input is dropped with
-/// probability `dropout`, by dropout.h.
+/// In a fully connected layer the kernel covers the whole input. Batch normalisation is folded into
+/// weights and bias when weights are loaded for inference; the flag means that the layer has one,
+/// in place of a bias, in training. In training each element of the input is dropped with
+/// probability `dropout` (dropout.h).
 struct Convolution {
   int filters;
   Extent kernel;
@@ -35,8 +35,8 @@ struct Convolution {
   float dropout = 0.0F;
 };
 
-/// Maximum over kernel x kernel of what lies inside; the window may reach over the upper and left
-/// edge by `pad_before` and over the lower and right edge by `pad_after`:
+/// Maximum over the part of a kernel x kernel window that is inside; the window may extend over the
+/// upper and left edge by `pad_before` and over the lower and right edge by `pad_after`:
 ///   out = floor((in + pad_before + pad_after - kernel) / stride) + 1.
 struct MaxPool {
   int kernel;
@@ -45,7 +45,7 @@ struct MaxPool {
   int pad_after = 0;
 };
 
-/// Mean over the window, in which the padding counts as zeros (out as for a convolution).
+/// Mean over the window, with the padding counted as zeros (out as for a convolution).
 struct AveragePool {
   Extent kernel;
   int stride = 1;
@@ -72,16 +72,16 @@ struct Upsample {
   int factor;
 };
 
-/// Index of the largest channel, the first of equals, as one channel.
+/// The index of the largest channel, the first of ties, as one channel.
 struct ChannelArgMax {};
 
 /// Darknet's space-to-depth: output (c stride^2, h / stride, w / stride). The order of elements is
-/// Darknet's own (reorg_source), which published weights expect.
+/// Darknet's own (reorg_source), which published weights require.
 struct Reorg {
   int stride;
 };
 
-/// Joins its inputs along the channels; with one input it is a branch back to that layer.
+/// Concatenates its inputs along the channels; with one input it is an alias of that layer.
 struct Route {};
 
 struct Layer {
@@ -93,13 +93,13 @@ struct Layer {
 };
 inline constexpr int kNetworkInput = -1;
 
-/// What turns the last layer's output into boxes: anchors (width, height) in grid cells.
+/// Parameters of the box decoding: anchors (width, height) in grid cells.
 struct DetectionHead {
   std::vector<std::pair<float, float>> anchors;
   int classes = 0;
 };
 
-/// The last layer holds one logit a class.
+/// The last layer holds one logit per class.
 struct ClassificationHead {
   int classes = 0;
 };
@@ -109,14 +109,14 @@ struct HeatMapHead {
   int levels = 0;
 };
 
-/// The last layer's result goes on into another network (stages.h).
+/// The last layer's output feeds another network (stages.h).
 struct NoHead {};
 
 using Head = std::variant<DetectionHead, ClassificationHead, HeatMapHead, NoHead>;
 
 struct Network {
   std::string name;
-  Shape input;  // channels: 3 for each of the images that it sees at once
+  Shape input;  // 3 channels for each image of an input
   std::vector<Layer> layers;
   Head head;
 
@@ -127,19 +127,19 @@ struct Network {
   int images() const { return input.channels / 3; }
 };
 
-/// Appends layers to a network, each fed by the one before unless `inputs` or a `from` says
-/// otherwise, and works out their shapes. Throws std::invalid_argument where shapes do not fit.
+/// Appends layers to a network, each fed by the previous one unless `inputs` or a `from` says
+/// otherwise, and computes their shapes. Throws std::invalid_argument where shapes do not match.
 class NetworkBuilder {
  public:
   NetworkBuilder(std::string name, Shape input);
 
   NetworkBuilder& conv(Convolution convolution);
-  /// Darknet's: "same" padding, batch normalisation, no stride.
+  /// As in Darknet: "same" padding, batch normalisation, stride 1.
   NetworkBuilder& conv(int filters, int kernel, Activation activation = Activation::leaky);
   NetworkBuilder& linear_conv(int filters, int kernel);  // no batch normalisation, no activation
   /// Fully connected: a kernel as large as the input, with a bias.
   NetworkBuilder& dense(int units, Activation activation, float dropout = 0.0F);
-  /// Darknet's: out = ceil(in / stride), windows that reach over the right or lower edge.
+  /// As in Darknet: out = ceil(in / stride), windows that extend over the right or lower edge.
   NetworkBuilder& max_pool(int kernel, int stride);
   NetworkBuilder& max_pool(MaxPool pool);
   NetworkBuilder& average_pool(AveragePool pool);
@@ -151,9 +151,9 @@ class NetworkBuilder {
   NetworkBuilder& reorg(int stride);
   NetworkBuilder& route(std::vector<int> inputs);
 
-  /// The next layer is fed by this one.
+  /// Feeds the next layer from this one.
   NetworkBuilder& from(int layer);
-  /// The layer that feeds the next one; kNetworkInput at the beginning.
+  /// The layer that feeds the next one; initially kNetworkInput.
   int last() const { return from_; }
   Network build(Head head);
 
@@ -164,45 +164,46 @@ class NetworkBuilder {
 };
 
 /// The classifier with another number of classes in its head and last convolution. Throws
-/// std::invalid_argument for a network that is no classifier, or for fewer than 2 classes.
+/// std::invalid_argument for a network that is not a classifier, or for fewer than 2 classes.
 Network with_classes(Network network, int classes);
 
-/// Parameters numbers: convolution weights, and one scale and one bias per batch-normalised filter
-/// (one bias per filter otherwise); the two running statistics are not parameters and not counted.
+/// The number of trainable parameters: convolution weights, and one scale and one bias per
+/// batch-normalised filter (one bias per filter otherwise). The two running statistics are not
+/// counted.
 std::int64_t parameters(const Network& network);
 
 /// Multiply-accumulates of the convolutions for one image.
 std::int64_t multiply_accumulates(const Network& network);
 
-/// For each layer, the Sum that it can compute itself while it has its result at hand, or -1: a
-/// linear convolution whose only reader is a Sum. Of two such inputs the later layer takes it. The
-/// Sum's other input must then be read by that convolution.
+/// For each layer, the Sum that can be fused into it, or -1: the layer must be a linear convolution
+/// whose only reader is that Sum. Of two such inputs the later layer takes it, and must then read
+/// the Sum's other input as well.
 std::vector<int> fused_sums(const Network& network);
 
-/// For each layer, how many layers read it; the last layer has one reader more.
+/// For each layer, the number of layers that read it; the output counts as one more reader.
 std::vector<int> readers(const Network& network);
 
-/// Where element `index` of a Reorg output (channels x height x width order) comes from in its
-/// input of the given shape (same order). Source: Darknet, forward_reorg_layer.
+/// The index, in an input of the given shape, of element `index` of a Reorg output (both in
+/// channels x height x width order). Source: Darknet, forward_reorg_layer.
 std::int64_t reorg_source(const Shape& input, int stride, std::int64_t index);
 
-/// The networks there are. `build` takes the input's height in pixels.
+/// The bundled networks. `build` takes the input's height in pixels.
 struct NetworkType {
   std::string_view name;
   std::string_view source;
   Network (*build)(int input_height);
   int default_height;
-  int multiple_of;  // what the height must be a multiple of
-  int least;        // height
+  int multiple_of;  // divisor of the height
+  int least;        // minimum height
   int most;
 };
 std::span<const NetworkType> network_types();
 
-/// Throws std::invalid_argument, with the names there are, for an unknown one.
+/// Throws std::invalid_argument, listing the names, for an unknown one.
 const NetworkType& network_type(std::string_view name);
 
-/// Builds a network by name; its input is square but for tracknet's, which is 16 : 9. Throws
-/// std::invalid_argument for an unknown name or a height that the network cannot have.
+/// Builds a network by name; its input is square except for tracknet's, which is 16 : 9. Throws
+/// std::invalid_argument for an unknown name or an unsupported height.
 Network make_network(std::string_view name, int input_height);
 
 }  // namespace doetune::workloads

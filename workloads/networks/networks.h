@@ -1,4 +1,4 @@
-// One function a network; network_types() lists them.
+// One function per network; network_types() lists them.
 #pragma once
 
 #include "workloads/networks/network.h"

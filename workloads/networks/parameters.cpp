@@ -18,7 +18,7 @@ bool normalised(const Network& network, int layer) {
   return conv != nullptr && conv->batch_norm;
 }
 
-/// What a batch normalisation multiplies by and adds, in the order of its filters.
+/// The scale and shift of a batch normalisation, by filter.
 struct Affine {
   std::vector<float> factor;
   std::vector<float> summand;

@@ -1,5 +1,5 @@
-// What a network learns, as one block of floats: the same for every engine, for checkpoints and for
-// the sums of gradients between processes.
+// The trainable parameters of a network as one block of floats, with the same layout in every
+// engine, in checkpoints and in sums of gradients between processes.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,33 @@ namespace doetune::workloads {
 
 enum class ParameterKind { weights, bias, scale, shift };
 
-/// One parameters tensor. Weights are filters x inputs x kernel height x kernel width; the others
-/// have one number a filter.
+/// One parameter tensor. Weights are filters x inputs x kernel height x kernel width; the others
+/// have one number per filter.
 struct ParameterTensor {
-  int layer;  // the convolution
+  int layer;  // index of the convolution
   ParameterKind kind;
-  std::int64_t offset;  // into the block
+  std::int64_t offset;  // in the block
   std::int64_t count;
 };
 
-/// All parameters tensors in layer order, without gaps: a convolution's weights, then its bias, or
+/// All parameter tensors in layer order, without gaps: a convolution's weights, then its bias, or
 /// the scale and shift of its batch normalisation. Gradients and momentum have the same layout; the
-/// backward pass finishes it from the back to the front.
+/// backward pass completes it from back to front.
 std::vector<ParameterTensor> parameter_layout(const Network& network);
 
-/// Floats of the running statistics: for each batch-normalised convolution in layer order its
+/// The number of running statistics: for each batch-normalised convolution in layer order its
 /// means, then its variances.
 std::int64_t statistics_count(const Network& network);
 
-/// Draws weights as random_weights does; biases and shifts 0, scales 1 (0 for the batch
-/// normalisation that ends a residual branch, so that a block begins as its shortcut). Source: He
-/// et al. (2015); Goyal et al. (2017), section 5.1. `parameters` has parameters(network) floats.
+/// Draws weights as random_weights does; biases and shifts are 0, scales 1 (0 for the batch
+/// normalisation at the end of a residual branch, so that a block starts as the identity). Source:
+/// He et al. (2015); Goyal et al. (2017), section 5.1. `parameters` has parameters(network) floats.
 void initial_parameters(const Network& network, std::uint64_t seed, std::span<float> parameters);
 
 /// Means 0, variances 1.
 void initial_statistics(const Network& network, std::span<float> statistics);
 
-/// What a training begins with.
+/// The initial state of a training.
 struct InitialState {
   std::vector<float> parameters;
   std::vector<float> statistics;
@@ -48,8 +48,8 @@ InitialState initial_state(const Network& network, std::uint64_t seed);
 
 inline constexpr float kBatchNormEpsilon = 1e-5F;
 
-/// The block of weights.h for inference: w scale / sqrt(variance + epsilon) and
-/// shift - mean scale / sqrt(variance + epsilon).
+/// The block of weights.h for inference: w scale / sqrt(variance + epsilon) and shift - mean scale
+/// / sqrt(variance + epsilon).
 std::vector<float> folded_weights(const Network& network, std::span<const float> parameters,
                                   std::span<const float> statistics);
 

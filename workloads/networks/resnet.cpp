@@ -10,8 +10,7 @@ Convolution same(int filters, int kernel, int stride, Activation activation) {
   return {filters, {kernel, kernel}, stride, {kernel / 2, kernel / 2}, activation, true};
 }
 
-/// 1 x 1, 3 x 3 (which has the stride), 1 x 1 to four times the filters; a projection where the
-/// shape changes.
+/// 1 x 1, 3 x 3 (strided), 1 x 1 with four times the filters; a projection where the shape changes.
 void bottleneck(NetworkBuilder& net, int filters, int stride, bool project) {
   using enum Activation;
   const int in = net.last();
@@ -21,7 +20,7 @@ void bottleneck(NetworkBuilder& net, int filters, int stride, bool project) {
   net.sum(shortcut, net.last());
 }
 
-/// Two 3 x 3, the first of which has the stride; a projection where the shape changes.
+/// Two 3 x 3 convolutions, the first strided; a projection where the shape changes.
 void basic_block(NetworkBuilder& net, int filters, int stride, bool project) {
   using enum Activation;
   const int in = net.last();

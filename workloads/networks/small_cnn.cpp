@@ -2,7 +2,7 @@
 
 namespace doetune::workloads::networks {
 
-// Without batch normalisation, so that learning rate, batch size and their product matter.
+// No batch normalisation, so that learning rate, batch size and their interaction matter.
 Network small_cnn(int input_size) {
   NetworkBuilder net("small-cnn", {3, input_size, input_size});
   const auto convolution = [&](int filters) {

@@ -29,7 +29,7 @@ Network part(const Network& network, int begin, int end) {
   return result;
 }
 
-/// Ends of stages, each the number of layers up to there.
+/// The end of each stage, as a number of layers from the network's start.
 using Ends = std::vector<int>;
 
 class Partition {
@@ -45,7 +45,7 @@ class Partition {
     }
   }
 
-  /// The ends that send least among those of which no stage has more work than this.
+  /// Among the ends whose stages all have at most this much work, those that send the least.
   std::optional<Ends> within(double max_work) const {
     std::vector<Way> ways = first_stages(max_work);
     for (int stage = 1; stage < stages_; ++stage) ways = longer(ways, max_work);
@@ -53,7 +53,7 @@ class Partition {
     return ways.back().ends;
   }
 
-  /// All that a stage can have to do, in order.
+  /// The possible values of a stage's work, ascending.
   std::vector<double> works() const {
     std::vector<double> sums;
     for (std::size_t end = 0; end < ends_.size(); ++end)
@@ -66,7 +66,7 @@ class Partition {
  private:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-  /// The best stages up to an end.
+  /// The best partition of the layers up to an end.
   struct Way {
     std::int64_t sent = kNever;
     Ends ends = {};
@@ -97,8 +97,8 @@ class Partition {
 
   const Network& network_;
   int stages_;
-  std::vector<int> ends_;     // where a stage can end, the last layer included
-  std::vector<double> work_;  // multiply-accumulates of all layers up to there
+  std::vector<int> ends_;     // possible ends of stages, the last layer included
+  std::vector<double> work_;  // cumulative multiply-accumulates, by layer
 };
 
 std::optional<Ends> best_ends(const Network& network, int stages) {
@@ -113,7 +113,7 @@ std::optional<Ends> best_ends(const Network& network, int stages) {
 
 std::vector<int> cuts(const Network& network) {
   const int layers = static_cast<int>(network.layers.size());
-  // The first layer, kNetworkInput included, that anything from each layer on reads.
+  // The earliest layer, kNetworkInput included, read by any layer from each index on.
   std::vector<int> earliest(network.layers.size() + 1, layers);
   for (int layer = layers - 1; layer >= 0; --layer)
     earliest[layer] = std::min(earliest[layer + 1], std::ranges::min(network.layers[layer].inputs));

@@ -1,4 +1,4 @@
-// A network cut into stages that follow one another, one a process.
+// Partition of a network into consecutive stages, one per process.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace doetune::workloads {
 
-/// Consecutive layers of a network as a network of their own. One that does not begin at the image
-/// has a Route of its input as its first layer, whose gradient is that by the input; one that does
-/// not end at the last layer has no head (NoHead).
+/// Consecutive layers of a network as a network of their own. A stage that does not start at the
+/// image begins with a Route of its input, whose gradient is that with respect to the input; one
+/// that does not end at the last layer has no head (NoHead).
 struct NetworkStage {
   Network network;
-  int first_layer;               // what a layer's index is counted from in the whole network
-  std::int64_t first_parameter;  // of its block in the whole network's (parameters.h)
+  int first_layer;               // index of its first layer in the whole network
+  std::int64_t first_parameter;  // offset of its parameters in the whole network's (parameters.h)
   std::int64_t first_statistic;
 };
 
-/// The layers after which the network can be cut: those that read what comes before read that one
-/// layer's result, as at the end of a residual block.
+/// The layers after which the network can be cut: of the layers before a cut, later ones read only
+/// the last, as at the end of a residual block.
 std::vector<int> cuts(const Network& network);
 
-/// As many stages, each with at least one convolution, such that the largest has as few
-/// multiply-accumulates as can be; among those, such that the least is sent. Throws
-/// std::invalid_argument, with the most that there can be, where the network has fewer cuts.
+/// Partitions into this number of stages, each with at least one convolution, that minimise the
+/// multiply-accumulates of the largest and, among those, the amount sent. Throws
+/// std::invalid_argument, with the maximum number of stages, where the network has too few cuts.
 std::vector<NetworkStage> network_stages(const Network& network, int stages);
 
 }  // namespace doetune::workloads

@@ -2,9 +2,9 @@
 
 namespace doetune::workloads::networks {
 
-// An encoder as VGG-16's first ten convolutions and a decoder that mirrors it; three frames in, the
-// grey level 0..255 of the likeliest of 256 channels out. Batch normalisation stands before the
-// ReLU, as it can then be folded.
+// An encoder like VGG-16's first ten convolutions and a decoder that mirrors it. Input: three
+// frames; output: the grey level 0..255 of the most probable of 256 channels. Batch normalisation
+// precedes the ReLU, so that it can be folded.
 Network tracknet(int input_height) {
   NetworkBuilder net("tracknet", {9, input_height, input_height / 9 * 16});
   const auto convolutions = [&](int count, int filters) {

@@ -1,4 +1,4 @@
-// The numbers of a network, ready for inference: batch normalisation folded in.
+// A network's weights for inference, with batch normalisation folded in.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace doetune::workloads {
 
 /// All weights are one block of floats: for each convolution in layer order its weights (filters x
-/// inputs x kernel x kernel) and then its biases (filters). One block can be mapped by many
-/// processes.
+/// inputs x kernel x kernel) and then its biases (filters). Several processes can map the same
+/// block.
 std::int64_t weight_count(const Network& network);
 
 struct ConvolutionWeights {
@@ -24,10 +24,11 @@ struct ConvolutionWeights {
 ConvolutionWeights convolution_weights(const Network& network, std::span<const float> block,
                                        int layer);
 
-/// Fills the block with uniform weights of variance 2 / ((1 + slope^2) fan-in), which keeps the
-/// size of activations from layer to layer, and biases in +-0.1. Convolutions that end a residual
-/// branch have a quarter of it, or activations would double with each block. The same seed gives
-/// the same block anywhere. Source: He et al. (2015), "Delving deep into rectifiers", eq. 15.
+/// Fills the block with uniform weights of variance 2 / ((1 + slope^2) fan-in), which preserves the
+/// magnitude of activations from layer to layer, and biases in +-0.1. Convolutions at the end of a
+/// residual branch have a quarter of that variance, or activations would double with each block.
+/// The same seed gives the same block on every machine. Source: He et al. (2015), "Delving deep
+/// into rectifiers", eq. 15.
 void random_weights(const Network& network, std::uint64_t seed, std::span<float> block);
 
 struct WeightsError : std::runtime_error {

@@ -1,5 +1,5 @@
-// The workload `copy`: arrays copied, scaled and added over and over. What a device's memory, and
-// the way to it, move at best.
+// The workload `copy`: the kernels of STREAM and host-device copies, repeated to measure peak
+// memory and transfer bandwidth.
 #include "workloads/workloads.h"
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@ namespace doetune::workloads {
 namespace {
 
 constexpr double kCopySlice_s =
-    0.02;  // long against the clock's steps and what a slice costs itself
+    0.02;  // long relative to the clock's resolution and the overhead of a slice
 constexpr double kGiga = 1e9;
 constexpr int kLine = 64;  // bytes
 

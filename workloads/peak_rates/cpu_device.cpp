@@ -22,7 +22,7 @@ namespace {
 using dnnl::memory;
 using onednn::translated;
 
-/// Memory of zeros that no thread has touched yet, in large pages where the system has them.
+/// Zeroed memory that no thread has touched yet, in large pages where available.
 class Array {
  public:
   explicit Array(std::int64_t count) : count_(static_cast<std::size_t>(count)) {
@@ -44,7 +44,7 @@ class Array {
   void* data_;
 };
 
-/// Sets element i to value(i), each by the thread that a STREAM kernel gives it to.
+/// Sets element i to value(i), on the thread that processes it in a STREAM kernel.
 void fill(const Array& array, float (*value)(std::int64_t), int threads) {
   const auto count = static_cast<std::int64_t>(array.values().size());
   float* out = array.data();
@@ -212,8 +212,8 @@ class CpuDevice final : public Device {
   explicit CpuDevice(int threads) : threads_(threads) {}
 
   std::unique_ptr<Operation> prepare(const Gemm& gemm) override {
-    // The kernel refuses what the machine cannot hold when it is asked for all at once, not piece
-    // by piece.
+    // One allocation, since the kernel refuses more than the machine can hold only for a single
+    // request.
     const Array all(gemm.m * gemm.k + gemm.k * gemm.n + gemm.m * gemm.n);
     return translated([&] { return std::make_unique<CpuGemm>(engine_, gemm, threads_); });
   }

@@ -1,4 +1,4 @@
-// Matrix products by oneDNN and copies by threads.
+// Matrix products by oneDNN and copies by threads, on the CPU.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Arrays of a GPU, and the time that operations on them take.
+// Arrays on a GPU, and the timing of operations on them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using cudnn::PinnedBuffer;
 
 inline float* floats_of(const DeviceBuffer& array) { return static_cast<float*>(array.data()); }
 
-/// Times what is put on its stream.
+/// Times the work submitted to its stream.
 class Timeline {
  public:
   cudaStream_t stream() const { return stream_; }
@@ -35,11 +35,11 @@ class Timeline {
   cudnn::Event end_{cudnn::Event::Kind::timing};
 };
 
-/// Sets an array of `count` numbers.
+/// Sets element i of an array of `count` numbers to value(i).
 void set(const DeviceBuffer& array, std::int64_t count, Precision precision,
          float (*value)(std::int64_t));
 
-/// The numbers of an array.
+/// Downloads an array.
 std::vector<float> read(const DeviceBuffer& array, std::int64_t count, Precision precision);
 
 }  // namespace doetune::workloads::cuda

@@ -99,8 +99,8 @@ class CudaTransfer final : public Operation {
   std::vector<float> pageable_;
 };
 
-/// Makes no context of the GPU before an operation is prepared: asking for peak_rates that are kept
-/// shall cost none of its memory.
+/// Creates no CUDA context before an operation is prepared, so that reading cached peak rates takes
+/// no GPU memory.
 class CudaDevice final : public Device {
  public:
   CudaDevice() {

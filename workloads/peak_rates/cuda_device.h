@@ -1,5 +1,4 @@
-// Matrix products by cublasLt and copies by kernels and the copy engines, on the first GPU that
-// this process sees.
+// Matrix products by cublasLt and copies by kernels and copy engines, on the first visible GPU.
 #pragma once
 
 #include <memory>

@@ -10,8 +10,8 @@
 namespace doetune::workloads::cuda {
 namespace {
 
-constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
-constexpr int kCandidates = 8;                                  // algorithms that are timed
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // NVIDIA's advice for Hopper
+constexpr int kCandidates = 8;                                  // algorithms timed
 constexpr const char* kMatrix = "a matrix of the product";
 
 void check(cublasStatus_t status) {
@@ -28,7 +28,7 @@ cublasComputeType_t compute_type(Precision precision) {
   return precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-/// Owns a handle of cublasLt.
+/// Owns a cublasLt object.
 template <class Handle, cublasStatus_t (*Destroy)(Handle)>
 class Owned {
  public:
@@ -51,7 +51,7 @@ using Product = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
-/// cublasLt counts by columns, where C^T = B^T A^T: its first operand is B.
+/// cublasLt is column-major: C^T = B^T A^T, so its first operand is B.
 class CudaGemm final : public Operation {
  public:
   explicit CudaGemm(const Gemm& gemm)
@@ -104,7 +104,8 @@ class CudaGemm final : public Operation {
                           timeline_.stream());
   }
 
-  /// The fastest of the algorithms that cublasLt proposes, each timed once warm.
+  /// Selects the fastest of the algorithms that cublasLt proposes, each timed after one warm-up
+  /// run.
   void choose() {
     Preference preference;
     check(cublasLtMatmulPreferenceCreate(preference.out()));

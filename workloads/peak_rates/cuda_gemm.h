@@ -11,7 +11,7 @@ namespace doetune::workloads::cuda {
 /// Throws CannotRun.
 std::unique_ptr<Operation> make_gemm(const Gemm& gemm);
 
-/// Of cublasLt.
+/// The version of cublasLt.
 std::size_t gemm_library_version();
 
 }  // namespace doetune::workloads::cuda

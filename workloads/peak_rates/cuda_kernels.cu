@@ -8,7 +8,7 @@
 namespace doetune::workloads::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;  // of a block
+constexpr unsigned kThreads = 256;  // per block
 constexpr std::int64_t kMaxBlocks = 4096;
 
 __device__ std::int64_t first() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }

@@ -1,4 +1,4 @@
-// The kernels of the copies and products on a GPU.
+// CUDA kernels for the copies and matrix products.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,11 +9,11 @@
 
 namespace doetune::workloads::cuda {
 
-/// z = a x + b y over `count` numbers, a multiple of 4; without y where it is null.
+/// z = a x + b y over `count` numbers, a multiple of 4; z = a x where y is null.
 void combine(float a, const float* x, float b, const float* y, float* z, std::int64_t count,
              cudaStream_t stream);
 
-/// Numbers of a precision from floats, and back; both on the device. Asynchronous.
+/// Converts floats to numbers of a precision, and back; both on the device. Asynchronous.
 void from_floats(const float* from, void* to, Precision precision, std::int64_t count);
 void to_floats(const void* from, float* to, Precision precision, std::int64_t count);
 

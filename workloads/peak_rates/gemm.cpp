@@ -1,4 +1,4 @@
-// The workload `gemm`: one matrix product, over and over. What a device computes at best.
+// The workload `gemm`: a matrix product, repeated to measure a device's peak compute rate.
 #include "workloads/workloads.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace doetune::workloads {
 namespace {
 
 constexpr double kGemmSlice_s =
-    0.02;  // long against the clock's steps and what a slice costs itself
+    0.02;  // long relative to the clock's resolution and the overhead of a slice
 constexpr double kTera = 1e12;
 
 constexpr int kLargest = 65536;

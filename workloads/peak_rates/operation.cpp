@@ -56,7 +56,7 @@ double Copy::bytes_moved() const {
 
 std::unique_ptr<Device> open_device(std::string_view name, int threads) {
   const std::string_view device = resolve_device(name);
-  device_count(device);  // throws where there is none
+  device_count(device);  // throws where there is no such device
   if (device == "cuda") return cuda_library().open_device();
   return open_cpu_device(threads);
 }

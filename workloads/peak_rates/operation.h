@@ -1,5 +1,5 @@
-// Matrix products and copies on a device: what the peak rates of a machine are measured with.
-// Nothing here names a device library.
+// The operations with which peak rates are measured, matrix products and copies, and the
+// device-independent interface that runs them.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace doetune::workloads {
 
-/// C = A B, A of m x k and B of k x n numbers, row by row, drawn from [-1, 1): products of zeros
-/// draw less power, and run faster. With `transpose_b`, B lies in memory as n x k. Sums are fp32;
-/// C has the precision of A and B.
+/// C = A B with A of m x k and B of k x n numbers, row-major, drawn from [-1, 1): products of zeros
+/// draw less power and run faster. With `transpose_b`, B is stored as n x k. Sums are fp32; C has
+/// the precision of A and B.
 struct Gemm {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -30,7 +30,7 @@ struct Gemm {
 /// Seconds at the peak rates: the larger of operations over their rate and bytes over theirs.
 double roofline_seconds(const Gemm& gemm, const PeakRates& peak_rates);
 
-/// Element i of A and of B, in the order in which they lie in memory.
+/// Element i of A and of B, in storage order.
 float gemm_a(std::int64_t i);
 float gemm_b(std::int64_t i);
 
@@ -46,11 +46,11 @@ CopyKind copy_kind_named(std::string_view name);
 
 struct Copy {
   CopyKind kind = CopyKind::copy;
-  std::int64_t bytes = 0;  ///< of one array of floats, a multiple of 64
-  bool pinned = true;      ///< host memory of copies between host and device
+  std::int64_t bytes = 0;  ///< size of one array of floats, a multiple of 64
+  bool pinned = true;      ///< host memory of host-device copies
 
-  /// Counted as STREAM does: each array that is read or written, once. What caches read before
-  /// they write (write-allocate) is not counted. A copy between host and device counts once.
+  /// Counted as by STREAM: each array read or written counts once. What caches read before they
+  /// write (write-allocate) is not counted. A copy between host and device counts once.
   double bytes_moved() const;
 };
 
@@ -58,16 +58,16 @@ struct Copy {
 float copy_x(std::int64_t i);
 float copy_y(std::int64_t i);
 
-/// Made ready once, then run over and over.
+/// An operation that is prepared once and run repeatedly.
 class Operation {
  public:
   virtual ~Operation() = default;
 
-  /// Seconds that so many runs take, one after another, up to the end of the last one, by the
-  /// device's clock.
+  /// Seconds for this number of consecutive runs, up to the end of the last one, by the device's
+  /// clock.
   virtual double seconds(int repetitions) = 0;
 
-  /// What a run leaves: C row by row, or the array that was written.
+  /// The output of a run: C row by row, or the array written.
   virtual std::vector<float> result() = 0;
 };
 
@@ -79,17 +79,17 @@ class Device {
   virtual std::unique_ptr<Operation> prepare(const Gemm& gemm) = 0;
   virtual std::unique_ptr<Operation> prepare(const Copy& copy) = 0;
 
-  /// Hardware, driver and library in words: what its rates depend on.
+  /// Names of hardware, driver and library, on which the rates depend.
   virtual std::string description() const = 0;
 
-  /// Of the last level, in bytes.
+  /// Of the last-level cache, in bytes.
   virtual std::int64_t cache_bytes() const = 0;
 
-  /// The edge of the largest matrices worth trying for its best rate.
+  /// The edge of the largest matrices worth trying when searching for the peak rate.
   virtual int largest_gemm() const = 0;
 };
 
-/// The device by name, or for "auto"; `threads` are those of a CPU. Throws NoDevice.
+/// The device by name, or for "auto"; `threads` is for the CPU. Throws NoDevice.
 std::unique_ptr<Device> open_device(std::string_view name, int threads);
 
 }  // namespace doetune::workloads

@@ -15,15 +15,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
 constexpr int kSmallestGemm = 256;
-constexpr double kSlice_s = 0.01;    // runs that are timed together
-constexpr double kMeasure_s = 0.15;  // of each size and kernel
-constexpr double kLongRun_s = 0.1;   // larger matrices would take too long
+constexpr double kSlice_s = 0.01;    // duration of runs timed together
+constexpr double kMeasure_s = 0.15;  // for each size and kernel
+constexpr double kLongRun_s = 0.1;   // no larger matrices after one this slow
 constexpr std::int64_t kMinBytes = std::int64_t{64} << 20;
 constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;  // touching more takes seconds
 
 /// Seconds of the fastest run.
 double best_seconds(Operation& operation) {
-  operation.seconds(1);  // first touches, lazily loaded code
+  operation.seconds(1);  // first touches, lazy loading of code
   double best = operation.seconds(1);
   double total = best;
   while (total < kMeasure_s) {
@@ -46,8 +46,8 @@ double best_operations_per_s(Device& device, Precision precision) {
   return best;
 }
 
-/// Arrays of four times the cache where that is not too much, as STREAM's rules ask. The other two
-/// kernels move as the same numbers of arrays do.
+/// Arrays of four times the cache size, as STREAM requires, within bounds. copy and triad stand for
+/// scale and add, which move the same numbers of arrays.
 double best_bytes_per_s(Device& device) {
   const std::int64_t bytes = std::clamp(4 * device.cache_bytes(), kMinBytes, kMaxBytes);
   double best = 0;
@@ -68,7 +68,7 @@ std::string measured(Device& device, Precision precision, const std::string& key
          '\n';
 }
 
-/// Two keys of one name would only be measured in turns.
+/// If two keys collide, they only overwrite each other's file and are measured again.
 std::string file_name(const std::string& key) {
   return fmt::format("ceilings-{:016x}.json", fnv1a(key));
 }

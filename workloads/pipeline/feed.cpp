@@ -57,7 +57,7 @@ std::uint64_t Feed::augmentation_key(std::int64_t position) const {
   return random_bits(~options_.seed, static_cast<std::uint64_t>(position));
 }
 
-/// An image as the network takes it, from the store.
+/// Reads and decodes an image of the store into the network's input format.
 void Feed::load(Worker& worker, int index, std::span<float> image) {
   const Clock::time_point start = Clock::now();
   store_.read(index, worker.bytes);

@@ -1,4 +1,4 @@
-// From coded images to batches that a network can learn from, with the time of each stage.
+// The input pipeline, from coded images to training batches, with the time of each stage.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@
 
 namespace doetune::workloads {
 
-/// What is done to an image before the step; `decode` includes scaling, `copy` is what remains for
-/// images that are decoded and not changed.
+/// The stages of preparing an image; `decode` includes scaling, `copy` applies to images that are
+/// already decoded and not augmented.
 enum class FeedStage { read, decode, augment, copy };
 inline constexpr std::size_t kFeedStages = 4;
 constexpr std::size_t index_of(FeedStage stage) { return static_cast<std::size_t>(stage); }
 using StageSeconds = std::array<double, kFeedStages>;
 
-/// The time that threads spent in each stage, together.
+/// The time of each stage, summed over the threads.
 class FeedClock {
  public:
   void add(FeedStage stage, Clock::duration time) { times_[index_of(stage)] += time.count(); }
@@ -40,27 +40,27 @@ struct FeedOptions {
   int batch = 1;
   int size = 32;    // of the network's square input
   int readers = 1;  // threads; 0: the step makes its own batches
-  int depth = 2;    // batches ahead
+  int depth = 2;    // batches prefetched
   Augmentation augmentation = Augmentation::none;
   bool augment_in_readers = true;
-  bool resident = false;  // read and decoded once, kept in memory
+  bool resident = false;  // read and decoded once, then kept in memory
   std::uint64_t seed = 1;
 };
 
-/// Throws Infeasible where memory cannot hold what a feed keeps: the batch in use and those ahead
-/// of it, and all images where they are resident.
+/// Throws Infeasible where memory cannot hold what a feed keeps: the batch in use, the prefetched
+/// ones and, if resident, all images.
 void require_feed_memory(const FeedOptions& options, std::int64_t stored);
 
-/// Endless batches of a store's images, drawn at random with replacement.
+/// An endless sequence of batches of a store's images, drawn at random with replacement.
 class Feed {
  public:
   /// The store must outlive it. Throws what require_feed_memory, reading and decoding throw.
   Feed(const ImageStore& store, const FeedOptions& options, FeedClock& clock);
 
-  /// The next batch, copied to `images` (and changed on the way where readers do not do it). Gives
-  /// the seconds that it had to be waited for.
+  /// Copies the next batch to `images` (augmenting it where readers do not). Returns the seconds
+  /// spent waiting for it.
   double next(std::span<float> images);
-  /// Augmentation takes the step's time.
+  /// Whether augmentation is part of the step's time.
   bool augments_in_step() const;
 
  private:
@@ -85,7 +85,7 @@ class Feed {
   std::vector<float> resident_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::int64_t delivered_ = 0;
-  std::unique_ptr<BatchLoader> loader_;  // last: its threads use the rest
+  std::unique_ptr<BatchLoader> loader_;  // last: its threads use the other members
 };
 
 }  // namespace doetune::workloads

@@ -87,7 +87,7 @@ bool write_images(const Clip& clip, const fs::path& folder) {
   return true;
 }
 
-/// Programs that make it at the same time each make their own; the first to rename it wins.
+/// Concurrent programs each make their own folder; the first rename wins.
 void make_folder(const ClipSpec& spec, const fs::path& directory, const fs::path& folder) {
   require_directory(directory);
   const Clip clip = open_whole_clip(spec, directory);

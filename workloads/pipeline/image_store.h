@@ -1,4 +1,4 @@
-// Coded images on the disk, in one file or in one file each.
+// Coded images on disk, in one file or in a file each.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace doetune::workloads {
 
-/// JPEG images of a street by index.
+/// JPEG images of a street scene by index.
 class ImageStore {
  public:
   virtual ~ImageStore() = default;
   virtual int count() const = 0;
-  /// Reads an image's bytes into `bytes`. Any number of threads may ask. Throws
-  /// std::runtime_error, naming the file, where it cannot be read.
+  /// Reads an image's bytes into `bytes`. Thread-safe. Throws std::runtime_error, naming the file,
+  /// where it cannot be read.
   virtual void read(int index, std::vector<std::byte>& bytes) const = 0;
 };
 
-/// One file with the offset of each image: a clip, mapped (clip.h).
+/// Images in one file with their offsets: a clip, mapped (clip.h).
 std::unique_ptr<ImageStore> open_records(const ClipSpec& spec,
                                          const std::filesystem::path& directory);
 
-/// The same images, each a file `000000.jpg` of a folder in `directory`, made there once and
-/// renamed into place. Throws UsageError where there is no such directory and none can be made, and
+/// The same images, each a file `000000.jpg` in a folder in `directory`, created once and put in
+/// place by rename. Throws UsageError where the directory neither exists nor can be created, and
 /// std::runtime_error where the images cannot be written.
 std::unique_ptr<ImageStore> open_loose(const ClipSpec& spec,
                                        const std::filesystem::path& directory);

@@ -1,5 +1,5 @@
-// The workload `input-pipeline`: reader threads make batches from coded images and feed a
-// training step. What holds the step up, and by how much?
+// The workload `input-pipeline`: reader threads make batches from coded images and feed a training
+// step. Measures what limits the step, and by how much.
 #include "workloads/workloads.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<Input> input_pipeline_inputs() {
   };
 }
 
-/// The training step that is fed; without a network it only has a place for its batch.
+/// The training step being fed; without a network, only a buffer for its batch.
 class Step {
  public:
   Step(const Inputs& in, std::uint64_t seed, int threads) : batch_(in.integer("batch_size")) {
@@ -81,7 +81,7 @@ class Step {
 
   std::span<float> input() { return network_ ? network_->input() : std::span(thrown_away_); }
   void run() {
-    constexpr float kRate = 1e-4F;  // the labels mean nothing: the step is what counts
+    constexpr float kRate = 1e-4F;  // arbitrary, as the labels are: only the time of a step matters
     if (!network_) return;
     network_->gradients(batch_);
     network_->update(kRate);
@@ -116,7 +116,7 @@ std::unique_ptr<ImageStore> store_of(const Inputs& in) {
                                         : open_loose(spec, cache_directory());
 }
 
-/// Steps until the rule is met.
+/// Steps until the stopping rule is met.
 PipelineMeasurement measure(Feed& feed, Step& step, const FeedClock& clock,
                             const measurement::StoppingRule& rule) {
   const double start_s = monotonic_s();
@@ -160,7 +160,7 @@ std::vector<PipelineMeasurement> measure_all(Feed& feed, Step& step, const FeedC
   return all;
 }
 
-/// Pinned memory is for a GPU that fetches batches by itself.
+/// Pinned memory is only useful for a GPU, which reads batches by DMA.
 void check_memory(const Inputs& in) {
   if (in.text("memory") == "pinned" && resolve_device(in.text("device")) != "cuda")
     throw Infeasible(
@@ -173,7 +173,7 @@ Result run_input_pipeline(const Request& request) {
   check_memory(in);
   const int threads = threads_of(request);
   const FeedOptions options = feed_options(request);
-  require_feed_memory(options, in.integer("images"));  // before images are made
+  require_feed_memory(options, in.integer("images"));  // before images are generated
   const auto store = store_of(in);
   Step step(in, request.seed, threads);
   FeedClock clock;

@@ -16,7 +16,7 @@ double all_stages(const FedStep& step) {
   return std::accumulate(step.stages.begin(), step.stages.end(), 0.0);
 }
 
-/// What readers alone did.
+/// The stage times of the readers, without those of the step.
 StageSeconds reader_stages(const FedStep& step, const PipelineContext& context) {
   StageSeconds stages = step.stages;
   if (context.augments_in_step) stages[index_of(FeedStage::augment)] = 0;

@@ -1,4 +1,4 @@
-// What feeding a step was worth, as responses.
+// The responses of input-pipeline from its measurements.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace doetune::workloads {
 
 /// One step, in seconds.
 struct FedStep {
-  double total = 0;       // from the end of the step before to its own
-  double idle = 0;        // of it, in which the step had no batch
-  StageSeconds stages{};  // of all readers meanwhile, and of the step where that augments
+  double total = 0;       // from the end of the previous step to the end of this one
+  double idle = 0;        // the part of it without a batch
+  StageSeconds stages{};  // of all readers meanwhile, and of the step where it augments
 };
 
 using PipelineMeasurement = Measured<FedStep>;
@@ -22,24 +22,24 @@ using PipelineMeasurement = Measured<FedStep>;
 struct PipelineContext {
   int batch = 1;
   int readers = 1;
-  int depth = 2;  // batches ahead
+  int depth = 2;  // batches prefetched
   bool augments_in_step = false;
-  int repeats = 1;  // that were wanted
+  int repeats = 1;  // wanted
 };
 
-/// A step that waits longer than this part of its time is held up by what feeds it.
+/// A step that waits for more than this fraction of its time is limited by its input.
 inline constexpr double kIdle = 0.05;
-/// So many of the batches that may be ahead are under way where there should be more of them.
+/// Readers busy with more than this fraction of the prefetch depth are limited by it.
 inline constexpr double kBusy = 0.8;
 
-/// What holds the step up, of sums over steps: "step" where it hardly waits, or "augment" where
+/// What limits the step, from sums over steps: "step" where it hardly waits, or "augment" where
 /// augmentation takes most of the step's time; else "prefetch_depth" where there are more readers
-/// than batches ahead, and as many work as may; else the readers' longest stage.
+/// than prefetched batches and nearly that many are at work; else the readers' longest stage.
 std::string bottleneck(const FedStep& sums, const PipelineContext& context);
 
 std::vector<Response> pipeline_responses();
 
-/// Of at least one measurement, whose steadiness is that of the steps' total.
+/// From at least one measurement; the steadiness is that of the steps' total time.
 Result pipeline_result(const std::vector<PipelineMeasurement>& measured,
                        const PipelineContext& context);
 

@@ -21,7 +21,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// How often the kernel has killed a process for want of memory; 0 where it does not say.
+/// The number of processes that the kernel has killed for lack of memory; 0 where unknown.
 std::int64_t out_of_memory_kills() {
   std::ifstream counters("/proc/vmstat");
   std::string name;
@@ -30,17 +30,16 @@ std::int64_t out_of_memory_kills() {
   return 0;
 }
 
-/// In the new process: ties its life to the parent's, and becomes the program.
+/// In the new process: ends it with its parent, and executes the program.
 [[noreturn]] void become(const ChildStart& start, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kExitFailed);  // it ended before the line above
+  if (getppid() != parent) _exit(kExitFailed);  // the parent ended before the line above
   for (const int file : start.files) fcntl(file, F_SETFD, 0);
   if (!start.cpus.empty()) use_cpus(start.cpus);
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
   setenv("OMP_NUM_THREADS", std::to_string(start.threads).c_str(), 1);
-  // Threads that wait in a long spin, libgomp's way when it is not told, make inference several
-  // times slower as soon as anything else runs on their CPUs; a short spin costs nothing on quiet
-  // ones.
+  // Threads that spin for long while waiting, libgomp's default, make inference several times
+  // slower as soon as anything else runs on their CPUs; a short spin costs nothing on idle ones.
   setenv("GOMP_SPINCOUNT", "1000", 0);
   std::vector<char*> arguments;
   for (const std::string& argument : start.arguments)
@@ -54,7 +53,7 @@ std::int64_t out_of_memory_kills() {
 
 ChildProcess::ChildProcess(const ChildStart& start) : out_of_memory_kills_(out_of_memory_kills()) {
   const pid_t parent = getpid();
-  signal(SIGCHLD, SIG_DFL);  // ignored, as it may be inherited, it would hide how the child ends
+  signal(SIGCHLD, SIG_DFL);  // an inherited SIG_IGN would hide the child's status
   pid_ = fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "cannot start a process");
   if (pid_ == 0) become(start, parent);

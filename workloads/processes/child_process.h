@@ -1,4 +1,4 @@
-// This same program, started once more as a child.
+// Child processes that run this same program.
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +15,16 @@
 
 namespace doetune::workloads {
 
-/// What a child starts with.
+/// The configuration of a child process.
 struct ChildStart {
-  std::vector<std::string> arguments;  ///< of its command line, the program's name first
+  std::vector<std::string> arguments;  ///< command line, the program's name first
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to this process's
-  std::vector<int> files = {};  ///< open descriptors that it keeps, under the same numbers
-  std::vector<int> cpus = {};   ///< that it may use; empty: this process's
-  int threads = 1;              ///< of OpenMP
+  std::vector<int> files = {};  ///< open descriptors that it inherits, under the same numbers
+  std::vector<int> cpus = {};   ///< its CPUs; empty: this process's
+  int threads = 1;              ///< for OpenMP
 };
 
-/// Owns a child. It ends with this object, and with this process however that ends.
+/// Owns a child process, which ends with this object or with this process, however that ends.
 class ChildProcess {
  public:
   /// Throws std::system_error.
@@ -37,28 +37,28 @@ class ChildProcess {
 
   /// Whether it has ended; does not wait.
   bool ended();
-  /// Waits for its end.
+  /// Waits until it has ended.
   void wait();
-  /// Waits until the deadline for its end, then kills it.
+  /// Waits until it has ended; kills it at the deadline.
   void end_by(Clock::time_point deadline);
 
-  /// Of a child that has ended: with another exit code than 0, or by a signal.
+  /// Whether a child that has ended did so by a signal or with a nonzero exit code.
   bool failed() const { return status_ != 0; }
   bool ended_by_signal() const;
-  /// Throws how it failed, after `who` it is: UsageError and Infeasible for the exit codes that say
-  /// so, Infeasible where the kernel killed it for want of memory (`takes_less` says what to do
-  /// then), and std::runtime_error otherwise.
+  /// Throws the reason of the failure, prefixed by `who`: UsageError or Infeasible for their exit
+  /// codes, Infeasible where the kernel killed the child for lack of memory (`takes_less` is the
+  /// advice for that), and std::runtime_error otherwise.
   [[noreturn]] void report(const std::string& who, const std::string& takes_less) const;
 
  private:
   pid_t pid_ = -1;
   int status_ = 0;
   bool ended_ = false;
-  std::int64_t out_of_memory_kills_;  ///< by the kernel, when it was started
+  std::int64_t out_of_memory_kills_;  ///< count when it was started
 };
 
-/// The two ends of a connection that keeps packets apart. A child is started with the number of
-/// one, which it keeps as a file. Throws std::system_error.
+/// A connected pair of sockets that preserve packet boundaries. A child inherits one and gets its
+/// number as an argument. Throws std::system_error.
 std::pair<FileDescriptor, FileDescriptor> connected_sockets();
 
 }  // namespace doetune::workloads

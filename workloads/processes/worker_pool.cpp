@@ -42,16 +42,16 @@ void WorkerPool::start(const WorkerStart& start) {
 
 void WorkerPool::send_bytes(std::size_t worker, std::span<const std::byte> packet) {
   ::send(workers_[worker].socket.get(), packet.data(), packet.size(),
-         MSG_NOSIGNAL);  // an end shows on receipt
+         MSG_NOSIGNAL);  // a worker's end is noticed on receipt
 }
 
 std::size_t WorkerPool::receive_bytes(std::span<std::byte> packet) {
   std::vector<pollfd> waiting;
   for (const Worker& worker : workers_) waiting.push_back({worker.socket.get(), POLLIN, 0});
-  while (poll(waiting.data(), waiting.size(), -1) < 0) {  // a signal
+  while (poll(waiting.data(), waiting.size(), -1) < 0) {  // interrupted by a signal
   }
   do {
-    served_ = (served_ + 1) % workers_.size();  // in turn, so that none waits for long
+    served_ = (served_ + 1) % workers_.size();  // round-robin, so that none waits for long
   } while (waiting[served_].revents == 0);
   if (recv(workers_[served_].socket.get(), packet.data(), packet.size(), 0) !=
       static_cast<ssize_t>(packet.size()))

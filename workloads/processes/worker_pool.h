@@ -1,4 +1,4 @@
-// Worker processes of this same program, and packets to and from them.
+// Worker processes that run this same program, and the exchange of packets with them.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 
 namespace doetune::workloads {
 
-/// What a worker starts with.
+/// The configuration of a worker.
 struct WorkerStart {
-  std::string configuration;    ///< the first packet that it receives, at most kLongestPacket bytes
-  std::vector<int> files = {};  ///< open descriptors that it keeps, under the same numbers
-  std::vector<int> cpus = {};   ///< that it may use
-  int threads = 1;              ///< of OpenMP
+  std::string configuration;    ///< first packet that it receives, at most kLongestPacket bytes
+  std::vector<int> files = {};  ///< open descriptors that it inherits, under the same numbers
+  std::vector<int> cpus = {};   ///< its CPUs
+  int threads = 1;              ///< for OpenMP
 };
 
 inline constexpr std::size_t kLongestPacket = 1 << 16;
 
-/// Processes started as `<this program> --executor <socket>`. They end with the pool, and with this
-/// process however it ends; nothing of them is left in the file system.
+/// Processes started as `<this program> --executor <socket>`. They end with the pool, or with this
+/// process however it ends, and leave nothing in the file system.
 class WorkerPool {
  public:
   /// Throws std::system_error.
@@ -43,9 +43,9 @@ class WorkerPool {
     send_bytes(worker, std::as_bytes(std::span(&packet, 1)));
   }
 
-  /// Waits for the next packet of any worker, all of which send packets of this type now. Throws
-  /// Infeasible if a worker has ended with the exit code of settings that cannot run, or was killed
-  /// for want of memory, and std::runtime_error, naming it, if one has ended otherwise.
+  /// Waits for the next packet of any worker; all packets must have this type now. Throws
+  /// Infeasible if a worker has ended with that exit code or was killed for lack of memory, and
+  /// std::runtime_error, naming it, if one has ended otherwise.
   template <class T>
   std::pair<std::size_t, T> receive() {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -66,7 +66,7 @@ class WorkerPool {
   [[noreturn]] void report_end(std::size_t worker);
 
   std::vector<Worker> workers_;
-  std::size_t served_ = 0;  ///< the worker whose packet was received last
+  std::size_t served_ = 0;  ///< the worker of the last packet received
 };
 
 /// A worker's end of the socket.
@@ -74,7 +74,7 @@ class WorkerSocket {
  public:
   explicit WorkerSocket(int socket) : socket_(socket) {}
 
-  /// The first packet; empty where the pool has hung up.
+  /// The first packet; empty where the pool has closed the connection.
   std::string receive_configuration() const;
 
   enum class Received { packet, nothing, hung_up };
@@ -86,7 +86,7 @@ class WorkerSocket {
     return receive_bytes(std::as_writable_bytes(std::span(&packet, 1)), wait);
   }
 
-  /// Where the pool has hung up, the next receive says so.
+  /// If the pool has closed the connection, the next receive reports it.
   template <class T>
   void send(const T& packet) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -100,8 +100,8 @@ class WorkerSocket {
   int socket_;
 };
 
-/// Runs what a worker does. Returns its exit code: 0, or that of the error that `work` throws,
-/// after a message on standard error that begins with `who()`.
+/// Runs a worker. Returns its exit code: 0, or that of the exception that `work` throws, after a
+/// message on standard error that begins with `who()`.
 int run_worker(const std::function<std::string()>& who, const std::function<void()>& work);
 
 }  // namespace doetune::workloads

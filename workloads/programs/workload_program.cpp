@@ -1,4 +1,4 @@
-// The program of a workload that needs no processes of another kind; CMake names the workload.
+// The main function of the workloads without worker processes; CMake sets the workload.
 #include "workloads/workloads.h"
 
 int main(int argc, char** argv) {

@@ -24,7 +24,7 @@ const Input& find_input(const Workload& workload, const std::string& name) {
                                meant.empty() ? "; --help lists those it has" : meant));
 }
 
-/// A number where a number was given, also as text (the command line gives everything as text).
+/// A number, also given as text (as on the command line).
 std::optional<double> as_number(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) return std::nullopt;
@@ -64,8 +64,8 @@ Json check_value(const Input& input, const Json& value) {
   return text;
 }
 
-/// The settings of a request, with the study's `run.warmup` as the input of that name: a factor or
-/// setting comes before it, and a workload without such an input has no warm-up to set.
+/// The settings of a request, with the study's `run.warmup` as the input of that name unless a
+/// factor or setting sets it; workloads without such an input ignore it.
 Json settings_of(const Workload& workload, const Json& request) {
   Json settings = request.value("settings", Json::object());
   const Json warmup = request.value("warmup_s", Json());
@@ -83,7 +83,7 @@ int repeats_of(const Json& request) {
   return repeats.get<int>();
 }
 
-/// A number from 0 on, where there is one.
+/// An optional number in 0 .. `most`.
 std::optional<double> number_up_to(const Json& request, const char* name, double most) {
   const Json value = request.value(name, Json());
   if (value.is_null()) return std::nullopt;

@@ -1,6 +1,6 @@
-// How a bundled workload is asked and how it answers. The same protocol is open to any program.
+// The protocol between a workload and the runner. Any program can implement it.
 //
-// Asked through the environment: DOETUNE_REQUEST is the path of a JSON file
+// Request, in the environment: DOETUNE_REQUEST is the path of a JSON file
 //   {"study", "plan", "run", "attempt", "replicate", "seed", "factors": {name: value},
 //    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x,
 //    "warmup_s": x or null, "repeats": n, "precision": x or null, "min_time_s": x or null,
@@ -10,18 +10,19 @@
 //    "window": [x, x], "steady": true or false, "precision": {name: x}, "stopped_by": text,
 //    "notes": {name: value}}
 // `warmup_s` is the value of an input `warmup` that is neither a factor nor a setting. With
-// `repeats` above 1 the workload measures so often; each response is the mean of its repeats.
-// With `precision` (relative half-width of a 95 % interval) or `max_time_s` the workload measures
-// until it is steady and that precise, at least for `min_time_s`, at most for `max_time_s`, and
-// until the percentiles among `responses` (those asked for) are supported by the count.
+// `repeats` above 1 the workload takes that many measurements; each response is the mean of its
+// repeats. With `precision` (relative half-width of a 95 % interval) or `max_time_s` the workload
+// measures until it is steady and that precise, for at least `min_time_s` and at most `max_time_s`,
+// and until there are enough values for the percentiles among `responses` (those requested).
 //
-// `window`: beginning and end of what was measured, in seconds of CLOCK_MONOTONIC. `steady` is left
-// out where that cannot be told. `precision`: relative half-widths of 95 % intervals. A response
-// that cannot be given is left out, and a note of its name says why.
+// `window`: beginning and end of the measurement, in seconds of CLOCK_MONOTONIC. `steady` is
+// omitted where unknown. `precision`: relative half-widths of 95 % intervals. A response that
+// cannot be given is omitted, with a note of its name that gives the reason.
 // Without DOETUNE_REQUEST, inputs come as `--name value` and the result is the last line on
 // standard output. Messages go to standard error.
 //
-// Exit codes: 0 done, 1 failed, 2 an input is wrong, 77 the settings do not fit the machine.
+// Exit codes: 0 success, 1 failure, 2 an input is invalid, 77 the configuration does not fit the
+// machine.
 #pragma once
 
 #include <functional>
@@ -45,7 +46,7 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInfeasible = 77;
 
-/// An input is wrong: the message says which, what was expected, and the nearest valid name.
+/// An input is invalid: the message says which, what was expected, and the nearest valid name.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -59,11 +60,11 @@ struct Input {
   Json default_value;  // null: chosen at run time, see the description
   std::string description;
   std::string unit = {};
-  double low = 0;  // integer and continuous: both ends allowed
+  double low = 0;  // integer and continuous: both inclusive
   double high = 0;
   std::vector<std::string> levels = {};  // categorical
   int multiple_of = 1;                   // integer
-  std::vector<std::string> words = {};   // taken instead of a number
+  std::vector<std::string> words = {};   // accepted instead of a number
 };
 
 struct Response {
@@ -78,31 +79,31 @@ class Inputs {
   explicit Inputs(std::map<std::string, Json> values) : values_(std::move(values)) {}
 
   bool has(const std::string& name) const { return !values_.at(name).is_null(); }
-  /// Whether a word stands in place of a number, or text was given.
+  /// Whether the value is one of the input's words, or text.
   bool is_word(const std::string& name) const { return values_.at(name).is_string(); }
   double number(const std::string& name) const { return values_.at(name).get<double>(); }
   int integer(const std::string& name) const { return values_.at(name).get<int>(); }
   std::string text(const std::string& name) const { return values_.at(name).get<std::string>(); }
 
-  /// All of them, for processes that compare what they were asked.
+  /// All values, for processes that compare what they were asked.
   Json json() const { return values_; }
 
  private:
   std::map<std::string, Json> values_;
 };
 
-/// What a workload is asked to do.
+/// A workload's task.
 struct Request {
   Inputs inputs;
   std::uint64_t seed = 1;
   std::vector<std::string> gpus = {};       // empty: none assigned
-  std::vector<int> cpus = {};               // empty: all that the process may use
-  std::optional<double> time_limit_s = {};  // of the whole run, start included
+  std::vector<int> cpus = {};               // empty: all those that the process may use
+  std::optional<double> time_limit_s = {};  // of the whole run, start-up included
   int repeats = 1;                          // measurements to take in the run
   std::optional<double> precision = {};     // wanted: relative half-width of a 95 % interval
   std::optional<double> min_time_s = {};    // of each measurement
   std::optional<double> max_time_s = {};
-  std::vector<std::string> responses = {};  // that are asked for
+  std::vector<std::string> responses = {};  // those requested
 };
 
 struct Result {
@@ -114,7 +115,7 @@ struct Result {
   std::map<std::string, double> precision = {};  // relative half-widths of 95 % intervals
   std::string stopped_by = {};
   Json notes = Json::object();
-  bool silent = false;  // another process of the same run answers
+  bool silent = false;  // another process of the same run reports the result
 };
 
 struct Workload {
@@ -126,7 +127,7 @@ struct Workload {
   std::function<Result(const Request&)> run;
 };
 
-/// The values that an input may take, for messages.
+/// The range of an input's values, for messages.
 std::string range_of(const Input& input);
 
 /// Checks names, types, ranges and levels of `factors` and `settings` (objects) and fills in

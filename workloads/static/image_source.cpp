@@ -129,7 +129,7 @@ OpenImageSet open_video(const ImageSetRequest& request) {
     open.data.frames_per_second = video.frames_per_second;
     open.notes["video"] = fmt::format("{} x {} pixels, {:g} frames/s", video.width, video.height,
                                       video.frames_per_second);
-    // A frame more or less is how containers round.
+    // Containers round durations: one frame of difference is normal.
     if (video.frames + 1 < video.expected)
       open.notes["video_ends_early"] =
           fmt::format("the file has {} of the {} frames that its header announces", video.frames,

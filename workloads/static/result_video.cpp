@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file without a name on the disk, or in memory where that cannot be.
+/// An unnamed file on disk, or in memory where the file system does not support that.
 FileDescriptor make_nameless_file() {
   std::error_code none;
   const fs::path directory = fs::temp_directory_path(none);

@@ -1,4 +1,4 @@
-// The video of a run's results, put together from what the executors coded.
+// Assembles the result video from the frames coded by the executors.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@
 
 namespace doetune::workloads {
 
-/// Takes batches in any order and writes their frames in that of the images. Given no path, it
-/// writes a file without a name, which is gone with this object.
+/// Takes batches in any order and writes their frames in image order. Without a path, it writes an
+/// unnamed file, which is freed with this object.
 class ResultVideo {
  public:
-  /// Throws UsageError for a path whose ending is that of no container.
+  /// Throws UsageError for a file extension that is not of a supported container.
   ResultVideo(const std::filesystem::path& path, double frames_per_second);
   ~ResultVideo();
 
-  /// The frames of the next batch to come that has any; `coded` as in BatchReport.
+  /// Adds the frames of a batch; `coded` as in BatchReport.
   void add(const BatchReport& report, std::vector<std::byte> coded);
 
-  /// When all batches are there: the file takes its name.
+  /// Call once all batches have been added: renames the file to its path.
   void finish();
 
  private:
@@ -40,10 +40,10 @@ class ResultVideo {
 
   std::filesystem::path path_;
   FileDescriptor nameless_;
-  std::filesystem::path partial_;  ///< what is written
+  std::filesystem::path partial_;  ///< the file being written
   std::string container_;
   double frames_per_second_;
-  std::map<std::int64_t, Frames> waiting_;  ///< for those before them
+  std::map<std::int64_t, Frames> waiting_;  ///< for earlier batches
   std::int64_t next_ = 0;
   int width_ = 0;
   int height_ = 0;

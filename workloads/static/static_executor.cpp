@@ -20,7 +20,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// Draws what was found into frames and codes them, one after another into a file.
+/// Draws results into frames and appends the coded frames to a file.
 class FrameWriter {
  public:
   explicit FrameWriter(int file) : file_(file) {}
@@ -73,13 +73,13 @@ class StaticExecutor {
         engine_(make_engine(config.device, {config.gpu})),
         compiled_(engine_->compile(network_, weights_.floats(), config.compile)) {
     if (config.coded_file >= 0) frames_.emplace(config.coded_file);
-    for (const int size : batch_sizes()) compiled_->infer(size);  // prepares them
+    for (const int size : batch_sizes()) compiled_->infer(size);  // prepares each batch size
   }
 
   void serve(const WorkerSocket& socket) {
     using enum WorkerSocket::Received;
     const int lanes = compiled_->lanes();
-    // One more than the lanes hold is loaded while they are busy.
+    // One more batch than there are lanes: it is loaded while they are busy.
     socket.send(ExecutorReady{lanes > 1 ? lanes + 1 : 1});
     BatchOrder batch;
     while (true) {
@@ -94,11 +94,11 @@ class StaticExecutor {
  private:
   struct UnderWay {
     BatchReport report;
-    /// One an image of the batch, with samples where it is drawn on; empty: left out.
+    /// One per image of the batch, with samples if it is to be drawn on; empty: left out.
     std::vector<std::optional<DecodedImage>> decoded;
   };
 
-  /// Those that the data set needs, so that none is prepared later.
+  /// All batch sizes of the data set, so that none is prepared later.
   std::set<int> batch_sizes() const {
     const int batch = config_.compile.batch;
     std::set<int> sizes;
@@ -111,7 +111,7 @@ class StaticExecutor {
   void begin(const BatchOrder& batch) {
     UnderWay work;
     work.report.number = batch.number;
-    if (batch.first != next_) recent_.clear();  // each pass decodes anew, however few images
+    if (batch.first != next_) recent_.clear();  // each pass decodes anew, even few images
     next_ = batch.first + batch.count;
     for (int i = 0; i < batch.count; ++i)
       work.decoded.push_back(load(i, batch.first + i, work.report));
@@ -140,7 +140,7 @@ class StaticExecutor {
     return std::nullopt;
   }
 
-  /// An image; those that the next image sees again are kept while images follow each other.
+  /// An image; the frames that the next image shares are kept while images are consecutive.
   const DecodedImage& recent(std::int64_t number, StageTimes& times) {
     const auto kept = std::ranges::find(recent_, number, &Numbered::number);
     if (kept != recent_.end()) return kept->decoded;
@@ -198,7 +198,7 @@ class StaticExecutor {
   std::unique_ptr<CompiledNetwork> compiled_;
   std::optional<FrameWriter> frames_;
   std::deque<Numbered> recent_;
-  std::int64_t next_ = 0;  ///< image, where the next batch follows the last one
+  std::int64_t next_ = 0;  ///< number of the image expected if batches are consecutive
   std::deque<UnderWay> under_way_;
 };
 
@@ -218,7 +218,7 @@ std::string to_text(const StaticExecutorConfig& c) {
                      {"skip_broken", c.skip_broken},
                      {"weights_file", c.weights_file},
                      {"coded_file", c.coded_file}};
-  const auto bytes = Json::to_cbor(json);  // a path may be no UTF-8
+  const auto bytes = Json::to_cbor(json);  // a path may be invalid UTF-8
   return {bytes.begin(), bytes.end()};
 }
 

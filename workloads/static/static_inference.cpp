@@ -1,12 +1,12 @@
-// The workload `static-inference`: a directory of images, a video file, or drawn images, all
-// there when the run begins, through any network as fast as executors on all devices manage.
+// The workload `static-inference`: throughput on a data set that is complete when the run starts (a
+// directory of images, a video file, or generated images), with any network and executors on all
+// devices.
 //
 // Executors are processes with one network each. An executor gets batch_size images at a time,
-// reads, decodes and resizes them on one thread and runs the network on them; with
-// `schedule: dynamic` it gets the next ones when it is done. A network that sees several images
-// at once, tracknet, gets each image stacked on those before it; the spot of its heat map is
-// drawn into the image, which the executor codes, and the frames are written into one video in
-// their order.
+// reads, decodes and resizes them on one thread and runs the network on them; with `schedule:
+// dynamic` it gets its next batch when it is done with one. A network with several images per
+// input, tracknet, gets each image stacked on the preceding ones; the executor draws the spot of
+// the heat map into the image and codes it, and the frames are written in order into one video.
 #include "workloads/workloads.h"
 
 #include <fmt/format.h>
@@ -92,12 +92,12 @@ void check_output(const Inputs& in, const Network& network) {
   if (container_of(in.text("output")).empty())
     throw UsageError(
         fmt::format("output = {} must end in .avi, .mkv, .mov or .mp4", in.text("output")));
-  std::error_code none;  // that the output is not there yet is no error
+  std::error_code none;  // the output need not exist yet
   if (std::filesystem::equivalent(in.text("output"), in.text("source"), none))
     throw UsageError(fmt::format("output = {} is the source itself", in.text("output")));
 }
 
-/// What every executor is told, but for its index and its GPU.
+/// The part of the configuration common to all executors: all but index and GPU.
 StaticExecutorConfig executor_config(const Inputs& in, const Network& network, const ImageSet& data,
                                      int threads) {
   StaticExecutorConfig config;
@@ -112,7 +112,7 @@ StaticExecutorConfig executor_config(const Inputs& in, const Network& network, c
   return config;
 }
 
-/// A file of each executor's own for the frames that it codes, where the network has any to draw.
+/// A file per executor for the frames that it codes, if the network draws any.
 std::vector<FileDescriptor> coded_files(const Network& network, int executors) {
   std::vector<FileDescriptor> files;
   if (std::holds_alternative<HeatMapHead>(network.head))
@@ -147,7 +147,7 @@ JobPlan job_plan(const Inputs& in, const ImageSet& data, const std::vector<FileD
 Result run_static_inference(const Request& request) {
   const Inputs& in = request.inputs;
   const Clock::time_point start = Clock::now();
-  constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
+  constexpr double kReserve = 0.95;  // of the time limit; the rest is for shutting down
   const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
   const auto deadline =
       start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));

@@ -32,10 +32,10 @@ void add(const BatchReport& report, BatchReport& sum) {
 
 }  // namespace
 
-/// Which batch an executor gets next.
+/// Assigns batches to executors.
 class StaticJob::Dealer {
  public:
-  /// `again`: begins anew at the end.
+  /// `again`: starts over after the last batch.
   Dealer(std::int64_t batches, std::size_t executors, bool dynamic, bool again)
       : again_(again), dynamic_(dynamic) {
     const std::size_t shares = dynamic ? 1 : executors;

@@ -1,4 +1,4 @@
-// Passes over a data set by executors, and the measurements of them.
+// Passes over a data set by the executors, and their measurement.
 #pragma once
 
 #include <chrono>
@@ -21,32 +21,31 @@ class ResultVideo;
 struct JobPlan {
   std::int64_t images = 1;
   int batch = 1;
-  double frames_per_second = 30;  ///< at which the images are shown
-  bool dynamic = true;            ///< an executor gets its next batch when it is done with one;
-                                  ///< false: each has a share of its own, sizes differ by one batch
+  double frames_per_second = 30;   ///< playback rate of the images
+  bool dynamic = true;             ///< batches are assigned on demand; false: in advance, evenly
   std::vector<int> coded_files{};  ///< of the executors; empty: no video is written
-  std::filesystem::path output{};  ///< of the video; empty: a file without a name
+  std::filesystem::path output{};  ///< of the video; empty: an unnamed file
 
   std::int64_t batches() const { return (images + batch - 1) / batch; }
 };
 
-/// Work on one data set from beginning to end.
+/// One traversal of the data set.
 struct Pass {
-  double total_s = 0;  ///< from the first batch given out to the last result, written
-  BatchReport work;    ///< of all batches together
+  double total_s = 0;  ///< from the first batch assigned to the last result written
+  BatchReport work;    ///< summed over all batches
   double met_share = 0;
 };
 
-/// Part of the frames that are there in time for one who begins to watch with the first result:
-/// frame i is due i / frames_per_second after it. `done_s[b]` is when batch b was done.
+/// The fraction of frames ready in time for playback that starts with the first result: frame i is
+/// due i / frames_per_second after it. `done_s[b]` is when batch b was done.
 double share_in_time(const std::vector<double>& done_s, const JobPlan& plan);
 
 /// One measurement.
 struct JobMeasurement {
-  std::vector<Pass> passes;          ///< those that count
+  std::vector<Pass> passes;          ///< those after the warm-up
   std::pair<double, double> window;  ///< their time, in seconds of the steady clock
-  std::optional<bool> steady = {};   ///< empty where they are too few to tell
-  std::string unsteady = {};         ///< what they are instead; empty where steady
+  std::optional<bool> steady = {};   ///< empty where there are too few to decide
+  std::string unsteady = {};         ///< why it is not steady; empty where it is
   measurement::StoppedBy stopped_by = {};
 };
 
@@ -55,24 +54,24 @@ class StaticJob {
   /// Returns when all executors are ready.
   StaticJob(WorkerPool& pool, JobPlan plan);
 
-  /// Works for at least so long, and records nothing.
+  /// Runs for at least this long without recording.
   void warm_up(double seconds);
 
-  /// Images per second of the first executor while the others have nothing to do.
+  /// Images per second of the first executor while the others are idle.
   double throughput_alone(double at_least_s);
 
-  /// The next measurement, whose values are the times of whole passes.
+  /// The next measurement; its values are the times of whole passes.
   JobMeasurement measure(const measurement::StoppingRule& rule);
 
  private:
   class Dealer;
 
   Pass pass();
-  /// Gives out batches to the first `executors` until there is none left, or the time is past.
+  /// Assigns batches to the first `executors` executors until none is left or the time has passed.
   Pass work(Dealer& dealer, std::size_t executors, std::optional<Clock::time_point> until,
             ResultVideo* video);
   bool give(Dealer& dealer, std::size_t executor);
-  /// The coded frames of a batch, which leave the executor's file.
+  /// Moves the coded frames of a batch out of the executor's file.
   std::vector<std::byte> take_coded(std::size_t executor, const BatchReport& report) const;
 
   WorkerPool& pool_;
@@ -80,8 +79,8 @@ class StaticJob {
   std::vector<std::int64_t> batches_ahead_;  ///< of each executor
 };
 
-/// As many measurements as are asked for and fit into the time: at least one, and of further ones
-/// only those that are whole.
+/// As many measurements as requested and possible within the time: at least one, and no incomplete
+/// further ones.
 std::vector<JobMeasurement> measure_repeats(StaticJob& job, measurement::StoppingRule rule,
                                             int repeats, Clock::time_point deadline);
 

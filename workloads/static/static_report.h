@@ -1,4 +1,4 @@
-// What a batch of images took, stage by stage, and what passes between the processes of a run.
+// The work and stage times of a batch of images, and the packets between the processes of a run.
 #pragma once
 
 #include <array>
@@ -8,15 +8,15 @@
 
 namespace doetune::workloads {
 
-/// What is done with an image, in this order.
+/// The stages of processing an image, in order.
 enum class Stage : std::size_t {
-  read,    ///< of the file; a video's is read as it is decoded
+  read,    ///< the file; a video is read as it is decoded
   decode,  ///< to planes of samples
-  resize,  ///< into the network's input
-  infer,   ///< by the network
+  resize,  ///< to the network's input
+  infer,   ///< run the network
   post,    ///< from its output to boxes, a class, or a spot
-  render,  ///< the spot into the frame
-  write,   ///< coding the frame, and putting it into the video
+  render,  ///< draw the spot into the frame
+  write,   ///< code the frame, and write it to the video
 };
 inline constexpr std::array<std::string_view, 7> kStages{"read", "decode", "resize", "infer",
                                                          "post", "render", "write"};
@@ -31,34 +31,34 @@ struct StageTimes {
   StageTimes& operator+=(const StageTimes& other);
 };
 
-/// The first packet of an executor: it is ready.
+/// The first packet of an executor.
 struct ExecutorReady {
-  std::int64_t batches_ahead = 1;  ///< that it can have at once without waiting for the next one
+  std::int64_t batches_ahead = 1;  ///< maximum number of batches assigned to it at once
 };
 
-/// Images to work on; to an executor.
+/// A batch to process; sent to an executor.
 struct BatchOrder {
   std::int64_t number = 0;
-  std::int64_t first = 0;  ///< image
+  std::int64_t first = 0;  ///< index of the first image
   std::int64_t count = 0;
 };
 
-/// One bit a class, of the first 1024.
+/// One bit per class, for the first 1024.
 using ClassBits = std::array<std::uint64_t, 16>;
 
-/// What came out of it; from an executor.
+/// The results of a batch; sent by an executor.
 struct BatchReport {
   std::int64_t number = 0;
-  std::int64_t images = 0;      ///< processed
-  std::int64_t left_out = 0;    ///< images that are broken, or stacked with a broken one
+  std::int64_t images = 0;      ///< number processed
+  std::int64_t left_out = 0;    ///< broken images, or those stacked with a broken one
   std::int64_t detections = 0;  ///< boxes, or spots
-  ClassBits classes{};          ///< the likeliest of each image
+  ClassBits classes{};          ///< the most probable class of each image
   StageTimes times;
-  std::int64_t coded_begin = 0;  ///< its coded frames in the executor's file, each after its size
-  std::int64_t coded_bytes = 0;  ///< as a 32-bit integer
+  std::int64_t coded_begin = 0;  ///< offset of its coded frames in the executor's file
+  std::int64_t coded_bytes = 0;  ///< each frame follows its size, a 32-bit integer
   int width = 0;                 ///< of the coded frames
   int height = 0;
-  std::int64_t undecodable = 0;  ///< frames of the video, since the executor began
+  std::int64_t undecodable = 0;  ///< frames of the video, since the executor started
 };
 
 }  // namespace doetune::workloads

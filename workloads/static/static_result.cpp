@@ -26,7 +26,7 @@ PassQuantity stage_s(Stage stage) {
   return [stage](const Pass& pass) { return pass.work.times[stage]; };
 }
 
-/// A response that is one sum over the passes over another.
+/// A response that is a ratio of two sums over the passes.
 struct PassRatio {
   std::string name;
   PassQuantity above;
@@ -107,7 +107,7 @@ void add_speed_up(const ResultContext& context, Result& result) {
   }
 }
 
-/// Notes of the responses that a network cannot have.
+/// Notes for the responses that do not apply to the network.
 void add_absences(const ResultContext& context, Result& result) {
   if (std::holds_alternative<ClassificationHead>(context.head))
     result.notes["detections_per_image"] = "the network classifies images and detects no objects";
@@ -144,7 +144,7 @@ void add_notes(const std::vector<JobMeasurement>& measured, const Passes& all,
                                           measured.size(), context.wanted);
 }
 
-/// Steady where all are, not steady where one is not.
+/// Steady if all measurements are, not steady if one is not, else unknown.
 std::optional<bool> steady(const std::vector<JobMeasurement>& measured) {
   std::optional<bool> all = true;
   for (const JobMeasurement& one_of : measured) {

@@ -1,4 +1,4 @@
-// From the measurements of a static run to what the workload answers.
+// The responses of static-inference from its measurements.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@
 
 namespace doetune::workloads {
 
-/// What the answer needs besides the measurements.
+/// What the responses depend on besides the measurements.
 struct ResultContext {
   Head head;
   JobPlan plan;
   std::size_t executors = 1;
-  std::optional<double> throughput_alone;  ///< of one executor, where it was measured
-  int wanted = 1;                          ///< measurements
+  std::optional<double> throughput_alone;  ///< of one executor, if measured
+  int wanted = 1;                          ///< number of measurements requested
 };
 
 std::vector<Response> static_responses();
 
-/// Responses are means of the measurements, of which there is at least one, each with at least one
-/// pass. What does not exist for the network is left out, with a note.
+/// Responses are means of the measurements; there is at least one, each of at least one pass.
+/// Responses that do not apply to the network are omitted, with a note.
 Result static_result(const std::vector<JobMeasurement>& measured, const ResultContext& context);
 
 }  // namespace doetune::workloads

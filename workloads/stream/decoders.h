@@ -1,4 +1,4 @@
-// From the frames that an executor is to analyse to their images.
+// Decoding of the frames that an executor analyses.
 #pragma once
 
 #include <condition_variable>
@@ -15,24 +15,24 @@
 
 namespace doetune::workloads {
 
-/// Decodes what a stream picks out of its cameras' video. Where each frame is coded by itself, that
-/// alone; else everything that the camera sent since the last frame picked, with a decoder for each
-/// camera that keeps its state. Used by one thread.
+/// Decodes selected frames of the cameras' video. Where frames are coded independently, only these;
+/// else all frames since the last one selected, with a stateful decoder for each camera. Used by
+/// one thread.
 class CameraDecoder {
  public:
   explicit CameraDecoder(const Clip& clip, std::optional<int> gpu = {}) : clip_(clip), gpu_(gpu) {}
 
-  /// A camera's frames come in their order. Valid until the next call.
+  /// The frames of a camera must be in order. Valid until the next call.
   YcbcrView decode(const StreamFrame& frame);
   /// Keeps the last image's memory, as FrameDecoder does.
   std::shared_ptr<const void> hold() const { return last_->hold(); }
-  /// Frames were left out: each camera goes on at the key frame before the next one picked.
+  /// Frames were dropped: each camera continues at the key frame before its next selected frame.
   void skip();
 
  private:
   struct Camera {
     FrameDecoder decoder;
-    std::int64_t next = -1;  // of the camera's frames; -1: at a key frame
+    std::int64_t next = -1;  // index of the camera's next frame; -1: start at a key frame
     YcbcrView image = {};
   };
   YcbcrView decode_in_order(const StreamFrame& frame, Camera& camera);
@@ -43,24 +43,26 @@ class CameraDecoder {
   FrameDecoder* last_ = nullptr;
 };
 
-/// An executor's decoders: threads that decode ahead into a ring of a bounded number of images,
-/// or none, where the executor decodes by itself.
+/// An executor's decoders: threads that decode ahead into a bounded ring of images, or none, where
+/// the executor itself decodes.
 ///
-/// Threads and a ring inside the executor, not processes and shared memory: an executor is the only
-/// reader of its images, so that they need not be copied, and nothing outlives it.
+/// These are threads and a ring in the executor rather than processes and shared memory: the
+/// executor is the only reader of its images, so that they need not be copied, and nothing outlives
+/// it.
 class Decoders {
  public:
-  /// `ahead`: images in the ring; `gpu`: that decodes, see FrameDecoder.
+  /// `ahead`: images in the ring; `gpu`: decodes on this one, see FrameDecoder.
   Decoders(const Clip& clip, int threads, int ahead, std::optional<int> gpu = {});
   ~Decoders();
   Decoders(const Decoders&) = delete;
   Decoders& operator=(const Decoders&) = delete;
 
-  /// Begins to decode a share, after the one before was taken whole. `skipped`: not the next one.
+  /// Starts to decode a share, after the previous one was taken completely. `skipped`: shares in
+  /// between were dropped.
   void begin(std::vector<StreamFrame> share, bool skipped);
   /// The next image of the share, valid until the next call. Throws what its decoding threw.
   YcbcrView next();
-  /// Seconds that all decoders together spent decoding, since the last call.
+  /// Seconds that all decoders together have spent on decoding since the last call.
   double take_busy_s();
 
  private:
@@ -78,9 +80,9 @@ class Decoders {
   const Clip& clip_;
   const std::optional<int> gpu_;
   const int thread_count_;
-  CameraDecoder own_;  // without threads
+  CameraDecoder own_;  // used without threads
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable work_to_do_;
   std::condition_variable image_ready_;
   std::vector<Slot> ring_;  // item i of the share is in slot i modulo the size

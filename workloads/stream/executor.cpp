@@ -7,9 +7,9 @@
 namespace doetune::workloads {
 namespace {
 
-/// Images decoded ahead: two batches, and something to do for every decoder.
+/// Size of the ring: two batches, and one image for each decoder.
 int images_ahead(const ExecutorConfig& config) {
-  constexpr int kMax = 64;  // each has some megabytes
+  constexpr int kMax = 64;  // images of some megabytes each
   return std::max(2 * config.decoders, std::min(2 * config.compile.batch, kMax));
 }
 

@@ -1,4 +1,4 @@
-// One executor: a network that works through its share of each micro-batch.
+// An executor of a stream: a network that processes its share of each micro-batch.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ namespace doetune::workloads {
 
 class Executor {
  public:
-  /// Prepares what the first micro-batches need. Throws CannotRun and NoDevice.
+  /// Prepares all batch sizes of the first micro-batches. Throws CannotRun and NoDevice.
   explicit Executor(const ExecutorConfig& config);
 
-  /// The share of micro-batch `k`, with as many cameras as told.
+  /// Processes this executor's share of micro-batch `k` with this number of cameras.
   ShareReport process(std::int64_t k, int channels);
 
-  /// Library and device in words.
+  /// Names of library and device.
   std::string engine() const { return engine_->description(); }
   std::int64_t device_bytes() const { return network_->device_bytes(); }
 
@@ -34,7 +34,7 @@ class Executor {
   std::unique_ptr<CompiledNetwork> network_;
   Decoders decoders_;
   Pipeline pipeline_;
-  std::int64_t next_ = 0;  // micro-batch
+  std::int64_t next_ = 0;  // index of the next micro-batch
 };
 
 }  // namespace doetune::workloads

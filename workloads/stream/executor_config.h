@@ -1,4 +1,4 @@
-// What an executor is told when it starts.
+// The configuration of an executor of a stream.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace doetune::workloads {
 
 /// The two files are open descriptors.
 struct ExecutorConfig {
-  int index = 0;      // among all executors
-  int executors = 1;  // of all devices together
+  int index = 0;      // index among all executors
+  int executors = 1;  // their number, over all devices
   std::string model;
   int input_size = 416;
   std::string device = "cpu";
   EngineOptions engine;
   CompileOptions compile;
-  int decoders = 0;  // threads that decode; 0: the executor's own
+  int decoders = 0;  // decoder threads; 0: the executor decodes
   bool decode_on_gpu = false;
-  std::vector<int> cpus;  // that the executor may use
+  std::vector<int> cpus;  // its CPUs
   StreamPlan plan;
   int weights_fd = -1;
   int clip_fd = -1;

@@ -61,14 +61,14 @@ void ExecutorPool::receive_all(Take take) {
   std::vector<pollfd> waiting;
   for (const FileDescriptor& socket : sockets_) waiting.push_back({socket.get(), POLLIN, 0});
   for (std::size_t missing = waiting.size(); missing > 0;) {
-    if (poll(waiting.data(), waiting.size(), -1) < 0) continue;  // a signal
+    if (poll(waiting.data(), waiting.size(), -1) < 0) continue;  // interrupted by a signal
     for (std::size_t e = 0; e < waiting.size(); ++e) {
       if (waiting[e].fd < 0 || waiting[e].revents == 0) continue;
       T packet{};
       if (recv(waiting[e].fd, &packet, sizeof packet, 0) != static_cast<ssize_t>(sizeof packet))
         report_death(e);
       take(packet);
-      waiting[e].fd = -1;  // poll skips it from now on
+      waiting[e].fd = -1;  // poll ignores it from now on
       --missing;
     }
   }
@@ -76,7 +76,7 @@ void ExecutorPool::receive_all(Take take) {
 
 ShareReport ExecutorPool::run(const Order& order) {
   for (const FileDescriptor& socket : sockets_)
-    send(socket.get(), &order, sizeof order, MSG_NOSIGNAL);  // a death shows on receipt
+    send(socket.get(), &order, sizeof order, MSG_NOSIGNAL);  // failure shows on receipt
   ShareReport work;
   work.micro_batch = order.micro_batch;
   receive_all<ShareReport>([&](const ShareReport& report) { work += report; });
@@ -92,7 +92,7 @@ void ExecutorPool::wait_until(TimePoint time) {
     const timespec timeout{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
     if (ppoll(waiting.data(), waiting.size(), &timeout, nullptr) <= 0) continue;
     for (std::size_t e = 0; e < waiting.size(); ++e)
-      if (waiting[e].revents != 0) report_death(e);  // idle executors have nothing to say
+      if (waiting[e].revents != 0) report_death(e);  // idle executors send nothing
   }
 }
 

@@ -1,4 +1,5 @@
-// The coordinator's side of the executors: starts them, shares out micro-batches, notices a death.
+// The coordinator's side of the executors: starts them, distributes micro-batches, detects their
+// death.
 #pragma once
 
 #include <chrono>
@@ -15,22 +16,22 @@
 
 namespace doetune::workloads {
 
-/// How many executors there are and where they live.
+/// The number of executors, and how they are grouped in processes.
 struct PoolLayout {
   int executors = 1;
-  int per_process = 1;  // above 1 the executors of a process are its threads
-  std::vector<std::pair<std::string, std::string>> environment = {};  // added to theirs
+  int per_process = 1;  // above 1, the executors of a process are threads
+  std::vector<std::pair<std::string, std::string>> environment = {};  // added to the inherited one
 };
 
-/// Processes of this same program, started as `<program> --executor <socket>...`. They end with the
-/// pool, and with this process however it ends; nothing of them is left in the file system.
+/// Processes that run this program, started as `<program> --executor <socket>...`. They end with
+/// the pool, or with this process however it ends, and leave nothing in the file system.
 class ExecutorPool {
  public:
   using TimePoint = Clock::time_point;
 
-  /// Starts all executors; `config(e)` is what executor e is told. Returns when all are ready.
-  /// Throws Infeasible if the device cannot run the settings or the kernel kills an executor for
-  /// want of memory, and std::runtime_error, naming the executor, if one dies otherwise.
+  /// Starts all executors, with `config(e)` for executor e, and returns when all are ready. Throws
+  /// Infeasible if the device cannot run the configuration or the kernel kills an executor for lack
+  /// of memory, and std::runtime_error, naming the executor, if one dies otherwise.
   ExecutorPool(const PoolLayout& layout, const std::function<ExecutorConfig(int)>& config);
   ~ExecutorPool();
   ExecutorPool(const ExecutorPool&) = delete;
@@ -40,24 +41,24 @@ class ExecutorPool {
   /// is done.
   ShareReport run(const Order& order);
 
-  /// Sleeps until the time, but throws as soon as an executor dies.
+  /// Sleeps until this time, but throws as soon as an executor dies.
   void wait_until(TimePoint time);
 
   std::vector<pid_t> processes() const;
-  /// Library and device of the executors, in words.
+  /// Names of the executors' library and device.
   const std::string& engine() const { return engine_; }
-  /// Memory of the devices that their networks hold, together.
+  /// Device memory held by their networks, in total.
   std::int64_t device_bytes() const { return device_bytes_; }
 
  private:
   struct Process {
     ChildProcess child;
-    int first;  // executor
+    int first;  // index of its first executor
     int count;
   };
 
   void start(const PoolLayout& layout, int first, const std::function<ExecutorConfig(int)>& config);
-  /// Waits for a packet from each executor; `take(packet)` gets it.
+  /// Waits for a packet from each executor and calls `take(packet)`.
   template <class T, class Take>
   void receive_all(Take take);
   [[noreturn]] void report_death(std::size_t executor);

@@ -21,7 +21,7 @@ void serve(Executor& executor, const WorkerSocket& socket) {
     socket.send(executor.process(order.micro_batch, static_cast<int>(order.channels)));
 }
 
-/// Does not return from a failure: the other executors of the process may be deep in their work.
+/// Ends the process on failure: its other executors cannot be interrupted.
 void run_executor(int descriptor) {
   const WorkerSocket socket(descriptor);
   std::string who = "executor";

@@ -29,15 +29,15 @@ using std::chrono::milliseconds;
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char* kControl = "nvidia-cuda-mps-control";
-constexpr milliseconds kDaemonGrace{3000};  // for an end that is asked for
-constexpr std::size_t kLongestPath = 80;    // the daemon's sockets lie in it, and have 108 bytes
+constexpr milliseconds kDaemonGrace{3000};  // for an orderly shutdown
+constexpr std::size_t kLongestPath = 80;    // for the daemon's socket paths of up to 108 bytes
 
 Environment daemon_environment(const fs::path& directory) {
   return {{"CUDA_MPS_PIPE_DIRECTORY", directory / "pipe"},
           {"CUDA_MPS_LOG_DIRECTORY", directory / "log"}};
 }
 
-/// This process's environment with some variables set.
+/// This process's environment with additional variables.
 std::vector<std::string> environment_with(const Environment& set) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -56,7 +56,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-/// Sleeps until a child has ended, and returns whether it has in time.
+/// Waits for a child's end, and returns whether it came in time.
 bool ended(pid_t pid, milliseconds patience, int& status) {
   const auto deadline = Clock::now() + patience;
   while (waitpid(pid, &status, WNOHANG) == 0) {
@@ -73,11 +73,11 @@ std::string contents(int fd) {
   return text;
 }
 
-/// Runs the control program on the daemon of a directory, with `input` to read, and returns its
-/// output. Throws std::runtime_error.
+/// Runs the control program on the daemon of a directory, with `input` as standard input, and
+/// returns its output. Throws std::runtime_error.
 std::string run_control(const fs::path& directory, std::vector<std::string> words,
                         const std::string& input, milliseconds patience) {
-  // Files in memory, not pipes: neither side ever waits for the other.
+  // Memory files, not pipes: neither side can block on the other.
   const FileDescriptor in = make_memory_file("doetune-mps-input", 0);
   const FileDescriptor out = make_memory_file("doetune-mps-output", 0);
   if (pwrite(in.get(), input.data(), input.size(), 0) != static_cast<ssize_t>(input.size()))
@@ -119,7 +119,7 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-/// The end of a log, for messages.
+/// The last lines of a log, for messages.
 std::string last_words(const fs::path& path) {
   constexpr std::size_t kEnough = 500;
   const std::string text = text_of(path);
@@ -133,9 +133,9 @@ std::vector<pid_t> pids_in(const std::string& text) {
   return pids;
 }
 
-/// Waits for the end of every child, for those that were asked to end, and ends them. Those of a
-/// child that ends become this process's own (it is a subreaper), so that a daemon's servers are
-/// found too.
+/// Waits for all children to end, with a grace period if they were asked to, and kills the rest.
+/// Children of a child that ends become this process's own (it is a subreaper), so that a daemon's
+/// servers are found too.
 void end_children(bool asked) {
   const std::string mine = fmt::format("/proc/self/task/{}/children", getpid());
   const auto deadline = Clock::now() + (asked ? kDaemonGrace : milliseconds(0));
@@ -146,7 +146,7 @@ void end_children(bool asked) {
   }
 }
 
-/// Makes the daemon's directories and starts it.
+/// Creates the daemon's directories and starts it.
 void start_daemon(fs::path& directory, milliseconds patience) {
   const std::string temporary = fs::temp_directory_path().string();
   std::string name =
@@ -159,7 +159,7 @@ void start_daemon(fs::path& directory, milliseconds patience) {
 }
 
 /// In the guard: a session of its own, so that signals to the coordinator's group do not reach it,
-/// and nothing open but the socket.
+/// and no open descriptor but the socket.
 void stand_apart(int socket) {
   setsid();
   prctl(PR_SET_NAME, "doetune-mps");
@@ -170,7 +170,8 @@ void stand_apart(int socket) {
   close_range(socket + 1, ~0U, 0);
 }
 
-/// The guard's life: tells "+directory" or "-what is wrong", and waits for the other end to close.
+/// The main function of the guard: reports "+directory" or "-error", and waits for the other end to
+/// close.
 [[noreturn]] void guard(int socket, milliseconds patience) {
   stand_apart(socket);
   fs::path directory;
@@ -189,7 +190,7 @@ void stand_apart(int socket) {
   try {
     run_control(directory, {}, "quit", kDaemonGrace);
     asked = true;
-  } catch (const std::exception&) {  // then it is ended without
+  } catch (const std::exception&) {  // they are killed below
   }
   end_children(asked);
   std::error_code nothing_to_do;

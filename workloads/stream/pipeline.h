@@ -1,4 +1,4 @@
-// Decoding, network and boxes of one executor, overlapped as far as its engine allows.
+// Decoding, network and boxes of one executor, overlapped if the engine supports it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace doetune::workloads {
 
-/// What came out of a share, and the seconds that each stage takes by itself. Stages that overlap
-/// add up to more than the time that passed.
+/// The results of a share, and the time of each stage by itself. Stages that overlap add up to more
+/// than the elapsed time.
 struct ShareReport {
   std::int64_t micro_batch = 0;
   std::int64_t images = 0;
@@ -27,21 +27,21 @@ struct ShareReport {
   ShareReport& operator+=(const ShareReport& other);
 };
 
-/// Loads a batch while the device runs the ones before it, as many as the engine takes (lanes), and
-/// waits for the oldest only when the next one is loaded, so that the device never lacks work for
-/// want of the other's results. With one lane, the CPU's, stages follow one another, and `infer_s`
-/// of a batch is its time. With more lanes nobody sees when a batch was done, and it is the time
-/// that one of its size took alone when it was prepared.
+/// Loads a batch while the device runs the previous ones, up to the engine's lanes, and waits for
+/// the oldest only when the next one is loaded, so that the device always has work queued. With one
+/// lane (CPU), stages are sequential, and `infer_s` of a batch is its own time. With more lanes the
+/// completion of a batch is not observed, and `infer_s` is the time that a batch of its size took
+/// alone when it was prepared.
 class Pipeline {
  public:
-  /// `batch`: images that the network takes at a time; what is left at the end of a share is a
-  /// smaller batch.
+  /// `batch`: images per batch; the remainder of a share is a smaller batch.
   Pipeline(CompiledNetwork& network, Decoders& decoders, int batch);
 
-  /// Prepares every size of batch that so many images need, so that no measured one is its first.
+  /// Prepares all batch sizes that this number of images needs, so that none is first used while
+  /// measuring.
   void prepare_for(std::size_t images);
 
-  /// `skipped`: the share does not follow the one before.
+  /// `skipped`: shares before this one were dropped.
   ShareReport process(std::vector<StreamFrame> share, bool skipped);
 
  private:
@@ -52,9 +52,9 @@ class Pipeline {
   CompiledNetwork& network_;
   Decoders& decoders_;
   int batch_;
-  std::map<int, double> alone_s_;  // by images in a batch
+  std::map<int, double> alone_s_;  // by number of images
   std::deque<int> under_way_;      // images of the batches submitted
-  ShareReport report_;             // of the share at hand
+  ShareReport report_;             // of the current share
 };
 
 }  // namespace doetune::workloads

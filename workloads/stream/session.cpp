@@ -10,7 +10,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// What every executor is told, but for its index, its GPU and its CPUs.
+/// The part of the configuration common to all executors: all but index, GPU and CPUs.
 ExecutorConfig executor_config(const Request& request, const Placement& placed) {
   const Inputs& in = request.inputs;
   ExecutorConfig config;
@@ -42,7 +42,7 @@ Placement placement(const Request& request) {
           "process (stream)",
           placed.sharing);
       if (in.text("device") == "cpu") throw UsageError(why);
-      throw Infeasible(why);  // elsewhere "auto" finds a GPU
+      throw Infeasible(why);  // with "auto", another machine may have a GPU
     }
     return placed;
   }

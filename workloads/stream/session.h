@@ -1,4 +1,4 @@
-// The executors of a run, with all that they need: devices, weights, video, an MPS daemon.
+// The executors of a run with their resources: devices, weights, video, an MPS daemon.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace doetune::workloads {
 
-/// Where the executors of a run are. Executor e is on GPU e / executors_per_gpu.
+/// The placement of executors on devices. Executor e is on GPU e / executors_per_gpu.
 struct Placement {
   std::string device;
-  int gpus = 1;  // or 1 for the CPU
+  int gpus = 1;  // 1 for the CPU
   int executors_per_gpu = 1;
   std::string sharing;
 
@@ -24,14 +24,14 @@ struct Placement {
   bool threads() const { return sharing == "stream" || sharing == "green"; }
 };
 
-/// From `device`, `sharing`, `executors_per_gpu` and the GPUs of the request, else all that there
-/// are. Throws NoDevice, and UsageError for a way of sharing that the device does not have.
+/// From `device`, `sharing`, `executors_per_gpu` and the GPUs of the request (default: all). Throws
+/// NoDevice, and UsageError for a way of sharing that the device does not support.
 Placement placement(const Request& request);
 
 class Session {
  public:
   /// Starts the executors, and returns when they are ready. Throws what ExecutorPool and MpsDaemon
-  /// do.
+  /// throw.
   Session(const Request& request, const Placement& placed, const StreamPlan& plan,
           const ClipSpec& spec);
 

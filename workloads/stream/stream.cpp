@@ -20,7 +20,7 @@ void Stream::warm_up_batches(std::int64_t batches) {
 
 StreamMeasurement Stream::measure(const measurement::StoppingRule& rule) {
   const double start_s = since_start_s(Clock::now());
-  const bool in_time = realtime_ && next_ready_s() > start_s;  // then intervals are whole
+  const bool in_time = realtime_ && next_ready_s() > start_s;  // whole intervals
   measurement::Measurement times(rule, in_time ? next_ready_s() - plan_.interval : start_s);
   StreamMeasurement measured;
   while (!times.stopped_by()) {

@@ -1,4 +1,4 @@
-// The stream: micro-batches one after another, and the measurements of them.
+// A stream of micro-batches, and its measurement.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ struct MicroBatch {
   double ready_s = 0;
   double start_s = 0;
   double done_s = 0;
-  std::int64_t dropped = 0;  ///< micro-batches, just before this one
-  ShareReport work;          ///< of all executors together
+  std::int64_t dropped = 0;  ///< micro-batches just before this one
+  ShareReport work;          ///< summed over the executors
 
   double processing_s() const { return done_s - start_s; }
   double delay_s() const { return start_s - ready_s; }
@@ -28,27 +28,27 @@ struct MicroBatch {
 
 /// One measurement.
 struct StreamMeasurement {
-  std::vector<MicroBatch> batches;   ///< those that count
+  std::vector<MicroBatch> batches;   ///< those after the warm-up
   std::pair<double, double> window;  ///< their time, in seconds of the steady clock
-  std::optional<bool> steady;        ///< empty where they are too few to tell
-  std::string unsteady;              ///< what they are instead; empty where steady
+  std::optional<bool> steady;        ///< empty where there are too few to decide
+  std::string unsteady;              ///< why it is not steady; empty where it is
   measurement::StoppedBy stopped_by = {};
 };
 
 class Stream {
  public:
   /// The stream starts now. `realtime`: a micro-batch is ready when its interval has passed, else
-  /// when the one before it is done. `queue_limit`, at least 1: when one is done and more than so
-  /// many are ready, the oldest of them are dropped, so that none waits for longer than queue_limit
+  /// when the previous one is done. `queue_limit`, at least 1: if, when one is done, more than this
+  /// number are ready, the oldest are dropped, so that none waits for longer than queue_limit
   /// intervals.
   Stream(ExecutorPool& pool, const StreamPlan& plan, bool realtime,
          std::optional<int> queue_limit = {});
 
-  /// Runs the micro-batches of so many seconds of stream time, and records nothing.
+  /// Runs the micro-batches of this many seconds of stream time without recording.
   void warm_up(double stream_s);
   void warm_up_batches(std::int64_t batches);
 
-  /// The next measurement, which begins with the next micro-batch. The rule's deadline counts from
+  /// The next measurement, starting with the next micro-batch. The rule's deadline is relative to
   /// the start of the stream.
   StreamMeasurement measure(const measurement::StoppingRule& rule);
 
@@ -65,11 +65,11 @@ class Stream {
   bool realtime_;
   std::optional<int> queue_limit_;
   Clock::time_point origin_ = Clock::now();
-  std::int64_t next_ = 0;  ///< micro-batch
+  std::int64_t next_ = 0;  ///< index of the next micro-batch
 };
 
-/// As many measurements as are asked for and fit into the time: at least one, and of further ones
-/// only those that are whole.
+/// As many measurements as requested and possible within the time: at least one, and no incomplete
+/// further ones.
 std::vector<StreamMeasurement> measure_repeats(Stream& stream, measurement::StoppingRule rule,
                                                int repeats, Clock::time_point deadline);
 

@@ -1,13 +1,12 @@
 // The workload `stream-inference`: object detection on many cameras, in micro-batches, as in a
 // Spark Streaming job whose executors each hold one network.
 //
-// Time is cut into intervals. Micro-batch k holds the frames that the cameras' decoding rate picks
-// from interval k (images = channels x decode_rate x interval) and is ready when the interval ends.
-// It starts when the one before it is done (scheduling delay = start - ready). Its images are
-// shared out to the executors of all GPUs; each decodes its images, by itself as one Spark task
-// would or with decoder threads, and runs the network on batch_size of them at a time. The
-// micro-batch is done when the slowest executor has its last boxes (processing time = done -
-// start).
+// Time is divided into intervals. Micro-batch k holds the frames that decode_rate selects from the
+// cameras in interval k (images = channels x decode_rate x interval) and is ready when the interval
+// ends. It starts when the previous one is done (scheduling delay = start - ready). Its images are
+// divided among the executors of all GPUs; each decodes its images, by itself as a Spark task would
+// or with decoder threads, and runs the network on batch_size of them at a time. The micro-batch is
+// done when the slowest executor has its last boxes (processing time = done - start).
 #include "workloads/workloads.h"
 
 #include <fmt/format.h>
@@ -55,7 +54,7 @@ ClipSpec clip_spec(const Request& request) {
           codec(request)};
 }
 
-/// The least number of cameras that fill a micro-batch with an image.
+/// The minimum number of cameras for one image per micro-batch.
 int min_channels(const Inputs& in) {
   return static_cast<int>(std::ceil(1 / (in.number("decode_rate") * in.number("interval"))));
 }
@@ -71,7 +70,8 @@ StreamPlan stream_plan(const Inputs& in, int clip_frames) {
   return plan;
 }
 
-/// Throws where a percentile is asked for that the stream cannot bring together in `max_s`.
+/// Throws where `max_s` is too short for the number of micro-batches that a requested percentile
+/// needs.
 void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double max_s) {
   for (const double q : rule.quantiles) {
     const std::size_t needed = measurement::min_count(q);
@@ -87,7 +87,7 @@ std::optional<int> queue_limit(const Inputs& in) {
   return in.has("queue_limit") ? std::optional(in.integer("queue_limit")) : std::nullopt;
 }
 
-/// Everything that decides how the stream is measured.
+/// How the stream is measured.
 struct Measuring {
   bool realtime;
   std::optional<int> queue_limit;
@@ -101,7 +101,7 @@ struct Measuring {
     stream.warm_up(warmup_s);
     return measure_repeats(stream, rule, repeats, deadline);
   }
-  /// What one call takes, at least.
+  /// The minimum duration of one call.
   Clock::duration time(const StreamPlan& plan) const {
     const double each_s = std::max(
         {rule.min_s, rule.max_s.value_or(0), static_cast<double>(rule.min_count) * plan.interval});
@@ -121,7 +121,7 @@ Measuring measuring(const Request& request, Clock::time_point deadline) {
           deadline};
 }
 
-/// The load of a number of cameras, by some micro-batches that follow one another without a pause.
+/// The load at a number of cameras, from a few micro-batches without a pause between them.
 std::optional<double> probe(ExecutorPool& pool, StreamPlan plan, int channels, double expected_load,
                             const Measuring& measuring) {
   constexpr std::size_t kBatches = 6;
@@ -137,8 +137,8 @@ std::optional<double> probe(ExecutorPool& pool, StreamPlan plan, int channels, d
   return mean_load({stream.measure(rule)}, plan);
 }
 
-/// Finds the most cameras, and measures at them. Where the measurement, which takes longer than a
-/// probe, does not bear out what the probes found, with fewer once more.
+/// Finds the maximum number of cameras and measures there. If the measurement, which is longer than
+/// a probe, shows that the stream does not keep up, repeats it with fewer.
 Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& measuring,
                          int executors) {
   double expected_load = 1;
@@ -175,7 +175,7 @@ Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& 
 
 Result run_stream_inference(const Request& request) {
   const Inputs& in = request.inputs;
-  constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
+  constexpr double kReserve = 0.95;  // of the time limit; the rest is for shutting down
   const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
   const Measuring measuring_at = measuring(request, Clock::now() + to_duration(limit_s));
   const Placement placed = placement(request);

@@ -1,4 +1,4 @@
-// What stream-inference can be asked, and what it answers.
+// The inputs and responses of stream-inference.
 #pragma once
 
 #include <vector>

@@ -6,7 +6,7 @@
 namespace doetune::workloads {
 
 std::vector<StreamFrame> frames_of(const StreamPlan& plan, std::int64_t k) {
-  constexpr std::int64_t kStagger = 17;  // clip frames between one camera and the next
+  constexpr std::int64_t kStagger = 17;  // offset in clip frames between successive cameras
   std::vector<StreamFrame> frames;
   const double per_interval = plan.decode_rate * plan.interval;
   for (int channel = 0; channel < plan.channels; ++channel) {

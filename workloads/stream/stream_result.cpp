@@ -26,7 +26,7 @@ double elapsed_s(const MicroBatch& batch) { return batch.work.elapsed_s; }
 double dropped(const MicroBatch& batch) { return static_cast<double>(batch.dropped); }
 double offered(const MicroBatch& batch) { return dropped(batch) + 1; }
 
-/// A response that is one sum over the micro-batches over another.
+/// A response that is a ratio of two sums over the micro-batches.
 struct BatchRatio {
   const char* name;
   BatchQuantity above;
@@ -128,7 +128,7 @@ void add_notes(const std::vector<StreamMeasurement>& measured, int wanted, int e
         fmt::format("{} of {} measurements fit into the time limit", measured.size(), wanted);
 }
 
-/// Steady where all are, not steady where one is not.
+/// Steady if all measurements are, not steady if one is not, else unknown.
 std::optional<bool> steady(const std::vector<StreamMeasurement>& measured) {
   std::optional<bool> all = true;
   for (const StreamMeasurement& one_of : measured) {

@@ -1,4 +1,4 @@
-// From the measurements of a stream to what the workload answers.
+// The responses of stream-inference from its measurements.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace doetune::workloads {
 
-/// Series longer than this are given as means of as many consecutive values as makes them fit.
+/// Longer series are reported as means of consecutive values.
 inline constexpr std::size_t kLongestSeries = 10'000;
 
-/// The quantiles that the names of responses ask for.
+/// The quantiles in the names of the responses.
 std::vector<double> quantiles_of(const std::vector<std::string>& responses);
 
 /// Mean processing time over the interval: above 1 the stream does not keep up.
 double mean_load(const std::vector<StreamMeasurement>& measured, const StreamPlan& plan);
 
-/// Responses are means of the measurements (at least one, `wanted` were asked for), each with at
-/// least one micro-batch. Means and ratios have the half-widths of batch means, percentiles those
-/// of order statistics, over all measurements together. A percentile that the count of a
-/// measurement does not support is left out, with a note.
+/// Responses are means of the measurements (at least one; `wanted` were requested), each of at
+/// least one micro-batch. Means and ratios have half-widths by batch means, percentiles by order
+/// statistics, over all measurements together. A percentile for which a measurement has too few
+/// values is omitted, with a note.
 Result stream_result(const std::vector<StreamMeasurement>& measured, int wanted, int executors);
 
 }  // namespace doetune::workloads

@@ -6,7 +6,7 @@ namespace doetune::workloads {
 
 ChannelSearch find_sustained_channels(int least, int most,
                                       const std::function<std::optional<double>(int)>& measure) {
-  constexpr int kResolution = 50;  // a bracket of 1 / 50
+  constexpr int kResolution = 50;  // final bracket of 1 / 50
   ChannelSearch search;
   std::optional<int> too_many;
   const auto next = [&] {

@@ -1,4 +1,4 @@
-// The largest number of cameras that a setting keeps up with.
+// Search for the maximum number of cameras that a configuration sustains.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace doetune::workloads {
 
-/// One number of channels, tried: its mean processing time over the interval. Up to 1 the stream
-/// keeps up; above, its scheduling delay grows without bound.
+/// The load at a number of channels: mean processing time over interval. Up to 1 the stream keeps
+/// up; above, its scheduling delay grows without bound.
 struct ChannelProbe {
   int channels = 0;
   double load = 0;
@@ -16,14 +16,14 @@ struct ChannelProbe {
 };
 
 struct ChannelSearch {
-  int channels = 0;  ///< the largest sustained one that was tried; 0 where 1 is too many
+  int channels = 0;  ///< the largest sustained number tried; 0 where even `least` is too many
   std::vector<ChannelProbe> probes;
-  bool complete = true;  ///< not ended by the time, nor by `most`
+  bool complete = true;  ///< false if ended by the time limit or by `most`
 };
 
-/// Doubles the channels from `least` until a probe is not sustained, then halves the bracket until
-/// it is no wider than 2 % or one channel. `measure(channels)` is the load; empty where no time is
-/// left for it.
+/// Doubles the channels from `least` until a probe is not sustained, then bisects until the bracket
+/// is no wider than 2 % or one channel. `measure(channels)` returns the load; empty where no time
+/// is left for it.
 ChannelSearch find_sustained_channels(int least, int most,
                                       const std::function<std::optional<double>(int)>& measure);
 

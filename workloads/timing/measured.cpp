@@ -5,7 +5,7 @@
 namespace doetune::workloads {
 namespace {
 
-/// Steady where all are, not steady where one is not.
+/// Steady if all measurements are, not steady if one is not, else unknown.
 std::optional<bool> steady(const std::vector<Conclusion>& measured) {
   std::optional<bool> all = true;
   for (const Conclusion& one : measured) {

@@ -1,4 +1,4 @@
-// One measurement of values of any kind, and results made of several.
+// Measurements of values of any type, and results from several of them.
 #pragma once
 
 #include <algorithm>
@@ -15,31 +15,31 @@
 
 namespace doetune::workloads {
 
-/// What is to be said of a measurement.
+/// The conclusion of a measurement: time window, steadiness and reason for stopping.
 struct Conclusion {
-  std::pair<double, double> window{};  ///< of the values that count, in seconds of the steady clock
+  std::pair<double, double> window{};  ///< after the warm-up, in seconds of the steady clock
   std::optional<bool> steady = {};
-  std::string unsteady = {};  ///< what it is instead; empty where steady
+  std::string unsteady = {};  ///< why it is not steady; empty where it is
   measurement::StoppedBy stopped_by = {};
 };
 
-/// Of a measurement that has stopped; `name` is that of its quantity, for messages.
+/// The conclusion of a measurement that has stopped; `name` is the quantity, for messages.
 Conclusion conclusion_of(const measurement::Measurement& times, const std::string& name,
                          std::size_t values);
 
-/// A note where less was measured than wanted.
+/// Adds a note if fewer measurements were taken than wanted.
 void note_repeats(std::size_t measured, int wanted, Result& result);
 
-/// Steadiness, window and notes of one measurement or more, of `wanted`.
+/// Adds steadiness, window and notes of at least one measurement, of `wanted`.
 void add_conclusions(const std::vector<Conclusion>& measured, int wanted, Result& result);
 
-/// One measurement.
+/// One measurement with its values.
 template <class Value>
 struct Measured : Conclusion {
-  std::vector<Value> values = {};  ///< those that count
+  std::vector<Value> values = {};  ///< those after the warm-up
 };
 
-/// Takes the conclusion, and leaves out the values before the measurement was warm.
+/// Sets the conclusion, and removes the values before the end of the warm-up.
 template <class Value>
 void conclude(const measurement::Measurement& times, const std::string& name,
               Measured<Value>& measured) {
@@ -48,7 +48,7 @@ void conclude(const measurement::Measurement& times, const std::string& name,
                         measured.values.begin() + static_cast<std::ptrdiff_t>(times.begin()));
 }
 
-/// A response that is one sum over the values over another; 0 where the other is 0.
+/// A response that is a ratio of two sums over the values; 0 where the denominator is 0.
 template <class Value>
 struct Ratio {
   std::string name;

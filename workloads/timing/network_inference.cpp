@@ -1,8 +1,8 @@
-// The workload `network-inference`: one network, one batch after another, without video and without
-// executors. What an engine makes of the device.
+// The workload `network-inference`: the speed of an engine on one network, batch after batch,
+// without video and executors.
 //
-// A batch is timed from its numbers in the engine's input buffer on the host to its results in the
-// output buffer there; the next one begins when it is done.
+// A batch is timed from its data in the engine's input buffer on the host to its results in the
+// output buffer there; the next one starts when it is done.
 #include "workloads/workloads.h"
 
 #include <fmt/format.h>

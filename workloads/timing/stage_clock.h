@@ -1,4 +1,4 @@
-// The time of one stage after another, on one thread.
+// Timing of consecutive stages on one thread.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace doetune::workloads {
 
-/// Adds the time between its calls to one stage after another.
+/// Attributes the time since the last call to a stage.
 class StageClock {
  public:
   void lap(double& stage_s) {

@@ -6,7 +6,7 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr double kReserve = 0.95;  // of the time limit; the rest is for ending
+constexpr double kReserve = 0.95;  // of the time limit; the rest is for shutting down
 
 }  // namespace
 

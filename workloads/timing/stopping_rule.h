@@ -1,4 +1,4 @@
-// When a workload stops measuring.
+// The stopping rule of measurements, from a request.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,12 @@
 
 namespace doetune::workloads {
 
-/// What a request with the input `duration` asks of each measurement, of at least so many values.
+/// The rule for each measurement of a request with the input `duration`, with at least `min_count`
+/// values.
 measurement::StoppingRule stopping_rule(const Request& request, int min_count);
 
-/// The moment, in seconds of the steady clock, by which a program that began at `start` is to have
-/// measured; empty without a time limit.
+/// The time, in seconds of the steady clock, by which a program started at `start` must have
+/// finished measuring; empty without a time limit.
 std::optional<double> deadline_s(const Request& request, Clock::time_point start);
 
 }  // namespace doetune::workloads

@@ -9,7 +9,7 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr int kMaxRepetitions = 1'000'000;  // in a slice
+constexpr int kMaxRepetitions = 1'000'000;  // per slice
 
 double mean(const std::vector<double>& values) {
   return sum(values) / static_cast<double>(values.size());
@@ -19,8 +19,8 @@ int repetitions_in(double slice_s, double run_s) {
   return static_cast<int>(std::clamp(std::ceil(slice_s / run_s), 1.0, double{kMaxRepetitions}));
 }
 
-/// Returns the repetitions of a slice. They grow during the warm-up, for the first runs are slower
-/// than later ones.
+/// Returns the repetitions per slice. They are adapted during the warm-up, since the first runs are
+/// slower than later ones.
 int warm_up(const TimedRuns& run, const TimingOptions& options) {
   const double end_s =
       std::min(monotonic_s() + options.warmup_s, options.rule.deadline_s.value_or(INFINITY));

@@ -1,5 +1,4 @@
-// Measures something that can be run over and over: warm-up, runs until the stopping rule is met,
-// repeats, and the result that tells of it.
+// Measurement of a repeatable run: warm-up, runs until the stopping rule is met, repeats, result.
 #pragma once
 
 #include <chrono>
@@ -17,35 +16,35 @@
 
 namespace doetune::workloads {
 
-/// Runs so many times and returns the seconds that took.
+/// Runs `repetitions` times and returns the seconds taken.
 using TimedRuns = std::function<double(int repetitions)>;
 
 struct TimingOptions {
-  double warmup_s = 0;  ///< at least, before anything is recorded; one run in any case
-  double slice_s = 0;   ///< runs that are timed together take so long; 0: each run by itself
+  double warmup_s = 0;  ///< minimum, before anything is recorded; at least one run
+  double slice_s = 0;   ///< duration of runs timed together; 0: each run by itself
   measurement::StoppingRule rule;
-  int repeats = 1;  ///< measurements; fewer where the rule's deadline leaves no time for more
+  int repeats = 1;  ///< measurements; fewer where the rule's deadline leaves no time
 };
 
-/// One measurement: of a run, the seconds of each slice that counts.
+/// One measurement: the mean seconds per run of each slice after the warm-up.
 struct TimedMeasurement : Measured<double> {
-  std::int64_t runs = 0;  ///< in those slices, which all have as many
+  std::int64_t runs = 0;  ///< in those slices, all of the same size
 };
 
-/// At least one measurement. Moments are seconds of the steady clock.
+/// At least one measurement. Times are seconds of the steady clock.
 std::vector<TimedMeasurement> time_runs(const TimedRuns& run, const TimingOptions& options);
 
-/// What a request with the inputs `warmup` and `duration` (timing_inputs) asks for. `start` is when
-/// the program began.
+/// The options of a request with the inputs `warmup` and `duration` (timing_inputs). `start` is
+/// when the program started.
 TimingOptions timing_options(const Request& request, Clock::time_point start);
 
-/// A response that follows from the mean seconds of a run.
+/// A response derived from the mean seconds of a run.
 struct Derived {
   std::string name;
   std::function<double(double seconds)> value;
 };
 
-/// Responses, with a repeat for each measurement, and what to know of them.
+/// The responses with a repeat for each measurement, and the notes.
 Result timed_result(const std::vector<TimedMeasurement>& measured, int wanted,
                     const std::vector<Derived>& responses);
 

@@ -63,7 +63,7 @@ std::string read_whole(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Splits a file into its JSON text and its floats.
+/// Splits a file's contents into the JSON text and the floats.
 std::pair<Json, std::string_view> parts_of(std::string_view bytes, const fs::path& file) {
   const auto refuse = [&](const char* why) -> std::pair<Json, std::string_view> {
     throw UsageError(

@@ -1,8 +1,8 @@
-// The workload `train-classifier`: a network learns to tell classes, on CIFAR-100 or generated
-// images, and is judged on images that it has not seen after each epoch.
+// The workload `train-classifier`: trains an image classifier on CIFAR-100 or generated images, and
+// evaluates it on held-out images after each epoch.
 //
-// Everything that is drawn (initial weights, choice and order of data, augmentation) depends on the
-// run's seed; the data themselves do not, so that all runs of a study learn the same task.
+// All random choices (initial weights, selection and order of data, augmentation) depend on the
+// run's seed; the data themselves do not, so that all runs of a study have the same task.
 #include "workloads/workloads.h"
 
 #include <fmt/format.h>
@@ -97,7 +97,7 @@ Data data_of(const Inputs& in, int threads) {
     data.train = std::make_unique<Cifar100>(name, Cifar100::Part::train, classes);
     test = std::make_unique<Cifar100>(name, Cifar100::Part::test, classes);
   }
-  // The same for all seeds, so that all runs are judged alike.
+  // The same for all seeds, so that all runs are evaluated on the same images.
   auto assessed = random_order(test->count(), kDataSeed);
   assessed.resize(static_cast<std::size_t>(in.integer("test_size")));
   data.held_out = std::make_unique<ResidentImages>(Subset(*test, assessed), threads);
@@ -129,7 +129,7 @@ void check(const TrainingPlan& plan) {
         plan.batch, data_size_at(plan, 0), plan.rounds > 0 ? " / (rounds + 1)" : ""));
 }
 
-/// All that decides what is learnt, and how it is timed.
+/// All that the outcome of the training and its timing depend on.
 Json settings_of(const Inputs& in, std::uint64_t seed, std::string_view device) {
   Json settings{{"seed", seed}, {"device", device}};
   for (const Input& input : train_classifier_inputs())
@@ -140,7 +140,7 @@ Json settings_of(const Inputs& in, std::uint64_t seed, std::string_view device) 
   return settings;
 }
 
-/// A network that has learnt nothing yet.
+/// An untrained network.
 std::unique_ptr<TrainableNetwork> network_of(const Inputs& in, const TrainingPlan& plan,
                                              Engine& engine) {
   const Network network =
@@ -156,7 +156,7 @@ std::unique_ptr<TrainableNetwork> network_of(const Inputs& in, const TrainingPla
   return engine.train(network, start.parameters, start.statistics, options);
 }
 
-/// Where a training keeps what it has reached.
+/// Stores the checkpoints of a training.
 class Keeper {
  public:
   Keeper(const Inputs& in, std::uint64_t seed, std::string_view device) {
@@ -182,7 +182,7 @@ class Keeper {
     if (!file_.empty()) save_checkpoint(file_, settings_, state, network);
   }
   bool has_begun() const { return !file_.empty() && std::filesystem::exists(file_); }
-  /// Whether there was anything.
+  /// Removes the checkpoint; whether there was one.
   bool forget() const {
     std::error_code ignored;
     return !file_.empty() && std::filesystem::remove(file_, ignored);
@@ -193,14 +193,14 @@ class Keeper {
   Json settings_;
 };
 
-/// When a repeat is too late.
+/// The time limit for further repeats.
 struct TimeLeft {
   double deadline_s;  // of the steady clock
-  double longest_s;   // that a training took
+  double longest_s;   // duration of the longest training
 };
 
-/// Empty where the training would not end in time: it is not begun if it takes as long as the
-/// longest before, nor is another epoch that takes as long as its last.
+/// Empty where the training would not end in time: it is not started if it would take as long as
+/// the longest one so far, nor is an epoch if it would take as long as the previous one.
 std::optional<TrainingState> train(const Inputs& in, const TrainingPlan& plan, const Data& data,
                                    Engine& engine, const Keeper& keeper, const TimeLeft& left) {
   if (!keeper.has_begun() && monotonic_s() + left.longest_s > left.deadline_s) return std::nullopt;
@@ -233,11 +233,11 @@ std::vector<TrainingState> train_all(const Request& request, TrainingPlan plan, 
     plan.seed = seed_of(repeat);
     auto training = train(request.inputs, plan, data, engine, keeper_of(repeat), left);
     if (!training) break;
-    // An earlier process may have done a part of it.
+    // Part of it may have been done by an earlier process.
     left = {deadline_s, std::max({left.longest_s, monotonic_s() - began_s, training->time_s})};
     trainings.push_back(std::move(*training));
   }
-  // All repeats are there: a run that is made again is a new run.
+  // All repeats are complete: delete the checkpoints, so that a repeated run starts anew.
   for (int repeat = 0; repeat < request.repeats && keeper_of(repeat).forget();) ++repeat;
   return trainings;
 }

@@ -16,9 +16,9 @@ namespace {
 
 constexpr int kReaders = 1;
 constexpr int kDepth = 2;
-constexpr int kCandidates = 4;  // that are looked at for each image to be added
+constexpr int kCandidates = 4;  // assessed for each image to be added
 
-/// What random numbers are for.
+/// The independent streams of random numbers.
 enum Purpose : std::uint64_t { kFirstChoice, kCandidateOrder, kEpochOrder, kAugmentation };
 
 std::uint64_t key_of(std::uint64_t seed, Purpose purpose, int epoch) {
@@ -29,7 +29,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Images `first` .. `last` - 1 of the data set, unchanged.
+/// Loads images `first` .. `last` - 1 of the data set, without augmentation.
 void load(const DataSet& data, std::int64_t first, std::int64_t last, Batch& batch) {
   const std::int64_t size = data.shape().elements();
   batch.images.resize(static_cast<std::size_t>((last - first) * size));
@@ -92,14 +92,14 @@ void Trainer::run_epoch() {
                            score.loss, train_loss, state_.time_s});
 }
 
-/// Takes down where it happened.
+/// Records the step of the divergence.
 bool Trainer::diverged(double loss) {
   if (loss < kDivergedLoss * std::log(data_.classes())) return false;
   state_.diverged_at_step = state_.steps;
   return true;
 }
 
-/// Chooses the data of this epoch where they are more than those of the one before.
+/// Selects this epoch's data if they are more than the previous epoch's.
 void Trainer::grow() {
   const auto epoch = static_cast<int>(state_.epochs.size());
   const auto wanted = static_cast<std::size_t>(data_size_at(plan_, epoch));
@@ -141,7 +141,7 @@ std::vector<std::int64_t> Trainer::min_sure(const DataSet& data,
   return chosen;
 }
 
-/// The steps of an epoch; the mean of their losses.
+/// Runs the steps of an epoch; returns the mean of their losses.
 double Trainer::train(int epoch) {
   const std::int64_t steps = learnt_from_->count() / plan_.batch;
   const auto order = random_order(learnt_from_->count(), key_of(plan_.seed, kEpochOrder, epoch));
@@ -178,7 +178,7 @@ double Trainer::train(int epoch) {
   return losses / static_cast<double>(steps);
 }
 
-/// Loss and correct answers over a data set; `each` is called after each batch.
+/// Loss and number of correct predictions on a data set; `each` is called after each batch.
 BatchScore Trainer::evaluate(const DataSet& data, const std::function<void(int images)>& each) {
   const std::int64_t batches = (data.count() + plan_.batch - 1) / plan_.batch;
   const auto make = [&](int, std::int64_t number, Batch& batch) {

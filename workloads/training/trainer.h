@@ -1,4 +1,4 @@
-// Teaches a network a data set: epochs, learning rates, growth of the data, what is measured.
+// The training loop: epochs, learning rates, growth of the data set, evaluation.
 #pragma once
 
 #include <functional>
@@ -14,52 +14,52 @@ namespace doetune::workloads {
 
 struct TrainingPlan {
   int epochs = 1;
-  int batch = 1;  // images in a step; what is left over at an epoch's end waits for the next
-  std::int64_t data_size = 1;  // images to learn from, in the end
+  int batch = 1;               // images per step; the remainder of an epoch is left out
+  std::int64_t data_size = 1;  // final number of training images
   LearningRate learning_rate;
   Augmentation augmentation = Augmentation::none;
-  int rounds = 0;  // in which the data grow by what the network is least sure of
-  std::optional<double> target_accuracy = {};  // %: training ends where it is reached
-  int threads = 1;                             // that make data
-  std::uint64_t seed = 1;                      // of data order, choice and augmentation
+  int rounds = 0;  // in which the data grow by the images of lowest margin
+  std::optional<double> target_accuracy = {};  // %: training ends when it is reached
+  int threads = 1;                             // for making batches
+  std::uint64_t seed = 1;                      // for data order, selection and augmentation
 };
 
-/// What is known after an epoch.
+/// The results of an epoch.
 struct Epoch {
   double accuracy;    // % of held-out images
   double loss;        // of held-out images
   double train_loss;  // mean over the epoch's steps
-  double time_s;      // of training so far, with what choosing data took, without judging
+  double time_s;      // of training so far, data selection included, evaluation excluded
 };
 
-/// Where training is; with the network's own blocks, all that it takes to go on.
+/// The state of a training; complete together with the network's own blocks.
 struct TrainingState {
-  std::vector<std::int64_t> chosen;  // indices of the data that are learnt from
+  std::vector<std::int64_t> chosen;  // indices of the training data
   std::vector<Epoch> epochs;
   std::int64_t steps = 0;
   std::int64_t images = 0;
   double time_s = 0;
-  double selection_s = 0;                             // part of it
-  std::optional<std::int64_t> diverged_at_step = {};  // steps done before it
-  std::int64_t resumed_after_epochs = 0;              // those done before it was loaded
+  double selection_s = 0;                             // the part spent on data selection
+  std::optional<std::int64_t> diverged_at_step = {};  // steps before it
+  std::int64_t resumed_after_epochs = 0;              // those before the checkpoint was loaded
 };
 
-/// A loss above this many times that of guessing, log(classes), has diverged, as has one that is
-/// not a number.
+/// A loss above this multiple of the loss of random guessing, log(classes), counts as diverged, as
+/// does NaN.
 inline constexpr double kDivergedLoss = 100;
 
-/// Trains with one thread that makes batches ahead. What is learnt depends on the plan, the
-/// network's state, and the engine's rounding alone.
+/// Trains with one thread that prefetches batches. The outcome depends only on the plan, the
+/// network's state and the engine's rounding.
 class Trainer {
  public:
-  /// The network must hold plan.batch images; `state` is empty or of an earlier training by the
-  /// same plan.
+  /// The network must support plan.batch images; `state` is empty or from an earlier training by
+  /// the same plan.
   Trainer(TrainableNetwork& network, const DataSet& data, const DataSet& held_out,
           const TrainingPlan& plan, TrainingState state = {});
 
-  /// One epoch and its judgement; only while not finished().
+  /// One epoch and its evaluation; only while not finished().
   void run_epoch();
-  /// All epochs are done, the loss has diverged, or the target is reached.
+  /// Whether all epochs are done, the loss has diverged, or the target is reached.
   bool finished() const;
   const TrainingState& state() const { return state_; }
 
@@ -80,11 +80,11 @@ class Trainer {
   std::optional<ResidentImages> learnt_from_;
 };
 
-/// Images that the data have grown to in an epoch: plan.data_size (round + 1) / (rounds + 1), the
-/// epochs being shared out among the rounds as evenly as may be.
+/// The number of training images in an epoch: plan.data_size (round + 1) / (rounds + 1), with the
+/// epochs divided among the rounds as evenly as possible.
 std::int64_t data_size_at(const TrainingPlan& plan, int epoch);
 
-/// Difference between the two largest softmax probabilities: the smaller, the less sure. Source:
+/// Difference between the two largest softmax probabilities: the smaller, the less certain. Source:
 /// Scheffer, Decomain & Wrobel (2001).
 double margin(std::span<const float> logits);
 

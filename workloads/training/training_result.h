@@ -1,4 +1,4 @@
-// What trainings were worth, as responses.
+// The responses of train-classifier from its trainings.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace doetune::workloads {
 
-/// The responses that training gives.
+/// The responses of a training.
 std::vector<Response> training_responses();
 
-/// The mean over repeats of one training each (at least one), single values beside it. Of the last
-/// training there are series over its epochs, under names of their own (epoch_accuracy): a series
-/// of a response's name would be single values of it, and judged for being steady. A training that
-/// diverged counts with the accuracy of guessing and has no loss. A
-/// response that a repeat lacks is left out, with a note. The note resumed_after_epochs counts the
-/// epochs, of all repeats, that were trained before they were loaded.
+/// The mean over repeats of one training each (at least one), and the single values. The series are
+/// over the epochs of the last training, under names of their own (epoch_accuracy): a series under
+/// a response's name would be taken for its single values, and assessed for steadiness. A training
+/// that diverged counts with the accuracy of random guessing and has no loss. A response that a
+/// repeat lacks is omitted, with a note. The note resumed_after_epochs counts the epochs, over all
+/// repeats, that were loaded from checkpoints.
 Result training_result(const std::vector<TrainingState>& trainings, int classes,
                        std::optional<double> target_accuracy);
 

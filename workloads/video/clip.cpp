@@ -47,7 +47,7 @@ std::vector<std::byte> make_clip(const ClipSpec& spec) {
     key_frames.push_back(encoder.key_frame() ? frame : key_frames.at(frame - 1));
   }
   offsets.push_back(file.size());
-  file.resize((file.size() + 7) / 8 * 8);  // the integers that follow are aligned
+  file.resize((file.size() + 7) / 8 * 8);  // aligns the integers that follow
   append(file, offsets.data(), offsets.size() * sizeof offsets[0]);
   append(file, key_frames.data(), key_frames.size() * sizeof key_frames[0]);
   const Trailer trailer{static_cast<std::uint64_t>(spec.codec),
@@ -63,7 +63,7 @@ FileDescriptor open_valid(const std::filesystem::path& path, const ClipSpec& spe
   return clip && clip->frames() == spec.frames ? std::move(file) : FileDescriptor();
 }
 
-/// Makes the file unless another program has made it by the time the lock is held.
+/// Creates the file unless another program has done so by the time the lock is acquired.
 FileDescriptor make_in_cache(const ClipSpec& spec, const std::filesystem::path& path) {
   const FileDescriptor lock(
       open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -71,7 +71,7 @@ FileDescriptor make_in_cache(const ClipSpec& spec, const std::filesystem::path& 
   if (FileDescriptor file = open_valid(path, spec)) return file;
   std::cerr << "making the video " << path.string() << " (once)" << std::endl;
   const auto bytes = make_clip(spec);
-  // One name, so that what a killed program leaves is written over by the next.
+  // A fixed name, so that the next program overwrites what a killed one left.
   const std::string partial = path.string() + ".partial";
   const FileDescriptor out(open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!out) return {};

@@ -1,4 +1,4 @@
-// The video that all cameras show, made once per machine and mapped by every process.
+// The video that all cameras show, created once per machine and mapped by every process.
 #pragma once
 
 #include <cstddef>
@@ -25,20 +25,20 @@ struct ClipSpec {
   std::string file_name() const;
 };
 
-/// A clip of coded frames. The file is the packets one after another (players show Motion JPEG as
-/// it is), then 64-bit integers: the offsets of the packets and of the end, for each frame the key
+/// A clip of coded frames. The file holds the packets one after another (so players can show Motion
+/// JPEG), then 64-bit integers: the offsets of the packets and of their end, for each frame the key
 /// frame that it is decoded from, the codec, the number of frames, a checksum of all before the
 /// codec (checksum.h) and a magic number. The first frame is a key frame.
 class Clip {
  public:
-  /// Reads an open file; `verify` also compares the checksum. Empty if it is not a whole clip.
-  /// Whatever the file holds, packets lie within it and key frames before their frames.
+  /// Reads an open file; `verify` also compares the checksum. Empty if it is not a complete clip.
+  /// Packets are always within the file, and key frames at or before their frames.
   static std::optional<Clip> read(int fd, bool verify);
 
   int frames() const { return frames_; }
   VideoCodec codec() const { return codec_; }
   std::span<const std::byte> packet(int frame) const;
-  /// The latest frame, at or before this one, from which decoding may begin.
+  /// The latest frame, at or before this one, from which decoding can start.
   int key_frame(int frame) const { return static_cast<int>(key_frames_[frame]); }
 
  private:
@@ -49,9 +49,9 @@ class Clip {
   int frames_ = 0;
 };
 
-/// An open clip from `directory`, made there first if it is missing or damaged: under a lock, and
-/// renamed into place, so that any number of programs may ask at once. Where the directory cannot
-/// be written, the clip is made in memory for this program alone.
+/// An open clip from `directory`, created first if it is missing or damaged: under a lock, and put
+/// in place by rename, so that concurrent programs may call it. Where the directory is not
+/// writable, the clip is created in memory for this program alone.
 FileDescriptor open_clip(const ClipSpec& spec, const std::filesystem::path& directory);
 
 }  // namespace doetune::workloads

@@ -17,7 +17,7 @@ bool has_planes(const AVPixFmtDescriptor& format) {
          format.comp[1].plane == 1 && format.comp[2].plane == 2;
 }
 
-/// Grey images use all levels unless they say otherwise; video does not unless it says so.
+/// Grey images are full range unless marked otherwise; video is not unless marked so.
 bool is_full_range(const AVFrame& frame, const AVPixFmtDescriptor& format) {
   if (frame.color_range != AVCOL_RANGE_UNSPECIFIED) return frame.color_range == AVCOL_RANGE_JPEG;
   return format.nb_components == 1 || std::string_view(format.name).starts_with("yuvj");
@@ -48,7 +48,7 @@ YcbcrView view_of(const AVFrame& frame) {
 
 Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* parameters,
                                    int error_recognition) {
-  av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
+  av_log_set_level(AV_LOG_QUIET);  // errors are returned as codes
   const AVCodec* decoder = avcodec_find_decoder(codec);
   if (decoder == nullptr)
     throw VideoError(std::string("this libavcodec cannot decode ") + avcodec_get_name(codec));

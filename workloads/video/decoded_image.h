@@ -1,4 +1,4 @@
-// An image as a decoder gives it.
+// A decoded image with shared ownership of its samples.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace doetune::workloads {
 
-/// A view and what holds its samples: copies share them.
+/// A view and the owner of its samples, which copies share.
 struct DecodedImage {
   YcbcrView view;
   std::shared_ptr<const void> samples;
 };
 
-/// No image or frame may have more pixels, which keeps a broken header from taking the memory.
+/// The maximum number of pixels of an image or frame, which bounds the memory that a damaged header
+/// can claim.
 inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 27;
 
 }  // namespace doetune::workloads

@@ -9,7 +9,7 @@ namespace {
 
 using Levels = std::array<std::uint8_t, 256>;
 
-/// From `black` .. `black + span` (with `centre` staying) to 0 .. 255.
+/// Maps `black` .. `black + span` (with `centre` fixed) to 0 .. 255.
 Levels levels(bool full_range, double from, double scale, double to) {
   Levels table{};
   for (int i = 0; i < 256; ++i)

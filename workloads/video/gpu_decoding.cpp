@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-// What FFmpeg's header needs of CUDA's, which need not be there.
+// The CUDA declarations that FFmpeg's header needs, since CUDA's headers may be missing.
 using CUcontext = struct CUctx_st*;
 using CUstream = struct CUstream_st*;
 #define CUDA_VERSION 0
@@ -26,15 +26,15 @@ bool hands_work_to_cuda(const AVCodec& decoder) {
   return false;
 }
 
-/// libavcodec offers what it can decode to, the best first, and again without the GPU where that
-/// could not begin.
+/// libavcodec offers its output formats in order of preference, and again without the GPU if that
+/// could not be initialised.
 AVPixelFormat choose_gpu(AVCodecContext*, const AVPixelFormat* offered) {
   while (*offered != AV_PIX_FMT_NONE && *offered != AV_PIX_FMT_CUDA) ++offered;
   return *offered;
 }
 
-/// The context that an executor of this process computes in. FFmpeg would make one of its own, or
-/// refuse the one that is there for its flags. It lives as long as the process.
+/// The primary context, in which an executor of this process computes. FFmpeg would create its own,
+/// or refuse the existing one for its flags. It lives as long as the process.
 CUcontext primary_context(int gpu) {
   void* driver = ::dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == nullptr) throw Infeasible("video cannot be decoded on a GPU: no NVIDIA driver");

@@ -1,5 +1,4 @@
-// Decoding by a GPU's own decoder (NVDEC), through libavcodec. For the sources of this folder
-// alone.
+// Decoding on a GPU's hardware decoder (NVDEC), through libavcodec. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +9,20 @@
 
 namespace doetune::workloads::libav {
 
-/// The decoder of a codec that hands its work to a GPU, or nullptr where this libavcodec has none.
+/// The hardware decoder of a codec, or nullptr where this libavcodec has none.
 const AVCodec* gpu_decoder(AVCodecID codec);
 
-/// Has a context that is not yet open decode on a GPU, numbered among those that this process sees.
-/// Throws Infeasible, with the reason, where there is none or the driver lacks NVDEC.
+/// Makes an unopened context decode on a GPU, numbered among those visible to this process. Throws
+/// Infeasible, with the reason, where there is none or the driver lacks NVDEC.
 void decode_on_gpu(AVCodecContext& context, int gpu);
 
-/// Whether the GPU was asked to decode and could not: the codec, profile or size is none of its.
+/// Whether decoding on the GPU was tried and failed: codec, profile or size is not supported.
 bool gpu_refused(const AVCodecContext& context);
 
-/// The frame's image in the host's memory, in planes (4:2:0, 8 bits). Throws VideoError.
+/// The frame's image in host memory, in planes (4:2:0, 8 bits). Throws VideoError.
 Owner<AVFrame> host_image(const AVFrame& frame);
 
-/// Pairs (Cb, Cr) of `height` rows of `width` apart into planes of their own; strides in bytes.
+/// Splits interleaved (Cb, Cr) samples, `height` rows of `width`, into planes; strides in bytes.
 void split_chroma(const std::uint8_t* pairs, std::ptrdiff_t pair_stride, std::uint8_t* blue,
                   std::uint8_t* red, std::ptrdiff_t stride, int width, int height);
 

@@ -29,7 +29,7 @@ bool is_image_name(const fs::path& file) {
   return std::ranges::find(kEndings, ending) != kEndings.end();
 }
 
-/// What a file of a kind begins with.
+/// The first bytes of a file format.
 struct Signature {
   std::string_view begin;
   AVCodecID codec;
@@ -95,7 +95,7 @@ DecodedImage ImageDecoder::decode(std::span<const std::byte> file) {
   AVCodecContext& decoder = state_->decoder(codec_of(file));
   AVPacket& packet = *state_->packet;
   packet.data =
-      reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(file.data()));  // copied by libavcodec
+      reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(file.data()));  // libavcodec copies it
   packet.size = static_cast<int>(file.size());
   AVFrame& frame = *state_->frame;
   int code = avcodec_send_packet(&decoder, &packet);

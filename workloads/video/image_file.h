@@ -1,4 +1,4 @@
-// Images in files: JPEG, PNG, BMP, PPM, PGM and WebP, decoded by FFmpeg's libavcodec.
+// Image files: JPEG, PNG, BMP, PPM, PGM and WebP, decoded by FFmpeg's libavcodec.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,26 @@
 
 namespace doetune::workloads {
 
-/// The images of a directory and those below it, told by the names' endings (.jpg .jpeg .png .bmp
-/// .ppm .pgm .pnm .webp, in any case), sorted by path. Links to files count, links to
+/// The images in a directory and its subdirectories, recognised by file extension (.jpg .jpeg .png
+/// .bmp .ppm .pgm .pnm .webp, in any case), sorted by path. Links to files count, links to
 /// directories are not followed. Throws std::filesystem::filesystem_error.
 std::vector<std::filesystem::path> images_in(const std::filesystem::path& directory);
 
-/// No image file may be larger.
+/// The maximum size of an image file.
 inline constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{1} << 28;
 
-/// A whole file. Throws VideoError.
+/// Reads a whole file. Throws VideoError.
 std::vector<std::byte> read_file(const std::filesystem::path& file);
 
-/// Decodes whole image files, whose first bytes say what they are, on the calling thread.
+/// Decodes whole image files, whose format is recognised by their first bytes, on the calling
+/// thread.
 class ImageDecoder {
  public:
   ImageDecoder();
   ~ImageDecoder();
 
-  /// Transparency is left out. Throws VideoError, with the reason, for a broken or unknown image;
-  /// the next one decodes all the same.
+  /// Ignores transparency. Throws VideoError, with the reason, for a damaged or unknown image; the
+  /// decoder remains usable.
   DecodedImage decode(std::span<const std::byte> file);
 
  private:

@@ -1,4 +1,4 @@
-// FFmpeg's objects with owners. For the sources of this folder alone: nothing else sees FFmpeg.
+// RAII owners of FFmpeg's objects. Internal to this folder: nothing else includes FFmpeg.
 #pragma once
 
 extern "C" {
@@ -34,7 +34,7 @@ inline std::string reason(int code) {
   return text;
 }
 
-/// Throws VideoError where the code is one of an error.
+/// Throws VideoError for an error code.
 inline void check(int code, const std::string& what) {
   if (code < 0) throw VideoError(what + ": " + reason(code));
 }
@@ -50,11 +50,11 @@ Owner<T> owned(T* made) {
 Owner<AVCodecContext> open_decoder(AVCodecID codec, const AVCodecParameters* parameters,
                                    int error_recognition);
 
-/// Makes images of decoded frames: their own planes where these are 8-bit YCbCr or grey, else
+/// Makes images from decoded frames: their own planes if these are 8-bit YCbCr or grey, else
 /// converted to planes of full size.
 class ImageMaker {
  public:
-  /// Takes the frame's samples over. Throws VideoError.
+  /// Takes over the frame's samples. Throws VideoError.
   DecodedImage operator()(AVFrame& frame);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr int kThings = 12;
 constexpr int kNoise = 16;  // grey levels, peak to peak
 
-/// Where a point that started at `start` is when it is reflected at 0 and `length`.
+/// The position of a point that starts at `start` and is reflected at 0 and `length`.
 float bounced(float start, float speed, int frame, float length) {
   const float unfolded = std::fmod(std::abs(start + speed * static_cast<float>(frame)), 2 * length);
   return unfolded < length ? unfolded : 2 * length - unfolded;

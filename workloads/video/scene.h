@@ -1,4 +1,4 @@
-// A street camera's image, drawn: what the bundled video shows.
+// A synthetic street scene: the content of the generated video.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace doetune::workloads {
 
-/// Coloured boxes and discs of many sizes that cross a shaded background, under sensor noise. Frame
-/// i depends on (seed, i) alone.
+/// Coloured boxes and discs of various sizes that move across a shaded background, with sensor
+/// noise. Frame i depends on (seed, i) only.
 class Scene {
  public:
   Scene(int width, int height, std::uint64_t seed);

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kQuality = 5;  // libavcodec's quantiser scale, 2 (best) to 31
 
-/// How each codec is coded: quickly, at once (no frame waits for a later one), at a quality that
-/// shows neither blocks nor all of the noise.
+/// The encoder settings by codec: fast, without delay (no frame waits for a later one), and at a
+/// quality without visible blocks and with part of the noise removed.
 struct CodecType {
   VideoCodec codec;
   std::string_view name;
@@ -41,13 +41,13 @@ constexpr std::array<CodecType, 5> kCodecs{{
 
 const CodecType& type_of(VideoCodec codec) { return kCodecs[static_cast<std::size_t>(codec)]; }
 
-/// Here no input is at fault: what lacks memory are the settings.
+/// Translates a lack of memory into std::bad_alloc: no input is at fault here.
 void check(int code, const char* what) {
   if (code == AVERROR(ENOMEM)) throw std::bad_alloc();
   libav::check(code, what);
 }
 
-/// What coding in either direction needs.
+/// The libavcodec objects of an encoder or decoder.
 struct Codec {
   libav::Owner<AVCodecContext> context;
   libav::Owner<AVFrame> frame = libav::owned(av_frame_alloc());
@@ -56,12 +56,12 @@ struct Codec {
   Codec(const AVCodec* codec, std::string_view name) {
     if (codec == nullptr) throw VideoError("this libavcodec lacks " + std::string(name));
     context = libav::owned(avcodec_alloc_context3(codec));
-    av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
+    av_log_set_level(AV_LOG_QUIET);  // errors are returned as codes
     context->thread_count = 1;
   }
 };
 
-/// One plane brought to `levels` + 1 values around a fixed point, as video has them.
+/// Scales one plane to `levels` + 1 values around a fixed point, for video range.
 void to_video_range(const std::uint8_t* plane, int stride, int width, int height, int levels,
                     std::vector<std::uint8_t>& out) {
   std::array<std::uint8_t, 256> table;
@@ -104,7 +104,7 @@ struct FrameEncoder::State : Codec {
   bool full_range;
   bool key_frame = false;
   std::int64_t next_pts = 0;
-  std::vector<std::uint8_t> luma, blue, red;  // of an image brought to video range
+  std::vector<std::uint8_t> luma, blue, red;  // an image in video range
 };
 
 FrameEncoder::FrameEncoder(int width, int height, VideoCodec codec)
@@ -138,7 +138,7 @@ std::vector<std::byte> FrameEncoder::encode(const YcbcrView& image) {
   frame.height = image.height;
   frame.quality = state_->context->global_quality;
   if (state_->full_range || !image.full_range) {
-    frame.data[0] = const_cast<std::uint8_t*>(image.luma);  // the encoder only reads
+    frame.data[0] = const_cast<std::uint8_t*>(image.luma);  // the encoder only reads it
     frame.data[1] = const_cast<std::uint8_t*>(image.blue);
     frame.data[2] = const_cast<std::uint8_t*>(image.red);
     frame.linesize[0] = image.luma_stride;
@@ -177,7 +177,7 @@ FrameDecoder::FrameDecoder(VideoCodec codec, std::optional<int> gpu) {
   state_ = std::make_unique<State>(decoder, type.name);
   AVCodecContext& context = *state_->context;
   context.err_recognition = AV_EF_EXPLODE;
-  context.flags |= AV_CODEC_FLAG_LOW_DELAY;  // each packet gives its image at once
+  context.flags |= AV_CODEC_FLAG_LOW_DELAY;  // each packet yields its image at once
   if (gpu) libav::decode_on_gpu(context, *gpu);
   check(avcodec_open2(&context, nullptr, nullptr), "cannot start the video decoder");
 }
@@ -188,7 +188,7 @@ FrameDecoder::FrameDecoder(FrameDecoder&&) noexcept = default;
 YcbcrView FrameDecoder::decode(std::span<const std::byte> bytes) {
   AVPacket& packet = *state_->packet;
   packet.data = reinterpret_cast<std::uint8_t*>(
-      const_cast<std::byte*>(bytes.data()));  // copied by libavcodec
+      const_cast<std::byte*>(bytes.data()));  // libavcodec copies it
   packet.size = static_cast<int>(bytes.size());
   AVCodecContext& context = *state_->context;
   const int sent = avcodec_send_packet(&context, &packet);

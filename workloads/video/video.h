@@ -1,4 +1,4 @@
-// Video, coded and decoded by FFmpeg's libavcodec (libav.h).
+// Coding and decoding of video by FFmpeg's libavcodec (libav.h).
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,27 @@ struct VideoError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Motion JPEG codes each frame by itself; the others code most frames as changes to those before.
+/// Motion JPEG codes each frame independently; the others code most frames as differences from
+/// earlier ones.
 enum class VideoCodec { mjpeg, mpeg4, h264, vp9, av1 };
 std::string_view name_of(VideoCodec codec);
 /// Throws std::invalid_argument for an unknown name.
 VideoCodec video_codec_named(std::string_view name);
 bool each_frame_by_itself(VideoCodec codec);
-/// Those that this libavcodec can both code and decode.
+/// The codecs that this libavcodec can both code and decode.
 std::vector<VideoCodec> available_codecs();
 
-/// Frames from one key frame to the next, at most, in coded video.
+/// The maximum distance between key frames in coded video.
 inline constexpr int kKeyFrameInterval = 30;
 
-/// Codes images of one size, one packet each, in the order that they are shown. Only Motion JPEG
-/// is full range; others bring full-range images to video range. Throws VideoError, bad_alloc.
+/// Codes images of one size, one packet each, in display order. Only Motion JPEG is full range; for
+/// the others full-range images are converted to video range. Throws VideoError, bad_alloc.
 class FrameEncoder {
  public:
   FrameEncoder(int width, int height, VideoCodec codec = VideoCodec::mjpeg);
   ~FrameEncoder();
   std::vector<std::byte> encode(const YcbcrView& image);
-  /// Whether the last packet decodes without those before it.
+  /// Whether the last packet can be decoded without earlier ones.
   bool key_frame() const;
 
  private:
@@ -44,9 +45,9 @@ class FrameEncoder {
   std::unique_ptr<State> state_;
 };
 
-/// Decodes one video's packets, from a key frame on, each in its turn: on the calling thread, or on
-/// a GPU, numbered among those that this process sees. Throws VideoError for a broken packet,
-/// std::bad_alloc, and Infeasible where there is no such GPU or it does not decode this video.
+/// Decodes one video's packets in order, from a key frame on: on the calling thread, or on a GPU,
+/// numbered among those visible to this process. Throws VideoError for a damaged packet,
+/// std::bad_alloc, and Infeasible where there is no such GPU or it does not support this video.
 class FrameDecoder {
  public:
   explicit FrameDecoder(VideoCodec codec = VideoCodec::mjpeg, std::optional<int> gpu = {});
@@ -54,7 +55,7 @@ class FrameDecoder {
   FrameDecoder(FrameDecoder&&) noexcept;
   /// The image is valid until the next call.
   YcbcrView decode(std::span<const std::byte> packet);
-  /// Keeps the last image's memory for as long as the returned owner, or a copy of it, lives.
+  /// Keeps the last image's memory for the lifetime of the returned owner and its copies.
   std::shared_ptr<const void> hold() const;
 
  private:

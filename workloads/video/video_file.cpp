@@ -16,14 +16,14 @@ using libav::check;
 using libav::owned;
 using libav::Owner;
 
-// Containers of frames alone: none that refers to other files or to the network.
+// Self-contained formats: none that refers to other files or to the network.
 constexpr const char* kContainers =
     "avi,mov,matroska,mpegts,mpeg,mpegvideo,m4v,h264,hevc,ivf,flv,asf,ogg,nut,gif,mxf";
 
 constexpr std::int64_t kUnknown = AV_NOPTS_VALUE;
 
 Owner<AVFormatContext> open_container(const std::filesystem::path& file) {
-  av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
+  av_log_set_level(AV_LOG_QUIET);  // errors are returned as codes
   AVDictionary* options = nullptr;
   av_dict_set(&options, "protocol_whitelist", "file", 0);
   av_dict_set(&options, "format_whitelist", kContainers, 0);
@@ -38,15 +38,15 @@ Owner<AVFormatContext> open_container(const std::filesystem::path& file) {
   return container;
 }
 
-/// When a packet's frame is shown, in units of the stream.
+/// A packet's presentation time, in units of the stream's time base.
 std::int64_t stamp_of(const AVPacket& packet) {
   return packet.pts != kUnknown ? packet.pts : packet.dts;
 }
 
-/// Where the frames of a stream are.
+/// The index of a stream's frames.
 struct Index {
-  std::vector<std::int64_t> stamps;  ///< of the frames, rising
-  std::vector<std::int64_t> keys;    ///< numbers of the key frames, rising
+  std::vector<std::int64_t> stamps;  ///< presentation times, ascending
+  std::vector<std::int64_t> keys;    ///< numbers of the key frames, ascending
   bool has_stamps = true;            ///< false: frames can only be counted
 
   std::optional<std::int64_t> number_of(std::int64_t stamp) const {
@@ -55,7 +55,7 @@ struct Index {
     return found - stamps.begin();
   }
 
-  /// The last key frame up to a frame; the first frame where none is known.
+  /// The last key frame at or before a frame; the first frame where none is known.
   std::int64_t key_before(std::int64_t number) const {
     const auto after = std::ranges::upper_bound(keys, number);
     return !has_stamps || after == keys.begin() ? 0 : *(after - 1);
@@ -82,7 +82,7 @@ Index make_index(AVFormatContext& container, int stream) {
 
 double rate_of(AVFormatContext& container, AVStream& stream) {
   const double rate = av_q2d(av_guess_frame_rate(&container, &stream, nullptr));
-  return rate > 0 && rate <= 1000 ? rate : 25.0;  // FFmpeg's own where a file is silent
+  return rate > 0 && rate <= 1000 ? rate : 25.0;  // FFmpeg's default if unspecified
 }
 
 std::int64_t expected_frames(const AVFormatContext& container, const AVStream& stream,
@@ -141,10 +141,10 @@ struct VideoReader::State {
   int stream = 0;
   bool all_sent = false;
   std::int64_t decoded_number = -1;  ///< of the last frame decoded
-  Frame shown;                       ///< the last one up to the frame asked for
+  Frame shown;                       ///< the latest frame at or before the one requested
   std::optional<Frame> ahead;        ///< decoded, but not due yet
 
-  /// From the first frame.
+  /// Starts at the first frame.
   void start() {
     container = open_container(file);
     stream = av_find_best_stream(container.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
@@ -162,20 +162,20 @@ struct VideoReader::State {
     ahead.reset();
   }
 
-  /// To the last key frame up to a frame, or to the start where the container cannot go there.
+  /// Seeks to the last key frame at or before a frame, or restarts where the container cannot seek.
   void seek(std::int64_t number) {
     const std::int64_t key = index.key_before(number);
     if (key > 0 &&
         av_seek_frame(container.get(), stream, index.stamps[key], AVSEEK_FLAG_BACKWARD) >= 0) {
       avcodec_flush_buffers(decoder.get());
       forget();
-      decoded_number = number;  // one that is not told by its stamp counts as too late
+      decoded_number = number;  // a first frame without a known time counts as too late
       if (decode_next() && ahead->number <= number) return;
     }
     start();
   }
 
-  /// Decodes the next frame that can be; false at the end.
+  /// Decodes the next decodable frame; false at the end.
   bool decode_next() {
     while (true) {
       const int code = avcodec_receive_frame(decoder.get(), decoded.get());
@@ -198,7 +198,7 @@ struct VideoReader::State {
         return;
       }
       const bool ours = packet->stream_index == stream;
-      if (ours) avcodec_send_packet(decoder.get(), packet.get());  // a broken one gives no frame
+      if (ours) avcodec_send_packet(decoder.get(), packet.get());  // damaged ones give no frame
       av_packet_unref(packet.get());
       if (ours) return;
     }

@@ -1,4 +1,4 @@
-// Video files of the usual containers and codecs, read by FFmpeg's libavformat and libavcodec.
+// Reading of video files in common containers and codecs, by FFmpeg's libavformat and libavcodec.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@
 
 namespace doetune::workloads {
 
-/// What a video file says and holds.
+/// A video file's properties.
 struct VideoInformation {
   int width = 0;
   int height = 0;
   double frames_per_second = 0;
-  std::int64_t frames = 0;    ///< that are there: packets of the video stream
-  std::int64_t expected = 0;  ///< that its header tells of; as many as are there where it is silent
+  std::int64_t frames = 0;    ///< packets of the video stream
+  std::int64_t expected = 0;  ///< by the header; equal to `frames` where it gives none
 };
 
-/// The frames of a file's first video stream, by number in the order in which they are shown.
+/// The frames of a file's first video stream, numbered in display order.
 ///
-/// Opening reads the whole file once, for an index. Only this file is read, whatever it refers to.
-/// The decoder takes errors as players do: a frame that cannot be decoded shows the one before it.
+/// Opening reads the whole file once, for an index. No other file is read, whatever it refers to.
+/// Errors are handled as by players: an undecodable frame is replaced by the previous one.
 class VideoReader {
  public:
-  /// Throws VideoError, with the reason, for a file that is no video, has no frames, or none that
-  /// can be decoded.
+  /// Throws VideoError, with the reason, for a file that is not a video, or has no frame that can
+  /// be decoded.
   explicit VideoReader(const std::filesystem::path& file);
   ~VideoReader();
 
   const VideoInformation& information() const;
 
-  /// Frame 0 .. frames - 1. In rising order each frame is decoded once. A jump ahead decodes from
-  /// the last key frame before it, and so does a step back.
+  /// Frame 0 .. frames - 1. In ascending order each frame is decoded once. A jump forward decodes
+  /// from the last key frame before the target, and so does a step back.
   DecodedImage frame(std::int64_t number);
 
-  /// How many of the frames asked for could not be decoded.
+  /// The number of frames requested so far that could not be decoded.
   std::int64_t undecodable() const;
 
  private:

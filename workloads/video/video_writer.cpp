@@ -31,7 +31,7 @@ struct VideoWriter::State {
 VideoWriter::VideoWriter(const std::filesystem::path& file, const std::string& container, int width,
                          int height, double frames_per_second)
     : state_(std::make_unique<State>()) {
-  av_log_set_level(AV_LOG_QUIET);  // errors come back as codes
+  av_log_set_level(AV_LOG_QUIET);  // errors are returned as codes
   state_->what = "cannot write the video " + file.string();
   AVFormatContext* made = nullptr;
   libav::check(avformat_alloc_output_context2(&made, nullptr, container.c_str(), nullptr),

@@ -1,4 +1,4 @@
-// Video files of Motion JPEG, whose frames any number of processes can code for themselves.
+// Writing of Motion JPEG video files, whose frames separate processes can code independently.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,21 @@
 
 namespace doetune::workloads {
 
-/// The container for a file name: .avi, .mkv, .mov or .mp4; empty for any other.
+/// The container for a file extension: .avi, .mkv, .mov or .mp4; empty for any other.
 std::string container_of(const std::filesystem::path& file);
 
-/// Puts the packets of FrameEncoder into a file, each a frame.
+/// Writes packets of FrameEncoder to a file, one per frame.
 class VideoWriter {
  public:
-  /// Makes the file, or empties it. Throws VideoError.
+  /// Creates or truncates the file. Throws VideoError.
   VideoWriter(const std::filesystem::path& file, const std::string& container, int width,
               int height, double frames_per_second);
   ~VideoWriter();
 
   void add(std::span<const std::byte> packet);
 
-  /// Without it the file is not whole. Throws VideoError, for a full disk too.
+  /// Completes the file, which is invalid without this call. Throws VideoError, also for a full
+  /// disk.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// Images as video carries them, and their way into a network's input.
+// YCbCr images, and their conversion to a network's input.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct YcbcrView {
   bool full_range = true;  // 0..255, as JPEG; else luma 16..235 and chroma 16..240, as video
 };
 
-/// An image that owns its planes: full range, even sizes, chroma at half of both.
+/// An image that owns its planes: full range, even sizes, chroma at half resolution in both
+/// directions.
 class YcbcrImage {
  public:
   YcbcrImage(int width, int height);
@@ -39,13 +40,12 @@ class YcbcrImage {
 };
 
 /// Scales images to RGB in 0..1 (height x width x channels), bilinearly between the four nearest
-/// samples of each plane (pixel centres at half-integers, edges repeated). Keeps its tables and row
-/// buffers, so one object serves one thread; they are made anew where an image's size differs from
-/// the one before.
+/// samples of each plane (pixel centres at half-integers, edges repeated). Holds tables and row
+/// buffers for the last image size, so each thread needs its own object.
 class Resizer {
  public:
   explicit Resizer(Extent size);
-  /// Writes channels first_channel .. first_channel + 2 of pixels that have `channels`.
+  /// Writes channels first_channel .. first_channel + 2 of pixels with `channels` channels.
   void operator()(const YcbcrView& image, std::span<float> rgb, int channels = 3,
                   int first_channel = 0);
 

@@ -1,6 +1,6 @@
 // Prints, as a Markdown table, the G-efficiencies of g-optimal designs for the quadratic model on
-// [-1, 1]^K, by default settings on two threads, against those of published designs. Each design is
-// searched with numbers settable to 0.01 (what a study gets that states no step) and to 0.00001.
+// [-1, 1]^K, with default settings on two threads, next to those of published designs. Each design
+// is searched with factors of resolution 0.01 (the default of a study) and of 0.00001.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -18,7 +18,7 @@ namespace {
 struct Target {
   int factors;
   int runs;
-  double published;  ///< percent, with the maximum variance proven; 0: none
+  double published;  ///< percent, by the proven maximum variance; 0: none
 };
 
 // H. Hansen's certified figures of published designs (github.com/HyrumHansen/thesisResearch).
@@ -45,7 +45,7 @@ doe::DesignRequest request(const Target& target, double step) {
   return request;
 }
 
-/// Computed afresh from the runs: the proven upper bound of the variance.
+/// Recomputed from the runs, with the proven upper bound of the variance.
 double proven_efficiency(const doe::DesignRequest& request, const doe::Design& design) {
   const Eigen::MatrixXd x = request.model.matrix(design.coded());
   const double most =

@@ -1,6 +1,6 @@
-// Prints, as Markdown tables, what the searches for optimal designs find at default settings on two
-// threads, against the best published values. An argument d, i, a, words, speed or large prints
-// that table only.
+// Prints, as Markdown tables, the results of the searches for optimal designs with default settings
+// on two threads, next to the best published values. An argument d, i, a, words, speed or large
+// prints that table only.
 #include <fmt/format.h>
 
 #include <Eigen/LU>
@@ -26,8 +26,8 @@ struct Target {
   double continuous;  ///< best on [-1, 1]^K; 0: none published
 };
 
-// 100 |X'X|^(1/p) / n: the best of hundreds to 100,000 exchanges from random starts, of this
-// project's own survey of 2026 (K = 4, n = 15 on the grid: the R package AlgDesign).
+// 100 |X'X|^(1/p) / n: the best of hundreds to 100,000 exchanges from random starts, from a survey
+// made for this project in 2026 (K = 4, n = 15 on the grid: the R package AlgDesign).
 const std::vector<Target> kD{
     {1, 3, 52.913, 0},        {1, 4, 50.000, 0},        {1, 5, 50.397, 0},
     {2, 6, 41.997, 42.3123},  {2, 7, 44.869, 45.0294},  {2, 8, 45.428, 45.6158},
@@ -67,7 +67,7 @@ doe::DesignRequest quadratic(int k, int runs) {
   return request;
 }
 
-/// The criterion, computed afresh from the design that came out.
+/// The criterion, recomputed from the design.
 double score(std::string_view type, const doe::DesignRequest& request, const doe::Design& design) {
   const Eigen::MatrixXd x = request.model.matrix(design.coded());
   const Eigen::MatrixXd information = x.transpose() * x;
@@ -100,9 +100,9 @@ void print_table(std::string_view type, const std::vector<Target>& targets, int 
   }
 }
 
-/// Eight words of five levels, main effects, 400 runs: D relative to the balanced orthogonal design
-/// that would be best, whose information is the exact product n I in orthogonal contrasts. The
-/// problem of issue 64 of the R package skpr.
+/// Eight categorical factors of five levels, main effects, 400 runs: D relative to the hypothetical
+/// balanced orthogonal design, whose information is the exact product n I in orthogonal contrasts.
+/// The problem of issue 64 of the R package skpr.
 void print_words() {
   doe::DesignRequest request;
   for (int f = 0; f < 8; ++f) {

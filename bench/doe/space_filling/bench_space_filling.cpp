@@ -1,6 +1,6 @@
-// Prints, as a Markdown table, what the space-filling searches find on one thread against the best
-// published values: by default effort, and where that falls short by a longer search of at most
-// thirty seconds. An argument maximin, centered-l2 or maxpro prints that table only.
+// Prints, as a Markdown table, the results of the space-filling searches on one thread next to the
+// best published values: with default effort and, where that falls short, from a longer search of
+// at most thirty seconds. An argument maximin, centered-l2 or maxpro prints that table only.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -34,12 +34,12 @@ const std::vector<Target> kMaximin{
     {25, 6, 408},  {30, 6, 545},   {50, 6, 1218}, {100, 6, 3710}, {10, 10, 174},  {12, 10, 241},
     {16, 10, 407}, {20, 10, 645},  {25, 10, 875}, {30, 10, 1210}, {50, 10, 2991}, {100, 10, 10233}};
 
-// Best of the R package UniDOE's designs and of annealings of our own before this program.
+// The best of the R package UniDOE's designs and of earlier simulated annealing of our own.
 const std::vector<Target> kCenteredL2{{10, 2, .05434}, {10, 3, .08601}, {20, 3, .04568},
                                       {20, 4, .06939}, {25, 3, .03748}, {30, 5, .07142},
                                       {30, 6, .09806}};
 
-// Best of the R package MaxPro's MaxProLHD and of annealings of our own before this program.
+// The best of the R package MaxPro's MaxProLHD and of earlier simulated annealing of our own.
 const std::vector<Target> kMaxPro{{10, 2, 16.8498}, {10, 4, 12.6354}, {20, 2, 28.524},
                                   {20, 4, 19.397},  {20, 6, 16.921},  {30, 3, 28.965},
                                   {50, 5, 29.293}};

@@ -1,6 +1,6 @@
-// Prints, as a Markdown table, the D-optimal split-plot designs found on one thread: factors of
-// three levels and continuous ones, by default effort and by a search of 5000 starts or twenty
-// seconds.
+// Prints, as a Markdown table, the D-optimal split-plot designs found on one thread, for
+// three-level and continuous factors, with default effort and from a search of 5000 starts or
+// twenty seconds.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -52,7 +52,7 @@ doe::DesignRequest request_of(const Problem& problem, bool three_levels) {
   return request;
 }
 
-/// 100 |X' V^-1 X|^(1/p) / n of the design as it is handed out, V = I + Z Z'.
+/// 100 |X' V^-1 X|^(1/p) / n of the final design, V = I + Z Z'.
 double d_value(const doe::DesignRequest& request, const doe::Design& design) {
   const auto n = static_cast<Eigen::Index>(design.points.size());
   Eigen::MatrixXd v = Eigen::MatrixXd::Identity(n, n);

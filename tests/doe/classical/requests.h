@@ -1,4 +1,4 @@
-// Requests that the tests of classical designs make.
+// Factors and requests for the tests of classical designs.
 #pragma once
 
 #include <fmt/format.h>
@@ -49,8 +49,8 @@ inline std::string notes_of(const doe::Design& design) {
   return fmt::format("{}", fmt::join(design.notes, "\n"));
 }
 
-/// The largest difference between a block's mean of a model column and the design's: 0 where blocks
-/// are orthogonal to the model.
+/// The largest difference between a block's mean of a model column and the design's mean: 0 if
+/// blocks are orthogonal to the model.
 inline double block_imbalance(const doe::Design& design, const doe::Model& model) {
   const Eigen::MatrixXd x = model.matrix(design.coded());
   double largest = 0;

@@ -25,7 +25,7 @@ doe::Factor random_factor(const std::string& name, int max_levels, RandomStream&
   }
 }
 
-/// Numeric factors a, b and c, others at random, and a constraint that some runs break.
+/// Numeric factors a, b and c, random further ones, and a constraint that some runs violate.
 doe::DesignRequest random_request(std::uint64_t seed, int max_levels) {
   RandomStream random(2026, seed);
   std::vector<doe::Factor> factors{continuous("a", 0, 10), whole("b", 1, 16),

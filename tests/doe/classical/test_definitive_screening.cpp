@@ -14,7 +14,7 @@ doe::Design screening(const doe::DesignRequest& request) {
   return doe::build_design("definitive-screening", request);
 }
 
-/// Main effects, and all squares and products of two factors.
+/// All squares and products of two factors.
 MatrixXd second_order_columns(const MatrixXd& x) {
   MatrixXd columns(x.rows(), x.cols() * (x.cols() + 1) / 2);
   Eigen::Index next = 0;
@@ -51,7 +51,7 @@ TEST_CASE("Definitive screening designs are orthogonal for every number of facto
     CHECK((x.transpose() * second_order_columns(x)).isZero());
     CHECK(x.colwise().sum().isZero());
     CHECK(design.notes.size() == (order == even ? 0 : 1));
-    if (k > 12) continue;  // the rank of each is that of the theory; a few will do
+    if (k > 12) continue;  // a few suffice for the rank, which theory gives for all k
     const doe::Model model = doe::Model::named("pure-quadratic", factors);
     CHECK(doe::evaluate(model, x).d_efficiency.value_or(0) > 0);
   }
@@ -61,7 +61,7 @@ TEST_CASE("Definitive screening designs are orthogonal for every number of facto
 
 TEST_CASE("Larger definitive screening designs leave out columns", "[doe][classical]") {
   doe::DesignRequest request = request_of(letters(6));
-  request.options.runs = 17;  // two columns to estimate the error with
+  request.options.runs = 17;  // two extra columns to estimate the error
   const MatrixXd x = screening(request).coded();
   CHECK(x.rows() == 17);
   CHECK(x.transpose() * x == 14.0 * MatrixXd::Identity(6, 6));
@@ -78,8 +78,8 @@ TEST_CASE("Larger definitive screening designs leave out columns", "[doe][classi
 }
 
 TEST_CASE("Two-level columns keep main effects clear of second-order terms", "[doe][classical]") {
-  // Jones & Nachtsheim (2013), DSD-augmented: two runs more than without categorical factors less
-  // one, and main effects that correlate a little.
+  // Jones & Nachtsheim (2013), DSD-augmented: two runs replace the centre run, and main effects are
+  // slightly correlated.
   for (int k = 4; k <= 12; ++k) {
     for (int categorical = 1; categorical < k; ++categorical) {
       INFO(k << " factors, " << categorical << " categorical");

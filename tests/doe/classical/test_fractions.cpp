@@ -17,7 +17,7 @@ namespace {
 
 std::vector<doe::Effect> main_effects(int k) { return doe::two_level_effects(doe::Model(), k); }
 
-/// (A3, A4, ...) of the fraction that is found.
+/// Word lengths (A3, A4, ...) of the fraction found.
 Lengths found(int k, int basic, std::size_t size) {
   const Lengths all = doe::minimum_aberration(k, basic, main_effects(k))->word_lengths(k);
   CHECK(all[1] == 0);
@@ -116,14 +116,14 @@ TEST_CASE("Fractions are orthogonal and have the runs asked for", "[doe][classic
 }
 
 TEST_CASE("The smallest fraction determines the model", "[doe][classical]") {
-  // All interactions need resolution V: 16 runs of 5 factors, 32 of 6, 64 of 7 and 8 (Box, Hunter
-  // & Hunter 2005, ch. 6), 128 of 9 to 11.
+  // All interactions need resolution V: 16 runs for 5 factors, 32 for 6, 64 for 7 and 8 (Box,
+  // Hunter & Hunter 2005, ch. 6), 128 for 9 to 11.
   for (const auto& [k, runs] : {std::pair{4, 16}, {5, 16}, {6, 32}, {7, 64}, {8, 64}, {11, 128}}) {
     const doe::Design design = fraction(request_of(letters(k), "interactions"));
     CHECK(static_cast<int>(design.points.size()) == runs);
   }
-  // a*b, c*d and e*f among six factors: ten coefficients fit in 16 runs, where resolution V needs
-  // 32 and the plain fraction of 16 has a*b = c*d.
+  // a*b, c*d and e*f among six factors: ten coefficients fit into 16 runs, whereas resolution V
+  // needs 32 and the standard fraction of 16 runs has a*b = c*d.
   doe::DesignRequest some = request_of(letters(6));
   some.model =
       doe::Model::parse({"1", "a", "b", "c", "d", "e", "f", "a*b", "c*d", "e*f"}, some.factors);
@@ -149,7 +149,7 @@ TEST_CASE("Generators are read with their signs", "[doe][classical]") {
   REQUIRE(x.rows() == 8);
   CHECK(x.col(3) == -x.col(0).cwiseProduct(x.col(1)));
   CHECK(x.col(4) == x.col(0).cwiseProduct(x.col(2)));
-  // NIST/SEMATECH e-Handbook 5.3.3.4.4 for 2^(5-2), with the sign of d turned.
+  // NIST/SEMATECH e-Handbook 5.3.3.4.4 for 2^(5-2), with the sign of d reversed.
   CHECK_THAT(notes_of(design), Catch::Contains("resolution III") &&
                                    Catch::Contains("generators: d = -a*b; e = a*c") &&
                                    Catch::Contains("a = -b*d = c*e; b = -a*d; c = a*e"));
@@ -181,7 +181,7 @@ TEST_CASE("Alias sets are those of the runs", "[doe][classical]") {
 TEST_CASE("Alias sets list every shared column of the runs once", "[doe][classical]") {
   const doe::RegularFraction design = *doe::minimum_aberration(9, 4, main_effects(9));
   const Eigen::MatrixXd x = design.runs();
-  std::map<std::vector<double>, int> members;  // effects by their column over the runs
+  std::map<std::vector<double>, int> members;  // number of effects per column over the runs
   for (int a = 0; a < 9; ++a) {
     Eigen::VectorXd column = x.col(a);
     ++members[{column.begin(), column.end()}];
@@ -212,12 +212,12 @@ TEST_CASE("Blocks are orthogonal to main effects, and to the model where they ca
     CHECK(block_imbalance(design, request.model) == 0);
     CHECK_THAT(notes_of(design), Catch::Contains("blocks are confounded with"));
   }
-  // 2^3 in two blocks: the highest interaction, a*b*c.
+  // 2^3 in two blocks: confounded with the highest-order interaction, a*b*c.
   doe::DesignRequest request = request_of(letters(3), "linear");
   request.options.runs = 8;
   request.options.blocks = 2;
   CHECK_THAT(notes_of(fraction(request)), Catch::Contains("confounded with a*b*c"));
-  request.options.blocks = 4;  // some two-factor interactions now, and never a main effect
+  request.options.blocks = 4;  // some two-factor interactions, but no main effect
   CHECK_THAT(notes_of(fraction(request)), Catch::Contains("confounded with a*b; a*c; b*c"));
   CHECK(block_imbalance(fraction(request), request.model) == 0);
   request.options.blocks = 8;

@@ -41,7 +41,7 @@ TEST_CASE("Levels of a full factorial are equally spaced and usable", "[doe][cla
     n.insert(doe::natural_settings(request.factors, point.coded)[1]);
   }
   CHECK(a == std::set<double>{0, 2, 4, 6, 8});
-  CHECK(n == std::set<double>{1, 2, 3});  // an integer factor has no more
+  CHECK(n == std::set<double>{1, 2, 3});  // the integer factor has only three levels
   CHECK(design.points.size() == 5 * 3 + 2);
   CHECK(count(design, doe::PointType::kCenter) == 2);
 }
@@ -54,7 +54,7 @@ TEST_CASE("Full factorials that cannot be are refused", "[doe][classical]") {
   request.options.levels = 1;
   CHECK_THROWS_WITH(full(request), Catch::Contains("levels are 2 to 1000000"));
   request = request_of(letters(3));
-  request.options.levels = 2000;  // of which 201 are usable
+  request.options.levels = 2000;  // 201 of them are usable
   CHECK_THROWS_WITH(full(request), Catch::Contains("8120601 runs"));
   request = request_of({words("w", {"x", "y"})});
   request.options.center_runs = 1;

@@ -14,7 +14,7 @@ MatrixXd times_identity(double factor, Eigen::Index n) { return factor * MatrixX
 }  // namespace
 
 TEST_CASE("A Jacobsthal matrix has the products that Paley proved", "[doe][classical]") {
-  // Paley (1933): QQ' = q I - J and QJ = 0, for every power of an odd prime.
+  // Paley (1933): QQ' = q I - J and QJ = 0 for every power of an odd prime.
   for (const int q : {3, 5, 7, 9, 11, 25, 27, 49, 81}) {
     INFO(q);
     const MatrixXd jacobsthal = *doe::jacobsthal_matrix(q);
@@ -49,7 +49,7 @@ TEST_CASE("Conference matrices are orthogonal, symmetric or skew", "[doe][classi
     CHECK(conference->transpose() == (n % 4 == 0 ? -1 : 1) * *conference);
   }
   CHECK(known == 26);
-  // Belevitch (1950): none where n = 2 (mod 4) and n - 1 is no sum of two squares.
+  // Belevitch (1950): none if n = 2 (mod 4) and n - 1 is not a sum of two squares.
   for (int n = 4; n <= 100; n += 2) {
     CHECK(doe::no_conference_matrix(n) ==
           (n == 22 || n == 34 || n == 58 || n == 70 || n == 78 || n == 94));
@@ -95,7 +95,7 @@ TEST_CASE("Plackett-Burman designs say how they alias", "[doe][classical]") {
     request.options.runs = runs;
     return notes_of(doe::build_design("plackett-burman", request));
   };
-  // Twelve runs: every main effect correlates by 1/3 with each interaction of two others.
+  // Twelve runs: every main effect has correlation 1/3 with each interaction of two others.
   CHECK_THAT(note(11, {}), Catch::Contains("correlations up to 0.33"));
   CHECK_THAT(note(7, {}), Catch::Contains("with fractional-factorial, runs: 8"));
   CHECK_THAT(note(2, {}), Catch::Contains("clear"));

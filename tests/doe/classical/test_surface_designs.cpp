@@ -20,7 +20,7 @@ doe::DesignRequest request(int k, const std::string& alpha = "", int center_runs
   return request;
 }
 
-/// The axial distance over the corner's coordinate.
+/// The axial distance divided by the coordinate of a corner.
 double alpha_of(const doe::Design& design) {
   for (const doe::DesignPoint& point : design.points) {
     if (point.type == PointType::kFactorial) return 1 / std::abs(point.coded[0]);
@@ -28,7 +28,7 @@ double alpha_of(const doe::Design& design) {
   return 0;
 }
 
-/// Points as they are before they snap to usable settings.
+/// The design before points are snapped to usable settings.
 doe::Design composite(const doe::DesignRequest& request) { return doe::central_composite(request); }
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_CASE("Alphas are the published ones", "[doe][classical]") {
   CHECK(alpha_of(composite(request(5))) == Approx(2.378).margin(5e-4));
   CHECK(alpha_of(composite(request(3, "spherical"))) == Approx(std::sqrt(3)));
   CHECK(alpha_of(composite(request(3, "1.5"))) == Approx(1.5));
-  // The published values for orthogonal designs; the next test holds them to the theory.
+  // The published values for orthogonal designs; the next test checks them against theory.
   CHECK(alpha_of(composite(request(2, "orthogonal", 5))) == Approx(1.2671).margin(5e-5));
   CHECK(alpha_of(composite(request(3, "orthogonal", 6))) == Approx(1.5246).margin(5e-5));
 }
@@ -58,7 +58,7 @@ TEST_CASE("An orthogonal composite has uncorrelated squares", "[doe][classical]"
 }
 
 TEST_CASE("A rotatable composite predicts equally well at equal distance", "[doe][classical]") {
-  // Box & Hunter (1957): the prediction variance depends on the distance from the centre alone.
+  // Box & Hunter (1957): the prediction variance depends only on the distance from the centre.
   for (int k = 2; k <= 7; ++k) {
     doe::DesignRequest rotatable = request(k, "rotatable");
     if (k >= 5) rotatable.options.resolution = 5;
@@ -76,7 +76,7 @@ TEST_CASE("A rotatable composite predicts equally well at equal distance", "[doe
 }
 
 TEST_CASE("Composites have the published numbers of runs", "[doe][classical]") {
-  // Box, Hunter & Hunter (2005), ch. 6: the fewest runs of resolution V.
+  // Box, Hunter & Hunter (2005), ch. 6: the smallest fractions of resolution V.
   for (const auto& [k, corners] : {std::pair{5, 16}, {6, 32}, {7, 64}, {8, 64}}) {
     doe::DesignRequest fraction = request(k);
     fraction.options.resolution = 5;
@@ -94,7 +94,7 @@ TEST_CASE("Composites stay inside the ranges", "[doe][classical]") {
   const doe::Design design = doe::build_design("ccd", request(3, "rotatable"));
   CHECK(design.coded().cwiseAbs().maxCoeff() == 1);
   CHECK_THAT(notes_of(design), Catch::Contains("inscribed") && Catch::Contains("0.5946"));
-  // Corners inside axial points: for alpha below 1 it is the corners that are at the limits.
+  // For alpha below 1 the axial points are inside and the corners at the limits.
   const doe::Design small = composite(request(3, "0.5"));
   CHECK(small.coded().cwiseAbs().maxCoeff() == 1);
   CHECK(small.points[8].coded.cwiseAbs().maxCoeff() == 0.5);
@@ -145,7 +145,7 @@ TEST_CASE("Composites that cannot be are refused", "[doe][classical]") {
 }
 
 TEST_CASE("Box-Behnken designs have the published runs", "[doe][classical]") {
-  // Box & Behnken (1960): runs without and with centre runs.
+  // Box & Behnken (1960): number of runs without and with centre runs.
   for (const auto& [k, edges, runs] : {std::tuple{3, 12, 15},
                                        {4, 24, 27},
                                        {5, 40, 46},
@@ -168,8 +168,9 @@ TEST_CASE("Box-Behnken designs have the published runs", "[doe][classical]") {
 }
 
 TEST_CASE("Box-Behnken designs are balanced and fit a quadratic", "[doe][classical]") {
-  // Theory: factors in equally many sets, every two together in one or two, in the same number of
-  // pairs each (partially balanced, two associate classes); so X'X has one pattern for each.
+  // Theory: all factors are in equally many sets, each pair in one or two, with the same number of
+  // pairs of each kind (partially balanced, two associate classes); so X'X has one pattern for
+  // each.
   for (const int k : {3, 4, 5, 6, 7, 9, 10, 11, 12, 16}) {
     INFO(k);
     const doe::DesignRequest asked = request_of(letters(k), "quadratic");
@@ -183,7 +184,7 @@ TEST_CASE("Box-Behnken designs are balanced and fit a quadratic", "[doe][classic
       std::multiset<double> first(together.row(0).begin(), together.row(0).end());
       CHECK(row == first);
     }
-    CHECK(row_of_first.size() <= 3);  // with itself, and two classes of others
+    CHECK(row_of_first.size() <= 3);  // itself, and two classes of others
     CHECK(together.minCoeff() > 0);
     CHECK(MatrixXd(x.transpose() * x).isDiagonal());
     if (k <= 12) {

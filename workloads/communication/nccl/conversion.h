@@ -1,4 +1,4 @@
-// Values before and after they are sent, on the GPU.
+// Conversion of values on the GPU, before and after they are sent.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +10,7 @@ namespace doetune::workloads::nccl {
 /// values *= weight.
 void scale(float* values, std::size_t count, float weight, cudaStream_t stream);
 
-/// To bfloat16 as bfloat16.h rounds, times the weight; and back.
+/// To bfloat16, rounded as in bfloat16.h, times the weight; and back.
 void encode(const float* values, std::uint16_t* halves, std::size_t count, float weight,
             cudaStream_t stream);
 void decode(const std::uint16_t* halves, float* values, std::size_t count, cudaStream_t stream);

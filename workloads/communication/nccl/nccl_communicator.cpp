@@ -22,7 +22,7 @@ using cudnn::Stream;
 
 constexpr int kLooksBetweenChecks = 1000;
 
-/// A buffer of at least so many bytes; what was there before may be lost.
+/// Makes the buffer hold at least this many bytes; its contents may be lost.
 void* reserve(PinnedBuffer& buffer, std::size_t bytes) {
   if (std::cmp_greater(bytes, buffer.bytes()))
     buffer = PinnedBuffer(static_cast<std::int64_t>(bytes));
@@ -34,13 +34,13 @@ void* reserve(DeviceBuffer& buffer, std::size_t bytes) {
   return buffer.data();
 }
 
-/// What one operation under way needs.
+/// The resources of one operation in flight.
 struct Lane {
   PinnedBuffer staged;
   DeviceBuffer floats;
   DeviceBuffer halves;
   Event done;
-  std::span<float> host = {};  // where a sum goes, if that is on the host
+  std::span<float> host = {};  // destination of a sum that goes to the host
 };
 
 bool on_gpu(const void* data) {
@@ -144,19 +144,19 @@ class Nccl final : public Communicator {
   std::string_view name() const override { return "nccl"; }
 
  private:
-  /// Operations of one kind: those of one NCCL communicator follow one another on the GPU, so that
-  /// neighbours who each send first on the same one would wait for ever.
+  /// Operations of one kind, in a communicator of their own. Operations of one NCCL communicator
+  /// are serialised on the GPU, so neighbours that both send first would deadlock on a shared one.
   struct Way {
     explicit Way(const cudnn::Multiprocessors& all) : stream(all) {}
     ncclComm_t comm = nullptr;
     Stream stream;
-    std::deque<std::unique_ptr<Lane>> under_way = {};  // sums, or what is sent; the oldest first
-    // Kept: to free memory of the GPU is to wait for all that goes on there.
+    std::deque<std::unique_ptr<Lane>> under_way = {};  // sums, or messages sent; the oldest first
+    // Kept, since freeing GPU memory waits for all work in progress there.
     std::deque<std::unique_ptr<Lane>> free = {};
 
     std::unique_ptr<Lane> take_lane() {
       if (free.empty()) return std::make_unique<Lane>();
-      auto lane = std::move(free.front());  // the longest free: buckets find their sizes again
+      auto lane = std::move(free.front());  // longest free: bucket sizes recur cyclically
       free.pop_front();
       return lane;
     }
@@ -194,7 +194,7 @@ class Nccl final : public Communicator {
     return id;
   }
 
-  /// Made when a rank first sends or receives: all ranks of a pipeline do.
+  /// Creates the communicators on first use, a collective call: all ranks of a pipeline get here.
   Way& way_of(int other, bool up) {
     check_neighbour(other);
     for (Way* way : {&up_, &down_})
@@ -203,7 +203,7 @@ class Nccl final : public Communicator {
     return up ? up_ : down_;
   }
 
-  /// What this rank has yet to send is sent before its communicator goes.
+  /// Completes what this rank has yet to send, then destroys the communicator.
   void finish(ncclComm_t& comm) {
     try {
       if (comm == nullptr) return;
@@ -215,8 +215,7 @@ class Nccl final : public Communicator {
     }
   }
 
-  /// Frees the GPU of operations that wait for a rank which has ended; to free memory would be to
-  /// wait for them.
+  /// Aborts operations that wait for a rank that has ended: freeing memory would wait for them.
   void abort_all() {
     for (Way* way : {&up_, &down_, &sums_})
       if (way->comm != nullptr) ncclCommAbort(std::exchange(way->comm, nullptr));
@@ -231,7 +230,7 @@ class Nccl final : public Communicator {
     }
   }
 
-  /// Waits for a call that does not block; notices a rank that has ended meanwhile.
+  /// Waits for a non-blocking NCCL call, watching for ranks that end meanwhile.
   void settle(ncclComm_t& comm, ncclResult_t result) {
     while (result == ncclInProgress) {
       check_group();

@@ -1,4 +1,4 @@
-// NCCL, in a library of its own that is opened where it is asked for (cuda/optional_library.h).
+// NCCL, in a shared library that is opened on demand (cuda/optional_library.h).
 #pragma once
 
 #include <memory>
@@ -7,10 +7,10 @@
 
 namespace doetune::workloads {
 
-/// Whether this build has it and it can be loaded here.
+/// Whether this build includes it and it can be loaded here.
 bool has_nccl();
 
-/// As make_nccl_communicator; throws NoDevice, which says why, where there is no NCCL.
+/// As make_nccl_communicator; throws NoDevice, with the reason, where NCCL is missing.
 std::unique_ptr<Communicator> nccl_communicator(Group& group);
 
 }  // namespace doetune::workloads

@@ -1,4 +1,4 @@
-// The one function that libdoetune_nccl.so is entered by.
+// The entry point of libdoetune_nccl.so.
 #include "workloads/communication/nccl/nccl_communicator.h"
 
 extern "C" doetune::workloads::Communicator* doetune_nccl_communicator(

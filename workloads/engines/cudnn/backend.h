@@ -1,6 +1,6 @@
-// cuDNN's backend API as objects: descriptors that free themselves, attributes by their C++ type,
-// errors as exceptions. Knows no operation: any graph (convolution and its gradients, norms) can be
-// described with it.
+// cuDNN's backend API as objects: descriptors that free themselves, attributes by C++ type, errors
+// as exceptions. Independent of the operation: any graph (convolution and its gradients, norms) can
+// be described with it.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -14,19 +14,19 @@
 
 namespace doetune::workloads::cudnn {
 
-/// A call that cuDNN refused; the message holds its status and its own last error.
+/// A call that cuDNN refused; the message holds the status and cuDNN's last error.
 struct Error : std::runtime_error {
   Error(cudnnStatus_t its_status, const std::string& what);
   cudnnStatus_t status;
 };
 
-/// Throws Error, or CannotRun where it is memory that was lacking.
+/// Throws Error, or CannotRun where memory was lacking.
 [[noreturn]] void refuse(cudnnStatus_t status, const std::string& what);
 
-/// Refuses unless the status is a success.
+/// Calls refuse() unless the status is a success.
 void check(cudnnStatus_t status, const char* what);
 
-/// The attribute type that goes with a C++ type; calls do not compile with one that has none.
+/// The attribute type for a C++ type; calls with a type that has none do not compile.
 template <class T>
 inline constexpr auto kAttributeType = nullptr;
 template <>
@@ -89,17 +89,17 @@ class Descriptor {
     get_raw(name, kAttributeType<T>, 1, &value);
     return value;
   }
-  /// At most `most` values.
+  /// The attribute's values, at most `most`.
   template <class T>
   std::vector<T> list(cudnnBackendAttributeName_t name, std::int64_t most) const {
     std::vector<T> values(static_cast<std::size_t>(most));
     values.resize(static_cast<std::size_t>(get_raw(name, kAttributeType<T>, most, values.data())));
     return values;
   }
-  /// Descriptors of one type; at most `most`.
+  /// The attribute's values, descriptors of one type; at most `most`.
   std::vector<Descriptor> descriptors(cudnnBackendAttributeName_t name,
                                       cudnnBackendDescriptorType_t type, std::int64_t most) const;
-  /// How many values the attribute has.
+  /// The number of values of the attribute.
   std::int64_t count(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const;
 
   cudnnBackendDescriptor_t raw() const { return raw_; }

@@ -1,4 +1,4 @@
-// Work of a stream, recorded once and started as a whole: one launch in the place of hundreds.
+// A CUDA graph captured from a stream: one launch in place of hundreds.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,8 +12,8 @@ namespace doetune::workloads::cudnn {
 class CapturedGraph {
  public:
   CapturedGraph() = default;
-  /// Records what `work` puts on the stream. The kernels must have run before, for a recording must
-  /// not load them; what they point to must stay where it is.
+  /// Records the work that `work` puts on the stream. The kernels must have run before, since they
+  /// must not be loaded during capture; the memory that they use must stay where it is.
   CapturedGraph(cudaStream_t stream, const std::function<void()>& work);
 
   explicit operator bool() const { return graph_ != nullptr; }

@@ -57,7 +57,7 @@ TensorForm weights(const ConvolutionCase& problem) {
   return form;
 }
 
-/// cuDNN's names for an operation and its attributes.
+/// cuDNN's identifiers of an operation and its attributes.
 struct ConvolutionOperation {
   cudnnBackendDescriptorType_t type;
   cudnnBackendAttributeName_t form, input, weights, output, alpha, beta;
@@ -190,7 +190,7 @@ const Descriptor& ConvolutionGraph::form_of(const ConvolutionCase& problem) {
       .finalize();
 }
 
-/// The convolution itself, or one of its gradients; `to` is the tensor of the result.
+/// The convolution or one of its gradients; `to` is the result tensor.
 Descriptor ConvolutionGraph::convolve(const ConvolutionCase& problem, const Descriptor& to) {
   const ConvolutionOperation& names = operation_of(problem.pass);
   const Descriptor& input = keep(tensor(activations(
@@ -241,7 +241,7 @@ const Descriptor& ConvolutionGraph::result(const ConvolutionCase& problem) {
                                  problem.output, problem.output_pitch)));
 }
 
-/// The convolution and what follows it.
+/// The operations after the convolution: residual, bias, activation.
 void ConvolutionGraph::add_end(const ConvolutionCase& problem,
                                std::vector<Descriptor>& operations) {
   const cudnnDataType_t type = data_type(problem.precision);

@@ -1,5 +1,5 @@
-// Convolutions as cuDNN sees them: shapes and strides without a network, and the operation graph of
-// one.
+// Convolutions as cuDNN problems: shapes and strides independent of the network, and the operation
+// graph.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace doetune::workloads::cudnn {
 
-/// What of a convolution's end is done in cuDNN's graph.
+/// The operations after a convolution that cuDNN's graph includes.
 ///   bias:        out = convolution + bias
 ///   everything:  out = activation(convolution + residual + bias)
 enum class Fusion { bias, everything };
 
-/// What is worked out of a convolution: its result with what `Fusion` adds, its result alone, or a
-/// gradient by its input or by its weights from the gradient by its result.
+/// What is computed: the result with the operations of `Fusion`, the result alone, or the gradient
+/// with respect to the input or the weights, given that with respect to the result.
 enum class Pass { forward, product, backward_data, backward_filter };
 
-/// A convolution over `images` images. Tensors are NHWC; pixels of one lie `pitch` channels apart,
-/// which is more than it has channels where it is part of a joined tensor.
+/// A convolution over `images` images. Tensors are NHWC; their pixels are `pitch` channels apart,
+/// more than the tensor's own channels where it is part of a concatenated tensor.
 struct ConvolutionCase {
   int images = 1;
   Precision precision = Precision::fp32;
@@ -32,7 +32,7 @@ struct ConvolutionCase {
   Shape output;
   int input_pitch = 0;
   int output_pitch = 0;
-  int residual_pitch = 0;  // 0: nothing is added
+  int residual_pitch = 0;  // 0: no residual
   Extent kernel{};
   int stride = 1;
   Extent pad{};
@@ -40,42 +40,42 @@ struct ConvolutionCase {
   Fusion fusion = Fusion::everything;
   Pass pass = Pass::forward;
 
-  /// The same text for the same case: the key of chosen plans.
+  /// Equal texts for equal cases: the key of cached plans.
   std::string key() const;
 };
 
-/// How many channels fill the 16 bytes that kernels read at a time.
+/// The number of channels in the 16 bytes that kernels read at a time.
 int channel_multiple(Precision precision);
 
-/// The convolution at index `layer`. One whose kernel is its whole input (fully connected) is a 1 x
-/// 1 convolution of the flattened input, where that lies in one piece.
+/// The convolution at index `layer`. One whose kernel covers its whole input (fully connected)
+/// becomes a 1 x 1 convolution of the flattened input, where that is contiguous.
 ConvolutionCase convolution_case(const Network& network, const TensorPlan& plan, int layer,
                                  Precision precision, int images);
 
-/// What the sum at index `sum` adds to the result of the convolution at index `layer`.
+/// The input of the sum at index `sum` that is not the convolution at index `layer`.
 int other_input(const Network& network, int sum, int layer);
 
-/// `fusion` set to bias: the residual and the activation left to a kernel of our own.
+/// With `fusion` set to bias: the residual and the activation are left to our own kernel.
 ConvolutionCase split(ConvolutionCase whole);
 
-/// Whether `everything` asks for more than `bias` does.
+/// Whether `everything` includes more than `bias`.
 bool has_more_than_bias(const ConvolutionCase& problem);
 
-/// The same convolution in another pass: nothing is added or activated.
+/// The same convolution in another pass, without residual, bias and activation.
 ConvolutionCase pass_of(ConvolutionCase whole, Pass pass);
 
-/// cuDNN's names for the tensors that a plan is run with. In a backward pass the input, the weights
-/// or the output is the gradient by it.
+/// Identifiers of the tensors in a plan. In a backward pass the identifier of input, weights or
+/// output stands for the gradient with respect to it.
 enum TensorId : std::int64_t { kInputId = 1, kWeightsId, kBiasId, kResidualId, kOutputId };
 
 cudnnDataType_t data_type(Precision precision);
 
 /// The finalised operation graph of a case:
 ///   convolution -> [+ residual] -> + bias -> [ReLU, with a slope below zero for leaky]
-/// joined by virtual fp32 tensors, the residual before the bias: the order and types that cuDNN has
-/// compiled kernels for; or the one operation of another pass. Weights, and the gradient by them,
-/// are filters x height x width x channels in the type of the precision. `handle` may be null where
-/// the device is given by its properties alone.
+/// connected by virtual fp32 tensors, the residual before the bias: the order and types for which
+/// cuDNN has precompiled kernels; or the single operation of another pass. Weights, and the
+/// gradient with respect to them, are filters x height x width x channels in the type of the
+/// precision. `handle` may be null where the device is given by its properties alone.
 class ConvolutionGraph {
  public:
   ConvolutionGraph(const ConvolutionCase& problem, cudnnHandle_t handle);
@@ -90,7 +90,7 @@ class ConvolutionGraph {
                        const Descriptor& from, const Descriptor* other, const Descriptor& to);
   Descriptor& keep(Descriptor descriptor);
 
-  std::vector<std::unique_ptr<Descriptor>> kept_;  // operations refer to them
+  std::vector<std::unique_ptr<Descriptor>> kept_;  // the operations refer to them
   Descriptor graph_;
 };
 

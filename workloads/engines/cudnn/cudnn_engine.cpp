@@ -11,7 +11,7 @@ namespace {
 using namespace cudnn;
 
 constexpr int kMinMajor =
-    8;  // compute capability: what the kernels are compiled for, as bf16 needs
+    8;  // minimum compute capability: what the kernels are compiled for, as bf16 requires
 
 class CudnnEngine final : public Engine {
  public:
@@ -29,7 +29,7 @@ class CudnnEngine final : public Engine {
       throw NoDevice(
           fmt::format("{} has compute capability {}.{}, but this build needs {}.0 or more",
                       properties.name, properties.major, properties.minor, kMinMajor));
-    check(cudaFree(nullptr), "starting CUDA");  // makes the context that others hang on to
+    check(cudaFree(nullptr), "starting CUDA");  // creates the context that other libraries then use
     all_ = properties.multiProcessorCount;
     gpu_ = {options.gpu, properties.name,
             std::make_shared<const Multiprocessors>(options.gpu, options.sm_share)};

@@ -1,9 +1,9 @@
-// The GPU engine, on cuDNN 9's graphs and kernels of our own.
+// The GPU engine, on cuDNN 9's graphs and our own kernels.
 //
-// Uploads, computation and downloads each have a stream, so that a batch is uploaded while the one
-// before it is computed; lanes() is 2. The forward pass of each number of images is one CUDA graph.
-// A batch that is submitted with neither input() nor load() called since its buffers were last used
-// (every third submit has the same ones) runs on the input of then: timing programs fill three
+// Uploads, computation and downloads each have a stream, so that a batch is uploaded while the
+// previous one is computed; lanes() is 2. The forward pass for each number of images is one CUDA
+// graph. A batch submitted without a call to input() or load() since its buffers were last used
+// (they rotate over three submissions) runs on the input still in them: benchmarks fill three
 // batches and then time computation alone.
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace doetune::workloads {
 
-/// Throws NoDevice without a GPU that this build can use, CannotRun where the driver cannot set
-/// apart the share of multiprocessors.
+/// Throws NoDevice without a GPU that this build supports, CannotRun where the driver cannot
+/// reserve the requested fraction of the multiprocessors.
 std::unique_ptr<Engine> make_cudnn_engine(const EngineOptions& options);
 
-/// GPUs that this process sees; `why_none` gets the reason where there is none.
+/// The number of GPUs visible to this process; `why_none` gets the reason where there is none.
 int cudnn_devices(std::string* why_none);
 
 }  // namespace doetune::workloads

@@ -37,7 +37,7 @@ CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<con
           "uploading anchors");
   }
   for (Slot& slot : slots_) make_slot(slot);
-  // What was copied and cleared so far is in no order with the streams.
+  // The copies and clears so far are not ordered with the streams.
   check(cudaDeviceSynchronize(), "uploading the network");
   prepared(options.batch);
 }
@@ -69,7 +69,7 @@ void CudnnNetwork::make_slot(Slot& slot) {
   const std::int64_t image_bytes = std::int64_t{options_.batch} * in.height * in.width *
                                    plan_.image.pitch * bytes_of(options_.precision);
   slot.image = DeviceBuffer(image_bytes, "input");
-  // The channels beyond the image's own stay zero.
+  // The padding channels stay zero.
   check(cudaMemset(slot.image.data(), 0, static_cast<std::size_t>(image_bytes)), "clearing input");
   slot.output = DeviceBuffer(float_bytes(network_.output(), options_.batch), "output");
   slot.host_output = PinnedBuffer(slot.output.bytes());
@@ -134,8 +134,8 @@ CudnnNetwork::Prepared& CudnnNetwork::prepared(int images) {
       CompiledLayers{network_, plan_, weights_, options_.precision}, images, chooser_);
   cache_.save();
   void* arena = arenas_.of(made.pass->arena_bytes());
-  // A first run outside of a graph loads the kernels, which a capture must not, and shows errors
-  // where they arise. Results that are still to be read lie in other slots.
+  // A first run outside a graph loads the kernels, which must not happen during capture, and
+  // reports errors where they occur. Results not yet read are in other slots.
   run_pass(*made.pass, slots_[next_], arena);
   compute_.wait();
   for (int slot = 0; slot < kSlots; ++slot)
@@ -178,7 +178,7 @@ void CudnnNetwork::copy_output(Slot& slot, cudaStream_t stream) {
   slot.output_copied = true;
 }
 
-/// Of a detector only the boxes; output() fetches the rest where it is asked for.
+/// For a detector only the boxes; output() fetches the rest on demand.
 void CudnnNetwork::download(Slot& slot) {
   slot.computed.hold(downloads_);
   slot.output_copied = false;
@@ -220,7 +220,7 @@ std::vector<Detection> CudnnNetwork::detections(int image) {
   const std::size_t each = all.size() / static_cast<std::size_t>(options_.batch);
   const auto count = static_cast<std::size_t>(slot.host_box_counts.as<int>()[image]);
   const auto its = all.subspan(each * image, count);
-  std::ranges::sort(its, {}, &CandidateBox::index);  // threads found them in any order
+  std::ranges::sort(its, {}, &CandidateBox::index);  // found in arbitrary order
   std::vector<Detection> found;
   for (const CandidateBox& candidate : its) found.push_back(candidate.box);
   return suppress_overlaps(std::move(found), options_.overlap_threshold);

@@ -1,4 +1,4 @@
-// A network on the GPU: its buffers, streams and graphs. Used by cudnn_engine.cpp alone.
+// A compiled network on the GPU: its buffers, streams and graphs. Used by cudnn_engine.cpp alone.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace doetune::workloads::cudnn {
 
-/// The GPU that an engine stands for.
+/// The GPU of an engine.
 struct Gpu {
   int index = 0;
   std::string name;
   std::shared_ptr<const Multiprocessors> multiprocessors;
 };
 
-/// Owns a handle of cuDNN, whose work goes to one stream.
+/// Owns a cuDNN handle bound to one stream.
 class Handle {
  public:
   explicit Handle(cudaStream_t stream);
@@ -50,13 +50,13 @@ class CudnnNetwork final : public CompiledNetwork {
 
  private:
   static constexpr int kLanes = 2;
-  // Two batches under way, and a third whose results are still read or whose input is being filled.
+  // Two batches in flight, and a third whose results are being read or whose input is being filled.
   static constexpr int kSlots = kLanes + 1;
 
   struct Slot {
     DeviceBuffer image;
-    PinnedBuffer host_input;  // made when input() is first called
-    DeviceBuffer staging;     // the same on the device
+    PinnedBuffer host_input;  // allocated by the first input()
+    DeviceBuffer staging;     // its copy on the device
     DeviceBuffer output;
     PinnedBuffer host_output;
     DeviceBuffer boxes;
@@ -64,8 +64,8 @@ class CudnnNetwork final : public CompiledNetwork {
     PinnedBuffer host_boxes;
     PinnedBuffer host_box_counts;
     Event uploaded, computed, done;
-    int images = 0;            // of the batch that was submitted last
-    bool host_filled = false;  // host_input is to be uploaded
+    int images = 0;            // in the batch last submitted
+    bool host_filled = false;  // host_input has yet to be uploaded
     bool output_copied = false;
   };
   struct Prepared {
@@ -73,9 +73,9 @@ class CudnnNetwork final : public CompiledNetwork {
     std::array<CapturedGraph, kSlots> graphs;
   };
 
-  void enter() const;  // makes the GPU the calling thread's
-  /// What finds boxes in the output; null for another head, and for a network that is cut off
-  /// before its head's layer.
+  void enter() const;  // makes the GPU current for the calling thread
+  /// The head that finds boxes in the output; null for another head, and for a network that is cut
+  /// off before the head's layer.
   const DetectionHead* boxes() const;
   BoxGrid grid() const;
   void make_slot(Slot& slot);
@@ -100,9 +100,9 @@ class CudnnNetwork final : public CompiledNetwork {
   std::array<Slot, kSlots> slots_;
   Arenas arenas_{"activations"};
   std::map<int, Prepared> prepared_;
-  int next_ = 0;              // slot of the batch to be submitted next
+  int next_ = 0;              // slot of the next submission
   int under_way_ = 0;         // batches submitted and not yet waited for
-  int current_ = kSlots - 1;  // slot whose results are read
+  int current_ = kSlots - 1;  // slot of the current results
 };
 
 }  // namespace doetune::workloads::cudnn

@@ -9,7 +9,7 @@ namespace {
 
 using Block = ParameterBlocks::Block;
 
-/// Before any memory is asked for.
+/// Checks the options before any memory is allocated.
 const Network& trainable(const Network& network, Precision precision) {
   if (!std::holds_alternative<ClassificationHead>(network.head))
     throw CannotRun(network.name + " is not a classifier: only classifiers can be trained");
@@ -53,7 +53,7 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
   labels_ = DeviceBuffer(words, "labels");
   step_ = DeviceBuffer(host_step_.bytes(), "step");
   logits_ = DeviceBuffer(host_logits_.bytes(), "logits");
-  // The channels beyond the image's own stay zero, and the first labels are classes.
+  // The padding channels stay zero, and the initial labels are valid classes.
   check(cudaMemset(image_.data(), 0, static_cast<std::size_t>(image_bytes)), "clearing input");
   check(cudaMemset(labels_.data(), 0, static_cast<std::size_t>(words)), "clearing labels");
   check(cudaDeviceSynchronize(), "clearing input");
@@ -199,7 +199,7 @@ BatchScore CudnnTrainable::gradients(int images, const GradientsReady& ready) {
   Prepared& step = prepared(images);
   upload(images);
   if (!step.learned_before) {
-    // A first run outside of a graph loads the kernels, and shows errors where they arise.
+    // A first run outside a graph loads the kernels, and reports errors where they occur.
     TrainingPass::Run trial = run_of(step);
     trial.statistics_momentum = 0;
     learn_whole(trial, *step.pass);

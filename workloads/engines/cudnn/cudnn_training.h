@@ -1,17 +1,17 @@
-// Training on the GPU: a step's forward and backward pass are one CUDA graph, the update is one
-// kernel.
+// Training on the GPU: the forward and backward pass of a step are one CUDA graph, the update is
+// one kernel.
 //
 // Convolutions and their gradients are cuDNN's, in the precision of the options; parameters,
-// momentum, statistics, sums and the loss are fp32. bf16 keeps fp32's range, so that nothing is
-// scaled; fp16, which would need a scale, is refused. Who wants to be told when gradients are ready
-// gets the step in some eight graphs with an event after each, which are all started before the
-// first is waited for.
+// momentum, statistics, sums and the loss are fp32. bf16 has the range of fp32, so no loss scaling
+// is needed; fp16, which would need it, is refused. If a callback for ready gradients is given, the
+// step is captured as about eight graphs with an event after each, all launched before the first
+// wait.
 //
-// input() is uploaded by the first step after it was asked for; steps without asking learn from the
-// same images, which lie on the GPU already. Blocks are copied to the host when they are asked for,
-// so a span holds what was there when it was asked for last (gradients: what was told to be ready).
-// With gradients_on_device, weights' gradients lie channels last (filters x height x width x
-// inputs) in their place in the block.
+// input() is uploaded by the first step after the call; further steps train on the same images,
+// which are already on the GPU. Blocks are copied to the host on request, so a span holds the
+// values of the last request (gradients: those reported ready). With gradients_on_device, the
+// gradients with respect to weights are channels last (filters x height x width x inputs), at the
+// weights' offset in the block.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ class CudnnTrainable final : public TrainableNetwork {
   void changed() override;
 
  private:
-  /// Of one number of images; graphs are recorded when they are first needed.
+  /// For one number of images; graphs are captured when first needed.
   struct Prepared {
     std::unique_ptr<TrainingPass> pass;
     void* arena = nullptr;
@@ -55,7 +55,7 @@ class CudnnTrainable final : public TrainableNetwork {
     CapturedGraph evaluation;
   };
 
-  void enter() const;  // makes the GPU the calling thread's
+  void enter() const;  // makes the GPU current for the calling thread
   std::span<float> block(ParameterBlocks::Block which);
   void check_labels(int images);
   Prepared& prepared(int images);
@@ -77,11 +77,11 @@ class CudnnTrainable final : public TrainableNetwork {
   ParameterBlocks parameters_;
   PlanCache cache_;
   PlanChooser chooser_;
-  PinnedBuffer pinned_input_;  // or the other, as TrainingOptions::input_memory has it
+  PinnedBuffer pinned_input_;  // one of the two, by TrainingOptions::input_memory
   std::vector<float> pageable_input_;
   PinnedBuffer host_labels_, host_logits_, host_losses_, host_correct_, host_step_;
   DeviceBuffer staging_, image_, labels_, logits_, step_;
-  int uploaded_ = 0;  // images of the input that lie on the GPU
+  int uploaded_ = 0;  // input images already on the GPU
   bool logits_copied_ = false;
   Arenas arenas_{"activations and gradients"};
   std::map<int, Prepared> prepared_;

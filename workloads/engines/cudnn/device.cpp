@@ -39,7 +39,7 @@ std::string reason_for_none(cudaError_t result) {
 }
 
 CannotRun out_of_memory(std::int64_t bytes, const std::string& purpose) {
-  cudaGetLastError();  // it would come back at the next kernel
+  cudaGetLastError();  // clears the error, else the next kernel reports it
   std::size_t free = 0;
   std::size_t total = 0;
   cudaMemGetInfo(&free, &total);
@@ -145,7 +145,7 @@ Multiprocessors::~Multiprocessors() {
   try {
     driver_function<PFN_cuGreenCtxDestroy_v12040>("cuGreenCtxDestroy",
                                                   12040)(static_cast<CUgreenCtx>(green_context_));
-  } catch (const CannotRun&) {  // it goes with the process
+  } catch (const CannotRun&) {  // freed at process exit
   }
 }
 

@@ -1,5 +1,5 @@
-// One GPU through the CUDA runtime: memory, streams and events that free themselves, and a part of
-// its multiprocessors. Driver functions are fetched when they are needed; nothing links libcuda.
+// One GPU through the CUDA runtime: memory, streams and events that free themselves, and green
+// contexts. Driver functions are looked up on demand; nothing links libcuda.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,11 +17,11 @@ namespace doetune::workloads::cudnn {
 /// Throws std::runtime_error unless the result is a success.
 void check(cudaError_t result, const char* what);
 
-/// GPUs that this process can use; `why_none` gets the reason where there is none: no driver, one
-/// that is older than this build's CUDA, or no GPU that is visible.
+/// The number of GPUs that this process can use; `why_none` gets the reason where there is none: no
+/// driver, one older than this build's CUDA, or no visible GPU.
 int visible_gpus(std::string* why_none);
 
-/// Memory of the current device. Throws CannotRun, with the bytes asked for and those free.
+/// Memory on the current device. Throws CannotRun, with the bytes requested and those free.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -39,7 +39,7 @@ class DeviceBuffer {
   std::int64_t bytes_ = 0;
 };
 
-/// Page-locked memory of the host, zeroed. Throws CannotRun.
+/// Page-locked host memory, zeroed. Throws CannotRun.
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
@@ -63,16 +63,17 @@ class PinnedBuffer {
 /// A part of a GPU's multiprocessors (a green context), or all of them.
 class Multiprocessors {
  public:
-  /// `share` in (0, 1]; below 1 the nearest number that the GPU can set apart. Throws CannotRun
-  /// where the driver cannot, std::invalid_argument for another share.
+  /// `share` is a fraction in (0, 1]; below 1, the nearest number of multiprocessors that the GPU
+  /// can reserve is used. Throws CannotRun where the driver cannot, std::invalid_argument for
+  /// another fraction.
   Multiprocessors(int gpu, double share);
   ~Multiprocessors();
   Multiprocessors(const Multiprocessors&) = delete;
   Multiprocessors& operator=(const Multiprocessors&) = delete;
 
-  /// How many; 0 for all.
+  /// Their number; 0 for all.
   int count() const { return count_; }
-  /// A stream whose kernels run on these alone.
+  /// A stream whose kernels run on these multiprocessors only.
   cudaStream_t new_stream() const;
 
  private:
@@ -96,7 +97,7 @@ class Stream {
   cudaStream_t stream_;
 };
 
-/// A point in a stream. One that was never recorded is past.
+/// A CUDA event. One that was never recorded counts as completed.
 class Event {
  public:
   enum class Kind { order, timing };
@@ -106,13 +107,13 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   void record(cudaStream_t stream);
-  /// Work put on the stream from now on waits for this point.
+  /// Work submitted to the stream from now on waits for the event.
   void hold(cudaStream_t stream) const;
-  /// The calling thread sleeps until this point is past.
+  /// Blocks the calling thread, without spinning, until the event has completed.
   void wait() const;
-  /// Whether it is past, at once. Throws what went wrong on the way there.
+  /// Whether it has completed; does not wait. Throws the error of the work before it, if any.
   bool past() const;
-  /// Between two points that are past; of kind timing.
+  /// The time between two completed events of kind timing.
   double seconds_since(const Event& earlier) const;
 
  private:

@@ -1,4 +1,4 @@
-// How networks share a GPU's memory and copy to and from it.
+// How networks allocate GPU memory and copy to and from it.
 #pragma once
 
 #include <algorithm>
@@ -9,24 +9,24 @@
 
 namespace doetune::workloads::cudnn {
 
-/// Of what shares an allocation, in bytes; as cudaMalloc's.
+/// Alignment in bytes of the parts of an allocation; that of cudaMalloc.
 inline constexpr std::int64_t kPartAlignment = 256;
 
 inline std::int64_t float_bytes(const Shape& shape, int images) {
   return shape.elements() * images * static_cast<std::int64_t>(sizeof(float));
 }
 
-/// Between the host and the current device, or on it.
+/// A copy between the host and the current device, or on the device.
 inline void copy_async(const void* from, void* to, std::int64_t bytes, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, stream),
         "a copy");
 }
 
-/// Memory of passes that run one after another: those that fit share an arena. One that is recorded
-/// in a graph must stay where it is; a pass that needs more gets another.
+/// Memory of passes that run one after another: they share an arena where it is large enough. An
+/// arena used in a captured graph must stay where it is; a pass that needs more gets another one.
 class Arenas {
  public:
-  /// `purpose` for messages.
+  /// `purpose` is for messages.
   explicit Arenas(const char* purpose) : purpose_(purpose) {}
 
   /// Throws CannotRun.

@@ -7,13 +7,13 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-/// Numerical notes of engines that a precision rules out.
+/// The numerical notes that exclude an engine, by precision.
 std::vector<cudnnBackendNumericalNote_t> ruled_out(Precision precision) {
   std::vector<cudnnBackendNumericalNote_t> notes{
       CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC,
       CUDNN_NUMERICAL_NOTE_FFT, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6,
       CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13};
-  if (precision == Precision::fp32)  // tensor cores take fp32 as tf32
+  if (precision == Precision::fp32)  // tensor cores compute fp32 as tf32
     notes.insert(notes.end(),
                  {CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS, CUDNN_NUMERICAL_NOTE_TENSOR_CORE});
   if (bytes_of(precision) == 2) notes.push_back(CUDNN_NUMERICAL_NOTE_WINOGRAD);
@@ -38,7 +38,7 @@ EngineConfiguration read(const Descriptor& configuration, const Descriptor& engi
   return result;
 }
 
-/// All that one heuristic proposes; none where it knows no engine for the graph.
+/// The proposals of one heuristic; none where it knows no engine for the graph.
 std::vector<Descriptor> proposals(const ConvolutionGraph& graph, cudnnBackendHeurMode_t mode,
                                   const Target& target) {
   try {
@@ -58,7 +58,7 @@ std::vector<Descriptor> proposals(const ConvolutionGraph& graph, cudnnBackendHeu
   }
 }
 
-/// The engine of a configuration. Its type must exist before cuDNN fills it in.
+/// The engine of a configuration. The descriptor must exist before cuDNN fills it in.
 Descriptor engine_of(const Descriptor& configuration) {
   auto engines =
       configuration.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);

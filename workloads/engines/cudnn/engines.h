@@ -1,4 +1,4 @@
-// cuDNN's engines for an operation graph: which there are, and plans made of them.
+// cuDNN's engines for an operation graph: their enumeration, and execution plans.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@
 
 namespace doetune::workloads::cudnn {
 
-/// What plans are made for: a GPU by its handle, or one that is not here by its properties.
+/// What plans are made for: a GPU by its handle, or an absent one by its properties.
 struct Target {
   cudnnHandle_t handle = nullptr;
   const Descriptor* properties = nullptr;  // finalised CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR
 };
 
-/// The descriptor of a GPU's properties from the JSON that cuDNN writes of one.
+/// A device-properties descriptor from the JSON that cuDNN exports.
 Descriptor device_properties(std::string_view json);
 
-/// An engine with the values of its knobs: what is worth keeping of a choice.
+/// An engine and the values of its knobs: the part of a choice that is cached.
 struct EngineConfiguration {
   std::int64_t engine = 0;
   std::map<std::int64_t, std::int64_t> knobs;  // by cudnnBackendKnobType_t
   bool operator==(const EngineConfiguration&) const = default;
 };
 
-/// One that heuristics propose.
+/// A configuration proposed by the heuristics.
 struct Candidate {
   EngineConfiguration configuration;
-  bool compiled_at_run_time = false;  // takes half a second to make
+  bool compiled_at_run_time = false;  // takes half a second to compile
 };
 
-/// The configurations that cuDNN's heuristics propose, its favourites first, without those whose
-/// numbers would not be what the precision promises: sums in less than fp32, fp32 inputs cut to
-/// tf32, transforms that lose digits, results that differ from run to run. Empty where cuDNN has no
-/// engine for the graph.
+/// The configurations that cuDNN's heuristics propose, in cuDNN's order of preference, without
+/// those whose arithmetic is not what the precision promises: accumulation in less than fp32, fp32
+/// inputs truncated to tf32, transforms that lose precision, nondeterministic results. Empty where
+/// cuDNN has no engine for the graph.
 std::vector<Candidate> candidates(const ConvolutionCase& problem, const Target& target);
 
-/// Something that can be executed.
+/// An executable plan.
 class Plan {
  public:
   /// Throws Error where the engine refuses.
@@ -52,12 +52,12 @@ class Plan {
   struct Pointers {
     void* input;
     void* weights;
-    void* bias;  // these two null where the case has none
+    void* bias;  // these two are null where the case has none
     void* residual;
     void* output;
     void* workspace;
   };
-  /// Puts the work on the stream of the handle.
+  /// Submits the work to the handle's stream.
   void run(cudnnHandle_t handle, const Pointers& pointers) const;
 
  private:

@@ -106,7 +106,7 @@ void ForwardPass::apply(const Route&, const Run& run, int layer) const {
   const auto& inputs = layers_.network.layers[layer].inputs;
   if (inputs.size() == 1 && inputs[0] != kNetworkInput) return;
   View to = output(run, layer);
-  int left = to.channels;  // with those that are rounded up
+  int left = to.channels;  // padding included
   int at = 0;
   for (const int input : inputs) {
     const int channels = layers_.network.shape_of(input).channels;

@@ -1,4 +1,4 @@
-// All work of a network for one number of images, in order, and the memory between it.
+// A network's forward pass for one number of images: its work in order, and its memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace doetune::workloads::cudnn {
 
-/// Everything that is the same for every number of images. The forward pass keeps a reference.
+/// What is independent of the number of images. The forward pass keeps a reference.
 struct CompiledLayers {
   const Network& network;
   const TensorPlan& plan;
@@ -28,13 +28,13 @@ class ForwardPass {
   int images() const { return images_; }
   std::int64_t arena_bytes() const { return memory_.bytes; }
 
-  /// Where one run reads and writes, on the device.
+  /// Device memory that one run reads and writes.
   struct Buffers {
-    void* image;    // the network's input, channels rounded up
+    void* image;    // the network's input, channels padded
     void* arena;    // arena_bytes()
     float* output;  // dense
   };
-  /// Puts all work on the stream, which must be the handle's.
+  /// Submits all work to the stream, which must be the handle's.
   void run(const Buffers& buffers, cudnnHandle_t handle, cudaStream_t stream) const;
 
  private:
@@ -65,7 +65,7 @@ class ForwardPass {
 
   CompiledLayers layers_;
   int images_;
-  std::vector<std::shared_ptr<const ChosenPlan>> chosen_;  // by layer; null but for convolutions
+  std::vector<std::shared_ptr<const ChosenPlan>> chosen_;  // by layer; null except for convolutions
   std::vector<int> workspace_use_;                         // by layer; index into memory_
   MemoryPlan memory_;                                      // tensors, then workspaces
 };

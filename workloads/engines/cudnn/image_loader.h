@@ -1,4 +1,4 @@
-// Images on their way to the GPU.
+// Upload of images to the GPU, with scaling there.
 #pragma once
 
 #include <array>
@@ -9,15 +9,15 @@
 
 namespace doetune::workloads::cudnn {
 
-/// Copies an image's planes into page-locked memory, from there to the GPU, and scales it there.
-/// Only the first copy is done when load returns; a ring of buffers bounds how many images are
-/// under way.
+/// Copies an image's planes into page-locked memory and from there to the GPU, and scales the image
+/// there. Only the first copy is complete when load returns; a ring of buffers bounds the number of
+/// images in flight.
 class ImageLoader {
  public:
-  /// All work is put on this stream.
+  /// All work is submitted to this stream.
   explicit ImageLoader(cudaStream_t stream) : stream_(stream) {}
 
-  /// Into three channels from the view's first on, of one image.
+  /// Writes one image into three channels, starting at the view's first.
   void load(const YcbcrView& image, Precision precision, const View& to);
 
   std::int64_t device_bytes() const;

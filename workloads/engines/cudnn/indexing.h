@@ -1,5 +1,5 @@
-// The arithmetic of the kernels: which element comes from where, and what is computed of it. Plain
-// functions for host and device alike, so that a machine without a GPU tests what a GPU runs.
+// The index arithmetic and elementwise functions of the kernels, for host and device alike, so that
+// a machine without a GPU can test them.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace doetune::workloads::cudnn {
 
-/// An NHWC tensor, or some channels of one: pixels lie `pitch` elements apart.
+/// An NHWC tensor, or some channels of one: pixels are `pitch` elements apart.
 struct View {
   void* data = nullptr;
   int channels = 0;
@@ -30,13 +30,12 @@ DOETUNE_DEVICE std::int64_t pixel_at(const View& view, int image, int y, int x) 
   return ((static_cast<std::int64_t>(image) * view.height + y) * view.width + x) * view.pitch;
 }
 
-/// An element's place in channels x height x width, or a group of channels' where `channels`
-/// counts groups.
+/// The indices of an element, or of a group of channels where `channels` counts groups.
 struct Position {
   int image, y, x, channel;
 };
 
-/// The place of the index-th element of a view, channels innermost.
+/// The position of the index-th element of a view, channels innermost.
 DOETUNE_DEVICE Position position_of(std::uint32_t index, int channels, int height, int width) {
   const auto columns = static_cast<std::uint32_t>(width);
   const auto rows = static_cast<std::uint32_t>(height);
@@ -47,7 +46,7 @@ DOETUNE_DEVICE Position position_of(std::uint32_t index, int channels, int heigh
           static_cast<int>(index % static_cast<std::uint32_t>(channels))};
 }
 
-/// The part of a window that lies inside: [begin, end).
+/// The part of a window that is inside: [begin, end).
 struct Range {
   int begin, end;
 };
@@ -57,9 +56,9 @@ DOETUNE_DEVICE Range window(int out, int kernel, int stride, int pad, int size) 
   return {begin < 0 ? 0 : begin, end > size ? size : end};
 }
 
-/// reorg_source of network.h for one element of the output, as a place in the input.
+/// reorg_source of network.h for one element of the output, as a position in the input.
 DOETUNE_DEVICE Position reorg_from(const Shape& input, int stride, int channel, int y, int x) {
-  // The output's element counts as one of the input's shape, as Darknet has it.
+  // As in Darknet, the output's elements are numbered as if it had the input's shape.
   const std::int64_t out_height = input.height / stride;
   const std::int64_t out_width = input.width / stride;
   const std::int64_t index = (channel * out_height + y) * out_width + x;
@@ -78,7 +77,7 @@ DOETUNE_DEVICE Position reorg_from(const Shape& input, int stride, int channel, 
           static_cast<int>(source / plane)};
 }
 
-/// An image whose planes lie one after another: luma, Cb, Cr, each without gaps between rows.
+/// An image whose planes follow one another: luma, Cb, Cr, without gaps between rows.
 struct PlanarImage {
   const std::uint8_t* planes = nullptr;
   int width = 0;
@@ -95,7 +94,7 @@ DOETUNE_DEVICE std::int64_t chroma_bytes(const PlanarImage& source) {
   return static_cast<std::int64_t>(source.chroma_width) * source.chroma_height;
 }
 
-/// The two samples next to output sample `i`, and the weight of the second: Resizer's.
+/// The two samples next to output sample `i`, and the weight of the second, as in Resizer.
 struct Tap {
   int low, high;
   float fraction;
@@ -108,7 +107,7 @@ DOETUNE_DEVICE Tap tap(int from, int to, int i) {
   return {low, low + 1 < from ? low + 1 : from - 1, static_cast<float>(at - low)};
 }
 
-/// A plane between its samples, rows first, as Resizer blends.
+/// A plane interpolated between its samples, rows first, as in Resizer.
 DOETUNE_DEVICE float sample(const std::uint8_t* plane, int width, const Tap& down,
                             const Tap& across) {
   const auto blended = [&](int x) {
@@ -147,13 +146,13 @@ DOETUNE_DEVICE Rgb resized_pixel(const PlanarImage& source, const Extent& size, 
           unit(luma + 1.772F * blue)};
 }
 
-/// A box above the threshold, with its place among all boxes of its image.
+/// A box above the threshold, with its index among all boxes of its image.
 struct CandidateBox {
   Detection box;
   int index;
 };
 
-/// What decode_boxes (detection.h) reads for one anchor of one grid cell.
+/// The geometry that decode_boxes (detection.h) needs.
 struct BoxGrid {
   int rows = 0;
   int columns = 0;
@@ -164,8 +163,8 @@ struct BoxGrid {
 
 DOETUNE_DEVICE float sigmoid(float x) { return 1.0F / (1.0F + expf(-x)); }
 
-/// decode_boxes for one anchor of one cell: whether the box is as confident as the threshold asks,
-/// and if so the box. `values` are its 5 + classes numbers; `index` counts (row, column, anchor).
+/// decode_boxes for one anchor of one cell: whether the box reaches the confidence threshold, and
+/// if so the box. `values` are its 5 + classes numbers; `index` counts (row, column, anchor).
 DOETUNE_DEVICE bool decode_box(const BoxGrid& grid, const float* values, float anchor_width,
                                float anchor_height, int index, CandidateBox& found) {
   const float objectness = sigmoid(values[4]);

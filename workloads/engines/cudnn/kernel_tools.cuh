@@ -1,5 +1,4 @@
-// What kernels are written with: numbers of any precision, sixteen bytes of channels at a time, and
-// how they are started.
+// Utilities for kernels: numbers of any precision, 16-byte groups of channels, and launching.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -34,7 +33,7 @@ __device__ inline __half from_float<__half>(float value) {
   return __float2half_rn(value);
 }
 
-/// Sixteen bytes of channels.
+/// 16 bytes of channels.
 template <class T>
 struct alignas(16) Group {
   static constexpr int kSize = 16 / sizeof(T);
@@ -53,7 +52,7 @@ __device__ Group<T>& group_of(const View& view, const Position& at) {
                                      pixel_at(view, at.image, at.y, at.x))[at.channel];
 }
 
-/// The place of this thread's group of channels in `to`; false beyond the last.
+/// The position of this thread's group of channels in `to`; false beyond the last.
 template <class T>
 __device__ bool my_group(const View& to, std::uint32_t count, Position& place) {
   const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
@@ -73,7 +72,7 @@ __device__ inline float activated(float value, float slope) {
 
 // -- launching ------------------------------------------------------------------------------------
 
-/// So that the last block's threads still count within 32 bits.
+/// The thread indices of the last block must fit in 32 bits too.
 constexpr std::int64_t kMax = (std::int64_t{1} << 32) - kThreads;
 
 inline std::uint32_t in_range(std::int64_t count) {
@@ -83,7 +82,7 @@ inline std::uint32_t in_range(std::int64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
-/// How many pixels all images have.
+/// The number of pixels of all images.
 inline std::int64_t pixels(const Launch& launch, const View& view) {
   return static_cast<std::int64_t>(launch.images) * view.height * view.width;
 }

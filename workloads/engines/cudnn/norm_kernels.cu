@@ -7,9 +7,9 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-// -- who works on what ----------------------------------------------------------------------------
-// Neighbouring threads of a block have neighbouring groups of channels of the same row (pixel), and
-// every `lines`-th row of a block is one thread's, so that what belongs to a channel stays in its
+// -- how work is divided --------------------------------------------------------------------------
+// Neighbouring threads of a block take neighbouring groups of channels of the same row (pixel), and
+// each thread takes every `lines`-th row of the block's, so that per-channel values stay in its
 // registers.
 
 constexpr int kMaxColumns = 32;
@@ -63,7 +63,7 @@ __device__ Group<T>& at_row(const View& view, std::int64_t row, int group) {
   return reinterpret_cast<Group<T>*>(static_cast<T*>(view.data) + row * view.pitch)[group];
 }
 
-/// What each channel of this thread's group is normalised by; nothing beyond the last group.
+/// The normalisation of each channel of this thread's group; nothing beyond the last group.
 template <class T>
 __device__ void load(const Tiling& tiling, const Normalisation* channels, int group,
                      Normalisation (&by)[Group<T>::kSize]) {
@@ -74,7 +74,7 @@ __device__ void load(const Tiling& tiling, const Normalisation* channels, int gr
 // -- sums over rows -------------------------------------------------------------------------------
 
 /// Two sums of each channel over the rows of this block, to partial[row block][which][channel].
-/// Every thread of the block comes here.
+/// Every thread of the block must call it.
 template <class T>
 __device__ void keep_sums(const Tiling& tiling, const float (&first)[Group<T>::kSize],
                           const float (&second)[Group<T>::kSize], float* partial) {
@@ -101,7 +101,8 @@ __device__ void keep_sums(const Tiling& tiling, const float (&first)[Group<T>::k
 constexpr int kChannelsInBlock = 32;
 constexpr int kParts = kThreads / kChannelsInBlock;
 
-/// Adds up the partial sums of a channel; true in the one thread of the channel that has them.
+/// Adds up the partial sums of a channel; true in the one thread of the channel that holds the
+/// result.
 __device__ bool totals(const float* partial, int row_blocks, int channels, int& channel,
                        double (&sums)[2]) {
   __shared__ double all[2][kParts][kChannelsInBlock];
@@ -197,7 +198,7 @@ __global__ void normalise_kernel(Tiling tiling, const Normalisation* channels, f
   });
 }
 
-/// The gradient by what the activation was applied to, which is worked out again.
+/// The gradient with respect to the input of the activation, which is recomputed.
 __device__ float before_activation(const Normalisation& by, float x, float gradient, float slope) {
   return gradient * activation_slope(normalised(by, x), slope);
 }
@@ -303,7 +304,7 @@ void start_tiled(const Launch& launch, const Tiling& tiling, Kernel kernel,
   check(cudaGetLastError(), "starting a kernel");
 }
 
-/// Threads for `totals` of all channels.
+/// Launches enough threads for `totals` of all channels.
 template <class Kernel, class... Arguments>
 void start_totals(const Launch& launch, const Tiling& tiling, const View& tensor, Kernel kernel,
                   const float* partial, Arguments... arguments) {

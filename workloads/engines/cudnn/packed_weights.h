@@ -1,4 +1,4 @@
-// A network's weights as the GPU reads them.
+// A network's weights in the layout and precision of the GPU kernels.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace doetune::workloads::cudnn {
 
-/// The numbers rounded to nearest even in the type of the precision, one after another.
+/// The numbers, contiguous, rounded to nearest even in the type of the precision.
 std::vector<std::byte> rounded(std::span<const float> numbers, Precision precision);
 
-/// Sizes of a convolution's filters; `padded` counts what is stored, the rest are zeros.
+/// Sizes of a convolution's filters; `padded` counts include padding with zeros.
 struct FilterSizes {
   int filters;
   int padded_filters;

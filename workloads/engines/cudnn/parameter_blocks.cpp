@@ -80,7 +80,7 @@ ParameterBlocks::ParameterBlocks(ParameterLayout layout, Precision precision, cu
   packed_gradients_ = zeros(layout_.packed_elements() * bytes_, "weight gradients");
   tensors_ = uploaded(layout_.tensors());
   chunks_ = uploaded(layout_.chunks());
-  // What was cleared so far is in no order with the stream.
+  // The clears so far are not ordered with the stream.
   check(cudaDeviceSynchronize(), "clearing memory");
   give(Block::parameters, parameters);
   give(Block::statistics, statistics);
@@ -119,7 +119,7 @@ void ParameterBlocks::upload() {
     if (block == Block::parameters)
       pack(launch_, all_chunks(), on_gpu(Block::parameters), packed_.data());
   }
-  // The host may write again at once.
+  // The caller may overwrite the host memory at once.
   if (any) check(cudaStreamSynchronize(launch_.stream), "waiting for the GPU");
 }
 

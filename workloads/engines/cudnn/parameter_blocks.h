@@ -1,4 +1,4 @@
-// What a network learns, in the GPU's memory, and its copies on the host.
+// A network's parameters and training state in GPU memory, and their copies on the host.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace doetune::workloads::cudnn {
 
-/// Where each parameters number lies, in the blocks and in the packed copy.
+/// The offset of each parameter tensor, in the blocks and in the packed copy.
 class ParameterLayout {
  public:
   ParameterLayout(const Network& network, const TensorPlan& plan, Precision precision);
 
-  /// Of one convolution.
+  /// The tensors of one convolution.
   struct Position {
     int weights = -1;             // index into tensors(); bias, or scale and shift, follow
     std::int64_t statistics = 0;  // of its running means; the variances follow
@@ -31,7 +31,7 @@ class ParameterLayout {
   const TrainedTensor& shift(int layer) const { return tensors_[places_[layer].weights + 2]; }
 
   const std::vector<TrainedTensor>& tensors() const { return tensors_; }
-  /// Of all tensors, in their order.
+  /// Chunks of all tensors, in order.
   const std::vector<Chunk>& chunks() const { return chunks_; }
   /// The first chunk of the tensors from `offset` on.
   std::int64_t first_chunk(std::int64_t offset) const;
@@ -48,8 +48,8 @@ class ParameterLayout {
   std::int64_t statistics_ = 0;
 };
 
-/// The blocks of TrainableNetwork. On the GPU weights lie channels last (TrainedTensor); copies on
-/// the host are made when they are asked for. All work goes to one stream.
+/// The blocks of TrainableNetwork. On the GPU weights are channels last (TrainedTensor); copies on
+/// the host are made on request. All work is submitted to one stream.
 class ParameterBlocks {
  public:
   enum class Block { parameters, gradients, momentum, statistics };
@@ -66,24 +66,24 @@ class ParameterBlocks {
   float* gradients(const TrainedTensor& tensor) const {
     return on_gpu(Block::gradients) + tensor.offset;
   }
-  /// The packed copy of a tensor, and the packed gradient by it.
+  /// The packed copy of a tensor, and the packed gradient with respect to it.
   void* packed(const TrainedTensor& tensor) const { return packed_.at(tensor.packed * bytes_); }
   void* packed_gradient(const TrainedTensor& tensor) const {
     return packed_gradients_.at(tensor.packed * bytes_);
   }
 
-  /// The block on the host, as it is on the GPU now; waits for the GPU where that has changed it.
+  /// The block on the host, up to date; waits for the GPU where it has changed the block.
   std::span<float> on_host(Block block);
-  /// The host's memory for it, as it is.
+  /// The block's host memory, without an update.
   float* host_memory(Block block);
-  /// The GPU has changed a block, or the host's copy was brought up to date with it.
+  /// Marks a block's host copy as outdated (changed by the GPU) or up to date.
   void set_current(Block block, bool current) { part(block).current = current; }
-  /// What is current on the host goes to the GPU; returns when it is there.
+  /// Uploads the blocks that are current on the host; returns when done.
   void upload();
 
-  /// Puts work on the stream: packed gradients of the tensors between two offsets into their block.
+  /// Submits the unpacking of the packed gradients between two offsets into their block.
   void unpack(std::int64_t from, std::int64_t to) const;
-  /// The same part of the gradients to the host's memory.
+  /// Submits the copy of the same part of the gradients to the host.
   void fetch_gradients(std::int64_t from, std::int64_t to);
   void sgd_step(const Sgd& sgd);
 
@@ -91,7 +91,7 @@ class ParameterBlocks {
   struct Part {
     DeviceBuffer gpu;
     PinnedBuffer host;
-    bool current = false;  // the host has what the GPU has
+    bool current = false;  // the host's copy is up to date
   };
   Part& part(Block block) { return parts_[static_cast<std::size_t>(block)]; }
   const Part& part(Block block) const { return parts_[static_cast<std::size_t>(block)]; }
@@ -101,7 +101,7 @@ class ParameterBlocks {
   ParameterChunks all_chunks() const { return chunks(0, layout_.count()); }
 
   ParameterLayout layout_;
-  int bytes_;  // of a packed number
+  int bytes_;  // per packed number
   Launch launch_;
   std::array<Part, 4> parts_;
   DeviceBuffer packed_;

@@ -5,7 +5,7 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-/// Calls work(tensor, element) for each element of the block's chunk.
+/// Calls work(tensor, element) for each element of this block's chunk.
 template <class Work>
 __device__ void for_chunk(const ParameterChunks& chunks, Work work) {
   const Chunk chunk = chunks.chunks[blockIdx.x];

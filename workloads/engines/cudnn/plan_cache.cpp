@@ -90,7 +90,7 @@ void PlanCache::save() {
   std::filesystem::create_directories(path_.parent_path(), ignored);
   try {
     replace_file(path_, json.dump(1) + '\n');
-  } catch (const std::runtime_error&) {  // the choices are made again by the next program
+  } catch (const std::runtime_error&) {  // the next program chooses again
   }
   changed_ = false;
 }

@@ -1,4 +1,4 @@
-// Which engine was chosen for which convolution, kept on disk: choosing by timing takes seconds.
+// On-disk cache of the engines chosen for convolutions, since choosing by timing takes seconds.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace doetune::workloads::cudnn {
 
-/// The engine for a case, and how much of the case it does.
+/// The engine for a case, and the operations that it includes.
 struct Choice {
   Fusion fusion = Fusion::everything;
   EngineConfiguration configuration;
@@ -20,16 +20,17 @@ struct Choice {
 
 /// One JSON file for each GPU model and version of cuDNN:
 ///   {"<key of the case>": {"fusion": "everything", "engine": 41, "knobs": {"2": 5}}, ...}
-/// A file that cannot be read as that counts as empty, an entry that cannot as absent: what is lost
-/// is chosen again. Programs may share the file; each replaces it whole.
+/// An unreadable file counts as empty, an unreadable entry as absent: lost choices are made again.
+/// Programs may share the file; each replaces it as a whole.
 class PlanCache {
  public:
-  /// With an empty directory nothing is kept on disk.
+  /// With an empty directory nothing is stored on disk.
   PlanCache(const std::filesystem::path& directory, std::string_view gpu, std::size_t version);
 
   std::optional<Choice> find(const std::string& key) const;
   void add(const std::string& key, const Choice& choice);
-  /// Writes what was added, with what others have written meanwhile. Failing to is no error.
+  /// Writes the new entries, merged with those that others have written meanwhile. Failure is no
+  /// error.
   void save();
 
   const std::filesystem::path& path() const { return path_; }

@@ -11,16 +11,16 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-constexpr int kRounds = 3;       // of which the fastest counts
+constexpr int kRounds = 3;       // the fastest counts
 constexpr int kRunsInRound = 3;  // one run of a small layer is too short to time
-constexpr int kCompiledNow = 2;  // proposals that take half a second each
+constexpr int kCompiledNow = 2;  // run-time compiled proposals, half a second each
 
 std::int64_t tensor_bytes(const ConvolutionCase& problem, const Shape& shape, int pitch) {
   return std::int64_t{problem.images} * shape.height * shape.width * pitch *
          bytes_of(problem.precision);
 }
 
-/// Memory to time one case with.
+/// Memory for timing one case.
 class Bench {
  public:
   Bench(const ConvolutionCase& problem, cudnnHandle_t handle, cudaStream_t stream)
@@ -37,7 +37,7 @@ class Bench {
         workspace_(kMaxWorkspaceBytes, "timing convolutions") {}
 
   double seconds(const ChosenPlan& chosen) {
-    run(chosen);  // loads what it needs
+    run(chosen);  // loads the kernels
     double best = std::numeric_limits<double>::infinity();
     for (int round = 0; round < kRounds; ++round) {
       start_.record(stream_);
@@ -111,7 +111,7 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const ConvolutionCase& pro
   bool timed = timed_ > 0;
   try {
     if (timed) chosen = fastest(problem, choices, best);
-  } catch (const CannotRun&) {  // no memory to time it in
+  } catch (const CannotRun&) {  // not enough memory for timing
     timed = false;
   }
   if (!timed) chosen = first_usable(problem, choices, best);
@@ -133,7 +133,7 @@ std::shared_ptr<const ChosenPlan> PlanChooser::from_cache(const ConvolutionCase&
 }
 
 std::vector<Choice> PlanChooser::proposals(const ConvolutionCase& problem) const {
-  // All that are compiled already: which of them take too much workspace shows when they are made.
+  // All precompiled ones: whether the workspace is too large is known only when a plan is made.
   constexpr int kAll = std::numeric_limits<int>::max();
   const auto whole = candidates(problem, target_);
   std::vector<Choice> choices;
@@ -146,7 +146,7 @@ std::vector<Choice> PlanChooser::proposals(const ConvolutionCase& problem) const
   return choices;
 }
 
-/// Null where the engine refuses, or takes too much workspace.
+/// Null where the engine refuses, or needs too much workspace.
 std::shared_ptr<const ChosenPlan> PlanChooser::make(const ConvolutionCase& problem,
                                                     const Choice& choice) const {
   try {

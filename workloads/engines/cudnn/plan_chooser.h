@@ -1,4 +1,4 @@
-// Chooses cuDNN's engine for each convolution: from the cache, by timing, or as heuristics say.
+// Choice of cuDNN's engine for each convolution: from the cache, by timing, or by heuristics.
 #pragma once
 
 #include <map>
@@ -11,37 +11,38 @@
 
 namespace doetune::workloads::cudnn {
 
-/// Plans with more workspace are not considered: executors share the memory.
+/// The maximum workspace of a plan, since executors share the memory.
 inline constexpr std::int64_t kMaxWorkspaceBytes = std::int64_t{256} << 20;
 
-/// A plan and how much of its case it does: with Fusion::bias, a kernel of our own adds and
-/// activates after it.
+/// A plan and the operations that it includes: with Fusion::bias, our own kernel adds the residual
+/// and applies the activation.
 struct ChosenPlan {
   Fusion fusion;
   Plan plan;
 };
 
-/// How many of cuDNN's proposals are timed for each case: $DOETUNE_CUDNN_TIMED, 8 without it. 0
-/// takes the heuristics' favourite.
+/// The number of cuDNN's proposals timed for each case: $DOETUNE_CUDNN_TIMED, by default 8. 0 takes
+/// the heuristics' first.
 int proposals_to_time();
 
-/// Where plans run: a stream, and how many multiprocessors it has to itself (0: all). cuDNN can be
-/// told that number too (CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET), but for most numbers it then has
-/// no compiled engine at all (9.19, H200); timing on the stream itself says which is best there.
+/// Where plans run: a stream, and the number of multiprocessors reserved for it (0: all). cuDNN
+/// accepts that number too (CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET), but for most numbers it then
+/// has no precompiled engine at all (9.19, H200); timing on the stream itself finds the best one
+/// there.
 struct PlanStream {
   cudaStream_t stream = nullptr;
   int multiprocessors = 0;
 };
 
-/// Equal cases share a plan.
+/// Chooses plans; equal cases share one.
 class PlanChooser {
  public:
   PlanChooser(const Target& target, const PlanStream& stream, PlanCache& cache, int timed)
       : target_(target), stream_(stream), cache_(cache), timed_(timed) {}
 
-  /// Compiled engines that do everything are preferred; where cuDNN has none (leaky ReLU), one that
-  /// is compiled now competes with one that adds the bias alone. Throws CannotRun where no engine
-  /// can be used.
+  /// Prefers precompiled engines that include all operations; where cuDNN has none (leaky ReLU), a
+  /// run-time compiled one competes with one that adds the bias only. Throws CannotRun where no
+  /// engine is usable.
   std::shared_ptr<const ChosenPlan> choose(const ConvolutionCase& problem);
 
  private:

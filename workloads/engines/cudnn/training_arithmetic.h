@@ -1,6 +1,6 @@
 // The arithmetic of the training kernels, for host and device alike, as in indexing.h. Sums and
-// products that must come out the same in two kernels are written with fmaf, which no compiler
-// rounds otherwise.
+// products that must agree bitwise between two kernels use fmaf, so that the compiler cannot
+// contract them differently.
 #pragma once
 
 #include <cmath>
@@ -11,14 +11,15 @@
 
 namespace doetune::workloads::cudnn {
 
-/// What an activation passes back: `out` is its result, of the same sign as its input.
+/// The derivative of an activation, from its result `out`, which has the sign of its input.
 DOETUNE_DEVICE float activation_slope(float out, float negative_slope) {
   return out > 0.0F ? 1.0F : negative_slope;
 }
 
 // -- pooling --------------------------------------------------------------------------------------
 
-/// The windows that hold input `at`: outputs [begin, end) of `outputs`; the transpose of window().
+/// The windows that contain input `at`: outputs [begin, end) of `outputs`; the transpose of
+/// window().
 DOETUNE_DEVICE Range windows_over(int at, int kernel, int stride, int pad, int outputs) {
   const int first = at + pad - kernel + 1;
   const int begin = first <= 0 ? 0 : (first + stride - 1) / stride;
@@ -26,7 +27,7 @@ DOETUNE_DEVICE Range windows_over(int at, int kernel, int stride, int pad, int o
   return {begin, end > outputs ? outputs : end};
 }
 
-/// An input's place inside the window of output (out_y, out_x), row by row.
+/// An input's index in the window of output (out_y, out_x), row by row.
 DOETUNE_DEVICE int place_in_window(const MaxPool& pool, int y, int x, int out_y, int out_x) {
   return (y - (out_y * pool.stride - pool.pad_before)) * pool.kernel +
          (x - (out_x * pool.stride - pool.pad_before));
@@ -44,7 +45,8 @@ DOETUNE_DEVICE float neighbourhood(const LocalResponseNorm& norm, int channel, i
   return norm.bias + norm.alpha / static_cast<float>(norm.size) * squares;
 }
 
-/// The gradient by a channel of the input, from those by the outputs, gradient(c).
+/// The gradient with respect to a channel of the input, from those with respect to the outputs,
+/// gradient(c).
 template <class Value, class Gradient>
 DOETUNE_DEVICE float response_gradient(const LocalResponseNorm& norm, int channel, int channels,
                                        Value value, Gradient gradient) {
@@ -63,7 +65,7 @@ DOETUNE_DEVICE float response_gradient(const LocalResponseNorm& norm, int channe
 
 // -- dropout --------------------------------------------------------------------------------------
 
-/// The index of dropout_factor (dropout.h) for an element of an input with so many channels.
+/// The index of dropout_factor (dropout.h) for an element of the layer's input.
 DOETUNE_DEVICE std::uint64_t dropout_index(std::int64_t first_image, const Shape& input,
                                            const Position& at) {
   const std::int64_t row = (first_image + at.image) * input.height + at.y;
@@ -72,8 +74,8 @@ DOETUNE_DEVICE std::uint64_t dropout_index(std::int64_t first_image, const Shape
 
 // -- batch normalisation --------------------------------------------------------------------------
 
-/// Sums of x - origin and of its square; an origin among the values keeps digits that the plain
-/// sums lose where the mean is far from zero.
+/// Sums of x - origin and of its square. An origin near the values avoids the cancellation of the
+/// plain sums where the mean is far from zero.
 struct ShiftedSums {
   float first = 0;
   float second = 0;
@@ -103,7 +105,7 @@ DOETUNE_DEVICE float unbiased(float variance, double count) {
   return static_cast<float>(static_cast<double>(variance) * count / (count > 1 ? count - 1 : 1));
 }
 
-/// What one channel is normalised by. All zero for a channel that only fills up.
+/// The normalisation of one channel. All zero for a padding channel.
 struct alignas(16) Normalisation {
   float mean = 0;
   float inverse = 0;  // 1 / sqrt(variance + epsilon)
@@ -115,24 +117,24 @@ DOETUNE_DEVICE Normalisation normalisation(const MeanVariance& of, float epsilon
   const float inverse = 1.0F / sqrtf(of.variance + epsilon);
   return {of.mean, inverse, scale * inverse, shift};
 }
-/// Before the activation.
+/// The normalised value, before the activation.
 DOETUNE_DEVICE float normalised(const Normalisation& by, float x) {
   return fmaf(x - by.mean, by.factor, by.shift);
 }
 
-/// Of one channel: the gradients by its shift and scale.
+/// The gradients with respect to one channel's shift and scale.
 struct alignas(8) NormGradients {
   float shift = 0;
   float scale = 0;
 };
-/// `gradient` is the one by the result before the activation.
+/// `gradient` is with respect to the result before the activation.
 DOETUNE_DEVICE void add_gradient(NormGradients& sums, const Normalisation& by, float x,
                                  float gradient) {
   sums.shift += gradient;
   sums.scale = fmaf(gradient, (x - by.mean) * by.inverse, sums.scale);
 }
-/// The gradient by x; `means` are the two sums over all values, divided by their number. Source:
-/// Ioffe & Szegedy (2015), below algorithm 1.
+/// The gradient with respect to x; `means` are the two sums over all values, divided by their
+/// number. Source: Ioffe & Szegedy (2015), below algorithm 1.
 DOETUNE_DEVICE float input_gradient(const Normalisation& by, const NormGradients& means, float x,
                                     float gradient) {
   return by.factor * (gradient - means.shift - (x - by.mean) * by.inverse * means.scale);
@@ -140,24 +142,24 @@ DOETUNE_DEVICE float input_gradient(const Normalisation& by, const NormGradients
 
 // -- learning -------------------------------------------------------------------------------------
 
-/// One parameters tensor. On the GPU its block holds weights channels last (filters x height x
-/// width x inputs); the copy that convolutions read is in the type of the precision, with the
-/// inputs rounded up.
+/// One parameter tensor. On the GPU its block holds weights channels last (filters x height x width
+/// x inputs); the copy that convolutions read is in the type of the precision, with the inputs
+/// padded.
 struct TrainedTensor {
   std::int64_t offset;  // into the blocks
   std::int64_t count;
-  std::int64_t packed;  // element of the packed copy where it begins; -1 where it has none
-  int inputs;           // of weights; for all others count, padded count and a window of 1
+  std::int64_t packed;  // its offset in the packed copy, in elements; -1 where it has none
+  int inputs;           // of weights; other tensors have count, padded count and a window of 1
   int padded_inputs;
   int window;  // kernel height x width
   bool weights;
 };
 
-/// Where element i of the channels-last tensor lies in the packed copy.
+/// The index of element i of the channels-last tensor in the packed copy.
 DOETUNE_DEVICE std::int64_t packed_index(const TrainedTensor& tensor, std::int64_t i) {
   return tensor.packed + i / tensor.inputs * tensor.padded_inputs + i % tensor.inputs;
 }
-/// Where element i of the layout of parameters.h (filters x inputs x height x width) lies in the
+/// The index of element i of the layout of parameters.h (filters x inputs x height x width) in the
 /// channels-last tensor.
 DOETUNE_DEVICE std::int64_t channels_last_index(const TrainedTensor& tensor, std::int64_t i) {
   const std::int64_t of_filter = std::int64_t{tensor.inputs} * tensor.window;
@@ -179,7 +181,7 @@ DOETUNE_DEVICE void sgd_step(const Sgd& sgd, bool decays, float gradient, float&
 
 // -- softmax --------------------------------------------------------------------------------------
 
-/// The largest logit of some, the first of equals.
+/// The largest logit, and its class: the first of ties.
 struct Largest {
   float value;
   int index;
@@ -187,13 +189,14 @@ struct Largest {
 DOETUNE_DEVICE Largest larger(const Largest& a, const Largest& b) {
   return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
 }
-/// The gradient of the mean loss by a logit; `sum` is that of all exp(logit - largest).
+/// The gradient of the mean loss with respect to a logit; `sum` is that of all exp(logit -
+/// largest).
 DOETUNE_DEVICE float logit_gradient(float logit, float largest, double sum, bool is_label,
                                     int images) {
   const auto probability = static_cast<float>(static_cast<double>(expf(logit - largest)) / sum);
   return (probability - (is_label ? 1.0F : 0.0F)) / static_cast<float>(images);
 }
-/// -log p(label); in double, for a float would lose a small loss beside 1.
+/// -log p(label); in double, since a float would lose a small loss relative to 1.
 DOETUNE_DEVICE float cross_entropy(float logit, float largest, double sum) {
   return static_cast<float>(log(sum) + static_cast<double>(largest) - static_cast<double>(logit));
 }

@@ -3,7 +3,7 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-constexpr std::int64_t kPoints = 8;  // of TrainingPass::points, at most
+constexpr std::int64_t kPoints = 8;  // maximum size of TrainingPass::points
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void TrainingPass::run(const PlannedConvolution& planned, const Run& run,
   planned.chosen->plan.run(run.handle, pointers);
 }
 
-/// Floats that batch normalisation and bias take beside a tensor, in bytes.
+/// Bytes of scratch memory for the sums of batch normalisation or bias over a tensor.
 std::int64_t TrainingPass::scratch_bytes(const Tensor& tensor) const {
   const View sizes{nullptr, tensor.channels, tensor.height, tensor.width, tensor.pitch};
   return static_cast<std::int64_t>(sizeof(float)) *
@@ -102,7 +102,7 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
     const Tensor back = gradient(layer);
     const Tensor product_back = new_tensor(layers_.network.layers[layer].output, product.channels);
     const int sums = new_room(scratch_bytes(product));
-    // The sum has passed its own activation.
+    // The fused sum has handled its own activation already.
     const Activation activation = sum < 0 ? conv.activation : Activation::linear;
     step({back.room, product.room, product_back.room, channels, sums}, [=, this](const Run& each) {
       normalise_back(launch(each), norm_layer(each, layer, channels), activation, view(each, back),

@@ -1,15 +1,14 @@
-// The convolutions that a training step runs in cuDNN.
+// The convolutions of a training step that run in cuDNN.
 #pragma once
 
 #include "workloads/engines/cudnn/convolution.h"
 
 namespace doetune::workloads::cudnn {
 
-/// The three of one layer. Where the layer has a batch normalisation, forward is the convolution
-/// alone, into a tensor of its own; else it is that of inference, with residual, bias and
-/// activation. What dropout leaves of an input has no gaps between pixels. The gradient by the
-/// result comes without gaps between pixels, and so goes the one by the input, so that cuDNN's
-/// compiled engines serve all of them.
+/// The three convolutions of one layer. With batch normalisation, forward is the bare convolution,
+/// into a tensor of its own; without, it is that of inference, with residual, bias and activation.
+/// The input after dropout has no gaps between pixels. Neither have the gradients with respect to
+/// the result and to the input, so that cuDNN's precompiled engines support all three.
 struct TrainingConvolutions {
   ConvolutionCase forward;
   ConvolutionCase backward_data;

@@ -17,7 +17,7 @@ struct alignas(Group<T>::kSize) Bytes {
   std::uint8_t values[Group<T>::kSize];
 };
 
-/// Writes or adds a group of sums.
+/// Writes a group of sums, or adds it.
 template <class T>
 __device__ void put(Write write, const float (&sums)[Group<T>::kSize], Group<T>& to) {
   Group<T> out{};
@@ -162,13 +162,13 @@ __global__ void drop_kernel(Dropout dropout, Shape input, View from, Write write
   element = from_float<T>(write == Write::add ? to_float(element) + value : value);
 }
 
-/// One warp an image.
+/// One warp per image.
 template <class T>
 __global__ void cross_entropy_kernel(int classes, View logits, const std::int32_t* labels,
                                      float* losses, std::int32_t* correct, View gradient,
                                      int images, std::uint32_t count) {
   std::uint32_t index;
-  if (!my_index(count, index)) return;  // whole warps: count is a multiple of their size
+  if (!my_index(count, index)) return;  // whole warps: count is a multiple of the warp size
   const auto image = static_cast<int>(index / kWarp);
   const auto lane = static_cast<int>(index % kWarp);
   const T* of_image = static_cast<const T*>(logits.data) + pixel_at(logits, image, 0, 0);

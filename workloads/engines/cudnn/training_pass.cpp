@@ -58,7 +58,7 @@ TrainingPass::Tensor TrainingPass::placed(const ChannelView& view, const Shape& 
           shape.width,   view.pitch};
 }
 
-/// The rooms are kept until this step.
+/// Appends a step and extends the lifetimes of these rooms to it.
 void TrainingPass::step(std::initializer_list<int> rooms, std::function<void(const Run&)> work) {
   for (const int room : rooms)
     if (room >= 0) rooms_[room].last = static_cast<int>(steps_.size());
@@ -85,7 +85,7 @@ TrainingPass::Tensor TrainingPass::gradient(int layer) const {
   return placed(view, layers_.network.shape_of(layer), gradient_rooms_[view.tensor]);
 }
 
-/// A tensor of which the first reader has a part alone begins with zeros.
+/// A tensor that its first reader covers only in part is cleared first.
 TrainingPass::Target TrainingPass::target(int layer) {
   const ChannelView& view = layers_.plan.views[layer];
   int& room = gradient_rooms_[view.tensor];
@@ -136,7 +136,7 @@ void TrainingPass::add(const MaxPool& pool, int layer) {
   const Tensor from = result(input);
   const Tensor to = result(layer);
   const int places =
-      new_room(std::int64_t{images_} * to.height * to.width * to.channels);  // a byte each
+      new_room(std::int64_t{images_} * to.height * to.width * to.channels);  // one byte each
   step({from.room, to.room, places}, [=, this](const Run& run) {
     max_pool_keeping(launch(run), pool, view(run, from), view(run, to),
                      static_cast<std::uint8_t*>(data(run, places)));
@@ -209,7 +209,7 @@ void TrainingPass::add(const Sum& sum, int layer) {
                   view(run, back));
       });
     for (const int input : layers_.network.layers[layer].inputs) {
-      // A convolution that adds the sum itself finds the gradient in the tensor that they share.
+      // For a convolution that adds the sum itself, the gradient is already in their common tensor.
       if (input == kNetworkInput || layers_.plan.fused[input] == layer) continue;
       const Target goal = target(input);
       step({back.room, goal.tensor.room}, [=, this](const Run& run) {

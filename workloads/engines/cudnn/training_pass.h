@@ -1,4 +1,4 @@
-// All work of a training step for one number of images, in order, and the memory between it.
+// A training step for one number of images: its work in order, and its memory.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace doetune::workloads::cudnn {
 
-/// Everything that is the same for every number of images. The pass keeps the references.
+/// What is independent of the number of images. The pass keeps the references.
 struct TrainedLayers {
   const Network& network;
   const TensorPlan& plan;
@@ -23,32 +23,33 @@ struct TrainedLayers {
   const TrainingOptions& options;
 };
 
-/// Results lie as TensorPlan has them, and gradients by results in tensors of the same kind, so
-/// that what shares a result shares its gradient: branches of a join, a residual sum and the
-/// convolution before it. The first reader of a result (from the network's end) writes the gradient
-/// by it, the others add. Each tensor has its place in one arena from its first step to its last.
+/// Results are laid out by TensorPlan, and gradients with respect to them in tensors of the same
+/// kind, so that layers which share a result tensor share its gradient: branches of a
+/// concatenation, a residual sum and the convolution before it. The first reader of a result (from
+/// the network's end) writes the gradient with respect to it, the others add. Each tensor occupies
+/// its part of one arena ("room") from its first step to its last.
 class TrainingPass {
  public:
-  /// Chooses a plan for each convolution and its gradients; puts no work on a GPU but to time
+  /// Chooses a plan for each convolution and its gradients; runs nothing on the GPU except to time
   /// plans. Throws CannotRun.
   TrainingPass(const TrainedLayers& layers, int images, PlanChooser& chooser);
-  TrainingPass(const TrainingPass&) = delete;  // steps refer to it
+  TrainingPass(const TrainingPass&) = delete;  // the steps refer to it
   TrainingPass& operator=(const TrainingPass&) = delete;
 
   std::int64_t arena_bytes() const { return memory_.bytes; }
 
-  /// Some steps after which the gradients from `offset` on are worked out (packed where they are
-  /// weights'), from the block's end to 0 after the last step; each adds an eighth of the block or
-  /// more.
+  /// Steps after which the gradients from `offset` on are complete (weights' gradients in packed
+  /// form), from the block's end down to offset 0 after the last step; each adds at least an eighth
+  /// of the block.
   struct Point {
     std::size_t end;
     std::int64_t offset;
   };
   const std::vector<Point>& points() const { return points_; }
 
-  /// Where one run reads and writes, on the device or in locked memory of the host.
+  /// What one run reads and writes, in device memory or page-locked host memory.
   struct Buffers {
-    void* image;  // the network's input, channels rounded up
+    void* image;  // the network's input, channels padded
     const std::int32_t* labels;
     const std::int64_t* step;  // updates so far, on the device
     void* arena;               // arena_bytes()
@@ -64,19 +65,19 @@ class TrainingPass {
     bool learning = true;
     float statistics_momentum = 0;  // 0 leaves the running statistics as they are
   };
-  /// The forward pass with the running statistics; no gradient.
+  /// The forward pass with the running statistics; no gradients.
   void evaluate(Run run) const;
-  /// The steps of forward and backward pass from `first` to before `end`.
+  /// The steps [first, end) of the forward and backward pass.
   void learn(const Run& run, std::size_t first, std::size_t end) const;
 
-  /// A piece of the arena, needed from step `first` to step `last`: for tests.
+  /// The parts of the arena, each needed from step `first` to step `last`: for tests.
   const std::vector<MemoryUse>& rooms() const { return rooms_; }
   const MemoryPlan& memory() const { return memory_; }
 
  private:
   static constexpr int kNowhere = -2;
   static constexpr int kImage = -1;
-  /// A View whose memory is found when the pass runs.
+  /// A View whose address is resolved when the pass runs.
   struct Tensor {
     int room = kNowhere;
     std::int64_t offset = 0;  // bytes
@@ -86,14 +87,14 @@ class TrainingPass {
     int pitch = 0;
     bool dense() const { return pitch == channels; }
   };
-  /// Where a gradient goes.
+  /// The destination of a gradient, and whether it is written or added.
   struct Target {
     Tensor tensor;
     Write write;
   };
   struct PlannedConvolution {
     std::shared_ptr<const ChosenPlan> chosen;
-    int workspace;  // a room, or kNowhere
+    int workspace;  // index into rooms_, or kNowhere
   };
 
   // training_pass.cpp: memory and steps
@@ -119,7 +120,7 @@ class TrainingPass {
   void add_normalised(const Convolution& conv, int layer, const TrainingConvolutions& passes);
   void add_biased(const Convolution& conv, int layer, const TrainingConvolutions& passes);
   Dropout dropout_of(const Run& run, const Convolution& conv, int layer) const;
-  /// What the convolution reads: its input, or what dropout leaves of that.
+  /// The input of the convolution, after dropout.
   Tensor input_of(const Convolution& conv, int layer);
   NormLayer norm_layer(const Run& run, int layer, int channels_room) const;
   void add_gradients(const Convolution& conv, int layer, const TrainingConvolutions& passes,
@@ -141,7 +142,7 @@ class TrainingPass {
 
   TrainedLayers layers_;
   int images_;
-  PlanChooser* chooser_;             // while the pass is made
+  PlanChooser* chooser_;             // during construction
   std::vector<int> result_rooms_;    // by tensor of the plan; kNowhere before it is written
   std::vector<int> gradient_rooms_;  // likewise
   std::vector<std::function<void()>> add_backward_;  // by layer, called in reverse

@@ -1,4 +1,4 @@
-// The loss of a classifier.
+// Softmax cross-entropy, the loss of a classifier.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace doetune::workloads {
 
-/// The mean over images of -log softmax(logits)[label], and its gradient by the logits,
-/// (softmax(logits) - one at the label) / images, where `gradient` is not empty. Logits are images
-/// x classes; the largest is subtracted first, so that no exponential overflows.
+/// The mean over images of -log softmax(logits)[label] and, where `gradient` is not empty, its
+/// gradient with respect to the logits, (softmax(logits) - one at the label) / images. Logits are
+/// images x classes; the largest is subtracted first, so that no exponential overflows.
 BatchScore softmax_cross_entropy(std::span<const float> logits,
                                  std::span<const std::int32_t> labels, std::span<float> gradient);
 

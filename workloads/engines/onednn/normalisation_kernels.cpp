@@ -7,7 +7,7 @@
 namespace doetune::workloads::onednn {
 namespace {
 
-// GCC's vectors: one source for every width; a function's target says which instructions they are.
+// GCC's vector types: one source for every width; a function's target selects the instructions.
 template <int kLanes>
 using Floats [[gnu::vector_size(4 * kLanes)]] = float;
 template <int kLanes>
@@ -15,9 +15,9 @@ using Bits [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
 template <int kLanes>
 using Halves [[gnu::vector_size(2 * kLanes)]] = std::uint16_t;
 
-constexpr int kAtOnce = 4;  // sums that do not wait for each other
+constexpr int kAtOnce = 4;  // independent accumulators
 
-/// Numbers in memory as floats.
+/// The numbers in memory are floats.
 template <int kLanes>
 struct Fp32 {
   using Number = float;
@@ -50,7 +50,7 @@ struct Bf16 {
   }
 };
 
-/// The loops by the contract in the header.
+/// The loops, as specified in the header.
 template <class Memory>
 struct Loops {
   using Number = typename Memory::Number;
@@ -63,7 +63,7 @@ struct Loops {
     std::memcpy(to, &from, sizeof from);
   }
 
-  /// visit(which of kAtOnce, offset) for every pixel.
+  /// Calls visit(which of kAtOnce, offset) for every pixel.
   template <class Visit>
   static DOETUNE_INLINE void for_pixels(const Strip& strip, Visit visit) {
     std::int64_t pixel = 0;
@@ -75,7 +75,7 @@ struct Loops {
   static DOETUNE_INLINE void moments(const void* memory, const Strip& strip, float* mean,
                                      float* squares) {
     const auto* x = static_cast<const Number*>(memory);
-    // Deviations from one of the numbers: sums of squares far from zero would cancel.
+    // Deviations from one of the values: sums of squares of values far from zero would cancel.
     Vector origin;
     Memory::load(x, origin);
     Vector sum[kAtOnce] = {};
@@ -131,7 +131,7 @@ struct Loops {
       normalise_with<false>(from, other, to, strip, factors);
   }
 
-  /// The gradient before the activation.
+  /// The gradient with respect to the input of the activation.
   static DOETUNE_INLINE void through_activation(const Number* y, const Number* gradient,
                                                 float slope, Vector& d) {
     Memory::load(gradient, d);
@@ -196,7 +196,7 @@ struct Loops {
   }
 };
 
-// The same loops once for each set of instructions.
+// The same loops, compiled once for each instruction set.
 #define DOETUNE_KERNELS(Name, Target)                                                           \
   template <class Memory>                                                                       \
   struct Name {                                                                                 \

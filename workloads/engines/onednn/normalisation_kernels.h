@@ -1,19 +1,19 @@
-// Batch normalisation's loops over memory: over one strip at a time, so that threads share strips
-// out as they like and wait for each other in OpenMP's barriers alone. (Threads inside oneDNN's own
-// wait without sleeping: on cores that others use too that is many times slower.)
+// The loops of batch normalisation over one strip of memory at a time, so that threads divide the
+// strips freely and synchronise by OpenMP's barriers only. (Threads inside oneDNN's own batch
+// normalisation spin: many times slower on cores that are also used by others.)
 #pragma once
 
 #include <cstdint>
 
 namespace doetune::workloads::onednn {
 
-/// The pixels of an image, of `lanes` channels each, which lie side by side.
+/// The pixels of an image, with `lanes` contiguous channels each.
 struct Strip {
   std::int64_t pixels;
-  std::int64_t stride;  // numbers from pixel to pixel
+  std::int64_t stride;  // in numbers, from pixel to pixel
 };
 
-/// y = activation((x - mean) factor + summand + residual). Numbers of `lanes` channels.
+/// y = activation((x - mean) factor + summand + residual). Arrays of `lanes` channels.
 struct ForwardFactors {
   const float* mean;
   const float* factor;
@@ -30,14 +30,14 @@ struct BackwardFactors {
   float slope;
 };
 
-/// For one type of numbers in memory (float or bf16), one number of lanes and this processor.
+/// The loops for one type of numbers in memory (float or bf16), one number of lanes and this CPU.
 struct NormalisationKernels {
   /// Mean of each lane, and the sum of squared deviations from it.
   void (*moments)(const void* x, const Strip& strip, float* mean, float* squares);
   /// `residual` may be null.
   void (*normalise)(const void* x, const void* residual, void* y, const Strip& strip,
                     const ForwardFactors& factors);
-  /// Sums of d and of d (x - mean); d is kept in `kept` where that is not null.
+  /// Sums of d and of d (x - mean); d is stored in `kept` where that is not null.
   void (*gradient_sums)(const void* x, const void* y, const void* gradient, void* kept,
                         const Strip& strip, const float* mean, float slope, float* sums,
                         float* products);

@@ -1,4 +1,4 @@
-// What every call into oneDNN needs around it.
+// Utilities around calls to oneDNN: errors and thread counts.
 #pragma once
 
 #include <omp.h>
@@ -13,7 +13,8 @@
 
 namespace doetune::workloads::onednn {
 
-/// Turns oneDNN's errors, and a lack of memory, into CannotRun where settings are the cause.
+/// Translates oneDNN's errors, and a lack of memory, into CannotRun where the configuration is the
+/// cause.
 template <class Work>
 auto translated(Work work) {
   try {
@@ -29,13 +30,13 @@ auto translated(Work work) {
   }
 }
 
-/// The calling thread's next primitives run on this many threads.
+/// Sets the number of threads of the calling thread's next primitives.
 inline void use_threads(int threads) {
   omp_set_num_threads(threads);
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush denormals to zero; OpenMP's threads inherit it
 }
 
-/// Primitives that are made while it lives run on this many threads.
+/// Primitives created during its lifetime run on this number of threads.
 class OnThreads {
  public:
   explicit OnThreads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }

@@ -11,17 +11,18 @@ using Tag = memory::format_tag;
 using Type = memory::data_type;
 
 // Channels in blocks of 16: the layout of both Winograd transforms, and of the direct kernels that
-// are fast with a fused sum. Those that oneDNN prefers (nhwc) take 1.2 to 1.5 times as long with a
-// sum in fp32 and 1.2 to 2.4 times in bf16, measured over the four sums of ResNet-50. A network
-// with sums has this layout from its first fitting layer on, so that nothing is reordered.
+// are fast with a fused sum. The layout that oneDNN prefers (nhwc) takes 1.2 to 1.5 times as long
+// with a sum in fp32 and 1.2 to 2.4 times in bf16, measured over the four sums of ResNet-50. A
+// network with sums uses this layout from its first suitable layer on, so that nothing is
+// reordered.
 constexpr auto kBlocked = Tag::nChw16c;
 constexpr int kBlock = 16;
 
-// When a Winograd convolution pays, measured on a Zen 5 core over the 3 x 3 layers of the networks
-// and over channels of 16 to 304 at 9 to 148 pixels. With one image it is 1.1 to 3 times faster
-// from 49 pixels and 16 channels on. With more, oneDNN takes larger tiles and reads up to four
-// times the weights of a direct convolution, which pays from 1000 pixels on; one image after the
-// other is faster still as long as the transformed weights stay in the cache.
+// When Winograd is faster, measured on a Zen 5 core over the 3 x 3 layers of the networks and over
+// channels of 16 to 304 at 9 to 148 pixels. With one image it is 1.1 to 3 times faster from 49
+// pixels and 16 channels on. With more, oneDNN takes larger tiles and reads up to four times the
+// weights of a direct convolution, which pays off from 1000 pixels on; one image at a time is
+// faster still while the transformed weights stay in the cache.
 constexpr std::int64_t kWinogradPixelsOfOneImage = 49;
 constexpr std::int64_t kWinogradPixels = 1000;
 constexpr int kWinogradChannels = 16;
@@ -34,16 +35,16 @@ int largest_prime_factor(int n) {
   return largest;
 }
 
-/// oneDNN shares tiles and blocks of 16 filters out in equal parts. Where they can hardly be
-/// divided (37 x 37 tiles at 147 pixels, 13 blocks of filters) it takes twice the time of a direct
-/// one.
+/// oneDNN divides tiles and blocks of 16 filters into equal parts. Where their numbers have few
+/// divisors (37 x 37 tiles at 147 pixels, 13 blocks of filters) it takes twice the time of a direct
+/// convolution.
 bool divides_well(const Convolution& conv, const Shape& out) {
   constexpr int kTile = 4;
   return largest_prime_factor((out.height + kTile - 1) / kTile) <= 29 &&
          largest_prime_factor((conv.filters + kBlock - 1) / kBlock) <= 7;
 }
 
-/// Images that a Winograd transform should take at once; 0 where a direct convolution is faster.
+/// The number of images per Winograd call; 0 where a direct convolution is faster.
 int winograd_images(const Convolution& conv, const Layer& node, int in_channels, int images) {
   const bool has_transform = conv.kernel == Extent{3, 3} && conv.stride == 1 &&
                              conv.pad.height <= 1 && conv.pad.width <= 1;
@@ -76,8 +77,8 @@ void Plan::add(const Convolution& conv, int layer) {
   if (!activation_fused) add_activation(tensors_[layer], conv.activation);
 }
 
-/// An inner product, which oneDNN runs as one matrix product over all images. The input is handed
-/// over as one row of numbers: its fast kernels want no image.
+/// An inner product, which oneDNN runs as one matrix product over all images. The input is passed
+/// as a matrix with a row per image, since the fast kernels do not support spatial dimensions.
 void Plan::add_dense(const Convolution& conv, int layer) {
   const int input = network_.layers[layer].inputs[0];
   const Shape& in = network_.shape_of(input);
@@ -92,7 +93,7 @@ void Plan::add_dense(const Convolution& conv, int layer) {
                                             source, {conv.filters, row.channels, 1, 1}, layer);
 }
 
-/// The primitive takes `images` at once, and runs as often as the plan's images need.
+/// The primitive processes `images` at a time, and runs as often as the plan's images need.
 template <class Primitive>
 void Plan::add_weighted(const typename Primitive::primitive_desc& chosen, int images,
                         const Tensor& source, const memory::dims& weights, int layer) {
@@ -109,8 +110,8 @@ void Plan::add_weighted(const typename Primitive::primitive_desc& chosen, int im
                               {DNNL_ARG_DST, part_of(tensors_[layer], chosen.dst_desc(), image)}});
 }
 
-/// What the convolution adds its result to: the sum's other input, or a copy of it where it is
-/// needed afterwards (or read by the convolution itself) or has another layout.
+/// The tensor that the convolution accumulates into: the sum's other input, or a copy of it where
+/// it is needed afterwards (or read by the convolution itself) or has another layout.
 Plan::Tensor Plan::residual(int layer, const memory::desc& wanted) {
   const auto& inputs = network_.layers[fused_sums_[layer]].inputs;
   const int other = inputs[0] == layer ? inputs[1] : inputs[0];
@@ -125,7 +126,7 @@ Plan::Tensor Plan::residual(int layer, const memory::desc& wanted) {
   return copy;
 }
 
-/// A fused sum's activation comes after the sum; the convolution itself has none then.
+/// The activation of a fused sum follows the sum; the convolution itself has none then.
 Activation Plan::activation_after(const Convolution& conv, int layer) const {
   const int sum = fused_sums_[layer];
   return sum < 0 ? conv.activation : std::get<Sum>(network_.layers[sum].op).activation;
@@ -175,7 +176,7 @@ Plan::ChosenConvolution Plan::choose(const Convolution& conv, int layer) const {
                       attributes);
     };
     if (const auto desc = winograd(fused)) return {desc, images, true};
-    // oneDNN's Winograd transforms take a ReLU, but no leaky one.
+    // oneDNN's Winograd transforms support a fused ReLU, but no leaky one.
     if (fused_sums_[layer] < 0)
       if (const auto desc = winograd({})) return {desc, images, false};
   }

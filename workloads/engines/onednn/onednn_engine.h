@@ -1,5 +1,5 @@
-// The CPU engine, on oneDNN: primitives and packed weights are made once for each number of images
-// and kept (see onednn_plan.h, which no other file includes).
+// The CPU engine, on oneDNN: primitives and packed weights are created once for each number of
+// images and kept (see onednn_plan.h, an internal header).
 #pragma once
 
 #include <memory>

@@ -24,8 +24,8 @@ void permute(const void* in, void* out, int images, const std::vector<std::int64
 float as_float(float value) { return value; }
 float as_float(std::uint16_t bf16) { return std::bit_cast<float>(std::uint32_t{bf16} << 16); }
 
-/// Index of the first of the largest of each pixel's channels. The largest is looked for first:
-/// both loops then run in vectors.
+/// The index of the largest of each pixel's channels, the first of ties. The maximum is found
+/// first, since both loops then vectorise.
 template <class T>
 void arg_max(const void* in, void* out, std::int64_t pixels, int channels) {
   const auto* source = static_cast<const T*>(in);
@@ -158,8 +158,8 @@ void Plan::add(const Route&, int layer) {
     parts.push_back(typed(input));
     descs.push_back(parts.back().desc);
   }
-  // Where the parts differ in layout, the first one's: a branch of one 1 x 1 convolution, whose
-  // layout is what the next ones will want.
+  // Where the layouts of the parts differ, use that of the first, a branch of a single 1 x 1
+  // convolution: the next layers prefer it.
   const bool as_first = descs[0] == nhwc(network_.shape_of(node.inputs[0]));
   const memory::desc wanted = as_first ? nhwc(node.output) : any(node.output);
   const dnnl::concat::primitive_desc chosen(wanted, 1, descs, engine_);

@@ -1,4 +1,4 @@
-// Memory of a network on oneDNN: pages, and weights in the layouts that primitives ask for.
+// Memory of a network on oneDNN: large pages, and weights in the layouts of the primitives.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace doetune::workloads::onednn {
 /// As in workloads/memory.h, but throws CannotRun.
 void require_memory(std::int64_t bytes);
 
-/// Page-aligned memory in large pages where the system has them: weights and activations are read
-/// in long strides. Throws CannotRun.
+/// Page-aligned memory, in large pages where available, since weights and activations are read in
+/// long strides. Throws CannotRun.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);
@@ -33,14 +33,14 @@ class Buffer {
   void* data_;
 };
 
-/// A convolution's weights in the layout that a primitive asked for.
+/// A convolution's weights in the layout of a primitive.
 struct PackedWeights {
   dnnl::memory weights;
   dnnl::memory bias;
   std::shared_ptr<Buffer> storage;
 };
 
-/// Packs each layer's weights once for each layout that is asked for; batch sizes share layouts.
+/// Packs each layer's weights once for each layout requested; batch sizes share layouts.
 class WeightStore {
  public:
   WeightStore(const dnnl::engine& engine, const Network& network, std::span<const float> block)

@@ -23,7 +23,7 @@ OptimizerBlocks::OptimizerBlocks(const Network& network, std::span<const float> 
 
 void OptimizerBlocks::update(float learning_rate) {
   use_threads(options.threads);
-  // In one pass over memory, and all tensors in one parallel region: most of them are small.
+  // One pass over memory, and one parallel region for all tensors, most of which are small.
 #pragma omp parallel
   for (const ParameterTensor& tensor : layout) {
     const float decay = tensor.kind == ParameterKind::weights ? options.weight_decay : 0.0F;

@@ -1,4 +1,4 @@
-// What networks and stages under training on oneDNN have in common.
+// The parameter blocks and update common to networks and stages under training on oneDNN.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace doetune::workloads::onednn {
 
-/// Floats in pages of their own.
+/// Floats in page-aligned memory.
 class Block {
  public:
   explicit Block(std::int64_t count) : count_(count), buffer_(count * sizeof(float)) {}
@@ -22,7 +22,7 @@ class Block {
   Buffer buffer_;
 };
 
-/// The blocks of parameters.h and their update.
+/// The blocks of parameters.h and the update step.
 struct OptimizerBlocks {
   OptimizerBlocks(const Network& network, std::span<const float> first_parameters,
                   std::span<const float> first_statistics, const TrainingOptions& options);
@@ -58,10 +58,11 @@ class OnednnOptimizer : public Interface {
   OptimizerBlocks blocks_;
 };
 
-/// Throws CannotRun for a precision that the CPU does not train in.
+/// Throws CannotRun for a precision that CPU training does not support.
 void check_precision(Precision precision);
 
-/// Throw std::invalid_argument for a number outside 1..batch, and for a label outside 0..classes.
+/// Throw std::invalid_argument for a number outside 1..batch, and for a label outside 0..classes -
+/// 1.
 void check_images(int images, const TrainingOptions& options);
 void check_labels(std::span<const std::int32_t> labels, int classes);
 

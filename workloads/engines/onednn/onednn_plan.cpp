@@ -59,14 +59,14 @@ void Plan::find_last_uses() {
   const auto layers = static_cast<int>(network_.layers.size());
   last_use_.assign(layers, 0);
   std::vector<int> step(
-      layers);  // where a layer's inputs are read: a fused sum's by its convolution
+      layers);  // step that reads a layer's inputs: for a fused sum, its convolution's
   std::iota(step.begin(), step.end(), 0);
   for (int layer = 0; layer < layers; ++layer)
     if (fused_sums_[layer] >= 0) step[fused_sums_[layer]] = layer;
   for (int layer = 0; layer < layers; ++layer)
     for (const int input : network_.layers[layer].inputs)
       if (input != kNetworkInput) last_use_[input] = std::max(last_use_[input], step[layer]);
-  for (int layer = 0; layer < layers; ++layer)  // its result waits for the sum's own turn
+  for (int layer = 0; layer < layers; ++layer)  // its result lives until the sum's own step
     if (fused_sums_[layer] >= 0) last_use_[layer] = fused_sums_[layer];
   last_use_.back() = layers;
 }

@@ -1,5 +1,5 @@
-// The primitives of a network on oneDNN and the memory between them. Used by onednn_engine.cpp
-// alone.
+// The oneDNN primitives of a network's inference and the memory between them. Used by
+// onednn_engine.cpp alone.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +16,26 @@
 
 namespace doetune::workloads::onednn {
 
-/// All steps of inference for one number of images, in order. Tensors that are not alive at the
-/// same time share memory; layouts are oneDNN's choice, and a reorder stands only where two choices
-/// differ.
+/// All steps of inference for one number of images, in order. Tensors with disjoint lifetimes share
+/// memory; layouts are oneDNN's choice, with a reorder only where two choices differ.
 ///
-/// Activations are fused into convolutions, and so are the sums that fused_sums names: such a
-/// convolution adds its result to the other input, in that input's memory where nothing else reads
-/// it any more. In fp32 a 3 x 3 convolution runs as a Winograd transform where oneDNN has one and
-/// it pays (rules in onednn_convolutions.cpp, with their measurement), one image after the other
-/// where that keeps numbers in the caches. A join copies its inputs: oneDNN's fast kernels write no
-/// parts of a tensor.
+/// Activations are fused into convolutions, and so are the sums given by fused_sums: such a
+/// convolution adds its result to the other input, in that input's memory where nothing reads it
+/// afterwards. In fp32 a 3 x 3 convolution runs as a Winograd transform where oneDNN has one and it
+/// is faster (rules and measurements in onednn_convolutions.cpp), one image at a time where that
+/// keeps data in the caches. A concatenation copies its inputs, since oneDNN's fast kernels cannot
+/// write to part of a tensor.
 class Plan {
  public:
   Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights,
        Precision precision, int images);
 
-  /// Makes all steps; `input` and `output` are the host buffers that they read and write.
+  /// Creates all steps; they read and write the host buffers `input` and `output`.
   void build(float* input, float* output);
   void run(dnnl::stream& stream) const;
 
  private:
-  /// A piece of the arena, or a host buffer. It is free for the next tensor as soon as no tensor
-  /// has a share in it.
+  /// A part of the arena, or a host buffer. It is reused once no tensor refers to it.
   struct Slot {
     std::size_t bytes = 0;
     void* data = nullptr;
@@ -48,7 +46,7 @@ class Plan {
   };
   struct ChosenConvolution {
     dnnl::convolution_forward::primitive_desc desc;
-    int images;  // in one call
+    int images;  // per call
     bool activation_fused;
   };
   struct Unbound {
@@ -69,11 +67,11 @@ class Plan {
   Tensor typed(int layer);
   /// The tensor in the wanted layout and type: itself, or a copy.
   Tensor in_layout(const Tensor& tensor, const dnnl::memory::desc& wanted);
-  dnnl::memory::desc any(const Shape& shape) const;  // layout
+  dnnl::memory::desc any(const Shape& shape) const;  // layout is oneDNN's choice
   dnnl::memory::desc nhwc(const Shape& shape) const;
-  /// Memory objects get their addresses in bind(), once the size of every slot is known.
+  /// Memory objects get their addresses in bind(), once the sizes of all slots are known.
   dnnl::memory memory_of(const Tensor& tensor);
-  /// The part of the tensor, in which images follow each other, that begins with this image.
+  /// The part of the tensor, whose images are contiguous, that starts at this image.
   dnnl::memory part_of(const Tensor& tensor, const dnnl::memory::desc& part, int image);
   void add_primitive(dnnl::primitive primitive, Arguments arguments);
   void add_reorder(const Tensor& from, const Tensor& to);
@@ -115,7 +113,7 @@ class Plan {
   std::vector<int> fused_sums_;
   std::vector<int> last_use_;  // for each layer, the layer whose step reads it last
   Tensor image_;
-  std::vector<Tensor> tensors_;  // of layers; emptied after their last use
+  std::vector<Tensor> tensors_;  // by layer; reset after their last use
   std::vector<std::shared_ptr<Slot>> slots_;
   std::vector<Unbound> unbound_;
   std::vector<Step> steps_;
@@ -124,13 +122,13 @@ class Plan {
 
 dnnl::memory::dims nchw(int images, const Shape& shape);
 
-/// Padding that a window needs at the end to reach the last output.
+/// Padding at the end of the input that the last window needs.
 dnnl::memory::dim pad_end(int in, int out, int kernel, int stride, int pad);
 
-/// Whether each output sees the whole input.
+/// Whether each output depends on the whole input.
 bool is_dense(const Convolution& conv, const Shape& in);
 
-/// The activation as a post-operation; none for a linear one.
+/// Appends the activation as a post-operation; none for a linear one.
 void append_activation(dnnl::post_ops& operations, Activation activation);
 
 }  // namespace doetune::workloads::onednn

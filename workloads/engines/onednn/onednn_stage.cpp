@@ -17,7 +17,7 @@ bool begins_network(const Network& stage) {
   return !std::holds_alternative<Route>(first.op) || first.inputs.front() != kNetworkInput;
 }
 
-/// A micro-batch under way: what goes in and out on the host, and the memory in between.
+/// A micro-batch in flight: its host buffers, and the memory between the passes.
 struct Slot {
   Slot(const dnnl::engine& engine, const Network& stage, onednn::OptimizerBlocks& blocks,
        const std::int64_t* updates)
@@ -40,7 +40,7 @@ struct Slot {
   Block output_gradient;
   Block input_gradient;
   std::int64_t first_image = 0;
-  int images = 0;  // that went forward
+  int images = 0;  // in the forward pass
   onednn::TrainingPlans plans;
 };
 

@@ -14,7 +14,7 @@ namespace {
 using onednn::Block;
 using onednn::translated;
 
-/// At least so many bytes: what every layer makes is kept for its backward pass.
+/// A lower bound: every layer's output is kept for its backward pass.
 std::int64_t min_bytes(const Network& network, const TrainingOptions& options) {
   std::int64_t numbers = 0;
   for (const Layer& layer : network.layers) numbers += layer.output.elements();
@@ -86,8 +86,8 @@ class OnednnTrainable final : public onednn::OnednnOptimizer<TrainableNetwork> {
       {input_.data(), labels_.data(), logits_.data(), blocks_.parameters.data(),
        blocks_.gradients.data(), blocks_.statistics.data(), &updates_, &options_.first_image}};
   std::unique_ptr<Engine> inference_ = make_onednn_engine({});
-  std::vector<float> folded_;  // the evaluator reads them at each new number of images
-  std::unique_ptr<CompiledNetwork> evaluator_;  // of the current parameters and statistics
+  std::vector<float> folded_;  // read again by the evaluator for each new number of images
+  std::unique_ptr<CompiledNetwork> evaluator_;  // with the current parameters and statistics
 };
 
 }  // namespace

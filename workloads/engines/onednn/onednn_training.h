@@ -1,4 +1,4 @@
-// Training on the CPU, on oneDNN: primitives are made once for each number of images and kept.
+// Training on the CPU, on oneDNN: primitives are created once for each number of images and kept.
 #pragma once
 
 #include <memory>

@@ -11,14 +11,14 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Type = memory::data_type;
 
-// A Winograd transform needs fewer multiplications, but pays only where channels fill its matrix
-// products. Measured on a Zen 5 core, batch 32, 3 x 3 in fp32: 0.6 to 0.75 times the speed of the
-// direct convolution at 16 channels, 1.4 at 32, 1.7 at 64 (8 x 8 pixels), 2 to 4 above.
+// A Winograd transform needs fewer multiplications, but is faster only with enough channels for its
+// matrix products. Measured on a Zen 5 core, batch 32, 3 x 3 in fp32: 0.6 to 0.75 times the speed
+// of the direct convolution at 16 channels, 1.4 at 32, 1.7 at 64 (8 x 8 pixels), 2 to 4 above.
 constexpr int kTrainingWinogradChannels = 32;
 
-// Weights, for all threads, over activations, from which on threads work inside oneDNN. Measured on
-// ResNet-18, batch 32, two threads: in fp32 every layer shared out takes 1.25 times the CPU time of
-// a ratio of 1, in bf16 a quarter of it.
+// The limit of threads x weights over activations in bf16, above which the threads of oneDNN are
+// used (in fp32 it is 1). Measured on ResNet-18, batch 32, two threads: dividing the images of
+// every layer takes 1.25 times the CPU time of a limit of 1 in fp32, and a quarter of it in bf16.
 constexpr std::int64_t kBf16Share = 16;
 
 /// `convolution_auto` is Winograd where oneDNN has one.
@@ -38,14 +38,14 @@ memory::dims weight_dims(const Convolution& conv, const Shape& in) {
   return {conv.filters, in.channels, conv.kernel.height, conv.kernel.width};
 }
 
-/// Threads that run a primitive at the same time each need scratch memory of their own.
+/// Threads that run the same primitive concurrently each need scratch memory of their own.
 dnnl::primitive_attr own_scratch() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
 }
 
-/// Without batch normalisation the activation is part of the convolution.
+/// Without batch normalisation the activation is fused into the convolution.
 dnnl::primitive_attr fused_activation(const Convolution& conv) {
   dnnl::post_ops operations;
   if (!conv.batch_norm) append_activation(operations, conv.activation);
@@ -59,7 +59,7 @@ std::size_t image_stride(const memory::desc& desc) {
          memory::data_type_size(desc.data_type());
 }
 
-/// The layout for another number of images.
+/// The same layout for another number of images.
 memory::desc for_images(memory::desc desc, std::int64_t images) {
   desc.data.dims[0] = desc.data.padded_dims[0] = images;
   return desc;
@@ -90,9 +90,10 @@ std::vector<TrainingPlan::Parameters> TrainingPlan::places(const Network& networ
   return result;
 }
 
-/// Inside oneDNN threads that each sum the gradients of some images wait for each other without
-/// sleeping: on busy cores that took up to six times the CPU time of one thread. So threads share
-/// images out by themselves, unless sums over threads would be too large for what they read.
+/// Threads inside oneDNN that each sum the gradients of some images spin while they wait: on busy
+/// cores that took up to six times the CPU time of one thread. So our own threads divide the
+/// images, unless the per-thread weight gradients would be too large relative to the activations
+/// read.
 int TrainingPlan::parts_of(const Convolution& conv, int layer) const {
   const Layer& node = network_.layers[layer];
   const Shape& in = network_.shape_of(node.inputs[0]);

@@ -110,7 +110,7 @@ void TrainingPlan::add(const Sum& sum, int layer) {
   });
 }
 
-/// By the sign of the result, which is that of what was activated.
+/// By the sign of the activation's result, which is that of its input.
 TrainingPlan::Tensor TrainingPlan::activation_back(Activation activation, const Tensor& result,
                                                    const Tensor& gradient) {
   if (activation == Activation::linear) return gradient;
@@ -149,8 +149,8 @@ void TrainingPlan::add(const Route&, int layer) {
   });
 }
 
-/// To each input its channels, as a view: of a plain layout where channels are blocked across the
-/// seam.
+/// Passes to each input the gradient of its channels, as a view; in a plain layout where a channel
+/// block spans two inputs.
 void TrainingPlan::split_gradient(int layer) {
   const Tensor gradient = gradient_of(layer);
   const auto& inputs = network_.layers[layer].inputs;
@@ -171,8 +171,8 @@ void TrainingPlan::split_gradient(int layer) {
   }
 }
 
-/// The input of a layer as its dropout leaves it, or the gradient by that on its way back: the same
-/// numbers are drawn for both.
+/// Applies dropout to the input of a layer or, with the same random factors, to the gradient on the
+/// way back.
 TrainingPlan::Tensor TrainingPlan::dropped(const Convolution& conv, int layer,
                                            const Tensor& tensor) {
   if (conv.dropout == 0) return tensor;

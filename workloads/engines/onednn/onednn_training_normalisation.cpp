@@ -16,15 +16,15 @@ using Type = memory::data_type;
 constexpr int kMaxLanes = 16;
 using Sums = std::array<double, kMaxLanes>;
 
-/// A batch's numbers as strips: each image's channels in groups of `lanes`.
+/// A batch's tensor as strips: each image's channels in groups of `lanes`.
 struct Strips {
   int images;
   int groups;
-  int lanes = 0;  // 0: the layout is another one
+  int lanes = 0;  // 0: the layout is not supported
   Strip strip;
   std::int64_t image_stride;
   std::int64_t group_stride;
-  std::int64_t bytes;  // of a number
+  std::int64_t bytes;  // per number
 
   int channels() const { return groups * lanes; }
   std::int64_t at(int image, int group) const {
@@ -33,7 +33,7 @@ struct Strips {
   double values() const { return static_cast<double>(images * strip.pixels); }
 };
 
-/// Of plain and channel-blocked layouts.
+/// Supports plain and channel-blocked layouts.
 Strips strips_of(const memory::desc& desc) {
   const auto& blocking = desc.data.format_desc.blocking;
   const std::int64_t channels = desc.data.padded_dims[1];
@@ -81,7 +81,7 @@ void for_strips(const Strips& strips, Work work) {
     for (int group = 0; group < strips.groups; ++group) work(image, group);
 }
 
-/// What the strips of a batch told of each channel, and factors that follow: rows of all channels.
+/// Per-image sums of each channel, then the derived factors: rows of all channels.
 struct Rows {
   float* first;
   int channels;
@@ -143,7 +143,7 @@ TrainingPlan::Normalisation TrainingPlan::add_normalisation(const Convolution& c
       const double variance = squares[lane] / values;
       const auto mean = static_cast<float>(means[lane]);
       const auto inverse = static_cast<float>(1 / std::sqrt(variance + double{kBatchNormEpsilon}));
-      const bool real = f < filters;  // the rest fills a block of channels
+      const bool real = f < filters;  // the rest is padding of a channel block
       moments[f] = mean;
       moments[strips.channels() + f] = inverse;
       rows.factor(strips.images, 0, 0)[f] = real ? inverse * parameters[f] : 0;
@@ -193,7 +193,7 @@ TrainingPlan::Tensor TrainingPlan::normalisation_back(const Convolution& conv, i
   const Tensor result = new_tensor(normalisation.x.desc);
   const Tensor work =
       new_tensor({{(2 * images_ + kFactorRows) * strips.channels()}, Type::f32, Tag::x});
-  // The other input of a sum gets the gradient behind the activation.
+  // The other input of a fused sum gets the gradient with respect to the activation's input.
   const bool keeps = normalisation.other_input && normalisation.slope != 1.0F;
   Tensor kept = gradient;
   if (keeps) kept = new_tensor(normalisation.x.desc);

@@ -15,7 +15,7 @@ using Type = memory::data_type;
 
 namespace {
 
-/// Of fused_sums, those behind a batch normalisation.
+/// The entries of fused_sums that follow a batch normalisation.
 std::vector<int> normalised_sums(const Network& network) {
   std::vector<int> sums = fused_sums(network);
   for (std::size_t layer = 0; layer < sums.size(); ++layer) {
@@ -77,7 +77,7 @@ memory TrainingPlan::memory_of(const Tensor& tensor) {
   return result;
 }
 
-/// The largest first, each at the lowest place that is free for as long as it lives.
+/// Places rooms by decreasing size, each at the lowest offset that is free during its lifetime.
 void TrainingPlan::place_rooms() {
   constexpr std::size_t kAlign = 4096;
   std::vector<std::size_t> order(rooms_.size());
@@ -157,7 +157,7 @@ void TrainingPlan::add_loss() {
   contribute(static_cast<int>(network_.layers.size()) - 1, gradient);
 }
 
-/// A stage that gives its input's gradient begins with a Route of it (stages.h).
+/// A stage that returns its input's gradient starts with a Route of the input (stages.h).
 void TrainingPlan::add_backward_pass() {
   const int layers = static_cast<int>(network_.layers.size());
   const memory::desc desc(nchw(images_, network_.output()), Type::f32, Tag::nhwc);

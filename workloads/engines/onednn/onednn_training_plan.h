@@ -1,5 +1,5 @@
-// The primitives of a training step on oneDNN and the memory between them. Used by
-// onednn_training.cpp and onednn_stage.cpp alone.
+// The oneDNN primitives of a training step and the memory between them. Used by onednn_training.cpp
+// and onednn_stage.cpp alone.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace doetune::workloads::onednn {
 
-/// What steps of all sizes share: host buffers, and blocks as in parameters.h.
+/// What the plans for all numbers of images share: host buffers, and blocks as in parameters.h.
 struct TrainingBuffers {
   float* input;
   const std::int32_t* labels;
@@ -26,28 +26,29 @@ struct TrainingBuffers {
   float* parameters;
   float* gradients;
   float* statistics;
-  const std::int64_t* updates;  // so far, and the first image's index: for dropout
+  const std::int64_t* updates;  // so far; for dropout, as is first_image
   const std::int64_t* first_image;
   float* output_gradient = nullptr;  // of a stage that does not end with the loss
   float* input_gradient = nullptr;   // of a stage that does not begin with the image
 };
 
-/// Forward and backward pass for one number of images, in order. Layouts are oneDNN's choice, and a
-/// reorder stands only where two choices differ. Each weight is put into the layout and precision
-/// of a primitive just before it, since every step changes it. What a tensor's last reader frees,
-/// later tensors reuse: activations live until their backward step, gradients briefly.
+/// Forward and backward pass for one number of images, in order. Layouts are oneDNN's choice, with
+/// a reorder only where two choices differ. Weights are converted to the layout and precision of a
+/// primitive just before it, since every step changes them. Memory is reused after a tensor's last
+/// reader: activations live until their backward step, gradients briefly.
 class TrainingPlan {
  public:
   TrainingPlan(const dnnl::engine& engine, const Network& network, const TrainingOptions& options,
                int images, const TrainingBuffers& buffers);
 
-  /// Memory that the tensors between the steps take, and where it is: page-aligned.
+  /// Memory of the tensors between the steps, and its page-aligned address.
   std::size_t bytes() const { return bytes_; }
-  /// What oneDNN takes besides, at most, for one primitive at a time.
+  /// Maximum scratch memory of oneDNN, for one primitive at a time.
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   void bind(char* arena);
 
-  /// The backward pass needs the arena as the forward pass left it. Its score is of the loss.
+  /// The backward pass needs the arena as the forward pass left it; it returns the score of the
+  /// loss.
   void forward(dnnl::stream& stream);
   BatchScore backward(dnnl::stream& stream, const TrainableNetwork::GradientsReady& ready);
 
@@ -56,8 +57,8 @@ class TrainingPlan {
   struct Tensor {
     dnnl::memory::desc desc;
     int room = -1;           // index into rooms_
-    float* host = nullptr;   // where it has no room
-    std::size_t offset = 0;  // bytes from there
+    float* host = nullptr;   // used where `room` is -1
+    std::size_t offset = 0;  // in bytes
   };
   struct Room {
     std::size_t bytes = 0;
@@ -83,21 +84,21 @@ class TrainingPlan {
   void add_output();
   void add_loss();
   void add_backward_pass();
-  /// Adds to what the gradient by a layer's result is the sum of.
+  /// Adds a term to the gradient with respect to a layer's result.
   void contribute(int layer, const Tensor& gradient);
-  /// That sum, in the layout of the result.
+  /// The sum of these terms, in the layout of the result.
   Tensor gradient_of(int layer);
 
   // onednn_training_convolutions.cpp
-  /// Where a convolution's numbers lie in the blocks.
+  /// The offsets of a convolution's parameters in the blocks.
   struct Parameters {
     std::int64_t weights = 0;
     std::int64_t others = 0;  // scale and shift, or bias
     std::int64_t statistics = 0;
   };
-  /// A primitive that reads or makes weights; in a backward pass the descriptors are those of
-  /// gradients. With several parts it is a primitive of one thread, for a part of the images; each
-  /// thread runs it on one part.
+  /// A primitive that reads weights or computes their gradient; in a backward pass the descriptors
+  /// are those of gradients. With several parts it is a single-threaded primitive for one part of
+  /// the images, which each thread runs on its part.
   struct WeightedPass {
     dnnl::primitive primitive;
     dnnl::memory::desc source;  // of all images
@@ -111,16 +112,17 @@ class TrainingPlan {
     WeightedPass backward_data;
     WeightedPass backward_weights;
   };
-  /// A batch normalisation, the sum that follows it if any, and the activation behind both.
+  /// A batch normalisation, the fused sum if any, and the activation after both.
   struct Normalisation {
     Tensor x;
-    Tensor moments;  // means, then 1 / sqrt(variance + epsilon); of all channels that memory has
+    Tensor moments;  // means, then 1 / sqrt(variance + epsilon); padding channels included
     Tensor result;
     float slope = 1;                 // of the activation below zero
     std::optional<int> other_input;  // of the sum
   };
   static std::vector<Parameters> places(const Network& network);
-  /// Parts that threads share the images of a convolution in; 1: threads work inside oneDNN.
+  /// The number of parts into which threads divide the images of a convolution; 1: oneDNN's own
+  /// threads.
   int parts_of(const Convolution& conv, int layer) const;
   WeightedPasses convolution(const Convolution& conv, int layer, int parts) const;
   WeightedPasses inner_product(const Convolution& conv, int layer) const;
@@ -136,9 +138,9 @@ class TrainingPlan {
                            const Tensor& gradient);
 
   // onednn_training_normalisation.cpp
-  /// Computes the sum too that fused_sums names.
+  /// Also computes the sum given by fused_sums.
   Normalisation add_normalisation(const Convolution& conv, int layer, const Tensor& product);
-  /// Gives back the gradient by the convolution's product.
+  /// Returns the gradient with respect to the convolution's result.
   Tensor normalisation_back(const Convolution& conv, int layer, const Normalisation& normalisation,
                             const Tensor& gradient);
 
@@ -164,10 +166,10 @@ class TrainingPlan {
   int images_;
   TrainingBuffers buffers_;
   std::vector<Parameters> parameters_;  // of each layer
-  std::vector<int> fused_sums_;         // that a batch normalisation computes
+  std::vector<int> fused_sums_;         // computed with a batch normalisation
   Tensor image_;
   std::vector<Tensor> tensors_;                      // results of the layers
-  std::vector<std::vector<Tensor>> contributions_;   // to the gradients by them
+  std::vector<std::vector<Tensor>> contributions_;   // to the gradients with respect to them
   std::vector<std::function<void()>> add_backward_;  // of each layer, called in reverse
   std::vector<Room> rooms_;
   std::size_t bytes_ = 0;
@@ -184,8 +186,8 @@ class TrainingPlan {
   BatchScore score_;
 };
 
-/// Plans by number of images, made when first asked for. They share one arena: only one of them can
-/// be between its passes.
+/// Plans by number of images, created on demand. They share one arena: only one of them can be
+/// between its passes.
 class TrainingPlans {
  public:
   TrainingPlans(const dnnl::engine& engine, const Network& network, const TrainingOptions& options,
