@@ -12,8 +12,6 @@
 using namespace doetune;
 using namespace doetune::tests;
 
-namespace {}  // namespace
-
 TEST_CASE("The limits of quadratics on the cube are the known ones", "[doe][approximate]") {
   // D-efficiency limits in percent for k = 1 .. 6 factors; for k = 1 it is 100 (4/27)^(1/3).
   const double known[] = {52.9134, 47.4594, 47.4478, 48.8570, 50.6859, 52.5992};

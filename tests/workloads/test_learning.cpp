@@ -132,12 +132,12 @@ TEST_CASE("wrong labels are a ceiling for what is right", "[learning]") {
   const WrongLabels data(kData, kWrong, 3);
   const WrongLabels held_out(kHeldOut, kWrong, 4);
   const double best = kHeldOut.best_accuracy();
-  const double peak_rate = best * (1 - kWrong) + (100 - best) * kWrong;  // 67.1 %
-  const double scatter = std::sqrt(peak_rate * (100 - peak_rate) / 1000);
+  const double highest = best * (1 - kWrong) + (100 - best) * kWrong;  // 67.1 %
+  const double scatter = std::sqrt(highest * (100 - highest) / 1000);
   const TrainingPlan plan = plan_of(6, 50, 4000, 0.005);
   const double accuracy = trained(plan, data, held_out).accuracy();
-  CHECK(accuracy < peak_rate + 3.5 * scatter);
-  CHECK(accuracy > peak_rate - 1 - 3.5 * scatter);
+  CHECK(accuracy < highest + 3.5 * scatter);
+  CHECK(accuracy > highest - 1 - 3.5 * scatter);
   // A classifier trained on them is nearly as accurate as if all labels had been right.
   CHECK(trained(plan, data).accuracy() > best - 3 - 3.5 * kScatter);
 }

@@ -10,7 +10,6 @@
 #include "workloads/memory.h"
 
 namespace doetune::workloads {
-namespace {}  // namespace
 
 StageSeconds FeedClock::seconds() const {
   StageSeconds seconds{};
