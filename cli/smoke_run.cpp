@@ -7,17 +7,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
-#include <utility>
+#include <system_error>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file_descriptor.h"
+#include "runner/attempts/attempt_watch.h"
 #include "runner/launchers/local_launcher.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
 #include "runner/processes/bounded_file.h"
 #include "runner/processes/output_text.h"
+#include "study/files.h"
 #include "study/journal.h"
 
 namespace doetune::cli {
@@ -27,17 +32,35 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxBytes = 4096;
 constexpr std::size_t kMaxLines = 8;
+constexpr std::chrono::seconds kFresh(60);  ///< age of a heartbeat; more than any interval
 
 constexpr std::string_view kScratchName = ".doetune-check-";
 
-/// Locks a directory against other processes; not open if another process has it, or it is gone.
-FileDescriptor lock_directory(const fs::path& directory) {
+/// Locks a directory against other processes of this machine. Not open if that failed: `error` is
+/// ENOENT if it is gone, EWOULDBLOCK if another process has it.
+FileDescriptor lock_directory(const fs::path& directory, std::error_code& error) {
   FileDescriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  const bool ours = opened.is_open() && ::fstat(opened.get(), &status) == 0 &&
-                    status.st_uid == ::geteuid() && ::flock(opened.get(), LOCK_EX | LOCK_NB) == 0 &&
-                    ::fstat(opened.get(), &status) == 0 && status.st_nlink > 0;
-  return ours ? std::move(opened) : FileDescriptor();
+  int failure = 0;
+  if (!opened.is_open() || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0 ||
+      ::fstat(opened.get(), &status) != 0) {
+    failure = errno;
+  } else if (status.st_nlink == 0) {
+    failure = ENOENT;
+  }
+  error.assign(failure, std::generic_category());
+  if (error) opened.close();
+  return opened;
+}
+
+bool is_own(const FileDescriptor& directory) {
+  struct stat status {};
+  return ::fstat(directory.get(), &status) == 0 && status.st_uid == ::geteuid();
+}
+
+[[noreturn]] void fail_without_scratch(const fs::path& parent, const std::error_code& error) {
+  study::fail_at_path(parent,
+                      fmt::format("cannot create a scratch directory there: {}", error.message()));
 }
 
 /// A new directory that is removed with the object. It is locked meanwhile: an unlocked one was
@@ -45,15 +68,21 @@ FileDescriptor lock_directory(const fs::path& directory) {
 class Scratch {
  public:
   explicit Scratch(const fs::path& parent) {
-    while (!lock_.is_open()) {  // retries if it was removed as a leftover before it was locked
+    // Until it is locked, another process may remove it as a leftover.
+    std::error_code error;
+    do {
       std::string name = (parent / fmt::format("{}XXXXXX", kScratchName)).string();
       if (::mkdtemp(name.data()) == nullptr) {
-        throw study::DirectoryError(
-            fmt::format("{}: cannot create a scratch directory there", parent.string()));
+        fail_without_scratch(parent, {errno, std::generic_category()});
       }
       path_ = name;
-      lock_ = lock_directory(path_);
-    }
+      lock_ = lock_directory(path_, error);
+    } while (error == std::errc::no_such_file_or_directory ||
+             error == std::errc::operation_would_block);
+    if (!error) return;
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+    fail_without_scratch(parent, error);
   }
   ~Scratch() {
     std::error_code error;
@@ -69,20 +98,34 @@ class Scratch {
   FileDescriptor lock_;
 };
 
-fs::path scratch_parent(const study::StudyDirectory& planned) {
-  return planned.study.run.launcher == "local" ? fs::temp_directory_path()
+fs::path scratch_parent(const study::StudyDirectory& planned, std::error_code& error) {
+  return planned.study.run.launcher == "local" ? fs::temp_directory_path(error)
                                                : planned.working_directory;
 }
 
-/// Kills processes left by a killed check, and removes its directory.
+/// Asks an attempt of a killed check to stop. Returns whether it may still run on another machine:
+/// the file server wrote both times, so no clocks are compared.
+bool may_run_elsewhere(const fs::path& attempt) {
+  const runner::AttemptWatch watch(attempt, 0, monotonic_s());
+  if (watch.ended() || watch.fence()) return false;
+  std::error_code no_heartbeat, not_asked;
+  const auto beat = fs::last_write_time(attempt / "alive", no_heartbeat);
+  const auto asked = fs::last_write_time(attempt / "cancel", not_asked);
+  return !no_heartbeat && !not_asked && asked - beat < kFresh;
+}
+
+/// Kills processes left by a killed check, and removes its directory once its run has ended.
 void remove_scratch(const fs::path& left) {
-  const FileDescriptor lock = lock_directory(left);
-  if (!lock.is_open()) return;
   std::error_code error;
+  const FileDescriptor lock = lock_directory(left, error);
+  if (error || !is_own(lock)) return;
+  if (study::lock_owner(left / "study")) return;  // in use on another machine
+  bool in_use = false;
   for (const auto& attempt : fs::directory_iterator(left / "study" / "runs", error)) {
     runner::LocalLauncher::kill_left_behind(attempt.path());
+    in_use = may_run_elsewhere(attempt.path()) || in_use;
   }
-  fs::remove_all(left, error);
+  if (!in_use) fs::remove_all(left, error);
 }
 
 /// Shows that the run is in progress; the caller reports how it ended.
@@ -119,8 +162,14 @@ const study::PlannedRun& central_run(const study::StudyDirectory& planned) {
 
 void remove_left_smoke_runs(const study::StudyDirectory& planned) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(scratch_parent(planned), error)) {
-    if (entry.path().filename().string().starts_with(kScratchName)) remove_scratch(entry.path());
+  const fs::path parent = scratch_parent(planned, error);
+  if (error) return;
+  for (const auto& entry : fs::directory_iterator(parent, error)) {
+    if (!entry.path().filename().string().starts_with(kScratchName)) continue;
+    try {
+      remove_scratch(entry.path());
+    } catch (const study::DirectoryError&) {  // just removed by its owner, or not writable
+    }
   }
 }
 
@@ -134,7 +183,10 @@ SmokeRun make_smoke_run(const study::StudyDirectory& planned) {
   plan.runs = {smoke.run};
   plan.runs.front().run = 1;
   remove_left_smoke_runs(planned);
-  const Scratch scratch(scratch_parent(planned));
+  std::error_code error;
+  const fs::path parent = scratch_parent(planned, error);
+  if (error) study::fail_at_path("TMPDIR", "cannot hold a scratch directory: " + error.message());
+  const Scratch scratch(parent);
   study::StudyDirectory directory =
       study::create_directory(scratch.path() / "study", study, plan, false);
   directory.working_directory = planned.working_directory;

@@ -24,7 +24,8 @@ const study::PlannedRun& central_run(const study::StudyDirectory& planned);
 /// is shown on standard error.
 SmokeRun make_smoke_run(const study::StudyDirectory& planned);
 
-/// Cleans up after killed smoke runs: their processes on this machine, and scratch directories.
+/// Cleans up after killed smoke runs: their processes on this machine, and scratch directories. A
+/// run on another machine is asked to stop; its scratch directory stays until it has ended.
 void remove_left_smoke_runs(const study::StudyDirectory& planned);
 
 }  // namespace doetune::cli

@@ -81,7 +81,7 @@ void ClientLauncher::client_ended(const std::string& attempt, const ClientAnswer
   going.client.reset();
   going.words = answer.words();
   if (report_if_ended(attempt) || going.watch.claimed()) return;
-  if (!going.cancelled && take_back(going.attempt, answer)) {
+  if (!going.cancelled && take_back(going.attempt, answer, going.stopped)) {
     erase(attempt);
     return;
   }
@@ -126,14 +126,21 @@ void ClientLauncher::end(const std::string& attempt, AttemptEnd end) {
   events_.push_back({attempt, "", std::move(end)});
 }
 
+bool ClientLauncher::has_begun(const std::string& attempt) const {
+  const auto found = going_.find(attempt);
+  return found != going_.end() && found->second.watch.claimed();
+}
+
 bool ClientLauncher::any_begun() const {
   return std::any_of(going_.begin(), going_.end(),
                      [](const auto& entry) { return entry.second.watch.claimed(); });
 }
 
 void ClientLauncher::stop_clients() {
-  for (const auto& [name, going] : going_) {
-    if (going.client) commands_.stop(*going.client);
+  for (auto& [name, going] : going_) {
+    if (!going.client) continue;
+    commands_.stop(*going.client);
+    going.stopped = true;
   }
 }
 

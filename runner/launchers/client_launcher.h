@@ -28,9 +28,10 @@ class ClientLauncher : public Launcher {
   /// The command that runs doetune-attempt for this attempt and ends with it.
   virtual std::vector<std::string> client(const Attempt& attempt) const = 0;
 
-  /// Whether to requeue an attempt that its client could not begin yet; a later client will begin
-  /// it.
-  virtual bool take_back(const Attempt& /*attempt*/, const ClientAnswer& /*answer*/) {
+  /// Whether to requeue an attempt that its client could not begin yet, or whose client was stopped
+  /// (stop_clients) before it did; a later client will begin it.
+  virtual bool take_back(const Attempt& /*attempt*/, const ClientAnswer& /*answer*/,
+                         bool /*stopped*/) {
     return false;
   }
 
@@ -45,7 +46,8 @@ class ClientLauncher : public Launcher {
   bool prepare(Attempt& attempt);
   void begin(const Attempt& attempt);
   void end(const std::string& attempt, AttemptEnd end);
-  bool any_begun() const;  ///< whether any attempt has begun and not ended
+  bool has_begun(const std::string& attempt) const;  ///< and not ended
+  bool any_begun() const;                            ///< whether any has begun and not ended
 
   /// Kills the clients; attempts that have begun continue as long as their heartbeats do.
   void stop_clients();
@@ -60,6 +62,7 @@ class ClientLauncher : public Launcher {
     AttemptWatch watch;
     std::optional<int> client = {};  ///< number of the running command
     std::string words = {};          ///< message of a client that ended before the attempt
+    bool stopped = false;            ///< whether stop_clients() killed its client
     bool cancelled = false;
   };
 

@@ -174,7 +174,6 @@ void LocalLauncher::submit(const Attempt& attempt) {
     watch(source->get());
   }
   record(attempt, pid);
-  note_lateness(now_s() - started_s);
 }
 
 void LocalLauncher::record(const Attempt& attempt, pid_t program) {

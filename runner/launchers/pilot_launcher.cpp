@@ -22,8 +22,9 @@ constexpr int kIdleLooks = 24;  ///< checks by the pilot, kIdleLook_s apart, bef
 constexpr int kIdleLook_s = 5;
 constexpr double kUsualWait_s = 5;
 constexpr double kWhileQueued_s = 1;   ///< polling interval until the nodes are allocated
-constexpr double kRetryStep_s = 0.25;  ///< delay before retrying a step that did not fit
-constexpr double kNoRoom_s = 15;       ///< without a step of ours running: resources are lost
+constexpr double kRetryStep_s = 0.25;  ///< delay before retrying a step that did not fit; doubled
+constexpr double kMaxRetryStep_s = 4;
+constexpr double kNoRoom_s = 15;  ///< without a step of ours running: resources are lost
 constexpr double kMinPilot_s = 3600;
 constexpr int kAttemptsInPilot = 10;  ///< one after another, if the study sets no limit
 
@@ -133,21 +134,36 @@ AttemptEnd PilotLauncher::not_begun(const std::string&, const ClientAnswer& answ
 /// controller, and retry only after SlurmctldTimeout, a minute or more. It would wait forever for
 /// lost resources: a step whose srun was killed before it started anything keeps its processors
 /// until the allocation ends.
-bool PilotLauncher::take_back(const Attempt& attempt, const ClientAnswer& answer) {
-  const bool wait = answer.errors.find("busy") != std::string::npos ||  // nodes, ports or a switch
-                    answer.errors.find("rolog") != std::string::npos;   // prolog still runs
-  if (pilot_ != Pilot::kRunning || !wait) return false;
-  waiting_.push_front(attempt);
+bool PilotLauncher::take_back(const Attempt& attempt, const ClientAnswer& answer, bool stopped) {
+  const bool refused =
+      answer.errors.find("busy") != std::string::npos ||  // nodes, ports or a switch
+      answer.errors.find("rolog") != std::string::npos;   // prolog still runs
+  if (!refused && !stopped) return false;
+  waiting_.push_back(attempt);  // another one may need less, and fit
+  if (refused && pilot_ == Pilot::kRunning) note_refusal();
+  return true;
+}
+
+void PilotLauncher::note_refusal() {
   const double now_s = monotonic_s();
-  retry_s_ = now_s + kRetryStep_s;
+  if (retry_step_s_ == 0) {
+    retry_step_s_ = kRetryStep_s;
+    retry_s_ = now_s + kRetryStep_s;
+  }
   if (!no_room_since_s_ || any_begun()) no_room_since_s_ = now_s;
   if (now_s >= *no_room_since_s_ + kNoRoom_s) leave_full_pilot();
-  return true;
+}
+
+/// Called if a step has begun or ended, or for new nodes: all waiting steps are started again.
+void PilotLauncher::found_room() {
+  retried_.clear();
+  if (retry_step_s_ == 0) return;
+  retry_step_s_ = 0;
+  retry_s_ = std::min(retry_s_, monotonic_s() + kRetryStep_s);
 }
 
 /// Cancels an allocation that has no resources for a single step although none of ours is running.
 void PilotLauncher::leave_full_pilot() {
-  no_room_since_s_.reset();
   commands_.start({"scancel", id_}, kSlurmAnswer_s, [](const auto&) {});
   left_id_ = id_;
   pilot_ended("it had no room for a step, though no run was in progress");
@@ -164,9 +180,16 @@ void PilotLauncher::submit(const Attempt& given) {
   begin_waiting();
 }
 
+/// Begins all of them; after a refusal, one at a time with growing delays until one has begun.
 void PilotLauncher::begin_waiting() {
+  if (has_begun(retried_)) found_room();
   while (pilot_ == Pilot::kRunning && !waiting_.empty() && monotonic_s() >= retry_s_) {
     begin(waiting_.front());
+    if (retry_step_s_ > 0) {
+      retried_ = waiting_.front().name;
+      retry_step_s_ = std::min(2 * retry_step_s_, kMaxRetryStep_s);
+      retry_s_ = monotonic_s() + retry_step_s_;
+    }
     waiting_.pop_front();
   }
 }
@@ -257,6 +280,8 @@ void PilotLauncher::report_why_it_waits(const SlurmJob& job) {
 
 void PilotLauncher::pilot_ended(const std::string& why) {
   pilot_ = Pilot::kNone;
+  no_room_since_s_.reset();
+  found_room();
   stop_clients();  // an srun may wait forever for a step in it
   if (++fruitless_ >= kMaxFruitless) {
     give_up(fmt::format("{} consecutive allocations ended before any run did; the last: {}",

@@ -32,11 +32,12 @@ class PilotLauncher : public ClientLauncher {
 
  protected:
   std::vector<std::string> client(const Attempt& attempt) const override;
-  bool take_back(const Attempt& attempt, const ClientAnswer& answer) override;
+  bool take_back(const Attempt& attempt, const ClientAnswer& answer, bool stopped) override;
   AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) override;
   void had_begun(const std::string&) override {
     fruitless_ = 0;
     no_room_since_s_.reset();
+    found_room();
   }
 
  private:
@@ -51,6 +52,8 @@ class PilotLauncher : public ClientLauncher {
   void keep_alive(double now_s);
   void report_why_it_waits(const SlurmJob& job);
   void begin_waiting();
+  void note_refusal();
+  void found_room();
   void leave_full_pilot();
 
   std::filesystem::path alive_;
@@ -68,6 +71,8 @@ class PilotLauncher : public ClientLauncher {
   std::deque<Attempt> waiting_;
   double kept_alive_s_ = 0;
   double retry_s_ = 0;                          ///< when to retry steps that did not fit
+  double retry_step_s_ = 0;                     ///< delay between such steps; 0: none was refused
+  std::string retried_;                         ///< the attempt that was retried last
   std::optional<double> no_room_since_s_ = {};  ///< time since which no step fitted and none ended
   std::string left_id_;                         ///< of a pilot being cancelled
 };

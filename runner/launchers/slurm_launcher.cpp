@@ -225,7 +225,7 @@ void SlurmLauncher::consider_all() {
     if (!job.submitted_s || *job.submitted_s > queue_.asked_s()) continue;
     const auto end = consider(name, job);
     if (!end) continue;
-    count_failure(*end, job.seen);
+    if (!job.reported) count_failure(*end, job.seen);  // a node that wrote `exit` works
     remove_from_queue(name);
     finish(name, *end, false);
   }

@@ -23,7 +23,7 @@ namespace doetune::runner {
 ///
 /// An attempt is lost if Slurm reports its job as over, or omits it twice, and there is no
 /// heartbeat; it is then fenced, so that a job which starts late does nothing, and any remaining
-/// job is cancelled. A node that lost two attempts is excluded from then on.
+/// job is cancelled. A node that lost two attempts without an `exit` is excluded from then on.
 class SlurmLauncher : public Launcher {
  public:
   explicit SlurmLauncher(LauncherRequest request);

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The first minutes: templates, the check of a study by one run, the demo."""
+import fcntl
 import json
+import os
 import re
 
 from cli_case import STUDY, CliCase, main
@@ -141,6 +143,45 @@ class FirstSteps(CliCase):
         self.doetune("check", file, expect=5)
         self.assertEqual((self.directory / "tries").read_text(), "x\n")
         self.assertFalse((self.directory / "hook").exists())
+
+    def left_check(self):
+        """The directory of a killed check: its attempt, and the environment that leads to it."""
+        temporary = self.directory / "tmp"
+        attempt = temporary / ".doetune-check-abcdef/study/runs/0001.1"
+        (attempt / "claim").mkdir(parents=True)
+        return attempt, {"TMPDIR": str(temporary)}
+
+    def test_what_a_killed_check_left_is_removed(self):
+        self.doetune("plan", "tune.yaml")
+        attempt, where = self.left_check()
+        self.doetune("run", "tune", env=where)
+        self.assertEqual(os.listdir(where["TMPDIR"]), [])
+
+    def test_a_missing_temporary_directory_stops_a_check_only(self):
+        self.doetune("plan", "tune.yaml")
+        where = {"TMPDIR": str(self.directory / "none")}
+        self.doetune("run", "tune", env=where)
+        self.assertIn("TMPDIR: ", self.doetune("check", "tune", expect=4, env=where).stderr)
+
+    def test_a_check_on_another_machine_keeps_its_directory(self):
+        self.doetune("plan", "tune.yaml")
+        attempt, where = self.left_check()
+        with open(attempt.parents[1] / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the file only, as a lock from another machine
+            self.doetune("run", "tune", env=where)
+            self.assertEqual(os.listdir(attempt), ["claim"])
+        self.doetune("run", "tune", env=where)
+        self.assertEqual(os.listdir(where["TMPDIR"]), [])
+
+    def test_a_run_that_a_killed_check_left_on_another_machine_is_stopped(self):
+        self.doetune("plan", "tune.yaml")
+        attempt, where = self.left_check()
+        (attempt / "alive").touch()
+        self.doetune("run", "tune", env=where)
+        self.assertTrue((attempt / "cancel").exists())
+        os.utime(attempt / "alive", (0, 0))  # no heartbeat any more
+        self.doetune("run", "tune", env=where)
+        self.assertEqual(os.listdir(where["TMPDIR"]), [])
 
     def test_the_demo_comes_to_a_report(self):
         self.doetune("init", "--demo")

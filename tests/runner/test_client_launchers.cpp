@@ -64,6 +64,15 @@ std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double l
   return {};
 }
 
+/// Waits until srun was called.
+void wait_for_step(const World& world, runner::Launcher& launcher) {
+  const double until_s = monotonic_s() + kHang_s;
+  while (world.clients.text("steps").empty() && monotonic_s() < until_s) {
+    REQUIRE(launcher.wait(0.05, -1)->empty());
+  }
+  REQUIRE_FALSE(world.clients.text("steps").empty());
+}
+
 AttemptEnd end_of(runner::Launcher& launcher) {
   const auto events = wait_for(launcher);
   REQUIRE(events.size() == 1);
@@ -252,4 +261,46 @@ TEST_CASE("A step for which there is no room yet is asked for again, and is not 
   const std::string steps = world.clients.text("steps");
   CHECK(std::count(steps.begin(), steps.end(), '\n') == 3);
   CHECK_THAT(steps, Catch::Contains("--immediate"));
+}
+
+TEST_CASE("Steps that do not fit are retried one at a time, with growing delays",
+          "[runner][pilot]") {
+  World world;
+  world.clients.client("squeue", "cat $FAKE/queue");
+  world.clients.client("scancel", "");
+  world.clients.client("scontrol", "echo Slurmctld is UP");
+  world.clients.client("srun",
+                       "echo x >>$FAKE/steps\n"
+                       "echo 'srun: error: Unable to create step for job 12: Requested nodes are "
+                       "busy' >&2; exit 1");
+  world.list_pilot("RUNNING|n1|None");
+  runner::PilotLauncher launcher(world.request);
+  for (const char* name : {"s.1.1", "s.2.1", "s.3.1", "s.4.1"}) {
+    launcher.submit(world.attempt(name));
+  }
+  wait_for_step(world, launcher);
+  CHECK(wait_for(launcher, 1.5).empty());
+  // Each once, then one after 0.25 s, 0.75 s and 1.75 s. All of them every 0.25 s would be 28.
+  const std::string steps = world.clients.text("steps");
+  CHECK(std::count(steps.begin(), steps.end(), 'x') <= 8);
+}
+
+TEST_CASE("An attempt that had not begun when its allocation ended begins in the next one",
+          "[runner][pilot]") {
+  World world;
+  world.clients.client("squeue", "cat $FAKE/queue");
+  world.clients.client("sbatch", "cp $FAKE/running $FAKE/part; mv $FAKE/part $FAKE/queue; echo 12");
+  world.clients.client("scancel", "");
+  world.clients.client("scontrol", "echo Slurmctld is UP");
+  world.clients.client("srun",
+                       "echo x >>$FAKE/steps\n"
+                       "[ $(wc -l <$FAKE/steps) -gt 1 ] || exec sleep 1000\n"
+                       "echo 'the second' >&2; exit 1");
+  world.list_pilot("RUNNING|n1|None");
+  world.clients.file("running", world.clients.text("queue"));
+  runner::PilotLauncher launcher(world.request);
+  launcher.submit(world.attempt("s.1.1"));
+  wait_for_step(world, launcher);
+  world.list_pilot("FAILED|n1|NodeFail");
+  CHECK_THAT(end_of(launcher).detail, Catch::Contains("the second"));
 }

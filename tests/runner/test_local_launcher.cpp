@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "runner/launchers/local_launcher.h"
 #include "runner/loop/interrupts.h"
+#include "runner/processes/proc_files.h"
 #include "runner/processes/process_table.h"
 #include "runner/processes/run_error.h"
 #include "study/directory.h"
@@ -54,6 +55,17 @@ std::set<std::string> wait_for(LocalLauncher& launcher, std::size_t attempts) {
 void wait_for_file(const std::filesystem::path& file) {
   const double until_s = monotonic_s() + kHang_s;
   while (!std::filesystem::exists(file) && monotonic_s() < until_s) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+/// Waits until a process sleeps, as a launcher does between events.
+void wait_for_sleep(pid_t pid) {
+  const std::string file = "/proc/" + std::to_string(pid) + "/stat";
+  const double until_s = monotonic_s() + kHang_s;
+  for (char state = '?'; state != 'S' && monotonic_s() < until_s;) {
+    const auto stat = runner::parse_process_stat(runner::read_proc_file(file));
+    if (stat) state = stat->state;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -190,7 +202,7 @@ TEST_CASE("A program that ends while its runner is stopped has ended, and in tim
     ::_exit(0);
   }
   wait_for_file(attempt.directory / "began");
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it sleeps
+  wait_for_sleep(runner);
   ::kill(runner, SIGSTOP);
   std::this_thread::sleep_for(std::chrono::seconds(4));
   ::kill(runner, SIGCONT);
@@ -218,7 +230,7 @@ TEST_CASE("Time in which a runner was stopped is not its attempts'", "[runner][l
     ::_exit(0);
   }
   wait_for_file(attempt.directory / "began");
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it sleeps
+  wait_for_sleep(runner);
   ::kill(runner, SIGSTOP);
   std::this_thread::sleep_for(std::chrono::seconds(6));
   ::kill(runner, SIGCONT);

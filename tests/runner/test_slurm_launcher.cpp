@@ -490,6 +490,27 @@ TEST_CASE("A node that lost two attempts gets no third", "[runner][slurm]") {
   CHECK_THAT(cluster.notes[0], Catch::Contains("node n7"));
 }
 
+TEST_CASE("A node whose attempts could still say that they were stopped is used on",
+          "[runner][slurm]") {
+  // Two calls of scancel, say: doetune-attempt writes `exit` before it ends.
+  Cluster cluster;
+  cluster.clients.client("sbatch", "for a; do echo \"$a\" >>$FAKE/arguments; done; echo 12");
+  runner::SlurmLauncher launcher(cluster.request);
+  for (const char* name : {"s.1.1", "s.1.2", "s.1.3"}) {
+    const Attempt attempt = cluster.attempt(name);
+    cluster.list(attempt, "FAILED|n7|NonZeroExitCode");
+    launcher.submit(attempt);
+    claim_elsewhere(attempt);
+    AttemptEnd stopped;
+    stopped.cause = EndCause::kLost;
+    stopped.host = "n7";
+    runner::write_end(attempt.directory, stopped);
+    CHECK(end_of(launcher).cause == EndCause::kLost);
+  }
+  CHECK(cluster.clients.text("arguments").find("--exclude") == std::string::npos);
+  CHECK(cluster.notes.empty());
+}
+
 TEST_CASE("Jobs in the queue at once are limited, and Slurm assigns the GPUs", "[runner][slurm]") {
   Cluster cluster;
   const runner::SlurmLauncher launcher(cluster.request);
