@@ -8,6 +8,7 @@
 #include "doe/design.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
+#include "surfaces/models/gaussian_process.h"
 #include "surfaces/optimum/comparison.h"
 #include "surfaces/optimum/equivalents.h"
 #include "surfaces/optimum/pareto.h"
@@ -137,6 +138,27 @@ TEST_CASE("What the runs cannot tell from the best is listed with what it costs"
   const surfaces::Fit sharp = measured_hill(0.005, 2);
   const auto sure = request_for({{"y", &sharp, kHigh}});
   CHECK(surfaces::equivalents(sure, surfaces::find_optimum(sure).best).empty());
+}
+
+TEST_CASE("Equivalents on a Gaussian process differ by no more than their joint error",
+          "[surfaces][equivalents]") {
+  RandomStream random(5, 0);
+  const Eigen::MatrixXd coded = nine_points_twice();
+  Eigen::VectorXd y(18);
+  for (int i = 0; i < 18; ++i) {
+    y[i] = 20 - 3 * std::pow(coded(i, 0), 2) - 2 * std::pow(coded(i, 1), 2) +
+           0.7 * random_normal(random);
+  }
+  const surfaces::GaussianProcess process =
+      surfaces::fit_gaussian_process(doe::Model::parse({"1"}, unit_factors(2)), coded, y);
+  const auto request = request_for({{"y", &process, kHigh}});
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  const auto equivalents = surfaces::equivalents(request, optimum.best);
+  REQUIRE_FALSE(equivalents.empty());
+  for (const surfaces::Equivalent& other : equivalents) {
+    REQUIRE(other.against_best[0].interval);
+    CHECK(other.against_best[0].interval->high >= 0);
+  }
 }
 
 TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness]") {
