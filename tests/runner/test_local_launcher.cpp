@@ -79,6 +79,29 @@ pid_t pid_in(const std::filesystem::path& file) {
   return pid;
 }
 
+/// Another process that makes the attempt; returns once its program has written `began` and the
+/// runner waits for it.
+pid_t runner_of(const Attempt& attempt) {
+  const pid_t runner = ::fork();
+  if (runner == 0) {
+    LocalLauncher launcher;
+    launcher.submit(attempt);
+    while (launcher.wait(60, -1)->empty()) {
+    }
+    ::_exit(0);
+  }
+  wait_for_file(attempt.directory / "began");
+  wait_for_sleep(runner);
+  return runner;
+}
+
+/// As Ctrl-Z and, later, fg.
+void suspend(pid_t process, std::chrono::seconds time) {
+  ::kill(process, SIGSTOP);
+  std::this_thread::sleep_for(time);
+  ::kill(process, SIGCONT);
+}
+
 }  // namespace
 
 TEST_CASE("An attempt is started once, whoever asks how often", "[runner][launcher]") {
@@ -193,19 +216,8 @@ TEST_CASE("A program that ends while its runner is stopped has ended, and in tim
   const tests::TemporaryDirectory temporary;
   Attempt attempt = attempt_of(temporary, "a", "echo > began; sleep 1");
   attempt.time_limit_s = 2;
-  const pid_t runner = ::fork();
-  if (runner == 0) {
-    LocalLauncher launcher;
-    launcher.submit(attempt);
-    while (launcher.wait(60, -1)->empty()) {
-    }
-    ::_exit(0);
-  }
-  wait_for_file(attempt.directory / "began");
-  wait_for_sleep(runner);
-  ::kill(runner, SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::seconds(4));
-  ::kill(runner, SIGCONT);
+  const pid_t runner = runner_of(attempt);
+  suspend(runner, std::chrono::seconds(4));
   ::waitpid(runner, nullptr, 0);
   const auto end = runner::read_end(attempt.directory);
   REQUIRE(end);
@@ -221,19 +233,8 @@ TEST_CASE("Time in which a runner was stopped is not its attempts'", "[runner][l
       attempt_of(temporary, "a", "echo > began; while ! test -e done; do sleep 0.01; done");
   attempt.time_limit_s = 4;
   attempt.hang_after_s = 4;
-  const pid_t runner = ::fork();
-  if (runner == 0) {
-    LocalLauncher launcher;
-    launcher.submit(attempt);
-    while (launcher.wait(60, -1)->empty()) {
-    }
-    ::_exit(0);
-  }
-  wait_for_file(attempt.directory / "began");
-  wait_for_sleep(runner);
-  ::kill(runner, SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::seconds(6));
-  ::kill(runner, SIGCONT);
+  const pid_t runner = runner_of(attempt);
+  suspend(runner, std::chrono::seconds(6));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   std::ofstream(attempt.directory / "done") << "";
   ::waitpid(runner, nullptr, 0);
