@@ -2,6 +2,7 @@
 """Processor time that it takes to build doetune, of two commits in turn.
 
     bench/build/compare.py OLD NEW [--what WHAT ...]
+    bench/build/compare.py OLD NEW --sample N [--preset PRESET]
 
 OLD and NEW are commits. Each is checked out into a temporary directory and built there without a
 compiler cache; user and system time of all processes are added up. WHAT is one or more of
@@ -10,10 +11,17 @@ compiler cache; user and system time of all processes are added up. WHAT is one 
   asan        everything of the asan preset, with tests
   one-source  after `tests`: a source of reports/ has changed; until the tests of reports are over
   factor-h    after `tests`: doe/factor.h has changed; until everything is built
+
+--sample estimates instead, in minutes: N compilations of each commit, drawn at random from all of
+the preset's (with tests) and run in turn, give the time of all compilations (`all`) and of those
+that depend on doe/factor.h (`factor-h`), with their standard errors. Links and tests are left out.
 """
 import argparse
+import json
+import math
 import os
 import pathlib
+import random
 import resource
 import subprocess
 import sys
@@ -21,6 +29,12 @@ import tempfile
 import time
 
 STEPS = {"program": "release", "tests": "release", "asan": "asan", "one-source": "release", "factor-h": "release"}
+
+
+def processor_seconds():
+    """Of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Tree:
@@ -31,8 +45,9 @@ class Tree:
         subprocess.run(["git", "worktree", "add", "--detach", "--quiet", directory, commit], check=True)
         self.environment = {**os.environ, "CCACHE_DISABLE": "1"}
 
-    def run(self, *command):
-        subprocess.run(command, cwd=self.directory, env=self.environment, check=True, stdout=subprocess.DEVNULL)
+    def run(self, *command, **options):
+        return subprocess.run(command, cwd=self.directory, env=self.environment, check=True,
+                              stdout=subprocess.DEVNULL, **options)
 
     def configure(self, preset, tests):
         self.run("cmake", "--preset", preset, f"-DDOETUNE_WITH_TESTS={'ON' if tests else 'OFF'}")
@@ -52,7 +67,7 @@ class Tree:
             self.change("reports/figures/effect_figures.cpp")
         elif what == "factor-h":
             self.change("doe/factor.h")
-        begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        begin, before = time.monotonic(), processor_seconds()
         if what == "program":
             self.build(preset, "doetune", "stream-inference")
         elif what == "one-source":
@@ -60,12 +75,51 @@ class Tree:
             self.run(self.directory / "build/release/tests/reports/test_report")
         else:
             self.build(preset)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return used, time.monotonic() - begin
+        return processor_seconds() - before, time.monotonic() - begin
+
+    def compilations(self, preset):
+        """The commands that compile a source, after what they include has been generated."""
+        self.configure(preset, True)
+        build = self.directory / "build" / preset
+        targets = subprocess.check_output(["ninja", "-C", build, "-t", "targets", "all"], text=True)
+        generated = [line.split(":")[0] for line in targets.splitlines() if line.startswith("cmake_object_order_depends")]
+        self.run("ninja", "-C", build, *generated)
+        return json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+
+    def compile(self, entry):
+        """The processor seconds of one compilation, and whether it depends on doe/factor.h."""
+        depends = self.directory / "depends.d"
+        before = processor_seconds()
+        self.run("sh", "-c", f"cd '{entry['directory']}' && {entry['command']} -MD -MF '{depends}'")
+        return processor_seconds() - before, "doe/factor.h" in depends.read_text(encoding="utf-8")
 
     def remove(self):
         subprocess.run(["git", "worktree", "remove", "--force", self.directory], check=True)
+
+
+def total(values, count):
+    """The estimate of a sum over `count` from a random sample without replacement, and its standard error."""
+    n = len(values)
+    mean = sum(values) / n
+    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
+    return count * mean, count * math.sqrt(variance / n * (1 - n / count))
+
+
+def sample(trees, preset, size):
+    entries = [tree.compilations(preset) for tree in trees]
+    drawn = [random.Random(1).sample(all_of_tree, min(size, len(all_of_tree))) for all_of_tree in entries]
+    results = [[], []]
+    for turn in range(size):
+        for tree, chosen, result in zip(trees, drawn, results):
+            if turn < len(chosen):
+                result.append(tree.compile(chosen[turn]))
+    for what, counted in (("all", lambda result: result[0]), ("factor-h", lambda result: result[0] * result[1])):
+        (old, old_error), (new, new_error) = (
+            total([counted(one) for one in result], len(all_of_tree)) for result, all_of_tree in zip(results, entries))
+        error = new / old * math.hypot(old_error / old, new_error / new)
+        print(f"{preset:8} {what:9} old {old:6.0f} +- {old_error:4.0f} CPU-s of {len(entries[0])}"
+              f"   new {new:6.0f} +- {new_error:4.0f} CPU-s of {len(entries[1])}"
+              f"   ratio {new / old:.2f} +- {error:.2f}", flush=True)
 
 
 def main():
@@ -73,12 +127,17 @@ def main():
     parser.add_argument("old")
     parser.add_argument("new")
     parser.add_argument("--what", nargs="+", choices=STEPS, default=list(STEPS), metavar="WHAT")
+    parser.add_argument("--sample", type=int, metavar="N")
+    parser.add_argument("--preset", choices=("release", "asan"), default="release")
     options = parser.parse_args()
     os.chdir(pathlib.Path(__file__).resolve().parents[2])
     print(f"{os.cpu_count()} processors, {subprocess.check_output(['c++', '--version'], text=True).splitlines()[0]}")
     with tempfile.TemporaryDirectory() as place:
         trees = [Tree(commit, pathlib.Path(place) / name) for name, commit in (("old", options.old), ("new", options.new))]
         try:
+            if options.sample:
+                sample(trees, options.preset, options.sample)
+                return 0
             for what in options.what:
                 old, new = (tree.measure(what) for tree in trees)
                 print(f"{what:10}  old {old[0]:6.0f} CPU-s {old[1]:6.0f} s   new {new[0]:6.0f} CPU-s {new[1]:6.0f} s"
